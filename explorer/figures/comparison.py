@@ -1,4 +1,4 @@
-"""Numbers of several studies side by side, as rows of text: Markdown, LaTeX, CSV."""
+"""Numbers of several studies side by side: by setting, and as Markdown, LaTeX and CSV."""
 
 import csv
 import io
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from explorer.figures.captions import parameter_text
 from explorer.figures.table_copy import tex
-from explorer.privacy.core.bound import Role
+from explorer.privacy.core.bound import Grade, Role
+from explorer.studies.base.face import short_name
 from explorer.studies.base.numbers import format_interval, format_number
 from explorer.studies.base.study import (
     Condition,
@@ -39,6 +40,8 @@ _COLUMNS = (
 )
 _OPTIONAL = {"low", "high", "unit", "conditions", "reference", "stamp"}
 """Columns that are left out where no row has anything in them."""
+_LOG_FROM = 30.0
+"""A logarithmic axis from this ratio of the largest to the smallest number on."""
 _EDGES = {"low": Role.LOWER, "high": Role.UPPER}
 
 
@@ -65,6 +68,16 @@ class ComparedRow:
         JSON from which it can be made again.
     missing : str
         Why there is no value.
+    short : str
+        The statement where there is little room.
+    asked : str
+        The quantity that its question asks for, which others of its rows measure too.
+    claimed : bool
+        Whether it was what is claimed when it was added.
+    grade : Grade or None
+        Of the bound; None where there is none.
+    delta : float or None
+        The δ of its question; None without one.
     """
 
     study: str
@@ -81,6 +94,11 @@ class ComparedRow:
     stamp: str
     recipe: str = ""
     missing: str = ""
+    short: str = ""
+    asked: str = ""
+    claimed: bool = False
+    grade: Grade | None = None
+    delta: float | None = None
 
     @property
     def at(self) -> str:
@@ -122,12 +140,15 @@ def compared_row(
     shown = quantity(study, request.quantity)
     y = " ".join(filter(None, (shown.symbol, shown.name)))
     at = settings(request)
+    delta = dict(request.values).get("delta")
+    promise = float(delta) if isinstance(delta, float | int) else None
     found = _number_of(result, key) if result else None
     if result is None or found is None:
         why = missing or ("this answer does not have it" if result else "not computed")
         return ComparedRow(
-            study.name, y, key, None, None, None, None, "", at, (), "", "", recipe, why
-        )
+            study.name, y, key, None, None, None, None, "", at, (), "", "", recipe, why,
+            short=key, asked=y, claimed=claimed, delta=promise,
+        )  # fmt: skip
     series = next((s for s in result.series if s.key == key), None)
     # A readout that is a curve's value is the quantity on the y axis; any other says what it is.
     measured, unit = (y, found.unit or shown.unit) if series else (found.label, found.unit)
@@ -152,6 +173,11 @@ def compared_row(
         "; ".join(filter(None, (result.stamp, CURATOR_ONLY if curator else ""))),
         recipe,
         "" if found.value is not None else _why(found),
+        short=short_name(study, key, found.label),
+        asked=y,
+        claimed=claimed,
+        grade=series.grade if series and found.role in (Role.UPPER, Role.LOWER) else None,
+        delta=promise,
     )
 
 
@@ -204,6 +230,110 @@ def value_text(row: ComparedRow) -> str:
     if row.low is not None and row.high is not None:
         return format_interval(row.low, row.high)
     return "–"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows of one question at one setting.
+
+    Attributes
+    ----------
+    letter : str
+        ``A``, ``B``, …
+    title : str
+        What differs from the other groups; the study, too, where there are several.
+    places : tuple of int
+        Which rows they are, in the order of the comparison.
+    """
+
+    letter: str
+    title: str
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """All rows by setting, and what the groups have in common."""
+
+    groups: tuple[Group, ...]
+    common: str
+    verdict: str
+
+
+def grouped(rows: Sequence[ComparedRow]) -> Grouping:
+    """Return rows by study, quantity and setting, in the order in which these first appear."""
+    found: dict[tuple[str, str, tuple[str, ...]], list[int]] = {}
+    for place, row in enumerate(rows):
+        found.setdefault((row.study, row.asked, row.settings), []).append(place)
+    subjects = list(dict.fromkeys(key[:2] for key in found))
+    groups = []
+    for number, ((study, asked, settings), places) in enumerate(found.items()):
+        alike = [set(s) for *subject, s in found if tuple(subject) == (study, asked)]
+        common = set.intersection(*alike)
+        differs = [part for part in settings if part not in common]
+        named = [study] if len({s for s, _ in subjects}) > 1 else []
+        named += [asked] if len({a for s, a in subjects if s == study}) > 1 else []
+        title = " · ".join((*named, ", ".join(differs))).strip(" ·") or f"{study} · {asked}"
+        groups.append(Group(_letter(number), title, tuple(places)))
+    shared: set[str] = set.intersection(*(set(r.settings) for r in rows)) if rows else set()
+    ordered = [part for part in rows[0].settings if part in shared] if rows else []
+    return Grouping(tuple(groups), " · ".join(ordered), _verdict(rows, groups, subjects))
+
+
+def _letter(number: int) -> str:
+    return chr(ord("A") + number) if number < 26 else str(number + 1)
+
+
+def _verdict(
+    rows: Sequence[ComparedRow], groups: Sequence[Group], subjects: Sequence[tuple[str, str]]
+) -> str:
+    """Return which of two settings has the smaller bound, and whether that can be turned round.
+
+    Empty unless both are about the same promise: one study and quantity, and equal δ.
+    """
+    if len(groups) != 2 or len(subjects) != 1:
+        return ""
+    claimed = [next((rows[p] for p in g.places if rows[p].claimed), None) for g in groups]
+    a, b = claimed
+    if a is None or b is None or a.value is None or b.value is None or a.delta != b.delta:
+        return ""
+    if a.value == b.value or not {a.role, b.role} <= {Role.UPPER, Role.EXACT}:
+        return ""
+    first = 0 if a.value < b.value else 1
+    small, large = (a, b) if first == 0 else (b, a)
+    names = groups[first].letter, groups[1 - first].letter
+    numbers = [format_number(r.value, Role.UPPER) for r in (small, large)]
+    said = f"{names[0]} has the smaller bound: {numbers[0]} against {numbers[1]}."
+    lower = [
+        r.value
+        for r in (rows[p] for p in groups[1 - first].places)
+        if r.role is Role.LOWER and r.value is not None and r.quantity == large.quantity
+    ]
+    # What nobody can promise at the one setting is more than what is promised at the other.
+    if lower and small.value is not None and small.value < max(lower):
+        least = format_number(max(lower), Role.LOWER)
+        said += f" Proved: nothing below {least} can be promised at {names[1]}."
+    elif lower:
+        said += " A better analysis could turn that round."
+    return said
+
+
+def axis_of(rows: Sequence[ComparedRow]) -> tuple[float, float, bool]:
+    """Return the ends of the axis for some rows, and whether it is logarithmic."""
+    numbers = [x for row in rows for x in (row.value, row.low, row.high) if x is not None]
+    low, high = min(numbers), max(numbers)
+    if low > 0 and high / low >= _LOG_FROM:
+        return 10 ** math.floor(math.log10(low)), 10 ** math.ceil(math.log10(high)), True
+    low = min(low, 0.0)
+    return low, high if high > low else low + 1.0, False
+
+
+def share_of(number: float, axis: tuple[float, float, bool]) -> float:
+    """Return where a number lies on an axis, 0 to 1."""
+    low, high, log = axis
+    if log:
+        return math.log(max(number, low) / low) / math.log(high / low)
+    return (number - low) / (high - low)
 
 
 def markdown(rows: Sequence[ComparedRow]) -> str:

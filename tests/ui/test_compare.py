@@ -16,9 +16,10 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from explorer.engine.session.plot_view import PlotView
 from explorer.engine.session.recipe import recipe_from_dict
+from explorer.figures.comparison import axis_of, grouped
 from explorer.studies.base.study import Context, Request, Result
 from explorer.studies.registry import register, unregister
-from explorer.ui.compare.chart import axis_of, groups
+from explorer.ui.compare.dots import dots_of
 from explorer.ui.compare.workspace import COLUMNS
 from tests.ui.test_access import check
 from tests.ui.tiny_study import TinyStudy
@@ -48,15 +49,28 @@ def window(tiny_study, open_window, settled, qtbot):
 
 
 def texts(window, column: int) -> list[str]:
-    table = window.tools["compare"].table
-    return [table.item(row, column).text() for row in range(table.rowCount())]
+    """What stands in a column, without the headings of settings."""
+    compare = window.tools["compare"]
+    return [
+        compare.table.item(line, column).text().strip()
+        for line, place in enumerate(compare.entry_rows)
+        if place is not None
+    ]
+
+
+def headings(window) -> list[str]:
+    compare = window.tools["compare"]
+    return [
+        compare.table.item(line, 0).text()
+        for line, place in enumerate(compare.entry_rows)
+        if place is None
+    ]
 
 
 def test_numbers_of_two_moments_stand_side_by_side(window) -> None:
-    assert texts(window, 0) == ["Randomized response"] * 2
+    assert headings(window) == ["A   ε = 1", "B   ε = 2"]
+    assert texts(window, 0) == ["truth", "truth"]
     assert texts(window, VALUE) == ["= 0.7311", "= 0.8808"]
-    at = COLUMNS.index("At")
-    assert [t.split(",")[0] for t in texts(window, at)] == ["ε = 1", "ε = 2"]
     assert texts(window, COLUMNS.index("Conditions")) == ["✓ 1", "✓ 1"]
     assert window.session.undo_text == "add to comparison"
     # The second tab of a study stays; the study in front did not change.
@@ -92,11 +106,13 @@ def test_another_study_joins_and_hidden_curves_stay_out(window, settled, qtbot) 
     assert row.quantity == "ε privacy after T rounds"
     assert "δ = 10⁻⁸" in row.at
     assert row.reference
-    # Numbers of different things have axes of their own.
-    drawn = groups(window.tools["compare"].rows)
-    assert len(drawn) == 2
-    assert {r.study for _, rows in drawn[:1] for _, r in rows} == {"Randomized response"}
-    assert window.tools["compare"].chart.height() > 100
+    # Numbers of different things have axes of their own, and settings headings.
+    rows = window.tools["compare"].rows
+    assert dots_of(rows, 1).own == 1.0
+    assert len(dots_of(rows, 0).others) == 1
+    assert max(dots_of(rows, p).own for p in range(2, len(rows)) if dots_of(rows, p)) <= 1.0
+    assert len(headings(window)) == 3
+    assert headings(window)[2].startswith("C   Shuffle accountant")
 
 
 def test_a_parameter_is_set_in_all_rows_as_one_step(window, qtbot) -> None:
@@ -127,7 +143,7 @@ def test_rows_are_sorted_moved_and_removed_and_all_is_undone(window, qtbot) -> N
     table.horizontalHeader().sectionClicked.emit(VALUE)
     assert session.state.comparison == before[::-1]
     session.undo()
-    table.selectRow(1)
+    table.selectRow(3)
     qtbot.keyClick(table, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
     assert session.state.comparison == before[::-1]
     assert window.tools["compare"]._chosen() == [0]
@@ -212,7 +228,7 @@ def test_rows_that_cannot_be_computed_say_why_and_update_all_tries_again(
     moon.touch()
     window.tools["compare"].common.wanted.emit("eps", 0.25)
     qtbot.waitUntil(lambda: "moon" in window.tools["compare"].rows[0].missing)
-    assert "moon" in window.tools["compare"].table.item(0, VALUE).toolTip()
+    assert "moon" in window.tools["compare"].table.item(1, VALUE).toolTip()
     moon.unlink()
     window.tools["compare"].common.update_all.click()
     qtbot.waitUntil(lambda: texts(window, VALUE) == ["= 0.5622"])
@@ -255,8 +271,33 @@ def test_everything_has_a_name_and_room(window, qtbot, size) -> None:
 
 
 def test_axes_hold_all_numbers(window) -> None:
-    (_, rows), *_ = groups(window.tools["compare"].rows)
-    rows = [row for _, row in rows]
+    rows = window.tools["compare"].rows
     low, high, log = axis_of(rows)
     assert (low, log) == (0.0, False)
     assert high == max(row.value for row in rows)
+
+
+def test_the_smaller_bound_is_named_and_whether_that_is_proved(open_window, settled, qtbot) -> None:
+    window = open_window(study="shuffle-rdp")
+    window.session.set_value("T", 2000)
+    settled(window)
+    ctrl_d(qtbot, window)
+    compare = window.tools["compare"]
+    for k in (4000, 1100):
+        window.session.set_value("k", k)
+        settled(window)
+        ctrl_d(qtbot, window)
+        window.tabs.setCurrentWidget(window.tools["compare"])
+        qtbot.waitUntil(lambda: not compare.answers.busy, timeout=60_000)
+        assert [g.title for g in grouped(compare.rows).groups] == [
+            "k = 1,000 clients",
+            f"k = {k:,} clients",
+        ]
+        said = compare.verdict.text()
+        assert said.startswith("A has the smaller bound: ")
+        assert ("Proved" in said) == (k == 4000)
+        assert "k =" not in compare.common_line.text()
+        assert "T = 2,000 rounds" in compare.common_line.text()
+        window.tabs.setCurrentWidget(window.workspaces["bounds"])
+        window.session.undo()
+        window.session.undo()

@@ -9,13 +9,10 @@ from pkgutil import resolve_name
 from typing import Self
 
 from PySide6.QtCore import QItemSelectionModel, QSize, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QShowEvent
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QFrame,
     QHeaderView,
-    QScrollArea,
-    QSplitter,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
@@ -29,6 +26,7 @@ from explorer.engine.session.session import Session, SessionState
 from explorer.figures.comparison import (
     ComparedRow,
     compared_row,
+    grouped,
     value_text,
     varying_first,
 )
@@ -41,15 +39,17 @@ from explorer.ui.base.errors import explain
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.compare.bar import CommonBar, RowsBar
-from explorer.ui.compare.chart import CompareChart
+from explorer.ui.compare.dots import DOTS_ROLE, DotsDelegate, dots_of
 from explorer.ui.controllers.background_answers import BackgroundAnswers
 from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
 from explorer.ui.widgets.links import with_titles
 from explorer.ui.widgets.save_file import ask_for_file
 
-COLUMNS = ("Study", "Quantity", "Statement", "Value", "Error bar", "At", "Conditions",
-           "Reference", "Stamp")  # fmt: skip
-WIDTHS = (104, 110, 150, 116, 100, 130, 82, 130, 90)
+COLUMNS = ("Setting and statement", "What it is", "Value", "Error bar", "Conditions", "Stamp", "")
+WIDTHS = (240, 172, 104, 110, 76, 90, 150)
+DOTS_FROM = 640
+"""Width of the table from which there is room for dots."""
+VALUE, BAR, STAMP, DOTS = 2, 3, 5, 6
 EMPTY = (
     "Nothing is compared yet. In a question's Bounds, “Compare” (Ctrl+D) adds its numbers at the "
     "sliders' values; numbers of other questions can stand beside them."
@@ -103,6 +103,8 @@ class CompareWorkspace(Workspace):
         self._session, self._theme, self._folder = session, theme, folder
         self.answers = BackgroundAnswers(service, "compared numbers", self)
         self.rows: list[ComparedRow] = []
+        self.entry_rows: list[int | None] = []
+        """The place among `rows` of every line of the table; None of a heading."""
         self._sorted: tuple[int, bool] | None = None
         self._build()
         self.answers.changed.connect(self._fill)
@@ -130,43 +132,38 @@ class CompareWorkspace(Workspace):
         self.table.setTabKeyNavigation(False)
         self.table.setWordWrap(False)
         self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(24)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setToolTip("Click to sort")
         for column, width in enumerate(WIDTHS):
             self.table.setColumnWidth(column, width)
-        self.chart = CompareChart()
-        inside = QWidget()
-        chart_box = QVBoxLayout(inside)
-        chart_box.setContentsMargins(14, 8, 14, 8)
-        chart_box.addWidget(self.chart)
-        chart_box.addStretch(1)
-        below = QScrollArea(widgetResizable=True)
-        below.setFrameShape(QFrame.Shape.NoFrame)
-        below.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        below.setWidget(inside)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.table.setShowGrid(False)
+        self.dots = DotsDelegate(self.table)
+        self.table.setItemDelegateForColumn(DOTS, self.dots)
+        self.verdict = styled_label("sentence", word_wrap=True)
+        self.common_line = styled_label("muted", word_wrap=True)
         self.empty = styled_label("muted", EMPTY, word_wrap=True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setContentsMargins(60, 0, 60, 0)
         self.note = styled_label("notes", word_wrap=True)
         self.note.setTextFormat(Qt.TextFormat.PlainText)
         self.note.hide()
-        holder = QWidget()
-        frame = QVBoxLayout(holder)
+        self.shown = QWidget()
+        frame = QVBoxLayout(self.shown)
         frame.setContentsMargins(12, 0, 12, 0)
-        frame.addWidget(self.table)
-        self.splitter = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
-        self.splitter.addWidget(holder)
-        self.splitter.addWidget(below)
-        self.splitter.setSizes([330, 280])
+        for widget in (self.verdict, self.common_line):
+            frame.addWidget(widget)
+        frame.addWidget(self.table, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addWidget(self.common)
         layout.addWidget(self.note)
         layout.addWidget(self.empty, 1)
-        layout.addWidget(self.splitter, 1)
+        layout.addWidget(self.shown, 1)
         layout.addWidget(self.bar)
         self.common.wanted.connect(self._set_for_all)
         self.common.update_wanted.connect(self.update_all)
@@ -184,6 +181,11 @@ class CompareWorkspace(Workspace):
         """Disconnect from the session and end the thread."""
         self._session.changed.disconnect(self._state_changed)
         self.answers.close()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show dots where there is room for them."""
+        super().resizeEvent(event)
+        self.table.setColumnHidden(DOTS, self.table.viewport().width() < DOTS_FROM)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Compute what is not known yet, now that it is looked at."""
@@ -216,29 +218,60 @@ class CompareWorkspace(Workspace):
             )
             for entry, request in zip(entries, asked, strict=True)
         ]  # fmt: skip
-        self.table.setRowCount(len(self.rows))
-        for place, (row, at) in enumerate(zip(self.rows, varying_first(self.rows), strict=True)):
-            for column, (text, tip) in enumerate(_cells(row, at)):
-                self._write(place, column, text, tip)
-        self.chart.show_rows(self.rows)
+        self._show_groups()
         self.common.offer(common_parameters(entries), len(entries))
         self.empty.setVisible(not self.rows)
-        self.splitter.setVisible(bool(self.rows))
-        self.table.setColumnHidden(len(COLUMNS) - 1, not any(r.stamp for r in self.rows))
-        self.table.setColumnHidden(4, not any(r.low is not None for r in self.rows))
+        self.shown.setVisible(bool(self.rows))
+        self.table.setColumnHidden(STAMP, not any(r.stamp for r in self.rows))
+        self.table.setColumnHidden(DOTS, self.table.viewport().width() < DOTS_FROM)
+        self.table.setColumnHidden(BAR, not any(r.low is not None for r in self.rows))
         self._selection_changed()
 
-    def _write(self, row: int, column: int, text: str, tip: str) -> None:
+    def _show_groups(self) -> None:
+        """Write the rows by setting, below headings that say what differs."""
+        found, varying = grouped(self.rows), varying_first(self.rows)
+        self.entry_rows = [p for group in found.groups for p in (None, *group.places)]
+        self.table.clearSpans()
+        self.table.setRowCount(len(self.entry_rows))
+        line = 0
+        for group in found.groups:
+            for column in range(len(COLUMNS)):
+                title = "" if column else f"{group.letter}   {group.title}"
+                item = self._write(line, column, title, title, chosen=False, bold=True)
+            item.setData(DOTS_ROLE, None)
+            self.table.setSpan(line, 0, 1, len(COLUMNS))
+            for place in group.places:
+                line += 1
+                row = self.rows[place]
+                for column, (text, tip) in enumerate(_cells(row, varying[place])):
+                    item = self._write(line, column, text, tip, chosen=True, bold=row.claimed)
+                item.setData(DOTS_ROLE, dots_of(self.rows, place))
+            line += 1
+        self.verdict.setText(found.verdict)
+        self.verdict.setVisible(bool(found.verdict))
+        self.common_line.setText(f"The same in all: {found.common}")
+        self.common_line.setVisible(bool(found.common) and len(found.groups) > 1)
+
+    def _write(
+        self, row: int, column: int, text: str, tip: str, *, chosen: bool, bold: bool
+    ) -> QTableWidgetItem:
+        """Write a cell, and whether its row can be chosen."""
         item = self.table.item(row, column)
         if item is None:
             item = QTableWidgetItem()
             self.table.setItem(row, column, item)
-            if column == COLUMNS.index("Value"):
+            if column == VALUE:
                 item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         if item.text() != text:
             item.setText(text)
         if item.toolTip() != tip:
             item.setToolTip(tip)
+        font = self.table.font()
+        font.setBold(bold)
+        item.setFont(font)
+        flags = Qt.ItemFlag.ItemIsEnabled
+        item.setFlags(flags | Qt.ItemFlag.ItemIsSelectable if chosen else flags)
+        return item
 
     def _state_changed(self, state: SessionState, old: SessionState) -> None:
         if state.comparison != old.comparison or state.selection != old.selection:
@@ -247,12 +280,14 @@ class CompareWorkspace(Workspace):
             self._fill()
 
     def _retheme(self) -> None:
-        self.chart.set_theme(self._theme.plot)
+        self.dots.theme = self._theme.plot
+        self.table.viewport().update()
 
     # What is done
 
     def _chosen(self) -> list[int]:
-        return sorted({index.row() for index in self.table.selectionModel().selectedRows()})
+        lines = {index.row() for index in self.table.selectionModel().selectedRows()}
+        return sorted(place for line in lines if (place := self.entry_rows[line]) is not None)
 
     def _selection_changed(self) -> None:
         self.bar.set_usable(bool(self.rows), bool(self._chosen()))
@@ -261,9 +296,9 @@ class CompareWorkspace(Workspace):
         """Select the rows of these entries."""
         selection, flag = self.table.selectionModel(), QItemSelectionModel.SelectionFlag
         selection.clearSelection()
-        for row, entry in enumerate(self._entries):
-            if entry in entries:
-                selection.select(self.table.model().index(row, 0), flag.Select | flag.Rows)
+        for line, place in enumerate(self.entry_rows):
+            if place is not None and self._entries[place] in entries:
+                selection.select(self.table.model().index(line, 0), flag.Select | flag.Rows)
 
     def _move(self, by: int) -> None:
         chosen = self._chosen()
@@ -288,7 +323,7 @@ class CompareWorkspace(Workspace):
             reverse=backwards,
         )
         # What has no number is last either way.
-        keyed.sort(key=lambda pair: column == COLUMNS.index("Value") and pair[0].value is None)
+        keyed.sort(key=lambda pair: column == VALUE and pair[0].value is None)
         self._session.set_comparison(tuple(e for _, e in keyed), "sort comparison")
 
     def _set_for_all(self, key: str, value: float) -> None:
@@ -341,16 +376,23 @@ def _cells(row: ComparedRow, at: str) -> list[tuple[str, str]]:
              for c in row.conditions]  # fmt: skip
     counts = (("✓", sum(c.holds is True for c in row.conditions)), ("✗", len(row.failing)))
     said = "  ".join(f"{sign} {count}" for sign, count in counts if count)
+    kind = " · ".join(filter(None, (role, row.grade.value if row.grade else "")))
+    about = "<br>".join(
+        (
+            html.escape(f"{row.study}: {row.quantity}, {row.statement}"),
+            html.escape(at),
+            with_titles(row.reference),
+        )
+    )
+    measures = "" if row.quantity == row.asked else row.quantity
     return [
-        (row.study, row.study),
-        (row.quantity, row.quantity),
-        (row.statement, row.statement),
+        (f"     {row.short}", about),
+        (kind, measures or row.quantity),
         (value, "\n".join(filter(None, (role, row.missing)))),
         (bar, bar),
-        (at, "\n".join(row.settings)),
         (said, "<br>".join(html.escape(line) for line in holds)),
-        (row.reference, with_titles(row.reference)),
         (row.stamp, row.stamp),
+        ("", ""),
     ]
 
 
@@ -359,8 +401,8 @@ def _sign(holds: bool | None) -> str:
 
 
 def _sort_key(row: ComparedRow, column: int) -> tuple[float, str]:
-    if column == COLUMNS.index("Value"):
+    if column == VALUE:
         return (row.value if row.value is not None else 0.0, "")
-    if column == COLUMNS.index("Error bar"):
+    if column == BAR:
         return ((row.high - row.low) if row.low is not None and row.high is not None else 0.0, "")
     return (0.0, _cells(row, row.at)[column][0].casefold())
