@@ -10,6 +10,7 @@ from explorer.privacy.core.bound import Bound, FloatArray
 from explorer.privacy.randomisers.blanket import BLANKET, VARIATION_RATIO
 from explorer.privacy.shuffling.clones import Clones
 from explorer.studies.amplification import curves, own, own_text, text, tradeoff
+from explorer.studies.amplification.face import FACES, SHORT_NAMES
 from explorer.studies.amplification.help import PAGE
 from explorer.studies.amplification.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.amplification.presets import PRESETS
@@ -53,6 +54,8 @@ class AmplificationStudy(Study):
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
+    faces = FACES
+    short_names = SHORT_NAMES
     claims = text.CLAIMS | own_text.CLAIMS
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:

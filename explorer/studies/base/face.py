@@ -1,9 +1,21 @@
 """What the screen shows first of a study's quantity: the rest of it is one click away."""
 
+import math
 from collections.abc import Iterable
 
 from explorer.studies.base.claims import Claimed
-from explorer.studies.base.study import Answer, Face, Request, Result, Study, parameter, relevant
+from explorer.studies.base.numbers import format_number
+from explorer.studies.base.study import (
+    Answer,
+    Face,
+    Quantity,
+    Request,
+    Result,
+    Study,
+    parameter,
+    quantity,
+    relevant,
+)
 
 __all__ = [
     "Answer",
@@ -11,6 +23,7 @@ __all__ = [
     "answer_of",
     "essential_keys",
     "face_of",
+    "number_of",
     "primary_keys",
     "short_name",
 ]
@@ -60,13 +73,42 @@ def short_name(study: Study, key: str, label: str) -> str:
     return study.short_names.get(key, label)
 
 
+def number_of(result: Result, key: str) -> float | None:
+    """Return the finite number of a readout at the sliders' values; None if there is none."""
+    found = next((r.value for r in result.readouts if r.key == key), None)
+    return None if found is None or not math.isfinite(found) else float(found)
+
+
 def answer_of(study: Study, result: Result, found: Claimed | None) -> Answer | None:
     """Return the answer in front; None while nothing is known, or where nothing is claimed."""
     face = study.faces.get(result.request.quantity)
     if face is not None and face.answer is not None:
         return face.answer(result, found)
     if found is None:
-        return None
-    promise = result.guarantee
-    said = found.said.lines[:1] or ((promise.sentence,) if promise is not None else ())
-    return Answer(found.said.number, "".join(said))
+        return _first_number(study, result)
+    name = short_name(study, found.series.key, found.series.label)
+    shown = quantity(study, result.request.quantity)
+    said = found.said.lines[0] if found.said.lines else _by(shown, name)
+    return Answer(found.said.number, said)
+
+
+def _first_number(study: Study, result: Result) -> Answer | None:
+    """Return what the first curve in front says at the sliders' values."""
+    keys = primary_keys(study, result.request, [s.key for s in result.series])
+    for key in keys:
+        value = number_of(result, key)
+        series = next(s for s in result.series if s.key == key)
+        if value is not None:
+            shown = quantity(study, result.request.quantity)
+            number = f"{series.role.glyph} {format_number(value, series.role)}"
+            name = short_name(study, key, series.label)
+            unit = f" {shown.unit}" if shown.unit else ""
+            return Answer(
+                f"{shown.symbol or shown.name} {number}{unit}",
+                _by(shown, name),
+            )
+    return None
+
+
+def _by(shown: Quantity, name: str) -> str:
+    return f"{shown.name[:1].upper()}{shown.name[1:]}, by “{name}”."

@@ -284,7 +284,7 @@ class Face:
 
     essential: tuple[str, ...]
     primary: tuple[str, ...]
-    answer: Callable[[Result, Any], Answer] | None = None
+    answer: Callable[[Result, Any], Answer | None] | None = None
 
 
 class Study(ABC):

@@ -24,6 +24,7 @@ from explorer.studies.choose_alpha.curves import (
     iso_curves,
     looked_at,
 )
+from explorer.studies.choose_alpha.face import FACES, SHORT_NAMES
 from explorer.studies.choose_alpha.help import PAGE, PRESETS
 from explorer.studies.choose_alpha.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.choose_alpha.requirements import Requirements, distance_of, requirements_of
@@ -41,6 +42,8 @@ class ChooseAlpha(Study):
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
+    faces = FACES
+    short_names = SHORT_NAMES
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the one answer: everything here is a closed form."""

@@ -44,6 +44,7 @@ from explorer.studies.cldp_sgd.curves import (
     slow_bounds,
     spending_series,
 )
+from explorer.studies.cldp_sgd.face import FACES, SHORT_NAMES
 from explorer.studies.cldp_sgd.help import PAGE, PRESETS
 from explorer.studies.cldp_sgd.parameters import (
     ACCURACY,
@@ -81,6 +82,8 @@ class CldpSgd(Study):
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
+    faces = FACES
+    short_names = SHORT_NAMES
     claims: ClassVar = {EPS: text.CLAIM}
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:

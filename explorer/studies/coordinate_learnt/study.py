@@ -30,6 +30,7 @@ from explorer.studies.coordinate_learnt.domain import (
     levels_of,
     processed,
 )
+from explorer.studies.coordinate_learnt.face import FACES, SHORT_NAMES
 from explorer.studies.coordinate_learnt.figure1 import figure_1, step_table
 from explorer.studies.coordinate_learnt.help import PAGE, PRESETS
 from explorer.studies.coordinate_learnt.own_table import OwnTable, from_files, typed
@@ -54,6 +55,8 @@ class CoordinateLearnt(Study):
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
+    faces = FACES
+    short_names = SHORT_NAMES
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the curves; levels along a sweep first at a few points."""

@@ -44,6 +44,7 @@ from explorer.studies.coordinate_mean.curves import (
     projected_bound,
 )
 from explorer.studies.coordinate_mean.dots import simulated
+from explorer.studies.coordinate_mean.face import FACES, SHORT_NAMES
 from explorer.studies.coordinate_mean.help import PAGE, PRESETS
 from explorer.studies.coordinate_mean.parameters import FILE, HEURISTIC, PARAMETERS, QUANTITIES, TWO
 from explorer.studies.coordinate_mean.plans import (
@@ -85,6 +86,8 @@ class CoordinateMean(Study):
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
+    faces = FACES
+    short_names = SHORT_NAMES
     claims: ClassVar = {
         "mse": Claim(("hybrid", "exact", "paper"), number_only, "mechanisms", solves="n"),
         "level": Claim(("paper", "proposition4", "total"), number_only),

@@ -34,6 +34,7 @@ from explorer.studies.frequency.curves import (
     laplace_distance,
     root_errors,
 )
+from explorer.studies.frequency.face import FACES, SHORT_NAMES
 from explorer.studies.frequency.help import PAGE, PRESETS
 from explorer.studies.frequency.parameters import LOCAL, PARAMETERS, QUANTITIES
 from explorer.studies.frequency.points import Points, item_epsilon, points_of
@@ -61,6 +62,8 @@ class Frequency(Study):
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
+    faces = FACES
+    short_names = SHORT_NAMES
     claims: ClassVar = {
         "emd": Claim(("gkrr", "theorem65", "theorem66"), number_only, solves="n"),
     }

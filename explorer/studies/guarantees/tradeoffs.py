@@ -18,6 +18,7 @@ from explorer.studies.base.numbers import at_most
 from explorer.studies.base.study import (
     Claim,
     Context,
+    Face,
     Fidelity,
     Guarantee,
     Parameter,
@@ -86,6 +87,19 @@ def no_laws(_request: Request, _promise: Guarantee, _context: Context) -> Iterab
     return ()
 
 
+_BESIDE = ("response", "chance")
+_SHORT_NAMES = {
+    "pair": "from (ε, δ) alone",
+    "law": "from the whole law",
+    "law_2021": "from the law, clones 2021",
+    "law_2023": "from the law, clones 2023",
+    "response": "nobody can promise more",
+    "promised": "promised, as run",
+    "audit": "what a test finds",
+    "chance": "nothing is seen",
+}
+
+
 def with_tradeoff(
     uses: Sequence[str] = (),
     *,
@@ -130,6 +144,10 @@ def with_tradeoff(
         kind.quantities = (*kind.quantities, TRADEOFF)
         claim = Claim((*promising, "pair"), number_only, better="high")
         kind.claims = {**kind.claims, KEY: claim}
+        first = kind.faces.get(others[0])
+        face = Face(first.essential if first else tuple(matter[:4]), (*promising, "pair", *_BESIDE))
+        kind.faces = {**kind.faces, KEY: face}
+        kind.short_names = {**_SHORT_NAMES, **kind.short_names}
         plain = kind.answer
 
         def answer(self: Study, request: Request, context: Context) -> Iterator[Result]:

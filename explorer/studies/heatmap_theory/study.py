@@ -39,6 +39,7 @@ from explorer.studies.heatmap_theory.curves import (
     plan_of,
     sent,
 )
+from explorer.studies.heatmap_theory.face import FACES, SHORT_NAMES
 from explorer.studies.heatmap_theory.help import PAGE, PRESETS
 from explorer.studies.heatmap_theory.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.heatmap_theory.simulation import simulated
@@ -55,6 +56,8 @@ class HeatmapTheory(Study):
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
+    faces = FACES
+    short_names = SHORT_NAMES
     claims: ClassVar = {
         "error": Claim(
             ("experiments", "theory", "capped", "dense"), number_only, "mechanisms", solves="n"

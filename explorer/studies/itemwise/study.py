@@ -34,6 +34,7 @@ from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.itemwise import curves, text
 from explorer.studies.itemwise.displacement import mean_distance, optimal_distance, why_not
 from explorer.studies.itemwise.examples import example_table
+from explorer.studies.itemwise.face import FACES, SHORT_NAMES
 from explorer.studies.itemwise.help import PAGE, PRESETS
 from explorer.studies.itemwise.parameters import LOCAL, OPTIMAL, PARAMETERS, QUANTITIES
 from explorer.studies.itemwise.tradeoff import audits
@@ -66,6 +67,8 @@ class ItemWise(Study):
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
+    faces = FACES
+    short_names = SHORT_NAMES
     claims: ClassVar = {
         "alpha0": Claim(_SAFE, number_only, better="high", solves="n"),
         "alpha": Claim(_SAFE, number_only, solves="alpha0"),

@@ -33,6 +33,7 @@ from explorer.studies.linear_queries.curves import (
     slopes,
     true_deltas,
 )
+from explorer.studies.linear_queries.face import FACES, SHORT_NAMES
 from explorer.studies.linear_queries.help import PAGE, PRESETS
 from explorer.studies.linear_queries.parameters import (
     CELLS,
@@ -64,6 +65,8 @@ class LinearQueries(Study):
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
+    faces = FACES
+    short_names = SHORT_NAMES
     claims: ClassVar = {
         key: Claim(("kinf", "k2", "kp", "k1"), number_only, "mechanisms", solves="alpha")
         for key in ("rmse", "coordinate", "euclid")

@@ -31,6 +31,7 @@ from explorer.studies.coordinate_mean.simulation import summary
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.private_regression import text
 from explorer.studies.private_regression.data import Columns, Source, describe
+from explorer.studies.private_regression.face import FACES, SHORT_NAMES
 from explorer.studies.private_regression.help import PAGE, PRESETS
 from explorer.studies.private_regression.parameters import (
     FILE,
@@ -65,6 +66,8 @@ class PrivateRegression(Study):
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
+    faces = FACES
+    short_names = SHORT_NAMES
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield Theorem 3 at once, then simulated errors, the sliders' own point first."""

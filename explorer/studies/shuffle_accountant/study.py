@@ -42,6 +42,7 @@ from explorer.studies.shuffle_accountant.curves import (
     spread,
     total_variation,
 )
+from explorer.studies.shuffle_accountant.face import FACES, SHORT_NAMES
 from explorer.studies.shuffle_accountant.help import PAGE
 from explorer.studies.shuffle_accountant.levels import (
     clone_epsilons,
@@ -101,6 +102,8 @@ class ShuffleAccountant(Study):
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
+    faces = FACES
+    short_names = SHORT_NAMES
     claims: ClassVar = text.CLAIMS | {
         "own": one_randomiser.CLAIM,
         "epochs": Claim(allocation.AMONG, text.claim_words, solves="eps0"),

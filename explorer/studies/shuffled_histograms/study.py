@@ -26,6 +26,7 @@ from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.shuffled_histograms import curves, tables, text, tradeoff
 from explorer.studies.shuffled_histograms.curve_sets import Drawn, dots, draw, draw_users
 from explorer.studies.shuffled_histograms.curves import Points
+from explorer.studies.shuffled_histograms.face import FACES, SHORT_NAMES
 from explorer.studies.shuffled_histograms.help import PAGE
 from explorer.studies.shuffled_histograms.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.shuffled_histograms.presets import PRESETS
@@ -54,6 +55,8 @@ class ShuffledHistograms(Study):
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
+    faces = FACES
+    short_names = SHORT_NAMES
     claims: ClassVar = {
         "error": Claim(("tails", "calibrated"), number_only, solves="n"),
         "query": Claim(("tails", "calibrated"), number_only, solves="n"),

@@ -21,6 +21,7 @@ from explorer.studies.base.sweeping import readout_from, series_from, swept_poin
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
 from explorer.studies.unbounded import curves, text
+from explorer.studies.unbounded.face import FACES, SHORT_NAMES
 from explorer.studies.unbounded.help import PAGE, PRESETS
 from explorer.studies.unbounded.parameters import PARAMETERS, QUANTITIES
 
@@ -52,6 +53,8 @@ class Unbounded(Study):
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
+    faces = FACES
+    short_names = SHORT_NAMES
     claims: ClassVar = {
         "alpha": Claim(("chernoff", "printed"), number_only, better="high", solves="s"),
         "threshold": Claim(("chernoff", "printed"), number_only, solves="s"),

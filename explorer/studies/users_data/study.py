@@ -7,6 +7,7 @@ from explorer.studies.base.study import Condition, Context, Fidelity, Request, R
 from explorer.studies.base.sweeping import SweptPoints, swept_points
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.users_data import compared, released, text
+from explorer.studies.users_data.face import FACES, SHORT_NAMES
 from explorer.studies.users_data.help import PAGE, PRESETS
 from explorer.studies.users_data.parameters import DRAWN, PARAMETERS, QUANTITIES
 from explorer.studies.users_data.released import Drawn, absent
@@ -33,6 +34,8 @@ class UsersData(Study):
     quantities = QUANTITIES
     page = PAGE
     presets = PRESETS
+    faces = FACES
+    short_names = SHORT_NAMES
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
         """Yield the answer with its tables, then the distance that takes longer."""

@@ -1,0 +1,44 @@
+"""What the mean under coordinate DP shows first."""
+
+from explorer.studies.base.claims import Claimed
+from explorer.studies.base.face import number_of
+from explorer.studies.base.numbers import at_most, nearest
+from explorer.studies.base.phrases import times
+from explorer.studies.base.study import Answer, Face, Result
+
+
+def _errors(result: Result, found: Claimed | None) -> Answer | None:
+    if found is None:
+        return None
+    name = SHORT_NAMES.get(found.series.key, found.series.label)
+    text = f"With {name} the mean's squared error is {at_most(found.value)}"
+    if alike := number_of(result, "baseline"):
+        more = times(alike / found.value)
+        text += f"; protecting all coordinates alike {nearest(alike)}, {more} that"
+    return Answer(found.said.number, f"{text}.")
+
+
+FACES = {
+    "mse": Face(("q", "level", "eps", "share"), ("hybrid", "exact", "paper", "baseline"), _errors),
+    "budget": Face(("q", "level", "eps", "share"), ("hybrid", "exact", "paper", "demanded")),
+    "level": Face(("q", "level", "eps"), ("paper", "exact", "hybrid", "demanded")),
+    "run": Face(("records", "level", "eps", "q"), ("reported", "truth")),
+}
+"""What is shown first, by quantity."""
+
+SHORT_NAMES = {
+    "paper": "the paper's ζ",
+    "baseline": "all coordinates alike",
+    "theorem2": "Theorem 2, order only",
+    "corollary1": "Corollary 1, order only",
+    "central": "a trusted curator",
+    "exact": "exact budgets",
+    "hybrid": "hybrid channels",
+    "best_zeta": "the best ζ",
+    "demanded": "what is demanded",
+    "proposition6": "one channel each, Prop. 6",
+    "proposition4": "Proposition 4, part 2",
+    "total": "whatever the beliefs",
+    "reported": "mean of the reports",
+    "truth": "mean of the records",
+}

@@ -1,0 +1,41 @@
+"""What users' data show first."""
+
+from explorer.studies.base.claims import Claimed
+from explorer.studies.base.face import number_of
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.study import Answer, Face, Result
+
+
+def _shares(result: Result, _found: Claimed | None) -> Answer | None:
+    rmse, moved = (number_of(result, key) for key in ("rmse", "moved"))
+    if rmse is None:
+        return None
+    text = f"The estimated shares are off by {nearest(rmse)} in all (root mean square)"
+    if moved is not None:
+        text += f"; an answer lies {nearest(moved)} from its item on average"
+    return Answer(f"‖F − K̃‖₂ ≈ {nearest(rmse)}", f"{text}.")
+
+
+FACES = {
+    "shares": Face(
+        ("alpha", "users", "sizes", "space"), ("truth", "answers", "projected"), _shares
+    ),
+    "map": Face(("alpha", "users", "sizes", "space"), ("before", "after")),
+    "mean": Face(("alpha", "users", "query", "space"), ("truth", "release")),
+    "moved": Face(("users", "against", "second", "space"), ("moved",)),
+    "found_out": Face(("alpha", "users", "against", "second"), ("one", "all", "pools", "chance")),
+}
+"""What is shown first, by quantity."""
+
+SHORT_NAMES = {
+    "truth": "true (curator only)",
+    "answers": "shares of the answers",
+    "estimate": "unbiased estimate F",
+    "projected": "estimate, projected",
+    "before": "items (curator only)",
+    "after": "answers, shuffled",
+    "moved": "d_EM of a user's data",
+    "one": "who moved farthest",
+    "all": "all, by adding up",
+    "pools": "all, by the pools",
+}
