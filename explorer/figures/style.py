@@ -1,7 +1,7 @@
 """The one table of colours, dashes and markers, for the window and for paper alike.
 
-Curve colours are Okabe and Ito's colour-blind safe set (*Color universal design*, 2008), lightened
-where the dark theme needs it. Dashes tell a curve's role, markers and hatching its place in the
+Curve colours are Okabe and Ito's colour-blind safe set (*Color universal design*, 2008), darkened
+or lightened where a theme needs it for a contrast of 3 : 1. Dashes tell a curve's role, markers and hatching its place in the
 legend, so that nothing rests on colour alone; where there are more curves than colours, dashes grow
 a dot or two for each time the colours begin anew.
 """
@@ -72,8 +72,8 @@ LIGHT = Theme(
         "#d55e00",
         "#009e73",
         "#cc79a7",
-        "#e69f00",
-        "#56b4e9",
+        "#b97f00",
+        "#2f94cf",
         "#000000",
         "#882255",
         "#8a8a1f",

@@ -134,7 +134,7 @@ def test_themes_can_be_read(name):
     assert contrast(look.stamp_text, look.stamp_back) >= 4.5
     assert contrast(look.map_label, look.map_halo) >= 7
     for colour in look.curves:
-        assert contrast(colour, look.axes) >= 1.9
+        assert contrast(colour, look.axes) >= 3
     assert len(set(look.curves)) == len(look.curves)
 
 

@@ -118,6 +118,9 @@ def test_writing_stands_out_from_its_ground(c) -> None:
     pairs += [(c.good, c.panel), (c.bad, c.panel), (c.bad, c.field), (c.warn, c.warn_back)]
     pairs += [(c.on_accent, c.accent), (c.accent, c.accent_soft)]
     assert {pair: _contrast(*pair) for pair in pairs if _contrast(*pair) < 4.5} == {}
+    # and for 3 for what shows where a field ends, and that it has the focus
+    edges = [(e, g) for e in (c.edge, c.accent) for g in (c.field, c.panel, c.window)]
+    assert {pair: _contrast(*pair) for pair in edges if _contrast(*pair) < 3} == {}
 
 
 def test_docks_hide_and_come_back(shuffle) -> None:

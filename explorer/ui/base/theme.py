@@ -13,12 +13,17 @@ CHOICES = ("system", "light", "dark")
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """Colours of what surrounds the plots, as ``#rrggbb``."""
+    """Colours of what surrounds the plots, as ``#rrggbb``.
+
+    Lines that only divide have the colour of a `border`; where one is all that shows a field or
+    a button, it is an `edge`, of at least 3 : 1 against what it lies on.
+    """
 
     window: str
     panel: str
     field: str
     border: str
+    edge: str
     text: str
     muted: str
     accent: str
@@ -35,6 +40,7 @@ LIGHT = Palette(
     panel="#f8f9fb",
     field="#ffffff",
     border="#cfd5dc",
+    edge="#7f8995",
     text="#1a1f26",
     muted="#59636f",
     accent="#0b63b5",
@@ -50,6 +56,7 @@ DARK = Palette(
     panel="#1a1f25",
     field="#232a32",
     border="#39424d",
+    edge="#717d8b",
     text="#e6eaee",
     muted="#a0abb6",
     accent="#5aa9f0",
@@ -247,23 +254,23 @@ def _sheet(c: Palette) -> str:
     QCheckBox:focus {{ color: {c.accent}; }}
     QCheckBox:disabled {{ color: {faded}; }}
     QLineEdit, QAbstractSpinBox {{ background: {c.field};
-                 border: 1px solid {c.border}; border-radius: 4px;
+                 border: 1px solid {c.edge}; border-radius: 4px;
                  padding: 3px 6px; selection-background-color: {c.accent};
                  selection-color: {c.on_accent}; }}
     QLineEdit:focus, QAbstractSpinBox:focus {{ border: 1px solid {c.accent}; }}
     QLineEdit:disabled, QAbstractSpinBox:disabled {{ color: {faded};
-                 background: {c.panel}; }}
+                 background: {c.panel}; border-color: {c.border}; }}
     QDateTimeEdit::drop-down {{ border: none; width: 20px; }}
     QDateTimeEdit::down-arrow {{ image: none; }}
     QLineEdit[wrong="true"] {{ border: 1px solid {c.bad}; color: {c.bad}; }}
-    QComboBox[flat="true"] {{ background: {c.field}; border: 1px solid {c.border};
+    QComboBox[flat="true"] {{ background: {c.field}; border: 1px solid {c.edge};
                  border-radius: 4px; padding: 3px 22px 3px 8px; min-height: 18px; }}
     QComboBox[flat="true"]:disabled {{ color: {faded}; background: {c.panel}; }}
     QComboBox[flat="true"]:focus {{ border: 1px solid {c.accent}; }}
     QComboBox[flat="true"]::drop-down {{ border: none; width: 20px; }}
     QComboBox QAbstractItemView {{ background: {c.field}; border: 1px solid {c.border};
         selection-background-color: {c.accent_soft}; selection-color: {c.text}; outline: none; }}
-    QPushButton, QToolButton {{ background: {c.field}; border: 1px solid {c.border};
+    QPushButton, QToolButton {{ background: {c.field}; border: 1px solid {c.edge};
                    border-radius: 4px; padding: 4px 10px; }}
     QPushButton:hover, QToolButton:hover {{ border-color: {c.accent}; }}
     QPushButton:focus, QToolButton:focus {{ border-color: {c.accent}; }}
