@@ -3,6 +3,8 @@
 import io
 from dataclasses import dataclass
 
+from explorer.figures.export import own_settings
+
 
 @dataclass(frozen=True, slots=True)
 class Picture:
@@ -47,7 +49,8 @@ def formula_pictures(
     from matplotlib.figure import Figure
 
     pictures = []
-    with rc_context({"mathtext.fontset": "stix"}):
+    # Nothing else may be drawn meanwhile: settings belong to the whole process.
+    with own_settings(), rc_context({"mathtext.fontset": "stix"}):
         for latex in formulas:
             figure = Figure(figsize=(10, 1), dpi=96 * scale)
             FigureCanvasAgg(figure)
