@@ -16,14 +16,24 @@ from explorer.privacy.heatmaps.pyramid.row_pass import CountedRows, count_rows
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.user_rows import UserRows, Where
 
+_CHUNK = 4096
+"""Users looked at together: their rows stay in the nearer caches."""
+
 
 @dataclass(frozen=True)
 class _Last:
+    """What was counted last: the users before `upto`, of whom those inside are `there`.
+
+    Who is inside is known of the users before `known`; `present` is how many are of all.
+    """
+
     rows: UserRows
     where: Where
     level: int
     bits: int
+    present: int
     there: IntArray
+    known: int
     upto: int
     found: CountedRows
 
@@ -36,7 +46,6 @@ class FirstUsers:
     """Counts as `count_rows`, from what it counted last; may be asked from any thread."""
 
     def __init__(self) -> None:
-        self._asked: tuple[object, ...] = ()
         self._last: _Last | None = None
 
     def count(
@@ -50,35 +59,55 @@ class FirstUsers:
     ) -> CountedRows:
         """Return what `count_rows` returns, whose parameters these are.
 
-        Who is inside is told of each user only when the same rows are asked for twice.
+        The first time that rows are asked for is a pass like any.
         """
         bits = mass_bits(rows.users) if bits is None else bits
-        asked = (id(rows.y), where, level, bits)
-        again, self._asked = asked == self._asked, asked
         last = self._last
-        if last is not None and not last.same(rows, where, level, bits):
-            last = self._last = None
-        if not again or (most, among) == (None, None):
-            return count_rows(rows, where, level, most, among, bits)
-        if last is None:
-            _, each = rows.inside(rows.marked(where))
-            nobody = CountedRows(np.zeros(4**level, np.int64), bits, 0, 0, 0)
-            last = _Last(rows, where, level, bits, np.flatnonzero(each), 0, nobody)
-        self._last = last = _moved(last, most, among)
+        again = last is not None and last.same(rows, where, level, bits)
+        if last is None or not again or (most, among) == (None, None):
+            found = count_rows(rows, where, level, most, among, bits)
+            if not again:
+                nobody, none = np.zeros(0, np.int64), _nothing(level, bits, found.present)
+                self._last = _Last(rows, where, level, bits, found.present, nobody, 0, 0, none)
+            return found
+        self._last = last = _moved(_looked_at(last, most, among), most, among)
         return last.found
+
+
+def _nothing(level: int, bits: int, present: int) -> CountedRows:
+    return CountedRows(np.zeros(4**level, np.int64), bits, present, 0, 0)
+
+
+def _looked_at(last: _Last, most: int | None, among: int | None) -> _Last:
+    """Return the same, with who is inside known of as many users as are needed."""
+    rows, known = last.rows, last.known
+    end = rows.users if among is None else min(among, rows.users)
+    pieces, inside = [last.there], len(last.there)
+    while known < end and (most is None or inside < most):
+        to = min(known + _CHUNK, rows.users)
+        first, last_row = int(rows.starts[known]), int(rows.ends[to - 1])
+        part = slice(first, last_row)
+        some = UserRows(
+            rows.y[part], rows.x[part], None if rows.t is None else rows.t[part],
+            rows.starts[known:to] - first, rows.ends[known:to] - first,
+        )  # fmt: skip
+        _, each = some.inside(some.marked(last.where))
+        pieces.append(known + np.flatnonzero(each))
+        known, inside = to, inside + len(pieces[-1])
+    return replace(last, there=np.concatenate(pieces), known=known)
 
 
 def _moved(last: _Last, most: int | None, among: int | None) -> _Last:
     """Return the same of other first users."""
-    there, found = last.there, last.found
+    there = last.there
     used = len(there) if among is None else int(np.searchsorted(there, among))
     used = used if most is None else min(used, most)
     upto = int(there[used - 1]) + 1 if used else 0
-    between = last.rows.of(slice(*sorted((upto, last.upto))))
+    if upto < last.upto / 2:  # fewer are counted anew than would be taken off
+        last = replace(last, upto=0, found=_nothing(last.level, last.bits, last.present))
     sign = 1 if upto >= last.upto else -1
-    change = count_rows(between, last.where, last.level, bits=last.bits)
-    now = CountedRows(
-        found.cells + sign * change.cells, last.bits, len(there), used,
-        found.rows + sign * change.rows,
-    )  # fmt: skip
+    between = last.rows.of(slice(*sorted((upto, last.upto))))
+    change, found = count_rows(between, last.where, last.level, bits=last.bits), last.found
+    cells, rows = found.cells + sign * change.cells, found.rows + sign * change.rows
+    now = CountedRows(cells, last.bits, last.present, used, rows)
     return replace(last, upto=upto, found=now)
