@@ -92,13 +92,12 @@ class _Counts:
         real, imag = -2 * np.sin(omega / 2) ** 2, np.sin(omega)
         rise = 2 * math.sinh(tilt / 2) ** 2
         f = 1 + (1 - self.eta) * (rise + lean * sh)
+        up, down = (1 + lean) / 2 * math.exp(tilt), (1 - lean) / 2 * math.exp(-tilt)
         if f < 0.5:
             # Far out the sum itself would cancel.
-            share = (1 + lean) / 2
-            apart = share * math.exp(tilt) + (1 - share) * math.exp(-tilt) + 1e-300
-            f = self.eta + (1 - self.eta) * apart
+            f = self.eta + (1 - self.eta) * (up + down) + 1e-300
         g = 1 + self.p * rise
-        moved = (1 - self.eta) * ((ch + lean * sh) * real + 1j * (sh + lean * ch) * imag) / f
+        moved = (1 - self.eta) * ((up + down) * real + 1j * (up - down) * imag) / f
         others = self.p * (ch * real + 1j * sh * imag) / g
         log_phi = self.moved * _log1p(moved) + self.others * _log1p(others)
         turned = np.exp(np.conj(log_phi) + 1j * np.mod(omega * start, 2 * np.pi))
