@@ -376,19 +376,32 @@ def _best(
         return _above(partial(excess, way=rough.way(i)), low, start, end, slope)
 
     found = above(best, b, high)
-    if math.isinf(found):
-        ways = (best + step for step in (-8, 8, -4, 4, -2, 2, -1, 1))
-        tried = ((above(i, b, high), i) for i in ways if 0 <= i < rough.d.size)
-        return min(tried, default=(math.inf, 0))[0]
+    if math.isinf(found) or excess(found, rough.way(best)) > 0.1:
+        # Not the target but what can be summed is the limit, which is another for every way.
+        for step in (8, 4, 2, 1):
+            for i in (best - step, best + step):
+                if not 0 <= i < rough.d.size:
+                    continue
+                if math.isinf(found) or excess(found - 1e-4, rough.way(i)) > 0:
+                    found = min(
+                        found, above(i, *((b, high) if math.isinf(found) else (found,) * 2))
+                    )
+                    best = i
+        return found
     # Ways in order have one best: what is exact beside what is rough changes little between them.
-    at = rough.log_delta(found)
-    near = sorted({min(max(best + step, 0), rough.d.size - 1) for step in (-4, 0, 4)})
-    apart = [excess(found, rough.way(i)) - at[i] for i in near]
-    if np.isfinite(apart).all():
-        reach = range(near[0], near[-1] + 1)
-        better = max(reach, key=lambda i: at[i] + np.interp(i, near, apart))
-        if better != best:
-            found = min(found, above(better, found - 1e-4, found))
+    for _ in range(6):
+        at = rough.log_delta(found)
+        near = [i for step in (-6, -2, 0, 2, 6) if 0 <= (i := best + step) < rough.d.size]
+        apart = np.array([excess(found, rough.way(i)) for i in near]) - at[near]
+        known, reach = np.isfinite(apart), range(near[0], near[-1] + 1)
+        if not known.any():
+            break
+        exact = at[reach] + np.interp(reach, np.array(near)[known], apart[known])
+        better = reach[int(np.argmax(exact))]
+        lower = math.inf if better == best else above(better, found, found)
+        if not lower < found:
+            break
+        found, best = lower, better
     return found
 
 
