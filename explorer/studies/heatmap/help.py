@@ -193,7 +193,9 @@ _ON_MADE_DATA = (
         1.0,
         "256",
         "Appendix E.3: the algorithm gets worse as more cells are filled, the baseline better.",
-        "“experiment figure-10” repeats it with ten sets of data.",
+        "“experiment figure-10”, ten sets of data, mean earth mover's distance at 4, 15, 30 and "
+        "75 % filled: the baseline gets better as in the paper, .16, .17, .12, .10; the algorithm "
+        "does not get worse, .087, .084, .091, .085, each ± .01.",
     ),
     (
         "figure-11",
@@ -203,7 +205,10 @@ _ON_MADE_DATA = (
         1.0,
         "256",
         "Appendix E.3: the algorithm gets worse faster than with one number of Gaussians.",
-        "“experiment figure-11” repeats it with ten sets of data.",
+        "“experiment figure-11”, ten sets of data, mean earth mover's distance at 4, 15, 30 and "
+        "75 % filled: the baseline gets better as in the paper, .21, .17, .12, .09. Of the "
+        "algorithm the paper's trend comes out in part: .081, .084, .091 up to 30 %, hardly more "
+        "than chance as each is ± .01, and .084 at 75 %.",
     ),
 )
 

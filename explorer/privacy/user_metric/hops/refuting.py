@@ -92,8 +92,12 @@ class _Counts:
         real, imag = -2 * np.sin(omega / 2) ** 2, np.sin(omega)
         rise = 2 * math.sinh(tilt / 2) ** 2
         f = 1 + (1 - self.eta) * (rise + lean * sh)
+        up, down = (1 + lean) / 2 * math.exp(tilt), (1 - lean) / 2 * math.exp(-tilt)
+        if f < 0.5:
+            # Far out the sum itself would cancel.
+            f = self.eta + (1 - self.eta) * (up + down) + 1e-300
         g = 1 + self.p * rise
-        moved = (1 - self.eta) * ((ch + lean * sh) * real + 1j * (sh + lean * ch) * imag) / f
+        moved = (1 - self.eta) * ((up + down) * real + 1j * (up - down) * imag) / f
         others = self.p * (ch * real + 1j * sh * imag) / g
         log_phi = self.moved * _log1p(moved) + self.others * _log1p(others)
         turned = np.exp(np.conj(log_phi) + 1j * np.mod(omega * start, 2 * np.pi))
@@ -171,7 +175,7 @@ def _delta(alpha: float, alpha0: float, m: float, n: float, d: float, moved: flo
     low, high = min(mean, -mean_q), max(mean, -mean_q)
     # Both laws lie in the window but for 2e^−84 (Bernstein).
     reach = 13 * math.sqrt(max(variance, variance_q)) + 60
-    size = 1 << math.ceil(math.log2(high - low + 2 * reach + 2))
+    size = _even_length(math.ceil(high - low + 2 * reach + 2))
     if size > _WINDOW_MAX:
         return 0.0
     start = round((low + high) / 2) - size // 2
@@ -188,6 +192,13 @@ def _delta(alpha: float, alpha0: float, m: float, n: float, d: float, moved: flo
     log_value = math.log(value) + log_p - tilt * first
     rounding = 1e-11 + 1e-15 * (abs(log_p) + abs(tilt * first) + epsilon + abs(log_q))
     return min(math.exp(log_value - rounding), 1.0) if log_value > -700 else 0.0
+
+
+def _even_length(least: int) -> int:
+    """Return an even length of quick transforms, little longer than this."""
+    from scipy.fft import next_fast_len
+
+    return 2 * int(next_fast_len((least + 1) // 2, real=True))
 
 
 def _edge(counts: _Counts, epsilon: float) -> int | None:
@@ -359,29 +370,59 @@ def _best(
         middle = (a + b) / 2
         a, b = (middle, b) if rough.log_delta(middle).max() < log_target else (a, middle)
     best = int(np.argmax(rough.log_delta(b)))
-    found = _above(partial(excess, way=rough.way(best)), low, b, high)
-    for step in (8, 4, 2, 1):
-        for i in (best - step, best + step):
-            # Ways in order have one best: from there on only better ones are solved for.
-            here = partial(excess, way=rough.way(i)) if 0 <= i < rough.d.size else None
-            if here is not None and (math.isinf(found) or here(found - 1e-4) > 0):
-                found = min(found, _above(here, low, found if math.isfinite(found) else b, high))
-                best = i
+
+    def above(i: int, start: float, end: float) -> float:
+        slope = float((rough.log_delta(start + 1e-3) - rough.log_delta(start - 1e-3))[i]) / 2e-3
+        return _above(partial(excess, way=rough.way(i)), low, start, end, slope)
+
+    found = above(best, b, high)
+    if math.isinf(found) or excess(found, rough.way(best)) > 0.1:
+        # Not the target but what can be summed is the limit, which is another for every way.
+        for step in (8, 4, 2, 1):
+            for i in (best - step, best + step):
+                if not 0 <= i < rough.d.size:
+                    continue
+                if math.isinf(found) or excess(found - 1e-4, rough.way(i)) > 0:
+                    found = min(
+                        found, above(i, *((b, high) if math.isinf(found) else (found,) * 2))
+                    )
+                    best = i
+        return found
+    # Ways in order have one best: what is exact beside what is rough changes little between them.
+    for _ in range(6):
+        at = rough.log_delta(found)
+        near = [i for step in (-6, -2, 0, 2, 6) if 0 <= (i := best + step) < rough.d.size]
+        apart = np.array([excess(found, rough.way(i)) for i in near]) - at[near]
+        known, reach = np.isfinite(apart), range(near[0], near[-1] + 1)
+        if not known.any():
+            break
+        exact = at[reach] + np.interp(reach, np.array(near)[known], apart[known])
+        better = reach[int(np.argmax(exact))]
+        lower = math.inf if better == best else above(better, found, found)
+        if not lower < found:
+            break
+        found, best = lower, better
     return found
 
 
-def _above(function: Callable[[float], float], low: float, start: float, high: float) -> float:
-    """Return a point with function > 0 within some 1e-4 above its root; ∞ if there is none."""
+def _above(
+    function: Callable[[float], float], low: float, start: float, high: float, slope: float
+) -> float:
+    """Return a point with function > 0 within some 1e-4 above its root; ∞ if there is none.
+
+    `slope` is about the function's.
+    """
     x, step = min(max(start, low), high), 0.02
     value = function(x)
     below, above = (x, math.inf) if value <= 0 else (low, x)
     last = (math.nan, math.nan)
     for _ in range(40):
-        if math.isfinite(above) and above - below < 1e-4:
+        if (math.isfinite(above) and above - below < 1e-4) or 0 < value < 0.01:
             break
-        slope = (value - last[1]) / (x - last[0]) if x != last[0] else math.nan
+        if math.isfinite(value - last[1]) and x != last[0]:
+            slope = (value - last[1]) / (x - last[0])
         last = (x, value)
-        new = x - (value - 0.002) / slope if slope > 0 and math.isfinite(value) else math.nan
+        new = x - (value - 0.003) / slope if slope > 0 and math.isfinite(value) else math.nan
         if not below < new < above:
             step *= 2
             new = x + step if math.isinf(above) else max(x - step, (below + above) / 2)
@@ -391,12 +432,7 @@ def _above(function: Callable[[float], float], low: float, start: float, high: f
             new = high
         x = new
         value = function(x)
-        if value > 0:
-            above = x
-            if value < 0.01:
-                break
-        else:
-            below = x
+        above, below = (x, below) if value > 0 else (above, x)
     return above
 
 
