@@ -11,7 +11,7 @@ def _errors(result: Result, found: Claimed | None) -> Answer | None:
     if found is None:
         return None
     name = SHORT_NAMES.get(found.series.key, found.series.label)
-    text = f"With {name} the mean's squared error is {at_most(found.value)}"
+    text = f"With {name} the mean's squared error is at most {at_most(found.value)}"
     if alike := number_of(result, "baseline"):
         more = times(alike / found.value)
         text += f"; protecting all coordinates alike {nearest(alike)}, {more} that"
