@@ -113,9 +113,18 @@ def conditions(asked: Requirements, space: ChosenSpace) -> tuple[Condition, ...]
             if far
             else f"farthest {length(float(asked.distance.max()), space)}, diameter "
             f"{length(space.diameter, space)}",
+            short="No distance asked is beyond the largest",
         ),
-        Condition("Every item of every user lies in the declared space; others are refused", None),
-        Condition("Users' data sets have one public size, or are drawn down to one first", None),
+        Condition(
+            "Every item of every user lies in the declared space; others are refused",
+            None,
+            short="Every item lies in the declared space",
+        ),
+        Condition(
+            "Users' data sets have one public size, or are drawn down to one first",
+            None,
+            short="Users' data sets have one public size",
+        ),
     )
 
 

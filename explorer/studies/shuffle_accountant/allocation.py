@@ -109,9 +109,21 @@ def _result(
         conditions=(
             sampling,
             text.ASSUMED[0],
-            Condition("Every round samples anew, and who was sampled stays secret", None),
-            _instead(_FIXED, "one randomiser is fixed before each epoch, for all its rounds"),
-            _instead(_ADAPTIVE, "randomisers may be chosen from earlier rounds"),
+            Condition(
+                "Every round samples anew, and who was sampled stays secret",
+                None,
+                short="Fresh secret sample in every round",
+            ),
+            _instead(
+                _FIXED,
+                "one randomiser is fixed before each epoch, for all its rounds",
+                "Once an epoch, one fixed randomiser",
+            ),
+            _instead(
+                _ADAPTIVE,
+                "randomisers may be chosen from earlier rounds",
+                "Once an epoch, randomisers may adapt",
+            ),
         ),
         guarantee=text.guarantee(
             float(own.local),
@@ -147,12 +159,12 @@ def _bound(key: str, points: Points, variant: Clones, request: Request, context:
     return found.spread(some, why if made.role is Role.LOWER else undefined_reason(request))
 
 
-def _instead(key: str, which: str) -> Condition:
+def _instead(key: str, which: str, short: str) -> Condition:
     """Return what a curve of another way to choose clients needs instead of fresh samples."""
     return Condition(
         "Only for “once an epoch” in place of fresh samples: clients are split at random into "
         f"rounds of at least k, each taking part once an epoch; {which}",
-        None, of_guarantee=False, key=key, optional=True,
+        None, of_guarantee=False, key=key, optional=True, short=short,
     )  # fmt: skip
 
 

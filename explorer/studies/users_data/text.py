@@ -101,6 +101,7 @@ def conditions(*, drawn: bool, real: bool) -> tuple[Condition, ...]:
             f"The space, its box, {taken} and the levels were chosen before the file was read"
             + (": taken from the data they void the guarantee" if real else ""),
             None,
+            short="Set-up chosen before the file was read",
         ),
         Condition("Every line is of the user that it names", None),
     )
