@@ -23,7 +23,8 @@ def lazy_names(
     spec : ModuleSpec
         The package's ``__spec__``. Its loader reads the stub, so that a zipped package works too.
     """
-    assert spec.loader is not None and spec.origin is not None
+    assert spec.loader is not None
+    assert spec.origin is not None
     # also of a frozen build, where the origin ends with .pyc
     place = str(PurePath(spec.origin).with_suffix(".pyi"))
     stub = spec.loader.get_data(place)  # type: ignore[attr-defined]
