@@ -89,6 +89,13 @@ class StudyCommand(click.Command):
     default="",
     help="Claim this bound; default the tightest valid one.",
 )
+@click.option(
+    "--hide",
+    "hidden",
+    metavar="SERIES",
+    multiple=True,
+    help="Leave this curve out of the picture; may be repeated.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what --solve finds as JSON.")
 @click.option(
     "--output",
@@ -110,6 +117,7 @@ def bounds_command(
     series: str | None,
     target: float | None,
     claim: str,
+    hidden: tuple[str, ...],
     as_json: bool,
     output: Path | None,
     size: str,
@@ -161,7 +169,14 @@ def bounds_command(
         if not any(series.present.any() for series in result.series):
             reasons = dict.fromkeys(s.undefined_reason for s in result.series if s.undefined_reason)
             raise ValueError(f"nothing can be drawn: {'; '.join(reasons) or 'no curve'}")
-        view = ViewState.for_result(result, theme=theme, claim=claim, left_out=left_out)
+        known = [series.key for series in result.series]
+        if unknown := [key for key in hidden if key not in known]:
+            raise ValueError(
+                f"--hide: {unknown[0]!r} is no curve here; there are {', '.join(known)}"
+            )
+        view = ViewState.for_result(
+            result, theme=theme, claim=claim, hidden=hidden, left_out=left_out
+        )
         found = claimed(result, claim)
         if found is not None and output is not None:
             click.echo(found.line, err=True)

@@ -8,8 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QGuiApplication
 
 from explorer.engine.runtime.runtime import first_result
+from explorer.engine.session.as_code import bounds_line, bounds_script, map_line, map_script
 from explorer.engine.session.recipe import Recipe
 from explorer.figures.animation.frames import Animation
 from explorer.figures.export_job import ExportJob
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from explorer.studies.base.study import Request, Result
     from explorer.ui.controllers.workspace import Exported
     from explorer.ui.shell.context import WindowContext
+
+_CODE = {"line": "command line", "script": "Python script"}
 
 
 class ExportActions(QObject):
@@ -133,6 +137,30 @@ class ExportActions(QObject):
         # the gate is passed, or not, as it is written
         recipe = self._whole_recipe(result.request, window.data.current, view)
         self._start(ExportJob(result, view, recipe, by_suffix(fmt)))
+
+    def copy_code(self, kind: str) -> None:
+        """Copy what makes the answer in front again, as a shell's ``line`` or a ``script``."""
+        window = self._window
+        result = window.shown_result
+        if window.tool or result is None:
+            self.said.emit("Only a question can be copied so; bring one to the front.")
+            return
+        if self._refused():
+            return
+        view = window.workspace.view_state()
+        try:
+            if result.surfaces:
+                settings = self.recipe(result, window.data.current, public_view(result, view))
+                text = map_line(settings) if kind == "line" else map_script(settings)
+            elif kind == "line":
+                text = bounds_line(result, view.claim, view.hidden)
+            else:
+                text = bounds_script(result, view.claim)
+        except ValueError as error:  # it may not be told
+            window.show_problem(explain(error, "export"))
+            return
+        QGuiApplication.clipboard().setText(text)
+        self.said.emit(f"The {_CODE[kind]} is on the clipboard.")
 
     def _refused(self) -> bool:
         """Say why nothing can be exported now, if that is so."""

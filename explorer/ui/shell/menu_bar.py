@@ -117,6 +117,16 @@ class Menus:
         redo = self._add(menu, "redo", "&Redo", window.session.redo)
         redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
         menu.addSeparator()
+        output = self._output
+        self._add(
+            menu, "copy-line", "Copy as &command line", lambda: output.copy_code("line"),
+            tip="Copy the line for a terminal that makes what is in front again",
+        )  # fmt: skip
+        self._add(
+            menu, "copy-python", "Copy as P&ython", lambda: output.copy_code("script"),
+            tip="Copy a short program that computes what is in front again",
+        )  # fmt: skip
+        menu.addSeparator()
         self._add(menu, "reset", "Re&set parameters", self._reset_parameters)
         menu.addSeparator()
         self.computing = ComputingPreferences(window)
@@ -207,7 +217,7 @@ class Menus:
             self.actions[key].setEnabled(bool(text))
         for action in self._studies.actions():
             action.setChecked(action.data() == session.state.study)
-        for key in ("export", "copy", "copy-numbers"):
+        for key in ("export", "copy", "copy-numbers", "copy-line", "copy-python"):
             self.actions[key].setEnabled(answered and not why)
             self.actions[key].setStatusTip(why)
             self.actions[key].setToolTip(why or self.actions[key].text().replace("&", ""))
