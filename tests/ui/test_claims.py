@@ -249,3 +249,37 @@ def test_what_is_computing_is_not_called_invalid(qtbot) -> None:
         legend.show_series((series,), styles, frozenset(), {"a": None}, "at x = 1")
         assert legend.row("a").value.text() == words
         assert ("⊘" in legend.row("a").label.text()) is (words == "not valid")
+
+
+def test_the_answer_in_front_is_the_claimed_number_and_another_can_be_claimed_there(
+    open_window, settled, qtbot
+) -> None:
+    window = open_window(study="shuffle-rdp")
+    answer = window.workspaces["bounds"].answer
+    settled(window)
+    assert answer.number.text() == "ε ≤ 0.2078"
+    assert "50.88 times in 100" in answer.text.text()
+    assert answer.claim.text() == "tightest valid bound"
+    assert "δ = 10⁻⁸" in answer.beside.text()
+    assert "ε ≤ 0.2078" in answer.accessibleDescription()
+    answer.claim.menu().aboutToShow.emit()
+    offered = {a.text(): a for a in answer.claim.menu().actions()}
+    assert next(iter(offered)) == "tightest valid bound"
+    assert offered["tightest valid bound"].isChecked()
+    chosen = next(words for words in offered if words.endswith(" · ≤ 1.041"))
+    offered[chosen].trigger()
+    assert window.session.state.look_of("shuffle-rdp", "eps").claim == "theorem1"
+    settled(window)
+    assert answer.number.text() == "ε ≤ 1.041"
+    assert answer.claim.text() in chosen
+    assert "chosen by you" in answer.beside.text()
+    # What says nothing here is not exchanged without a word.
+    answer.claim_wanted.emit("clones_closed")
+    settled(window)
+    assert answer.number.text() == "ε ≤ 0.2078"
+    assert "says nothing here" in answer.beside.text()
+    # Another question has no answer yet.
+    window.session.set_study("choose-alpha")
+    assert answer.text.text() == "computing…"
+    assert answer.number.isHidden()
+    assert answer.claim.isHidden()

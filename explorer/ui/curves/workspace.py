@@ -27,6 +27,7 @@ from explorer.studies.registry import get_study
 from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.curves.answer_strip import AnswerStrip
 from explorer.ui.curves.axes import XAxisBar, YAxisBar, axis_words
 from explorer.ui.curves.claiming import Claiming
 from explorer.ui.curves.legend import Legend
@@ -82,7 +83,7 @@ class BoundsWorkspace(Workspace):
         self._build()
         self.solving = Solving(session, service, self.plot, self.solve_bar)
         self.pinning = Pinning(session, service, self.pin_list)
-        self.claiming = Claiming(session, self.legend)
+        self.claiming = Claiming(session, self.legend, self.answer)
         self.plot.handles.set_session(session)
         self.pinning.answered.connect(self._redraw)
         self.solving.shown_changed.connect(self._solve.setChecked)
@@ -111,9 +112,11 @@ class BoundsWorkspace(Workspace):
         self.legend = Legend()
         self.pin_list = PinList()
         self.readouts = ReadoutsTable("At the sliders' values")
+        self.answer = AnswerStrip()
         self.notes = FixedSizeText("notes")
         self.notes.hide()
-        self.stale = StaleMark(self.plot, (self.legend, self.readouts), self.plot.view)
+        dimmed = (self.answer, self.legend, self.readouts)
+        self.stale = StaleMark(self.plot, dimmed, self.plot.view)
         self.beside = LegendArea(self.legend, self.pin_list, self.readouts)
         self.below = PlotTables(self.beside)
         above = QWidget()
@@ -122,6 +125,7 @@ class BoundsWorkspace(Workspace):
         column.setSpacing(4)
         self.preset_note = PresetNote(self._session, self)  # else it shows as a window at first
         column.addWidget(ShortArea(self.preset_note, self))
+        column.addWidget(self.answer)
         column.addWidget(self.y_bar)
         column.addWidget(self.plot, 1)
         column.addWidget(self.x_bar)
@@ -156,7 +160,11 @@ class BoundsWorkspace(Workspace):
         for name, action, tip in (
             ("Solve…", self._solve, "Find the parameter that reaches a target"),
             ("Pin", self._pin, "Keep these curves, dashed, for reference"),
-            ("Compare", self._compare, "Add the numbers at the sliders' values to the Compare tab"),
+            (
+                "Add to Compare",
+                self._compare,
+                "Add the numbers at the sliders' values to the Compare tab",
+            ),
         ):
             self.y_bar.add_button(name, action, tip)
 
@@ -257,6 +265,9 @@ class BoundsWorkspace(Workspace):
         if front is None:
             return
         study, request = front
+        drawn = self.current_result.request if self.current_result is not None else request
+        if (drawn.study, drawn.quantity) != (request.study, request.quantity):
+            self.answer.show_computing()
         look = state.look_of(*self._look_subject())
         self.y_bar.show_request(study, request, look.y_log)
         self.x_bar.show_request(study, request)
@@ -357,6 +368,7 @@ class BoundsWorkspace(Workspace):
         styles = {s.key: self.plot.style_of(s.key) for s in result.series}
         between = {s.key for s in result.series if s.key not in known} - at_slider(result)
         here, claim = f"at {at}" if at else "", self.claiming.of(result)
+        self.answer.show_result(result, claim[0])
         self.legend.show_series(
             result.series, styles, self.plot.hidden, values, here, between, claim
         )
@@ -364,6 +376,8 @@ class BoundsWorkspace(Workspace):
     def _failed(self, _error: Exception) -> None:
         if self.current_result is not None:
             self.notes.hide()
+        elif not self._controller.busy:
+            self.answer.show_none()
 
     def _set_stale(self, stale: bool) -> None:
         self.stale.mark(stale and self.current_result is not None, self._controller.busy)

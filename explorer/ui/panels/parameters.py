@@ -186,7 +186,7 @@ def _rows_layout(around: QVBoxLayout) -> QVBoxLayout:
 
 def _stops(widget: QWidget) -> list[QWidget]:
     """Return what inside a widget Tab comes to, in the order in which it was made."""
-    inside = widget.findChildren(QWidget)
+    inside = (w for w in widget.findChildren(QWidget) if w.window() is widget.window())
     return [w for w in inside if w.focusPolicy() & Qt.FocusPolicy.TabFocus]
 
 
