@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor
 
 from explorer.figures.style import HATCHES, MARKERS, series_styles
 from explorer.studies.base.study import Mark, Sweep
-from explorer.ui.curves.value_axis import linear_ticks
+from explorer.ui.drawing.value_axis import linear_ticks
 from explorer.ui.drawing.curves import SYMBOLS
 from explorer.ui.drawing.filled import PATTERNS
 from tests.ui.test_bounds import hover

@@ -18,7 +18,7 @@ from explorer.figures.geometry import (
 )
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Mark, Result, Series
-from explorer.ui.curves.crosshair import Crosshair
+from explorer.ui.drawing.crosshair import Crosshair
 from explorer.ui.curves.handles import Handles
 from explorer.ui.curves.lanes import AbsenceLanes, InvalidRanges
 from explorer.ui.curves.reading import (
@@ -29,7 +29,7 @@ from explorer.ui.curves.reading import (
     value_at,
     wrapped,
 )
-from explorer.ui.curves.value_axis import ValueAxis, nice_range, with_room
+from explorer.ui.drawing.value_axis import ValueAxis, nice_range, with_room
 from explorer.ui.drawing.curves import DOT_SIZE, Curve
 from explorer.ui.drawing.plot_label import PlotLabel
 
