@@ -18,7 +18,6 @@ from explorer.figures.geometry import (
 )
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Mark, Result, Series
-from explorer.ui.drawing.crosshair import Crosshair
 from explorer.ui.curves.handles import Handles
 from explorer.ui.curves.lanes import AbsenceLanes, InvalidRanges
 from explorer.ui.curves.reading import (
@@ -29,9 +28,10 @@ from explorer.ui.curves.reading import (
     value_at,
     wrapped,
 )
-from explorer.ui.drawing.value_axis import ValueAxis, nice_range, with_room
+from explorer.ui.drawing.crosshair import Crosshair
 from explorer.ui.drawing.curves import DOT_SIZE, Curve
 from explorer.ui.drawing.plot_label import PlotLabel
+from explorer.ui.drawing.value_axis import ValueAxis, nice_range, with_room
 
 DEEPEST_DECADES = 15
 """A logarithmic y axis starts at most so far below its top."""
