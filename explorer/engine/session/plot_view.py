@@ -91,23 +91,20 @@ def default_plot_view(study: Study, quantity_key: str) -> PlotView:
     return PlotView(y_log=quantity(study, quantity_key).scale is Scale.LOG)
 
 
-def first_keys(
-    study: Study, request: Request, keys: Iterable[str], claimed: str = ""
-) -> tuple[str, ...]:
+def first_keys(request: Request, keys: Iterable[str], claimed: str = "") -> tuple[str, ...]:
     """Return the curves that are drawn at once, of those that are there: the claimed is one."""
-    first = primary_keys(study, request, keys)
+    first = primary_keys(get_study(request.study), request, keys)
     return first if not claimed or claimed in first else (*first[: MOST_CURVES - 1], claimed)
 
 
 def hidden_keys(
-    look: PlotView, study: Study, request: Request, keys: Iterable[str], claimed: str = ""
+    look: PlotView, request: Request, keys: Iterable[str], claimed: str = ""
 ) -> frozenset[str]:
     """Return the curves that are not drawn: those that were hidden, and those nobody asked for.
 
     Parameters
     ----------
     look : PlotView
-    study : Study
     request : Request
     keys : iterable of str
         Of the curves that are there.
@@ -117,7 +114,7 @@ def hidden_keys(
     keys = list(keys)
     if look.every:
         return look.hidden
-    first = first_keys(study, request, keys, claimed)
+    first = first_keys(request, keys, claimed)
     return look.hidden | (set(keys) - set(first) - look.shown)
 
 

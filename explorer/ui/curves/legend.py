@@ -86,7 +86,7 @@ class Legend(QWidget):
         self._grid.addWidget(styled_label("heading", "Curves"), 0, 0, 1, 3)
         self._grid.addWidget(self.here, 0, 3, 1, 2)
         self.fold = QWidget()
-        self.more = tool_button("", "Show and hide the further curves", quiet=True)
+        self.more = tool_button("", "Show and hide the further curves", "More curves", quiet=True)
         self.more.clicked.connect(lambda: self.set_open(not self._open))
         self.told = FixedSizeText("faint")
         line = QHBoxLayout(self.fold)

@@ -20,7 +20,8 @@ class Looking(QObject):
         super().__init__(legend)
         self._session = session
         self._claimed = ""
-        self._keys: list[str] = []
+        self.keys: list[str] = []
+        """Of the curves drawn last, hidden ones too."""
         self._before: tuple[Subject, PlotView] | None = None
         """The look from before one curve was shown alone."""
         legend.toggled.connect(self._toggle)
@@ -29,7 +30,7 @@ class Looking(QObject):
     def at(self, result: Result, found: Claimed | None) -> PlotView:
         """Look at an answer, of which this is claimed; return how."""
         self._claimed = found.series.key if found is not None else ""
-        self._keys = [s.key for s in result.series]
+        self.keys = [s.key for s in result.series]
         return self._session.state.look_of(result.request.study, result.request.quantity)
 
     @property
@@ -47,12 +48,11 @@ class Looking(QObject):
         """Return the curves of an answer to the question in front, or a pin's, that are hidden."""
         request, keys = result.request, [s.key for s in result.series]
         look = self._session.state.look_of(request.study, request.quantity)
-        return hidden_keys(look, get_study(request.study), request, keys, self._claimed)
+        return hidden_keys(look, request, keys, self._claimed)
 
     def first_of(self, result: Result) -> tuple[str, ...]:
         """Return the curves of an answer that have a row above the fold."""
-        study = get_study(result.request.study)
-        return first_keys(study, result.request, [s.key for s in result.series], self._claimed)
+        return first_keys(result.request, [s.key for s in result.series], self._claimed)
 
     @staticmethod
     def names_of(result: Result) -> dict[str, str]:
@@ -67,7 +67,7 @@ class Looking(QObject):
     def solo(self, key: str) -> None:
         """Show one curve alone, or what was shown before."""
         look = self.look
-        alone = replace(look, hidden=frozenset(self._keys) - {key}, shown=frozenset({key}),
+        alone = replace(look, hidden=frozenset(self.keys) - {key}, shown=frozenset({key}),
                         every=False)  # fmt: skip
         if look != alone:
             self._before = (self.subject, look)

@@ -148,7 +148,9 @@ class BoundsWorkspace(Workspace):
         self.plot.line_dragged.connect(self._line_dragged)
         self.plot.line_released.connect(self._line_released)
         self.plot.view_changed.connect(self.view_changed)
-        self.legend.pin_wanted.connect(self._pin_alone)
+        self.legend.pin_wanted.connect(
+            lambda key: self.pinning.pin(frozenset(self.looking.keys) - {key})
+        )
         self._reset = self._action("Reset plot view", self.plot.reset_view)
         self._y_log = self._action("Logarithmic y axis", self._set_y_log, checkable=True)
         self._solve = self._action(
@@ -391,11 +393,6 @@ class BoundsWorkspace(Workspace):
     def _set_y_log(self, on: bool) -> None:
         if self._front() is not None:
             self.looking.set_y_log(on)
-
-    def _pin_alone(self, key: str) -> None:
-        if self.current_result is not None:
-            others = {s.key for s in self.current_result.series} - {key}
-            self.pinning.pin(self.plot.hidden - {key} | others)
 
     def _line_dragged(self, x: float) -> None:
         front = self._front()

@@ -147,7 +147,7 @@ class SweepWorkspace(Workspace):
         form.export.connect(self.export_file)
         form.y_log.connect(lambda on: self._set_look(replace(self._now, y_log=on)))
         form.curve.connect(self._choose_curve)
-        self.legend.ticked.connect(self._ticked)
+        self.legend.ticked.connect(lambda key, on: self._set_look(self._now.ticked(key, on)))
         self.legend.currentItemChanged.connect(lambda *_: self._draw())
         self.pages.stepped.connect(self.step_page)
         self.open.clicked.connect(lambda _=False: self._open_cell(self.multiples.selected))
@@ -293,13 +293,12 @@ class SweepWorkspace(Workspace):
         if answer is not None and answer.grid.colours:
             return look.y_log, frozenset()
         keys = [s.key for s in answer.series] if answer is not None else []
-        return look.y_log, hidden_keys(look, get_study(self.request.study), self.request, keys)
+        return look.y_log, hidden_keys(look, self.request, keys)
 
     def view_state(self) -> ViewState:
         """Return how the grid is looked at."""
         y_log, hidden = self._look
-        sweep = self.request.sweep
-        x_log = sweep is not None and sweep.scale is Scale.LOG
+        x_log = self.request.sweep is not None and self.request.sweep.scale is Scale.LOG
         return ViewState(
             theme=self._theme.name, x_log=x_log, y_log=y_log, hidden=tuple(sorted(hidden))
         )
@@ -338,9 +337,6 @@ class SweepWorkspace(Workspace):
         if colours:
             items = [(s.key, s.label) for s in answer.series]
             self.form.curves.offer(items, self._curve or best_curve(answer))
-
-    def _ticked(self, key: str, shown: bool) -> None:
-        self._set_look(self._now.ticked(key, shown))
 
     def _set_look(self, look: PlotView) -> None:
         self._session.set_look((self.request.study, self.request.quantity), look)
