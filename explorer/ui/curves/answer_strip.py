@@ -48,6 +48,7 @@ class AnswerStrip(QFrame):
         self._result: Result | None = None
         self._found: Claimed | None = None
         self._widest = 0
+        self._away = False
         first = QHBoxLayout()
         first.setSpacing(10)
         first.addWidget(self.number, 0, Qt.AlignmentFlag.AlignTop)
@@ -74,6 +75,7 @@ class AnswerStrip(QFrame):
     def show_none(self) -> None:
         """Go away: there is no answer."""
         self._result = self._found = None
+        self._away = True
         self.hide()
 
     def show_result(self, result: Result, found: Claimed | None) -> None:
@@ -114,7 +116,8 @@ class AnswerStrip(QFrame):
         ):
             if widget.isHidden() == there:
                 widget.setVisible(there)
-        if self.isHidden():
+        if self._away:
+            self._away = False
             self.show()
         if self.words() != before:
             self.setAccessibleDescription(self.words())
