@@ -19,7 +19,7 @@ class Looking(QObject):
     def __init__(self, session: Session, legend: Legend) -> None:
         super().__init__(legend)
         self._session = session
-        self._claimed = ""
+        self.claimed = ""
         self.keys: list[str] = []
         """Of the curves drawn last, hidden ones too."""
         self._before: tuple[Subject, PlotView] | None = None
@@ -29,7 +29,7 @@ class Looking(QObject):
 
     def at(self, result: Result, found: Claimed | None) -> PlotView:
         """Look at an answer, of which this is claimed; return how."""
-        self._claimed = found.series.key if found is not None else ""
+        self.claimed = found.series.key if found is not None else ""
         self.keys = [s.key for s in result.series]
         return self._session.state.look_of(result.request.study, result.request.quantity)
 
@@ -48,11 +48,11 @@ class Looking(QObject):
         """Return the curves of an answer to the question in front, or a pin's, that are hidden."""
         request, keys = result.request, [s.key for s in result.series]
         look = self._session.state.look_of(request.study, request.quantity)
-        return hidden_keys(look, request, keys, self._claimed)
+        return hidden_keys(look, request, keys, self.claimed)
 
     def first_of(self, result: Result) -> tuple[str, ...]:
         """Return the curves of an answer that have a row above the fold."""
-        return first_keys(result.request, [s.key for s in result.series], self._claimed)
+        return first_keys(result.request, [s.key for s in result.series], self.claimed)
 
     @staticmethod
     def names_of(result: Result) -> dict[str, str]:

@@ -138,7 +138,7 @@ class BoundsWorkspace(Workspace):
         self.splitter.addWidget(self.below)
         self.splitter.setStretchFactor(0, 1)
         self.splitter.setCollapsible(0, False)
-        self.splitter.setSizes([450, 225])
+        self.splitter.setSizes([500, 205])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.splitter)
@@ -276,9 +276,8 @@ class BoundsWorkspace(Workspace):
         self.y_bar.show_request(study, request, look.y_log)
         self.x_bar.show_request(study, request)
         self._y_log.setChecked(look.y_log)
-        pins = [pin for pin in state.pins if pin.request.study == study.id]
         self._pin.setEnabled(not self.pinning.full)
-        self._unpin.setEnabled(bool(pins))
+        self._unpin.setEnabled(any(pin.request.study == study.id for pin in state.pins))
         if old is not None and (state.looks, state.pins) != (old.looks, old.pins):
             self._redraw()
             self.view_changed.emit()
@@ -343,6 +342,7 @@ class BoundsWorkspace(Workspace):
         self.plot.set_axes(x_words, axis_words(shown.symbol, shown.name, shown.unit), x_log,
                            look.y_log)  # fmt: skip
         self.plot.hidden = self.looking.hidden_of(result)
+        self.plot.set_names(self.looking.names_of(result), self.looking.claimed)
         with_pins = self.shown_result(result)
         self.plot.show_result(with_pins)
         if self._coming is not None and self._coming[0] == _subject(result.request):
