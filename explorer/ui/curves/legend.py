@@ -244,6 +244,7 @@ class Legend(QWidget):
                 place = len(made) + (0 if above else _FOLD)
                 for column, widget in enumerate(row.widgets):
                     self._grid.addWidget(widget, place, column)
+                    widget.hide()  # else the layout shows it by and by
             for key, row in zip(keys, made, strict=False):
                 row.key = key
                 self._rows[key] = row
