@@ -233,6 +233,9 @@ class PlotView(Struct):
     y_log: bool
     hidden: Keys = []
     claim: ClaimedKey = ""
+    shown: Keys = []
+    """Beyond the curves that are drawn at once."""
+    every: bool = False
 
 
 class Which(Struct):

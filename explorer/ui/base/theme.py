@@ -330,5 +330,9 @@ def _sheet(c: Palette) -> str:
     QFrame#banner {{ background: {c.warn_back}; border: 1px solid {c.warn};
                      border-radius: 6px; }}
     QFrame#banner QLabel {{ color: {c.text}; }}
+    QFrame#answer {{ background: {c.panel}; border: none; border-left: 4px solid {c.accent}; }}
+    QLabel#answer-number {{ font-size: 16pt; font-weight: 700; }}
+    QLabel#answer-text {{ font-size: 10pt; }}
+    QToolButton#claim {{ padding: 1px 18px 1px 8px; }}
     QFrame#line {{ background: {c.border}; max-height: 1px; border: none; }}
     """
