@@ -56,12 +56,12 @@ def _asked_by(study_id: str) -> dict[Request, list[Preset]]:
     return found
 
 
-def follow_preset(session: Session, item: Preset) -> None:
-    """Ask what a preset of the study in front asks, as one step that can be undone.
+def follow_preset(session: Session, item: Preset, study_id: str = "") -> None:
+    """Ask what a preset of a study asks (the one in front), as one step that can be undone.
 
     Pins about other questions go: beside the preset's curves they would pass for its own.
     """
-    request = preset_request(get_study(session.state.study), item)
+    request = preset_request(get_study(study_id or session.state.study), item)
     selection = session.state.selection
     if selection is not None:
         request = replace(request, selection=sampled_for(item, selection))
