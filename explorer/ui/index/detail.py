@@ -24,7 +24,7 @@ from explorer.ui.index.gallery import verdict_colour
 from explorer.ui.index.picture import paint
 from explorer.ui.widgets.links import follow_links, linked
 
-WIDTH = 264
+WIDTH = 240
 PICTURE = 138
 
 
@@ -62,6 +62,7 @@ class Detail(QWidget):
         self.setFixedWidth(WIDTH)
         self.name = styled_label("sentence", word_wrap=True)
         self.name.setTextFormat(Qt.TextFormat.PlainText)
+        self.name.setStyleSheet("font-weight: 600")
         self.origin = styled_label("muted", word_wrap=True)
         self.picture = _Picture(theme)
         self.words = QLabel(wordWrap=True, textFormat=Qt.TextFormat.RichText)

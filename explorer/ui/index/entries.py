@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from explorer.figures.captions import parameter_text
@@ -56,6 +57,19 @@ class IndexEntry:
                  self.study_name, self.paper)  # fmt: skip
         there = "\n".join(texts).casefold()
         return all(word in there for word in words.casefold().split())
+
+
+_AUTHORS = re.compile(r"(?P<names>.+?) (?P<year>(?:19|20)\d\d)\b")
+
+
+def short_paper(paper: str) -> str:
+    """Return ``Girgis et al. 2021`` for a paper with its authors; others as they are."""
+    found = _AUTHORS.match(paper)
+    if found is None:
+        return paper
+    names = re.split(r", | & | and ", found["names"])
+    first = names[0] if len(names) == 1 else f"{names[0]} et al."
+    return f"{' & '.join(names) if len(names) == 2 else first} {found['year']}"
 
 
 def entries_of(study: Study) -> list[IndexEntry]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
-from explorer.ui.index.entries import STATUSES, IndexEntry
+from explorer.ui.index.entries import STATUSES, IndexEntry, short_paper
 from explorer.ui.index.gallery import verdict_colour
 from explorer.ui.widgets.check_box import CheckBox
 
-WIDTH = 236
+WIDTH = 206
 
 
 class Filters(QWidget):
@@ -31,8 +31,8 @@ class Filters(QWidget):
         super().__init__()
         self._theme = theme
         self.setFixedWidth(WIDTH)
-        self.words = QLineEdit(clearButtonEnabled=True)
-        self.words.setPlaceholderText("Filter: “figure 2”, “14×” …")
+        self.words = QLineEdit()
+        self.words.setPlaceholderText("Filter: figure 2, 14× …")
         self.words.setAccessibleName("Filter figures")
         self.words.textChanged.connect(self.changed)
         self.papers: dict[str, CheckBox] = {}
@@ -69,10 +69,7 @@ class Filters(QWidget):
                 box.setToolTip(paper)
                 box.setAccessibleName(paper)
                 self._papers_box.addWidget(box)
-            metrics = self.papers[paper].fontMetrics()
-            short = metrics.elidedText(
-                paper.partition(" (")[0], Qt.TextElideMode.ElideMiddle, WIDTH - 84
-            )
+            short = short_paper(paper).replace("&", "&&")
             self.papers[paper].setText(f"{short}  {count}")
 
     def passes(self, entry: IndexEntry) -> bool:

@@ -26,15 +26,22 @@ from explorer.ui.index.entries import IndexEntry
 from explorer.ui.index.picture import paint
 
 GAP = 10
-NARROWEST = 168
+NARROWEST = 172
 PICTURE = 84
 PAD = 9
+LINES = 4
+"""Of name and verdict together."""
+SIZES = (1.0, 0.94, 0.88)
+"""Of letters: the first at which both fit."""
 STEPS_OF = {
     Qt.Key.Key_Left: (-1, 0),
     Qt.Key.Key_Right: (1, 0),
     Qt.Key.Key_Up: (0, -1),
     Qt.Key.Key_Down: (0, 1),
 }
+
+
+_WRAPPED = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignTop
 
 
 def verdict_colour(status: str, colours: Palette) -> str:
@@ -66,13 +73,14 @@ class Card(QAbstractButton):
         self.setToolTip(f"<p>{html.escape(entry.item.about)}</p>")
 
     def sizeHint(self) -> QSize:
-        """Return room for the picture, a name of two lines and the verdict."""
-        lines = 3 * QFontMetricsF(self._bold()).lineSpacing()
+        """Return room for the picture, the name and the verdict."""
+        lines = LINES * QFontMetricsF(self._bold()).lineSpacing()
         return QSize(NARROWEST, round(PICTURE + lines + 2.6 * PAD))
 
-    def _bold(self) -> QFont:
+    def _bold(self, size: float = 1.0) -> QFont:
         font = QFont(self.font())
         font.setBold(True)
+        font.setPointSizeF(size * font.pointSizeF())
         return font
 
     def nextCheckState(self) -> None:
@@ -116,22 +124,19 @@ class Card(QAbstractButton):
         width = self.width() - 2 * PAD
         box = QRectF(PAD, PAD, width, PICTURE)
         paint(painter, box, thumbnail(self.entry.study_id, item.key), self._theme.plot)
-        painter.setFont(self._bold())
-        line = painter.fontMetrics().lineSpacing()
-        flags = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignTop
-        painter.setPen(QColor(colours.text))
-        name = QRectF(PAD, box.bottom() + 0.4 * PAD, width, 2 * line)
-        painter.drawText(name, flags, item.name)
-        painter.setPen(QColor(verdict_colour(item.status, colours)))
-        words = self.entry.verdict
-        verdict = QRectF(PAD, name.bottom(), width, line)
-        for size in (1.0, 0.94, 0.88, 0.82):
-            font = self._bold()
-            font.setPointSizeF(size * font.pointSizeF())
-            if QFontMetricsF(font).horizontalAdvance(words) <= width:
+        room = QRectF(PAD, box.bottom() + 0.5 * PAD, width, self.height() - PICTURE - 2.2 * PAD)
+        name, verdict = item.name, self.entry.verdict
+        for size in SIZES:
+            painter.setFont(self._bold(size))
+            metrics = QFontMetricsF(painter.font())
+            above = metrics.boundingRect(room, _WRAPPED, name).height()
+            below = metrics.boundingRect(room, _WRAPPED, verdict).height()
+            if above + below <= room.height():
                 break
-        painter.setFont(font)
-        painter.drawText(verdict, Qt.AlignmentFlag.AlignVCenter, words)
+        painter.setPen(QColor(colours.text))
+        painter.drawText(room, _WRAPPED, name)
+        painter.setPen(QColor(verdict_colour(item.status, colours)))
+        painter.drawText(room.adjusted(0, above, 0, 0), _WRAPPED, verdict)
 
 
 class Gallery(QScrollArea):
