@@ -39,10 +39,20 @@ def test_a_preset_is_one_step_and_says_what_the_paper_claims(window, settled, qt
     window.presets.menu.fill()
     assert [a.text() for a in window.presets.menu.actions() if a.isChecked()] == [preset.name]
 
+    words = note.words.text()
+    assert not note.back.isVisible()
     window.session.set_value("eps0", 0.123)
-    assert not note.isVisible()
+    window.session.set_value("T", 77)
+    assert f"<b>{preset.name}</b> · changed: ε₀, T" in note.words.text()
+    chosen = window.session.state
+    note.back.click()
+    assert window.session.request() == preset_request(get_study(STUDY), preset)
+    assert (note.words.text(), note.back.isVisible()) == (words, False)
+    window.session.undo()  # back is one step
+    assert window.session.state == chosen
     window.session.undo()
-    assert note.isVisible()
+    window.session.undo()
+    assert note.words.text() == words
     window.session.undo()
     assert window.session.request() == before
     assert not note.isVisible()

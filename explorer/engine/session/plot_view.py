@@ -26,12 +26,14 @@ Subject = tuple[str, str]
 class PlotView:
     """How one quantity of one study is looked at, and which of its curves is claimed.
 
-    An empty `claim` is the tightest valid bound.
+    An empty `claim` is the tightest valid bound. `preset` is the key of the preset that was chosen
+    last, whatever was changed since; empty for none.
     """
 
     y_log: bool
     hidden: frozenset[str] = frozenset()
     claim: str = ""
+    preset: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def default_plot_view(study: Study, quantity_key: str) -> PlotView:
 def looks_to_list(looks: Mapping[Subject, PlotView]) -> list[dict[str, Any]]:
     """Return looks as JSON values."""
     return [
-        plain(wire.PlotView(study, key, look.y_log, sorted(look.hidden), look.claim))
+        plain(wire.PlotView(study, key, look.y_log, sorted(look.hidden), look.claim, look.preset))
         for (study, key), look in looks.items()
     ]
 
@@ -87,7 +89,7 @@ def looks_from_list(raw: Sequence[Any], left_out: list[str]) -> dict[Subject, Pl
             subject = (look.study, quantity(get_study(look.study), look.quantity).key)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from error
-        return subject, PlotView(look.y_log, frozenset(look.hidden), look.claim)
+        return subject, PlotView(look.y_log, frozenset(look.hidden), look.claim, look.preset)
 
     return dict(read_list(raw, take, "looks", left_out, MAX_LOOKS))
 

@@ -233,6 +233,8 @@ class PlotView(Struct):
     y_log: bool
     hidden: Keys = []
     claim: ClaimedKey = ""
+    preset: ClaimedKey = ""
+    """Chosen last."""
 
 
 class Which(Struct):
