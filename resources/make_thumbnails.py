@@ -6,6 +6,7 @@ answer that is not complete after `LIMIT_S` is drawn as far as it is.
 
 from __future__ import annotations
 
+import base64
 import json
 import sys
 import time
@@ -14,19 +15,36 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from explorer.cli.common import open_file, open_host
-from explorer.figures.thumbnails import drawn_curves, drawn_map, packed
 from explorer.studies.base.face import primary_keys
 from explorer.studies.base.help_page import Preset, sampled_for
-from explorer.studies.base.study import Cancelled, Result, Selection, Study, preset_request
+from explorer.studies.base.result import Mark, Surface
+from explorer.studies.base.study import (
+    Cancelled,
+    Result,
+    Scale,
+    Selection,
+    Study,
+    preset_request,
+    quantity,
+)
 from explorer.studies.registry import cards, get_study
+from explorer.ui.index.thumbnails import STEPS
 
 FILE = "thumbnails.json.z"
 POINTS = 24
 LIMIT_S = 15.0
 FEWER = {"trials": 4, "runs": 1}
 """Values of parameters that say how often something is drawn at random."""
+SIDE = 64
+"""Of a map, in cells."""
+MOST_DECADES = 12.0
+"""On a logarithmic y axis, from the top."""
 
 
 def best_answer(host, study: Study, item: Preset, selection: Selection) -> Result | None:
@@ -56,6 +74,67 @@ def _until(end: float) -> Callable[[], None]:
             raise Cancelled
 
     return check
+
+
+def drawn_map(surface: Surface) -> dict[str, Any]:
+    """Return what is kept of a map, as JSON values: at most `SIDE` cells a side."""
+    values = surface.values.astype(float)
+    block = max(1, values.shape[0] // SIDE)
+    side = values.shape[0] // block
+    cells = values[: side * block, : side * block].reshape(side, block, side, block).sum((1, 3))
+    most = cells.max()
+    shades = np.rint(255 * cells.clip(0) / most if most > 0 else cells).astype(np.uint8)
+    return {"rows": side, "cells": base64.b64encode(shades.tobytes()).decode()}
+
+
+def drawn_curves(study: Study, result: Result, keys: tuple[str, ...]) -> dict[str, Any] | None:
+    """Return what is kept of these curves of a result, as JSON values; None if none is there."""
+    sweep = result.request.sweep
+    x_log = sweep is not None and sweep.scale is Scale.LOG
+    y_log = quantity(study, result.request.quantity).scale is Scale.LOG
+    own = [s for s in result.series if not s.pin]
+    shown = [(place, s) for place, s in enumerate(own) if s.key in keys and s.present.any()]
+    if not shown:
+        return None
+    xs = [_on_axis(s.x, x_log) for _, s in shown]
+    ys = [_on_axis(s.y, y_log) for _, s in shown]
+    bars = any(s.mark is Mark.BARS for _, s in shown) and not y_log
+    x_low, x_high = _ends(xs)
+    y_low, y_high = _ends([*ys, np.zeros(int(bars))])
+    y_low = max(y_low, y_high - MOST_DECADES) if y_log else y_low
+    return {
+        "lines": [
+            [place, s.role.value, s.mark.value, _steps(x, x_low, x_high), _steps(y, y_low, y_high)]
+            for (place, s), x, y in zip(shown, xs, ys, strict=True)
+        ]
+    }
+
+
+def packed(pictures: dict[str, dict[str, Any]]) -> bytes:
+    """Return pictures by study and preset as the file's content."""
+    words = json.dumps(pictures, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return zlib.compress(words.encode(), 9)
+
+
+def _on_axis(values: NDArray[np.float64], log: bool) -> NDArray[np.float64]:
+    if not log:
+        return np.asarray(values, float)
+    return np.log10(np.where(np.asarray(values) > 0, values, np.nan))
+
+
+def _ends(columns: list[NDArray[np.float64]]) -> tuple[float, float]:
+    every = np.concatenate(columns)
+    every = every[np.isfinite(every)]
+    if not every.size:
+        return 0.0, 1.0
+    low, high = float(every.min()), float(every.max())
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def _steps(values: NDArray[np.float64], low: float, high: float) -> list[int]:
+    """Return numbers as steps from the lower end; -1 where there is none or it is below."""
+    places = STEPS * (values - low) / (high - low)
+    return [round(float(p)) if np.isfinite(p) and p >= 0 else -1 for p in places]
 
 
 def main(words: list[str]) -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import runpy
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from explorer.figures.thumbnails import STEPS, drawn_curves, drawn_map, packed, thumbnail
 from explorer.resources import resource_bytes
 from explorer.studies.base.result import Surface
 from explorer.studies.registry import cards, get_study
+from explorer.ui.index.thumbnails import STEPS, thumbnail
 from tests.studies.preset_answers import answer
 
+ROOT = Path(__file__).resolve().parents[2]
+MADE_BY = runpy.run_path(str(ROOT / "resources" / "make_thumbnails.py"))
 NONE = {"cldp-sgd/figure-5a-mnist", "cldp-sgd/figure-5b-mnist"}
 """Nothing is drawn before the user opens MNIST's files."""
 LARGEST = 300_000
@@ -52,7 +57,7 @@ def test_a_picture_has_the_ends_of_its_curves(key: str) -> None:
     study = get_study("shuffle-rdp")
     result = answer("shuffle-rdp", key)
     keys = tuple(s.key for s in result.series)[:2]
-    drawn = drawn_curves(study, result, keys)
+    drawn = MADE_BY["drawn_curves"](study, result, keys)
     assert drawn is not None
     (low, high) = (
         f(np.log10(s.y[s.present]) for s in result.series[:2])
@@ -68,11 +73,9 @@ def test_a_map_is_kept_in_blocks_of_its_cells() -> None:
     values = np.zeros((128, 128), np.float32)
     values[0, 1] = values[1, 0] = 0.25
     values[127, 127] = 0.25
-    kept = drawn_map(Surface("private", "", values, None, curator_only=False))
+    kept = MADE_BY["drawn_map"](Surface("private", "", values, None, curator_only=False))
     assert kept["rows"] == 64
-    assert len(packed({"a/b": kept})) < 200
-    import base64
-
+    assert len(MADE_BY["packed"]({"a/b": kept})) < 200
     cells = np.frombuffer(base64.b64decode(kept["cells"]), np.uint8).reshape(64, 64)
     assert cells[0, 0] == 255
     assert cells[63, 63] == 128

@@ -16,12 +16,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.figures.thumbnails import thumbnail
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.index.entries import IndexEntry
 from explorer.ui.index.gallery import verdict_colour
 from explorer.ui.index.picture import paint
+from explorer.ui.index.thumbnails import thumbnail
 from explorer.ui.widgets.links import follow_links, linked
 
 WIDTH = 240

@@ -19,11 +19,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QScrollArea, QWidget
 
-from explorer.figures.thumbnails import thumbnail
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Palette, Theme
 from explorer.ui.index.entries import IndexEntry
 from explorer.ui.index.picture import paint
+from explorer.ui.index.thumbnails import thumbnail
 
 GAP = 10
 NARROWEST = 172

@@ -8,8 +8,8 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPen, QPolygonF
 
 from explorer.figures.colour_maps import COLOUR_MAPS, colour_table
 from explorer.figures.style import DASHES, Theme
-from explorer.figures.thumbnails import STEPS, Line, Thumbnail
 from explorer.studies.base.result import Mark
+from explorer.ui.index.thumbnails import STEPS, Line, Thumbnail
 
 _INSIDE = 5.0
 """Pixels between frame and curves."""

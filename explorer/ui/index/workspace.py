@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Self
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QSize, QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -72,6 +72,10 @@ class FiguresWorkspace(Workspace):
         super().showEvent(event)
         self._next.start()
         self.filters.words.setFocus()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return little: beside the docks, which are away while it is in front, all has no room."""
+        return QSize(240, 200)
 
     def close_workspace(self) -> None:
         """List no more."""
