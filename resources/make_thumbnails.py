@@ -1,7 +1,7 @@
 """Draw the small pictures of all presets: ``python resources/make_thumbnails.py [WORD …]``.
 
 With words only those of presets whose name, ``study/key``, has one of them are drawn anew. An
-answer that is not complete after `LIMIT_S` is drawn as far as it is.
+answer that is not complete after `LIMIT_S` of processor time is drawn as far as it is.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def best_answer(host, study: Study, item: Preset, selection: Selection) -> Resul
         request = replace(request, selection=sampled_for(item, selection))
     best = None
     try:
-        for result in host.answer(request, _until(time.monotonic() + LIMIT_S)):
+        for result in host.answer(request, _until(time.process_time() + LIMIT_S)):
             best = result
     except Cancelled:
         pass
@@ -70,7 +70,7 @@ def best_answer(host, study: Study, item: Preset, selection: Selection) -> Resul
 
 def _until(end: float) -> Callable[[], None]:
     def check() -> None:
-        if time.monotonic() > end:
+        if time.process_time() > end:
             raise Cancelled
 
     return check

@@ -3,7 +3,7 @@
 All of it is kept with the session and undone with it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,13 +27,21 @@ class PlotView:
     """How one quantity of one study is looked at, and which of its curves is claimed.
 
     An empty `claim` is the tightest valid bound. `preset` is the key of the preset that was chosen
-    last, whatever was changed since; empty for none.
+    last, whatever was changed since; empty for none. Of it the curves that the paper draws are
+    drawn, and those in `shown`.
     """
 
     y_log: bool
     hidden: frozenset[str] = frozenset()
     claim: str = ""
     preset: str = ""
+    shown: frozenset[str] = frozenset()
+
+    def ticked(self, key: str, shown: bool) -> "PlotView":
+        """Return the same look with a curve shown or hidden."""
+        if shown:
+            return replace(self, hidden=self.hidden - {key}, shown=self.shown | {key})
+        return replace(self, hidden=self.hidden | {key}, shown=self.shown - {key})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +80,30 @@ def default_plot_view(study: Study, quantity_key: str) -> PlotView:
     return PlotView(y_log=quantity(study, quantity_key).scale is Scale.LOG)
 
 
+def preset_curves(look: PlotView, request: Request) -> tuple[str, ...]:
+    """Return the curves that the paper draws of the preset chosen last; empty for none."""
+    presets = get_study(request.study).presets if look.preset else ()
+    return next((p.curves for p in presets if p.key == look.preset), ())
+
+
+def hidden_keys(look: PlotView, request: Request, keys: Iterable[str]) -> frozenset[str]:
+    """Return which of the curves that are there, by their keys, are not drawn."""
+    curves = preset_curves(look, request)
+    others = set(keys) - set(curves) - look.shown if curves else set()
+    return look.hidden | others
+
+
 def looks_to_list(looks: Mapping[Subject, PlotView]) -> list[dict[str, Any]]:
     """Return looks as JSON values."""
     return [
-        plain(wire.PlotView(study, key, look.y_log, sorted(look.hidden), look.claim, look.preset))
+        plain(
+            wire.PlotView(
+                study, key, look.y_log, sorted(look.hidden), look.claim, look.preset,
+                sorted(look.shown),
+            )
+        )
         for (study, key), look in looks.items()
-    ]
+    ]  # fmt: skip
 
 
 def looks_from_list(raw: Sequence[Any], left_out: list[str]) -> dict[Subject, PlotView]:
@@ -89,7 +115,8 @@ def looks_from_list(raw: Sequence[Any], left_out: list[str]) -> dict[Subject, Pl
             subject = (look.study, quantity(get_study(look.study), look.quantity).key)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from error
-        return subject, PlotView(look.y_log, frozenset(look.hidden), look.claim, look.preset)
+        hidden, shown = frozenset(look.hidden), frozenset(look.shown)
+        return subject, PlotView(look.y_log, hidden, look.claim, look.preset, shown)
 
     return dict(read_list(raw, take, "looks", left_out, MAX_LOOKS))
 

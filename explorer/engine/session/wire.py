@@ -235,6 +235,7 @@ class PlotView(Struct):
     claim: ClaimedKey = ""
     preset: ClaimedKey = ""
     """Chosen last."""
+    shown: Keys = []
 
 
 class Which(Struct):

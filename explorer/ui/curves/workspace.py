@@ -10,7 +10,13 @@ from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from explorer.engine.service import StudyService
 from explorer.engine.session.comparison import entries_of, with_entries
-from explorer.engine.session.plot_view import Pin, PlotView, pins_from_list, pins_to_list
+from explorer.engine.session.plot_view import (
+    Pin,
+    PlotView,
+    hidden_keys,
+    pins_from_list,
+    pins_to_list,
+)
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
@@ -326,8 +332,8 @@ class BoundsWorkspace(Workspace):
         self.current_result = result
         self.plot.set_axes(x_words, axis_words(shown.symbol, shown.name, shown.unit), x_log,
                            look.y_log)  # fmt: skip
-        self.plot.hidden = look.hidden
-        with_pins = self.pinning.beside(result, look.hidden)
+        self.plot.hidden = hidden_keys(look, result.request, [s.key for s in result.series])
+        with_pins = self.pinning.beside(result, self.plot.hidden)
         self.plot.show_result(with_pins)
         if self._coming is not None and self._coming[0] == _subject(result.request):
             view = self._coming[1]
@@ -380,9 +386,8 @@ class BoundsWorkspace(Workspace):
         if self._front() is not None:
             subject = self._look_subject()
             look = self._session.state.look_of(*subject)
-            hidden = look.hidden - {key} if shown else look.hidden | {key}
             text = f"{'show' if shown else 'hide'} curve"
-            self._session.set_look(subject, replace(look, hidden=hidden), text)
+            self._session.set_look(subject, look.ticked(key, shown), text)
 
     def _line_dragged(self, x: float) -> None:
         front = self._front()

@@ -30,9 +30,15 @@ MOST_NAMED = 4
 
 
 def preset_in_front(state: SessionState) -> Preset | None:
-    """Return the preset that the study in front shows unchanged, if it does."""
-    there = _asked_by(state.study).get(state.request, ())
-    return next((item for item in there if _is_shown(item, state)), None)
+    """Return the preset that the study in front shows unchanged, if it does.
+
+    Of several that ask the same it is the one that was chosen.
+    """
+    there = [p for p in _asked_by(state.study).get(state.request, ()) if _is_shown(p, state)]
+    if len(there) > 1:
+        chosen = state.look_of(state.study, state.request.quantity).preset
+        there.sort(key=lambda item: item.key != chosen)
+    return there[0] if there else None
 
 
 def _is_shown(item: Preset, state: SessionState) -> bool:
