@@ -13,7 +13,7 @@ from explorer.ui.index.entries import STATUSES, IndexEntry, short_paper
 from explorer.ui.index.gallery import verdict_colour
 from explorer.ui.widgets.check_box import CheckBox
 
-WIDTH = 206
+WIDTH = 214
 
 
 class Filters(QWidget):

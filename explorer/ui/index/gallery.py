@@ -222,7 +222,10 @@ class Gallery(QScrollArea):
             if not shown:
                 continue
             count = f"{len(shown)}" if len(shown) == len(cards) else f"{len(shown)} of {len(cards)}"
-            heading.setText(f"{paper}  ·  {count}")
+            metrics = heading.fontMetrics()
+            room = width - metrics.horizontalAdvance(f"  ·  {count}  ")
+            named = metrics.elidedText(paper, Qt.TextElideMode.ElideRight, room)
+            heading.setText(f"{named}  ·  {count}")
             heading.setToolTip(paper)
             heading.setGeometry(GAP, y, width, heading.sizeHint().height())
             y += heading.height() + GAP // 2
