@@ -1,9 +1,9 @@
 """The one table of colours, dashes and markers, for the window and for paper alike.
 
 Curve colours are Okabe and Ito's colour-blind safe set (*Color universal design*, 2008), darkened
-or lightened where a theme needs it for a contrast of 3 : 1. Dashes tell a curve's role, markers and hatching its place in the
-legend, so that nothing rests on colour alone; where there are more curves than colours, dashes grow
-a dot or two for each time the colours begin anew.
+or lightened where a theme needs it for a contrast of 3 : 1. Dashes tell a curve's role, markers and
+hatching its place in the legend, so that nothing rests on colour alone; where there are more curves
+than colours, dashes grow a dot or two for each time the colours begin anew.
 """
 
 from collections.abc import Sequence

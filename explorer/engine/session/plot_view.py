@@ -38,6 +38,9 @@ class PlotView:
         Empty for the tightest valid bound.
     shown : frozenset of str
         Keys of curves that the user asked for, beyond those that are drawn at once.
+    preset : str
+        Key of the preset that was chosen last, whatever was changed since; empty for none. The
+        curves that the paper draws take the place of those drawn at once.
     every : bool
         Whether all curves are drawn but the hidden ones: a recipe names what was not drawn.
     """
@@ -47,6 +50,7 @@ class PlotView:
     claim: str = ""
     shown: frozenset[str] = frozenset()
     every: bool = False
+    preset: str = ""
 
     def ticked(self, key: str, shown: bool) -> PlotView:
         """Return the same look with a curve shown or hidden."""
@@ -91,8 +95,22 @@ def default_plot_view(study: Study, quantity_key: str) -> PlotView:
     return PlotView(y_log=quantity(study, quantity_key).scale is Scale.LOG)
 
 
-def first_keys(request: Request, keys: Iterable[str], claimed: str = "") -> tuple[str, ...]:
-    """Return the curves that are drawn at once, of those that are there: the claimed is one."""
+def preset_curves(look: PlotView, request: Request) -> tuple[str, ...]:
+    """Return the curves that the paper draws of the preset chosen last; empty for none."""
+    presets = get_study(request.study).presets if look.preset else ()
+    return next((p.curves for p in presets if p.key == look.preset), ())
+
+
+def first_keys(
+    look: PlotView, request: Request, keys: Iterable[str], claimed: str = ""
+) -> tuple[str, ...]:
+    """Return the curves that are drawn at once, of those that are there.
+
+    Of a preset those that the paper draws; else the first few, the claimed among them.
+    """
+    keys = list(keys)
+    if papers := [key for key in preset_curves(look, request) if key in keys]:
+        return tuple(papers)
     first = primary_keys(get_study(request.study), request, keys)
     return first if not claimed or claimed in first else (*first[: MOST_CURVES - 1], claimed)
 
@@ -114,7 +132,7 @@ def hidden_keys(
     keys = list(keys)
     if look.every:
         return look.hidden
-    first = first_keys(request, keys, claimed)
+    first = first_keys(look, request, keys, claimed)
     return look.hidden | (set(keys) - set(first) - look.shown)
 
 
@@ -128,12 +146,13 @@ def looks_to_list(looks: Mapping[Subject, PlotView]) -> list[dict[str, Any]]:
                 look.y_log,
                 sorted(look.hidden),
                 look.claim,
-                sorted(look.shown),
-                look.every,
+                shown=sorted(look.shown),
+                every=look.every,
+                preset=look.preset,
             )
         )
         for (study, key), look in looks.items()
-    ]
+    ]  # fmt: skip
 
 
 def looks_from_list(raw: Sequence[Any], left_out: list[str]) -> dict[Subject, PlotView]:
@@ -146,7 +165,7 @@ def looks_from_list(raw: Sequence[Any], left_out: list[str]) -> dict[Subject, Pl
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from error
         hidden, shown = frozenset(look.hidden), frozenset(look.shown)
-        return subject, PlotView(look.y_log, hidden, look.claim, shown, look.every)
+        return subject, PlotView(look.y_log, hidden, look.claim, shown, look.every, look.preset)
 
     return dict(read_list(raw, take, "looks", left_out, MAX_LOOKS))
 

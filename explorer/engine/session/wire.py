@@ -236,6 +236,8 @@ class PlotView(Struct):
     shown: Keys = []
     """Beyond the curves that are drawn at once."""
     every: bool = False
+    preset: ClaimedKey = ""
+    """Chosen last."""
 
 
 class Which(Struct):

@@ -95,6 +95,8 @@ class Workspace(QWidget):
         What stands beside the parameters while a study of data is in front.
     view_of_question : bool
         Whether `view_state` is about the question in front, not about the workspace.
+    alone : bool
+        Whether it has the window to itself: no panel tells of the study in front beside it.
     exported : callable
         Returns what File ▸ Export… writes in place of the answer while that is in front, or None.
     """
@@ -104,6 +106,7 @@ class Workspace(QWidget):
     current_result: Result | None = None
     side_panel: QWidget | None = None
     view_of_question = False
+    alone = False
     exported: Callable[[], Exported | None] = staticmethod(lambda: None)
 
     @classmethod

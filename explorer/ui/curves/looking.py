@@ -52,7 +52,8 @@ class Looking(QObject):
 
     def first_of(self, result: Result) -> tuple[str, ...]:
         """Return the curves of an answer that have a row above the fold."""
-        return first_keys(result.request, [s.key for s in result.series], self.claimed)
+        keys = [s.key for s in result.series]
+        return first_keys(self.look, result.request, keys, self.claimed)
 
     @staticmethod
     def names_of(result: Result) -> dict[str, str]:

@@ -32,7 +32,7 @@ from explorer.ui.base.startup_tuning import (
 )
 from explorer.ui.controllers.saved_state import own_file
 from explorer.ui.controllers.session_store import SessionStore
-from explorer.ui.panels.presets import which_of
+from explorer.ui.panels.presets import look_of, which_of
 from explorer.ui.shell.app import SCREENSHOT_TIMEOUT_S, WindowOptions
 from explorer.ui.shell.main_window import MainWindow
 
@@ -139,7 +139,8 @@ class Launch(QObject):
             study = get_study(session.state.study)
             self._preset = preset(study, self.options.preset)
             asked = preset_request(study, self._preset)
-            session.follow(asked, which=which_of(self._preset, session.state.which))
+            which, look = which_of(self._preset, session.state.which), look_of(study, self._preset)
+            session.follow(asked, which=which, look=look)
         if self.options.quantity is not None:
             session.set_quantity(self.options.quantity)
         if self.options.values:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -41,6 +41,7 @@ from explorer.ui.panels.presets import PresetBar
 from explorer.ui.panels.questions import QuestionList
 from explorer.ui.panels.status import StatusRow
 from explorer.ui.shell.context import WindowContext
+from explorer.ui.shell.dock_layout import WIDTHS, DockLayout
 from explorer.ui.shell.drop_overlay import DropOverlay
 from explorer.ui.shell.export_actions import ExportActions
 from explorer.ui.shell.lazy_tabs import IdleTasks
@@ -50,8 +51,6 @@ from explorer.ui.shell.workspaces import OF_STUDIES, TOOLS, tabs_of
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData, Progress
     from explorer.ui.panels.data import DataPanel
-
-LAYOUT_VERSION = 1
 
 
 class MainWindow(WindowContext):
@@ -94,7 +93,7 @@ class MainWindow(WindowContext):
         self.menus = Menus(self, self.output)
         self.drop_overlay = DropOverlay(self, service, self.theme)
         self._connect()
-        self._plain_layout = self.saveState(LAYOUT_VERSION)
+        self._dock_layout = DockLayout(self, list(self.docks.values()))
         self._state_changed(session.state, None)
         for key in self.workspaces:
             self._workspace_made(key)
@@ -151,7 +150,7 @@ class MainWindow(WindowContext):
             "question": self._dock("Question", left, area.LeftDockWidgetArea),
             "guarantee": self._dock("Guarantee", self.guarantee, area.RightDockWidgetArea),
         }
-        self.resizeDocks(list(self.docks.values()), [276, 268], Qt.Orientation.Horizontal)
+        self.resizeDocks(list(self.docks.values()), WIDTHS, Qt.Orientation.Horizontal)
 
     def _dock(self, title: str, content: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
         dock = QDockWidget(title, self)
@@ -248,18 +247,15 @@ class MainWindow(WindowContext):
 
     def reset_layout(self) -> None:
         """Put docks and tabs back to where they were at first."""
-        self.restoreState(self._plain_layout, LAYOUT_VERSION)
-        for dock in self.docks.values():
-            dock.show()
-        self.resizeDocks(list(self.docks.values()), [276, 268], Qt.Orientation.Horizontal)
+        self._dock_layout.reset()
 
     def restore_layout(self, layout: bytes) -> None:
         """Put docks where they were when `saved_layout` was called."""
-        self.restoreState(QByteArray(layout), LAYOUT_VERSION)
+        self._dock_layout.restore(layout)
 
     def saved_layout(self) -> bytes:
         """Return where the docks are."""
-        return bytes(self.saveState(LAYOUT_VERSION).data())
+        return self._dock_layout.saved()
 
     # From the session and the tabs
 
@@ -292,6 +288,7 @@ class MainWindow(WindowContext):
         """Bring the last study of the chosen workspace to the front."""
         key = self.workspaces.key_at(index) or self._front_key()
         self.menus.update()
+        self._dock_layout.follow(self.tool)
         if self.tool or key == self._front_key():
             return
         last = self.workspaces[key].current_result
