@@ -53,6 +53,11 @@ def shown_odds(chance: float) -> str:
     return f"{right} : {(100 - Decimal(right)).normalize():f}"
 
 
+def first_sentence(text: str) -> str:
+    """Return what stands before the first full stop that ends a sentence, the stop included."""
+    return re.split(r"(?<=[.]) (?=[A-Z])", text, maxsplit=1)[0]
+
+
 def in_brief(text: str, words: int = 8) -> str:
     """Return the beginning of a statement where there is little room; all of it if it is short."""
     if len(text.split()) <= words:

@@ -16,7 +16,7 @@ from explorer.figures.view_state import study_of
 from explorer.privacy.core.bound import Grade
 from explorer.studies.base.claims import Claimed, claimed, stated
 from explorer.studies.base.face import short_name
-from explorer.studies.base.phrases import USELESS, chance_of, in_brief, shown_odds
+from explorer.studies.base.phrases import USELESS, chance_of, first_sentence, in_brief, shown_odds
 from explorer.studies.base.study import Condition, Guarantee, Result
 from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.base.theme import Theme
@@ -32,8 +32,11 @@ PAUSE_MS = 250
 _NOT_YET = "Nothing is claimed yet: the first answer is on its way."
 _NOTHING = "Nothing is claimed here."
 _OBSERVER = "Best odds of an observer who began at 50 : 50."
-_MOST_WORDS = 24
+_MOST_WORDS = 40
 """Of a sentence that stands where there are no odds; all of it is in the first fold."""
+_UNIT_WORDS = 10
+_MOST_ROWS = 4
+"""Of conditions in front, those that fail not counted; all are there *in full*."""
 _GRADES = {
     Grade.PROVED: "proved, rounding included",
     Grade.NUMERICAL: "proved formula, summed in floating point",
@@ -240,7 +243,8 @@ class GuaranteePanel(QScrollArea):
             return
         self._write_odds(promise)
         found = None if self._answer is None else claimed(self._answer, self._claim)
-        self._write_front("unit", promise.unit)
+        self._write_front("unit", in_brief(promise.unit, _UNIT_WORDS))
+        self._front["unit"][1].setToolTip(promise.unit)
         self._write_front("by", self._name(result, found))
         grade = "" if found is None or found.series.grade is None else _GRADES[found.series.grade]
         coming = "computing…" if found is not None and (found.awaited or found.waiting) else ""
@@ -265,7 +269,7 @@ class GuaranteePanel(QScrollArea):
         _show(self.odds, useful)
         _show(self.bar, useful)
         if chance is None:
-            self.headline.setText(in_brief(promise.sentence, _MOST_WORDS))
+            self.headline.setText(in_brief(first_sentence(promise.sentence), _MOST_WORDS))
             self.headline.setToolTip(promise.sentence)
             return
         shown = shown_odds(chance)
@@ -353,8 +357,9 @@ class GuaranteePanel(QScrollArea):
         while len(self._rows) < len(conditions):
             self._add_row()
         full = self.in_full.isChecked()
+        front = max(_MOST_ROWS, needed.count(False))
         for i, (glyph, text, margin) in enumerate(self._rows):
-            shown = i < len(conditions) and (full or conditions[i].of_guarantee)
+            shown = i < len(conditions) and (full or (i < front and conditions[i].of_guarantee))
             for label in (glyph, text):
                 _show(label, shown)
             _show(margin, shown and full and bool(_margin(conditions[i])))

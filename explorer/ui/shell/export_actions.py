@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QFileDialog
 
 from explorer.engine.runtime.runtime import first_result
 from explorer.engine.session.recipe import Recipe
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from explorer.studies.base.study import Request, Result
     from explorer.ui.controllers.workspace import Exported
     from explorer.ui.shell.context import WindowContext
+
+
+_COPIED = {Kind.PICTURE: "picture is", Kind.REVIEWER: "text for a reviewer is"}
 
 
 class ExportActions(QObject):
@@ -134,6 +139,32 @@ class ExportActions(QObject):
         recipe = self._whole_recipe(result.request, window.data.current, view)
         self._start(ExportJob(result, view, recipe, by_suffix(fmt)))
 
+    def review(self, suffix: str, path: Path | None = None) -> None:
+        """Copy what a reviewer asks of the guarantee in front, or write it to a file.
+
+        Parameters
+        ----------
+        suffix : str
+            Of a format of `Kind.REVIEWER`.
+        path : Path, optional
+            None is the clipboard.
+        """
+        window, result = self._window, self._window.shown_result
+        if self._refused() or result is None:
+            return
+        view = public_view(result, window.workspace.view_state())
+        recipe = self._whole_recipe(result.request, window.data.current, view)
+        self._start(ExportJob(result, view, recipe, by_suffix(suffix, Kind.REVIEWER), path))
+
+    def review_page(self) -> None:
+        """Ask for a file and write the guarantee in front to it, on one page with the plot."""
+        name, _ = QFileDialog.getSaveFileName(
+            self._window, "One-page PDF", str(self._window.files.folder() / "guarantee.pdf"),
+            "PDF page (*.pdf)",
+        )  # fmt: skip
+        if name:
+            self.review("pdf", Path(name).with_suffix(".pdf"))
+
     def _refused(self) -> bool:
         """Say why nothing can be exported now, if that is so."""
         why = self._window.why_no_export()
@@ -154,7 +185,7 @@ class ExportActions(QObject):
     def _done(self, job: ExportJob) -> None:
         self._window.banner.settled("export")
         if job.path is None:
-            what = "picture is" if job.format.kind is Kind.PICTURE else "numbers are"
+            what = _COPIED.get(job.format.kind, "numbers are")
             self.said.emit(f"The {what} on the clipboard.")
         else:
             self._window.keeper.note_file(job.path)

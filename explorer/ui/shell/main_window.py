@@ -185,6 +185,8 @@ class MainWindow(WindowContext):
         self.activity.watch("export", "exporting", exporter.busy_changed, exporter.cancel)
         exporter.progress.connect(lambda done: self.activity.share("export", done))
         self.output.said.connect(self.show_status)
+        self.guarantee.copy_asked.connect(lambda: self.output.review("txt"))
+        self.guarantee.page_asked.connect(self.output.review_page)
         self.data.progress.connect(self._loading)
         self.data.loaded.connect(self._loaded)
         self.data.failed.connect(lambda error: self.show_problem(explain(error, "data")))

@@ -117,6 +117,10 @@ class Menus:
         redo = self._add(menu, "redo", "&Redo", window.session.redo)
         redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
         menu.addSeparator()
+        review = self._output.review
+        self._add(menu, "copy-reviewer", "Copy for a re&viewer", lambda: review("txt"))
+        self._add(menu, "copy-latex", "Copy for a reviewer as &LaTeX", lambda: review("tex"))
+        menu.addSeparator()
         self._add(menu, "reset", "Re&set parameters", self._reset_parameters)
         menu.addSeparator()
         self.computing = ComputingPreferences(window)
@@ -207,7 +211,7 @@ class Menus:
             self.actions[key].setEnabled(bool(text))
         for action in self._studies.actions():
             action.setChecked(action.data() == session.state.study)
-        for key in ("export", "copy", "copy-numbers"):
+        for key in ("export", "copy", "copy-numbers", "copy-reviewer", "copy-latex"):
             self.actions[key].setEnabled(answered and not why)
             self.actions[key].setStatusTip(why)
             self.actions[key].setToolTip(why or self.actions[key].text().replace("&", ""))
