@@ -20,8 +20,8 @@ from explorer.studies.base.phrases import USELESS, chance_of, first_sentence, in
 from explorer.studies.base.study import Condition, Guarantee, Result
 from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.base.theme import Theme
+from explorer.ui.panels.odds_bar import OddsBar
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
-from explorer.ui.widgets.odds_bar import OddsBar
 from explorer.ui.widgets.section import Section
 from explorer.ui.widgets.stale_mark import StaleMark
 
@@ -85,14 +85,11 @@ class GuaranteePanel(QScrollArea):
 
     Signals
     -------
-    copy_asked()
-        The text for a reviewer is wanted on the clipboard.
-    page_asked()
-        It is wanted as a page, with the plot.
+    review_asked(str)
+        What a reviewer asks is wanted: suffix of its format (``txt``, ``pdf``).
     """
 
-    copy_asked = Signal()
-    page_asked = Signal()
+    review_asked = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -192,10 +189,10 @@ class GuaranteePanel(QScrollArea):
             "Definition, numbers, both meanings of neighbouring, conditions, settings, version and "
             "recipe as text"
         )
-        self.copy.clicked.connect(lambda: self.copy_asked.emit())
+        self.copy.clicked.connect(lambda: self.review_asked.emit("txt"))
         self.page = QPushButton("One-page PDF")
         self.page.setToolTip("The same with the plot above, on one page")
-        self.page.clicked.connect(lambda: self.page_asked.emit())
+        self.page.clicked.connect(lambda: self.review_asked.emit("pdf"))
         row = QHBoxLayout()
         for button in (self.copy, self.page):
             row.addWidget(button)

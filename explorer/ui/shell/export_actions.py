@@ -139,31 +139,23 @@ class ExportActions(QObject):
         recipe = self._whole_recipe(result.request, window.data.current, view)
         self._start(ExportJob(result, view, recipe, by_suffix(fmt)))
 
-    def review(self, suffix: str, path: Path | None = None) -> None:
-        """Copy what a reviewer asks of the guarantee in front, or write it to a file.
+    def review(self, suffix: str) -> None:
+        """Copy what a reviewer asks of the guarantee in front; a page goes to a file, asked for.
 
-        Parameters
-        ----------
-        suffix : str
-            Of a format of `Kind.REVIEWER`.
-        path : Path, optional
-            None is the clipboard.
+        `suffix` is that of a format of `Kind.REVIEWER`.
         """
-        window, result = self._window, self._window.shown_result
+        window, result, path = self._window, self._window.shown_result, None
         if self._refused() or result is None:
             return
+        if suffix == "pdf":
+            start = str(Path(window.files.folder()) / "guarantee.pdf")
+            name, _ = QFileDialog.getSaveFileName(window, "One-page PDF", start, "PDF (*.pdf)")
+            if not name:
+                return
+            path = Path(name).with_suffix(".pdf")
         view = public_view(result, window.workspace.view_state())
         recipe = self._whole_recipe(result.request, window.data.current, view)
         self._start(ExportJob(result, view, recipe, by_suffix(suffix, Kind.REVIEWER), path))
-
-    def review_page(self) -> None:
-        """Ask for a file and write the guarantee in front to it, on one page with the plot."""
-        name, _ = QFileDialog.getSaveFileName(
-            self._window, "One-page PDF", str(self._window.files.folder() / "guarantee.pdf"),
-            "PDF page (*.pdf)",
-        )  # fmt: skip
-        if name:
-            self.review("pdf", Path(name).with_suffix(".pdf"))
 
     def _refused(self) -> bool:
         """Say why nothing can be exported now, if that is so."""
