@@ -10,6 +10,7 @@ from decimal import Decimal
 
 import pytest
 from hypothesis import given, strategies as st
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QLabel
 
 from explorer.engine.runtime.runtime import StudyRuntime
@@ -87,3 +88,16 @@ def test_odds_are_never_below_the_computed_ones(
     assert float(right) <= 100 * chance + 0.01 + 1e-9
     assert chance_of(replace(promise, qualified=True)) is None
     assert math.isfinite(chance)
+
+
+def test_the_button_copies_what_a_reviewer_asks(open_window, settled, qtbot) -> None:
+    window = open_window(study="amplification")
+    settled(window)
+    clipboard = QGuiApplication.clipboard()
+    clipboard.clear()
+    window.guarantee.copy.click()
+    qtbot.waitUntil(lambda: "# recipe: " in clipboard.text())
+    text = clipboard.text()
+    assert "Neighbouring: add or remove one" in text
+    assert shown_odds(chance_of(window.current_result.guarantee)) in text
+    assert window.guarantee.odds.text() in text
