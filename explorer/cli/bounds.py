@@ -29,9 +29,12 @@ from explorer.figures.formats import Kind, by_suffix, suffixes
 if TYPE_CHECKING:
     from explorer.engine.executors.cluster import Cluster
     from explorer.engine.runtime.runtime import StudyRuntime
+    from explorer.figures.export_job import ExportJob
     from explorer.studies.base.study import Request, Study, Sweep
 
 MAX_POINTS = 100_000
+_REVIEWER = {"text": "txt", "latex": "tex", "pdf": "pdf"}
+"""Suffix of what `--reviewer` writes."""
 
 
 class StudyCommand(click.Command):
@@ -103,6 +106,12 @@ class StudyCommand(click.Command):
     help=f"Write the curves ({suffixes(Kind.NUMBERS)}) or their plot ({suffixes(Kind.PICTURE)}); "
     "default CSV on stdout.",
 )
+@click.option(
+    "--reviewer",
+    type=click.Choice(["text", "latex", "pdf"]),
+    help="Write what a reviewer asks of the guarantee instead: definition, numbers, conditions, "
+    "settings and recipe; as a PDF (needs --output) one page with the plot.",
+)
 @picture_options("1600x1000")
 @without_option
 @cluster_options
@@ -120,6 +129,7 @@ def bounds_command(
     hidden: tuple[str, ...],
     as_json: bool,
     output: Path | None,
+    reviewer: str | None,
     size: str,
     dpi: int,
     theme: str,
@@ -142,7 +152,10 @@ def bounds_command(
     from explorer.studies.registry import get_study
 
     pixels = parse_size(size)
-    check_output(output)
+    if reviewer is None:
+        check_output(output)
+    elif reviewer == "pdf" and output is None:
+        raise click.BadParameter("a PDF needs --output FILE.pdf", param_hint="--reviewer")
     chosen = get_study(study)
     if chosen.needs_data:
         raise ValueError(f"study {study!r} draws a map; use the command {study!r} instead")
@@ -180,12 +193,36 @@ def bounds_command(
         found = claimed(result, claim)
         if found is not None and output is not None:
             click.echo(found.line, err=True)
-        if output is None:
+        if reviewer is not None:
+            _write_reviewer(
+                ExportJob(
+                    result,
+                    view,
+                    recipe_of(result, view, None).to_dict(),
+                    by_suffix(_REVIEWER[reviewer], Kind.REVIEWER),
+                    output,
+                )
+            )
+        elif output is None:
             recipe = recipe_of(result, view, None).to_dict()
             click.echo(rendered(ExportJob(result, view, recipe, by_suffix("csv"))), nl=False)
         else:
             export(result, view, None, output, pixels, dpi)
     return 0
+
+
+def _write_reviewer(job: ExportJob) -> None:
+    """Write what a reviewer asks to the job's file, or on standard output."""
+    from explorer.cli.common import say_written
+    from explorer.figures.export_job import rendered
+    from explorer.files import write_whole
+
+    content = rendered(job)
+    if job.path is None:
+        click.echo(content, nl=False)
+    else:
+        write_whole(job.path, content)
+        say_written(job.path)
 
 
 def claimed_series(host: StudyRuntime, request: Request, claim: str) -> str | None:

@@ -57,10 +57,11 @@ def test_a_study_nobody_has_heard_of_is_shown_whole(tiny) -> None:
     assert bounds.plot.left.labelText == "p  probability of a true answer"
     assert tiny.guarantee.sentence.text() == "Everyone tells the truth with probability 0.731."
     assert tiny.guarantee.condition_texts() == [
-        "✓ ε ≤ 2 ε = 1".replace("✓", tiny.guarantee._rows[0][0].text()),
-        tiny.guarantee._rows[1][0].text() + " people answer independently assumed",
+        tiny.guarantee._rows[0][0].text() + " people answer independently assumed",
+        tiny.guarantee._rows[1][0].text() + " ε ≤ 2 ε = 1",
     ]
-    assert "✓" in tiny.guarantee._rows[0][0].text()
+    assert "○" in tiny.guarantee._rows[0][0].text()
+    assert "✓" in tiny.guarantee._rows[1][0].text()
     assert bounds.readouts.text_of("chance") == "= 0.7311"
     assert not tiny.badge.isVisible()
     assert tiny.answer_state.text().startswith("complete · ")

@@ -85,6 +85,7 @@ def guarantee(
         ),
         sentence=change_sentence(epsilon, tau, distance, space),
         pairs=((epsilon, 0.0),),
+        qualified=True,
         references=(SETTING, USER_LEVEL),
         differences=(
             f"α is no ε: it has the unit 1/distance, so α = {nearest(alpha)} protects a change of "

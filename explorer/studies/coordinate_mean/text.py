@@ -185,6 +185,7 @@ def guarantee(
         ),
         sentence=sentence,
         pairs=((low, 0.0),),
+        qualified=True,
         references=(MECHANISM, CERTIFICATE, PROPOSITION_3),
         differences=(
             "PrivUnit (“reports made by”) errs less than M_LDP at the same levels: it sends "

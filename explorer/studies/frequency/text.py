@@ -249,7 +249,7 @@ def guarantee(
             else "to which places of their clusters a user's items belong",
             f"after seeing {who} shuffled answers",
         ),
-        pairs=((alpha * near, delta),),
+        pairs=((alpha * near, delta),), qualified=True,
         references=(GKRR, HADAMARD, LAPLACE),
         differences=DIFFERENCES,
     )  # fmt: skip

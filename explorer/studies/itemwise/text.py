@@ -209,7 +209,7 @@ def guarantee(
             f"which of two data sets a user holds, {nearest(w)} of the largest distance apart",
             seen,
         ),
-        pairs=((epsilon, delta),),
+        pairs=((epsilon, delta),), qualified=True,
         references=(EXACT, SORTED, THEOREM_TIGHT),
         differences=differences,
     )  # fmt: skip

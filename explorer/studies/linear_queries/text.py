@@ -156,7 +156,7 @@ def guarantee(
             f"which of two data sets a user holds, {nearest(w)} of the largest distance apart",
             "after seeing " + ("their noisy answer" if local else "the noisy answer"),
         ),
-        pairs=((alpha * w, delta),),
+        pairs=((alpha * w, delta),), qualified=True,
         references=(LIPSCHITZ, K_NORM, ANALYTIC),
         differences=differences,
     )  # fmt: skip

@@ -85,6 +85,7 @@ def guarantee(demand: Demand, plan: Plan) -> Guarantee:
             f"any beliefs, and about the record as a whole, they can {believes(plan.total)}."
         ),
         pairs=((low, 0.0),),
+        qualified=True,
         references=(CERTIFICATE, ALGORITHM_3),
         differences=(
             "The estimated objective f̂ need not be convex. Clipping makes it so, and any solver "

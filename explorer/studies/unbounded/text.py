@@ -154,6 +154,7 @@ def guarantee(
         ),
         sentence=near + far,
         pairs=((eps, min(delta, 1.0)),),
+        qualified=True,
         references=(CHERNOFF, PRINTED, GROUP),
         differences=(
             "Theorem 5.3 bounds how far the draws of two data sets get apart by Bernstein's "

@@ -157,6 +157,7 @@ def guarantee(
         sentence=sentence,
         references=(ALGORITHM_3, ALGORITHM_2) if r is not None else (ALGORITHM_1, ALGORITHM_2),
         pairs=(pair,),
+        qualified=True,
     )
 
 

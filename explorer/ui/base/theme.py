@@ -319,6 +319,7 @@ def _sheet(c: Palette) -> str:
     QLabel#muted {{ color: {c.muted}; }}
     QLabel#heading {{ color: {c.muted}; font-weight: 600; }}
     QLabel#sentence {{ font-size: 11pt; }}
+    QLabel#odds {{ font-size: 19pt; font-weight: 700; }}
     QLabel#tag {{ color: {c.accent}; background: {c.accent_soft}; border-radius: 3px;
                   padding: 1px 5px; font-size: 8pt; }}
     QLabel#badge {{ color: {c.warn}; background: {c.warn_back}; border-radius: 4px;

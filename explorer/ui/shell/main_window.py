@@ -176,14 +176,14 @@ class MainWindow(WindowContext):
             doing = f"computing {OF_STUDIES[key].title.lower()}"
             self.activity.watch(key, doing, controller.busy_changed, controller.cancel)
             self.parameters.reopened.connect(controller.refresh)
-        files = self.parameter_files
-        self.activity.watch("files", "reading a file", files.busy_changed, files.cancel)
-        self.activity.watch("recipe", "reading a file", self.files.busy_changed, self.files.cancel)
+        for key, files in (("files", self.parameter_files), ("recipe", self.files)):
+            self.activity.watch(key, "reading a file", files.busy_changed, files.cancel)
         self.activity.watch("data", "opening check-ins", self.data.busy_changed, self.data.cancel)
         exporter = self.output.controller
         self.activity.watch("export", "exporting", exporter.busy_changed, exporter.cancel)
         exporter.progress.connect(lambda done: self.activity.share("export", done))
         self.output.said.connect(self.show_status)
+        self.guarantee.review_asked.connect(self.output.review)
         self.data.progress.connect(self._loading)
         self.data.loaded.connect(self._loaded)
         self.data.failed.connect(lambda error: self.show_problem(explain(error, "data")))
@@ -229,8 +229,8 @@ class MainWindow(WindowContext):
     @property
     def busy(self) -> bool:
         """Whether anything is being loaded or computed."""
-        reading = (self.data.busy, self.parameter_files.busy, self.files.busy)
-        return any((*reading, self.guarantee.behind, *(c.busy for c in self.answers.values())))
+        doing = (self.data, self.parameter_files, self.files, *self.answers.values())
+        return self.guarantee.behind or any(part.busy for part in doing)
 
     def show_status(self, text: str) -> None:
         """Show what was done in the status bar, for a while."""

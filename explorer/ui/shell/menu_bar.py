@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from explorer.ui.shell.context import WindowContext
     from explorer.ui.shell.export_actions import ExportActions
 
+_OF_THE_ANSWER = (
+    "export", "copy", "copy-numbers", "copy-line", "copy-python", "copy-reviewer", "copy-latex",
+)  # fmt: skip
+"""What there is to do with the answer in front."""
 _THEME_WORDS = {"system": "As the system", "light": "Light", "dark": "Dark"}
 
 
@@ -126,6 +130,9 @@ class Menus:
             menu, "copy-python", "Copy as P&ython", lambda: output.copy_code("script"),
             tip="Copy a short program that computes what is in front again",
         )  # fmt: skip
+        review = self._output.review
+        self._add(menu, "copy-reviewer", "Copy for a re&viewer", lambda: review("txt"))
+        self._add(menu, "copy-latex", "Copy for a reviewer as &LaTeX", lambda: review("tex"))
         menu.addSeparator()
         self._add(menu, "reset", "Re&set parameters", self._reset_parameters)
         menu.addSeparator()
@@ -217,7 +224,7 @@ class Menus:
             self.actions[key].setEnabled(bool(text))
         for action in self._studies.actions():
             action.setChecked(action.data() == session.state.study)
-        for key in ("export", "copy", "copy-numbers", "copy-line", "copy-python"):
+        for key in _OF_THE_ANSWER:
             self.actions[key].setEnabled(answered and not why)
             self.actions[key].setStatusTip(why)
             self.actions[key].setToolTip(why or self.actions[key].text().replace("&", ""))
