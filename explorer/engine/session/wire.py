@@ -308,6 +308,8 @@ class Window(Struct):
     files: dict[str, Place] = {}
     recent: list[Any] = []
     """Of `Place`."""
+    found: list[Any] = []
+    """Of `Key`: what was chosen last by Ctrl+K, the latest first."""
     theme: Literal["system", "light", "dark"] = "system"
     geometry: Base64 = ""
     layout: Base64 = ""

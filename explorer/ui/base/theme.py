@@ -281,6 +281,7 @@ def _sheet(c: Palette) -> str:
                    background: {c.accent_soft}; color: {c.text}; border-color: {c.accent}; }}
     QPushButton:disabled, QPushButton:default:disabled, QToolButton:disabled {{
                    color: {faded}; background: {c.panel}; border-color: {c.border}; }}
+    QPushButton#search {{ color: {c.muted}; text-align: left; margin: 1px 12px 1px 0; }}
     QToolButton[quiet="true"] {{ background: transparent; border: 1px solid transparent;
                                  padding: 2px 6px; }}
     QToolButton[quiet="true"]:hover, QToolButton[quiet="true"]:focus {{

@@ -25,6 +25,7 @@ SAVE_AFTER_MS = 1500
 MAX_RECENT = 10
 MAX_PARTS = 10_000
 MAX_FOLDED = 100
+MAX_FOUND = 20
 
 
 class SessionStore(QObject):
@@ -69,6 +70,8 @@ class SessionStore(QObject):
         """How workspaces were looked at when the last session ended."""
         self.folded: list[str] = []
         self.recent: list[str] = []
+        self.found: list[str] = []
+        """What was chosen last by Ctrl+K, the latest first."""
         self.data_path: str | None = None
         self.data_more: list[str] = []
         """The other files of a data set of several."""
@@ -119,6 +122,7 @@ class SessionStore(QObject):
             return
         values = self.values = loaded.values
         self.recent = read_list(values.recent, _place, "recent", left_out, MAX_RECENT)
+        self.found = read_list(values.found, _key, "found", left_out, MAX_FOUND)
         self.folded = read_list(values.folded, _key, "folded", left_out, MAX_FOLDED)
         self.data_path = values.data_path
         if values.data_columns is not UNSET:
@@ -191,6 +195,11 @@ class SessionStore(QObject):
         self.recent_changed.emit()
         self._changed()
 
+    def note_found(self, key: str) -> None:
+        """Put what was chosen by Ctrl+K at the top of the last ones."""
+        self.found = [key, *(k for k in self.found if k != key)][:MAX_FOUND]
+        self._changed()
+
     @property
     def data_source(self) -> tuple[Path, ...]:
         """The files of the data set that was open last."""
@@ -252,6 +261,7 @@ class SessionStore(QObject):
             **({"data_columns": self.data_columns} if self.data_columns else {}),
             "files": self._files_of(state),
             "recent": list(self.recent),
+            "found": list(self.found),
             "theme": window.theme.choice,
             "geometry": _text(window.saveGeometry().data()),
             "layout": _text(window.saved_layout()),

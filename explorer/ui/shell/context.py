@@ -9,6 +9,7 @@ from explorer.ui.base.errors import Banner
 from explorer.ui.controllers.session_store import SessionStore
 from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
 from explorer.ui.dialogs.help_window import HelpWindow
+from explorer.ui.panels.parameters import ParametersPanel
 
 
 class WindowContext(WorkspaceHost):
@@ -18,6 +19,7 @@ class WindowContext(WorkspaceHost):
     banner: Banner
     docks: dict[str, QDockWidget]
     study_page: HelpWindow
+    parameters: ParametersPanel
 
     @property
     @abstractmethod
