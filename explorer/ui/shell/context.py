@@ -9,7 +9,6 @@ from explorer.ui.base.errors import Banner
 from explorer.ui.controllers.session_store import SessionStore
 from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
 from explorer.ui.dialogs.help_window import HelpWindow
-from explorer.ui.panels.parameters import ParametersPanel
 
 
 class WindowContext(WorkspaceHost):
@@ -19,7 +18,6 @@ class WindowContext(WorkspaceHost):
     banner: Banner
     docks: dict[str, QDockWidget]
     study_page: HelpWindow
-    parameters: ParametersPanel
 
     @property
     @abstractmethod
@@ -45,6 +43,14 @@ class WindowContext(WorkspaceHost):
     def why_no_export(self) -> str:
         """Return why what is in front can't be exported or copied now; empty if it can."""
         return "" if self.tool else self.workspace.why_no_export()
+
+    @abstractmethod
+    def find_anything(self, typed: str = "") -> None:
+        """Open the palette of everything that has a name."""
+
+    @abstractmethod
+    def show_all(self) -> None:
+        """Show the page with all questions."""
 
     @abstractmethod
     def reset_layout(self) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton
 
 from explorer.engine.runtime.runtime import typed_value
 from explorer.studies.base.glossary import TERMS
@@ -76,10 +76,11 @@ class Finder(QObject):
             )  # fmt: skip
         for p in study.parameters:
             if p.in_panel:
+                reach = partial(self._window.show_study, study_id, p.key)
                 symbol = f"{p.symbol} · " if p.symbol else ""
                 yield Entry(
                     f"parameter:{study_id}/{p.key}", Found.PARAMETER,
-                    f"{symbol}{p.name} · {title}", p.help, partial(self._reach, study_id, p),
+                    f"{symbol}{p.name} · {title}", p.help, reach,
                     (p.key, p.name), near, partial(self._assign, study_id, p),
                 )  # fmt: skip
 
@@ -103,15 +104,6 @@ class Finder(QObject):
     def _follow(self, study_id: str, item: Preset) -> None:
         self._window.show_study(study_id)
         follow_preset(self._window.session, item)
-
-    def _reach(self, study_id: str, wanted: Parameter) -> None:
-        """Bring the row of a parameter into view and give it the focus."""
-        self._window.show_study(study_id)
-        panel = self._window.parameters
-        row = panel.row(wanted.key)
-        panel.ensureWidgetVisible(row)
-        stops = (w for w in row.findChildren(QWidget) if w.focusPolicy() & Qt.FocusPolicy.TabFocus)
-        next(stops, row).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _assign(self, study_id: str, wanted: Parameter, typed: str) -> None:
         value = typed_value(self._window.service.runtime, wanted, typed)

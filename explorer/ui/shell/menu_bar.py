@@ -159,6 +159,8 @@ class Menus:
     def _study_menu(self) -> None:
         window = self._window
         menu = window.menuBar().addMenu("&Study")
+        self._add(menu, "all", "&All questions", window.show_all, "Alt+Home")
+        menu.addSeparator()
         self._studies = QActionGroup(window)
         family = ""
         for place, study in enumerate(cards(), start=1):
