@@ -164,15 +164,16 @@ class StartPage(QScrollArea):
         here = self._place(start)
 
         def cost(other: QWidget) -> tuple[bool, float]:
-            """Whether it is out of line, and how far ahead; infinite in other directions."""
+            """Whether it is out of line, and how far ahead; infinite if it can't be reached."""
             there = self._place(other)
             way = there.center() - here.center()
             ahead = way.x() * right + way.y() * down
             line = here.adjusted(-FAR * abs(right), -FAR * abs(down),
                                  FAR * abs(right), FAR * abs(down))  # fmt: skip
             across = abs(way.x() * down) + abs(way.y() * right)
-            there_is = ahead > 0 and other.isVisible()
-            return not line.intersects(there), ahead + 2 * across if there_is else float("inf")
+            aside = not line.intersects(there)
+            reached = ahead > 0 and other.isVisible() and not (aside and right)
+            return aside, ahead + 2 * across if reached else float("inf")
 
         nearest = min(
             (w for w in self._walked if cost(w)[1] < float("inf")), key=cost, default=None
