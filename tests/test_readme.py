@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from explorer.cli import run
-from explorer.studies.base.glossary import TERMS
+from explorer.studies.glossary import TERMS
 from explorer.ui.base.preflight import BASE, X11
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,7 +62,7 @@ def test_words_are_explained_once_and_as_in_the_window() -> None:
 
 def test_no_word_of_the_code_is_one_of_the_field() -> None:
     guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Glossary")[2]
-    assert "studies/base/glossary.py" in guide
+    assert "studies/glossary.py" in guide
     rows = re.findall(r"^\| (.+?) \|", guide, flags=re.MULTILINE)
     assert len(rows) > 20
     words = {word.casefold() for row in rows for word in row.split(", ")}

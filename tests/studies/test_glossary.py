@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.studies.base.glossary import MOST_WORDS, TERMS, mark_terms
+from explorer.studies.glossary import MOST_WORDS, TERMS, mark_terms
 
 
 @pytest.mark.parametrize("key", TERMS)

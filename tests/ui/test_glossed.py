@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCharFormat, QTextDocument
 from PySide6.QtWidgets import QLabel, QToolTip
 
-from explorer.studies.base.glossary import TERMS
+from explorer.studies.glossary import TERMS
 from explorer.ui.base.glossed import WIDEST, show_glossed, term_tip
 
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QCursor, QDesktopServices, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QLabel, QToolTip, QWidget
 
-from explorer.studies.base.glossary import TERMS, mark_terms
+from explorer.studies.glossary import TERMS, mark_terms
 
 SCHEME = "term"
 WIDEST = 360

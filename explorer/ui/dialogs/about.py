@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer import __author__, __licence__, __version__
-from explorer.studies.base.glossary import TERMS
+from explorer.studies.glossary import TERMS
 
 CREDITS = """
 <h3>Privacy Explorer {version}</h3>

@@ -11,8 +11,8 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QPushButton
 
 from explorer.engine.runtime.runtime import typed_value
-from explorer.studies.base.glossary import TERMS
 from explorer.studies.base.study import Parameter, Preset
+from explorer.studies.glossary import TERMS
 from explorer.studies.registry import card, cards, get_study
 from explorer.ui.dialogs.about import words_dialog
 from explorer.ui.dialogs.palette import PLACEHOLDER, Entry, Found, Palette, Source
