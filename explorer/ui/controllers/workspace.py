@@ -71,7 +71,7 @@ class WorkspaceHost(QMainWindow):
         """Show what was done in the status bar, for a while."""
 
     @abstractmethod
-    def show_study(self, study_id: str) -> None:
+    def show_study(self, study_id: str, parameter: str = "") -> None:
         """Bring a study to the front, from tabs of tools too."""
 
     @abstractmethod

@@ -126,6 +126,11 @@ class Launch(QObject):
         ):
             if sentence:
                 self.window.show_problem(Problem(source, sentence))
+        asked = self.options.start_page
+        if asked or (asked is None and self.options.names_nothing and self.keeper.start_page):
+            self.window.show_all()
+        else:
+            self.window.start.leave()
         self.window.show()
         QTimer.singleShot(0, self._open_first)
 

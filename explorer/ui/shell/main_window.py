@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QDockWidget,
     QFrame,
-    QMainWindow,
     QScrollArea,
-    QSplitter,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -38,14 +35,15 @@ from explorer.ui.dialogs.help_window import HelpWindow
 from explorer.ui.panels.guarantee import GuaranteePanel
 from explorer.ui.panels.parameters import ParametersPanel
 from explorer.ui.panels.presets import PresetBar
-from explorer.ui.panels.questions import QuestionList
+from explorer.ui.panels.questions import QuestionHeader
 from explorer.ui.panels.status import StatusRow
 from explorer.ui.shell.context import WindowContext
-from explorer.ui.shell.dock_layout import WIDTHS, DockLayout
+from explorer.ui.shell.desk import Desk
 from explorer.ui.shell.drop_overlay import DropOverlay
 from explorer.ui.shell.export_actions import ExportActions
 from explorer.ui.shell.lazy_tabs import IdleTasks
 from explorer.ui.shell.menu_bar import Menus
+from explorer.ui.shell.start import Start
 from explorer.ui.shell.workspaces import OF_STUDIES, TOOLS, tabs_of
 
 if TYPE_CHECKING:
@@ -75,7 +73,7 @@ class MainWindow(WindowContext):
         self.setObjectName("main-window")
         self.setWindowTitle("Privacy Explorer")
         self.setAcceptDrops(True)
-        self.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks)
+        self.desk = Desk()
         self.session, self.service, self.theme = session, service, theme
         session.changed.connect(self._make_front)  # before a controller has an answer for it
         self.answers = {key: StudyController(session, service, key, self) for key in OF_STUDIES}
@@ -93,7 +91,7 @@ class MainWindow(WindowContext):
         self.menus = Menus(self, self.output)
         self.drop_overlay = DropOverlay(self, service, self.theme)
         self._connect()
-        self._dock_layout = DockLayout(self, list(self.docks.values()))
+        self.desk.begin()
         self._state_changed(session.state, None)
         for key in self.workspaces:
             self._workspace_made(key)
@@ -112,12 +110,17 @@ class MainWindow(WindowContext):
         layout = QVBoxLayout(middle)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
-        layout.addWidget(self.banner)
         layout.addWidget(self.tabs, 1)
-        self.setCentralWidget(middle)
+        self.desk.setCentralWidget(middle)
+        self.start = Start(self, self.desk)
+        column = QVBoxLayout(around := QWidget())
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.banner)
+        column.addWidget(self.start.stack, 1)
+        self.setCentralWidget(around)
 
     def _build_docks(self) -> None:
-        self.questions = QuestionList(self.session)
+        self.question = QuestionHeader(self.session, self.show_all)
         self.study_page = HelpWindow(self.session, self.service.runtime.worker, self.theme, self)
         self.presets = PresetBar(self.session, self.study_page.open_page)
         self.parameters = ParametersPanel(self.session, self.parameter_files)
@@ -133,31 +136,14 @@ class MainWindow(WindowContext):
         column = QVBoxLayout(left := QWidget())
         column.setContentsMargins(0, 2, 0, 0)
         column.setSpacing(4)
-        parts = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
-        parts.addWidget(self.questions)
-        stack = QVBoxLayout(below := QWidget())
-        stack.setContentsMargins(0, 0, 0, 0)
-        stack.setSpacing(2)
-        stack.addWidget(self.presets)
-        stack.addWidget(self.sides, 1)
-        parts.addWidget(below)
-        parts.setStretchFactor(1, 1)
-        column.addWidget(parts)
+        for part in (self.question, self.presets, self.sides):
+            column.addWidget(part)
+        column.setStretchFactor(self.sides, 1)
         column.addStrut(236)  # more where a row of the study in front needs it
         self.guarantee.setMinimumWidth(216)
-        area = Qt.DockWidgetArea
-        self.docks = {
-            "question": self._dock("Question", left, area.LeftDockWidgetArea),
-            "guarantee": self._dock("Guarantee", self.guarantee, area.RightDockWidgetArea),
-        }
-        self.resizeDocks(list(self.docks.values()), WIDTHS, Qt.Orientation.Horizontal)
-
-    def _dock(self, title: str, content: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
-        dock = QDockWidget(title, self)
-        dock.setObjectName(f"dock-{title.lower()}")
-        dock.setWidget(content)
-        self.addDockWidget(area, dock)
-        return dock
+        self.desk.add_dock("question", left, Qt.DockWidgetArea.LeftDockWidgetArea)
+        self.desk.add_dock("guarantee", self.guarantee, Qt.DockWidgetArea.RightDockWidgetArea)
+        self.docks = self.desk.docks
 
     def _build_status(self) -> None:
         self.status_row = row = StatusRow(self.activity)
@@ -191,7 +177,6 @@ class MainWindow(WindowContext):
         self.keeper.save_failed.connect(lambda error: self.show_problem(explain(error, "session")))
         self.files.followed.connect(self._followed)
         self.session.changed.connect(self._state_changed)
-        self.questions.clicked_on.connect(self.show_study)
         self.tabs.currentChanged.connect(self._tab_chosen)
 
     def _workspace_made(self, key: str) -> None:
@@ -240,22 +225,33 @@ class MainWindow(WindowContext):
         """Show what went wrong in the banner."""
         self.banner.show_problem(problem)
 
-    def show_study(self, study_id: str) -> None:
-        """Bring a study to the front, from the Compare tab too."""
+    def show_study(self, study_id: str, parameter: str = "") -> None:
+        """Bring a study to the front, from anywhere; with a parameter, its row has the focus."""
+        self.start.leave()
         self.session.set_study(study_id)
         self.tabs.setCurrentWidget(self.workspace)
+        if parameter:
+            self.parameters.reach(parameter)
+
+    def show_all(self) -> None:
+        """Show the page with all questions."""
+        self.start.show()
+
+    def find_anything(self, typed: str = "") -> None:
+        """Open the palette of everything that has a name."""
+        self.menus.finder.open(typed)
 
     def reset_layout(self) -> None:
         """Put docks and tabs back to where they were at first."""
-        self._dock_layout.reset()
+        self.desk.reset()
 
     def restore_layout(self, layout: bytes) -> None:
         """Put docks where they were when `saved_layout` was called."""
-        self._dock_layout.restore(layout)
+        self.desk.restore(layout)
 
     def saved_layout(self) -> bytes:
         """Return where the docks are."""
-        return self._dock_layout.saved()
+        return self.desk.saved()
 
     # From the session and the tabs
 
@@ -288,7 +284,7 @@ class MainWindow(WindowContext):
         """Bring the last study of the chosen workspace to the front."""
         key = self.workspaces.key_at(index) or self._front_key()
         self.menus.update()
-        self._dock_layout.follow(self.tool)
+        self.desk.stand_aside(self.tool is not None and self.tool.alone)
         if self.tool or key == self._front_key():
             return
         last = self.workspaces[key].current_result
@@ -301,6 +297,7 @@ class MainWindow(WindowContext):
     def _followed(self, recipe: Recipe) -> None:
         """Look at a recipe's answer as it was looked at when it was exported."""
         self.banner.settled("recipe")
+        self.start.leave()
         if recipe.view:
             self.workspace.apply_view_state(ViewState.from_dict(recipe.view))
         if recipe.grid is not None:

@@ -13,11 +13,12 @@ from PySide6.QtWidgets import QMenu
 from explorer.studies.registry import card, cards, get_study
 from explorer.ui.base import theme as themes
 from explorer.ui.controllers.cached_checkins import CachedCheckins
-from explorer.ui.dialogs.about import about_dialog, keys_dialog
+from explorer.ui.dialogs.about import about_dialog, keys_dialog, words_dialog
 from explorer.ui.panels.presets import PresetMenu
 from explorer.ui.shell.checking import CheckedAgainst
 from explorer.ui.shell.computing import ComputingPreferences
 from explorer.ui.shell.errata import Errata
+from explorer.ui.shell.finder import KEY, Finder
 
 if TYPE_CHECKING:
     from explorer.engine.session.session import SessionState
@@ -136,6 +137,12 @@ class Menus:
         menu.addSeparator()
         self._add(menu, "reset", "Re&set parameters", self._reset_parameters)
         menu.addSeparator()
+        self.finder = Finder(window)
+        self._add(
+            menu, "find", "&Find anything…", self.finder.open, KEY,
+            "A question, figure, parameter, command or word by its name; eps0 = 2 sets a parameter",
+        )  # fmt: skip
+        menu.addSeparator()
         self.computing = ComputingPreferences(window)
         self._add(
             menu.addMenu("&Preferences"), "computing", "&Compute…", self.computing.open,
@@ -169,6 +176,8 @@ class Menus:
     def _study_menu(self) -> None:
         window = self._window
         menu = window.menuBar().addMenu("&Study")
+        self._add(menu, "all", "&All questions", window.show_all, "Alt+Home")
+        menu.addSeparator()
         self._studies = QActionGroup(window)
         family = ""
         for place, study in enumerate(cards(), start=1):
@@ -206,6 +215,7 @@ class Menus:
         self._add(
             menu, "keys", "&Keyboard and mouse", lambda: keys_dialog(window).show(), "Ctrl+F1"
         )
+        self._add(menu, "words", "&Words", lambda: words_dialog(window).show(), tip="ε, δ, EMD, …")
         self._add(menu, "about", "&About Privacy Explorer", lambda: about_dialog(window).show())
 
     def update(self, *_: object) -> None:
