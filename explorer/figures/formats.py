@@ -16,7 +16,7 @@ _TABLES = "explorer.figures.tables:"
 _READ = "explorer.figures.read_recipe:"
 _COMPARISON = "explorer.figures.comparison:"
 _GRID = "explorer.figures.grid.tables:"
-_REVIEWER = "explorer.figures.reviewer:"
+_REVIEWER = "explorer.figures.pages.reviewer:"
 _MULTIPLES = "explorer.figures.pages.multiples:grid_picture"
 
 

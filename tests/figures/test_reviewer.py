@@ -11,7 +11,7 @@ import pytest
 from explorer.engine.session.recipe import Recipe
 from explorer.figures.export_job import ExportJob, rendered
 from explorer.figures.formats import Kind, by_suffix
-from explorer.figures.reviewer import best_proved, reviewer_lines
+from explorer.figures.pages.reviewer import best_proved, reviewer_lines
 from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Grade
 from explorer.studies.base.claims import claimed

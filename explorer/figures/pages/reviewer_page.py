@@ -9,7 +9,7 @@ from dataclasses import replace
 from explorer.figures.export import METADATA, draw_page, own_settings
 from explorer.figures.export_job import ExportJob, recipe_text
 from explorer.figures.pages.page_layout import LINE, POINTS_PER_INCH, drawable, wrap
-from explorer.figures.reviewer import reviewer_lines
+from explorer.figures.pages.reviewer import reviewer_lines
 
 A4 = (8.27, 11.69)
 _PLOT = 4.2

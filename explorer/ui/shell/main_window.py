@@ -214,8 +214,8 @@ class MainWindow(WindowContext):
     @property
     def busy(self) -> bool:
         """Whether anything is being loaded or computed."""
-        doing = (self.data, self.parameter_files, self.files, *self.answers.values())
-        return self.guarantee.behind or any(part.busy for part in doing)
+        reading = (self.data.busy, self.parameter_files.busy, self.files.busy)
+        return any((*reading, self.guarantee.behind, *(c.busy for c in self.answers.values())))
 
     def show_status(self, text: str) -> None:
         """Show what was done in the status bar, for a while."""
