@@ -16,8 +16,8 @@ from explorer.studies.base.phrases import chance_of, shown_odds
 from explorer.studies.base.study import Condition, Result
 
 DEFINITION = (
-    "A mechanism M is (ε, δ)-differentially private if for every two neighbouring inputs D and D′ "
-    "and every set S of outputs Pr[M(D) ∈ S] ≤ e^ε · Pr[M(D′) ∈ S] + δ; with δ = 0 it is ε-DP. "
+    "A mechanism M is (ε, δ)-differentially private if for every two neighbouring inputs D and D' "
+    "and every set S of outputs Pr[M(D) ∈ S] ≤ e^ε · Pr[M(D') ∈ S] + δ; with δ = 0 it is ε-DP. "
     "Which inputs are neighbouring is said below, once for each meaning"
 )
 BY_DISTANCE = (
