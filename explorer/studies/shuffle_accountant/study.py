@@ -69,7 +69,7 @@ from explorer.studies.shuffle_accountant.series import (
 )
 
 _COARSE_POINTS = 24
-_COMPOSED_POINTS, _COMPOSED_APART = 64, 40
+_COMPOSED_POINTS, _COMPOSED_APART = 64, 32
 """Fewer where every point has a round of its own, of some ten milliseconds."""
 _LEVEL_POINTS = 32
 """Where every point has clones of its own, whose Rényi levels take some 20 ms."""
