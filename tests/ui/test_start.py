@@ -96,11 +96,10 @@ def test_check_ins_of_a_door_are_shown_on_the_map(window, qtbot, tmp_path, monke
     assert window.data.current.basename == path.name
 
 
-def test_figures_are_searched_from_their_door(window, qtbot) -> None:
+def test_the_door_of_readers_opens_the_figures(window, qtbot) -> None:
     qtbot.mouseClick(button(window, "Browse the figures"), Qt.MouseButton.LeftButton)
-    palette = window.menus.finder.palette
-    assert palette.field.text() == "figure "
-    palette.hide()
+    assert not window.start.shown
+    assert window.tabs.currentWidget() is window.tools["figures"]
 
 
 def test_arrows_walk_from_door_to_door_and_to_questions(window, qtbot) -> None:

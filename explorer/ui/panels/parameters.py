@@ -265,13 +265,6 @@ class ParametersPanel(QScrollArea):
         """Return the row of a parameter of the study in front."""
         return self._pages[self._session.state.study].rows[key]
 
-    def reach(self, key: str) -> None:
-        """Bring the row of a parameter of the study in front into view, with the focus."""
-        row = self.row(key)
-        self.ensureWidgetVisible(row)
-        stops = (w for w in row.findChildren(QWidget) if w.focusPolicy() & Qt.FocusPolicy.TabFocus)
-        next(stops, row).setFocus(Qt.FocusReason.ShortcutFocusReason)
-
     def section(self, group: str) -> Section:
         """Return the heading of a group of parameters of the study in front."""
         return self._pages[self._session.state.study].sections[group]

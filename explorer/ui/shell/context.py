@@ -49,6 +49,10 @@ class WindowContext(WorkspaceHost):
         """Open the palette of everything that has a name."""
 
     @abstractmethod
+    def show_tool(self, key: str) -> None:
+        """Bring a tab that is about no one question to the front."""
+
+    @abstractmethod
     def show_all(self) -> None:
         """Show the page with all questions."""
 

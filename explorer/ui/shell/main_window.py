@@ -231,7 +231,12 @@ class MainWindow(WindowContext):
         self.session.set_study(study_id)
         self.tabs.setCurrentWidget(self.workspace)
         if parameter:
-            self.parameters.reach(parameter)
+            self.parameters.reveal(parameter)
+
+    def show_tool(self, key: str) -> None:
+        """Bring a tab that is about no one question to the front."""
+        self.start.leave()
+        self.tabs.setCurrentWidget(self.tools[key])
 
     def show_all(self) -> None:
         """Show the page with all questions."""
@@ -301,7 +306,7 @@ class MainWindow(WindowContext):
         if recipe.view:
             self.workspace.apply_view_state(ViewState.from_dict(recipe.view))
         if recipe.grid is not None:
-            self.tabs.setCurrentWidget(self.tools["sweep"])
+            self.show_tool("sweep")
             self.tools["sweep"].follow_recipe()
         self.session.end_gesture()
 

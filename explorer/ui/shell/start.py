@@ -109,7 +109,7 @@ class Start(QObject):
             "sample": files.open_sample,
             "file": lambda: files.open_any(subject),
             "recipe": lambda: files.choose_recipe(window),
-            "figures": lambda: window.find_anything("figure "),
+            "figures": lambda: window.show_tool("figures"),
             "study": lambda: window.show_study(subject, part),
         }
         does[kind]()
