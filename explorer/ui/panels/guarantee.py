@@ -44,7 +44,7 @@ _GRADES = {
 _COUNTS = {False: "✗ {} not met", None: "○ {} you must vouch for", True: "✓ {} met"}
 """Of conditions, in the order in which they stand."""
 _FOLDS = (
-    ("neighbours", "Replace one, add or remove one", (
+    ("neighbours", "Replace, add or remove one", (
         ("replace_one", "Replace one"), ("add_remove", "Add or remove one"),
     )),
     ("trust", "Who is trusted with what", (("trust", ""),)),

@@ -25,6 +25,7 @@ class Desk(QMainWindow):
         self._plain = QByteArray()
         self._unseen: bytes | None = None
         """A layout restored and never laid out: Qt would save one of no size."""
+        self._seen = False
         self._aside: bytes | None = None
         """The layout before docks were put out of the way; None while they are not."""
         self._hidden: list[QDockWidget] = []
@@ -71,9 +72,11 @@ class Desk(QMainWindow):
             self._aside, self._hidden = None, []
 
     def showEvent(self, event: QShowEvent) -> None:
-        """From now on the layout is what is seen."""
+        """From now on the layout is what is seen; at first it is the plain one at this size."""
         super().showEvent(event)
-        self._unseen = None
+        if self._unseen is None and not self._seen:
+            self._spread()
+        self._unseen, self._seen = None, True
 
     def _spread(self) -> None:
         self.resizeDocks(list(self.docks.values()), WIDTHS, Qt.Orientation.Horizontal)
