@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -20,6 +21,7 @@ from explorer.checkins.stored import StoredData
 from explorer.geography.region import Region
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS
 from explorer.studies.heatmap.contributions.shard_counts import count_shards
+from tests.studies.context import Context
 
 BOX = (40.0, -74.5, 41.0, -73.0)
 RANGE = {"start": "2010-01-03T00:00:00Z", "end": "2010-01-20T00:00:00Z"}
@@ -79,7 +81,12 @@ def counted(data: CheckinData, asked: dict[str, Any]) -> tuple[Any, ...]:
     """Return cells as whole numbers, and users and rows."""
     points = data.points(BOX, **asked)
     parts = getattr(points, "parts", (points,))
-    found = count_shards(parts, Region(*BOX), 6, BY_CHECKINS)
+    together = (
+        points
+        if len(parts) > 1
+        else SimpleNamespace(parts=parts, places=(), users_in_file=parts[0].users_in_file)
+    )
+    found = count_shards(together, Region(*BOX), 6, BY_CHECKINS, Context())
     kept = (points.users_in_region, points.users_used, points.rows)
     return (found.codes.tolist(), found.masses.tolist(), *kept)
 
