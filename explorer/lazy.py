@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable
 from importlib import import_module
 from importlib.machinery import ModuleSpec
+from pathlib import PurePath
 from typing import Any
 
 
@@ -22,7 +23,11 @@ def lazy_names(
     spec : ModuleSpec
         The package's ``__spec__``. Its loader reads the stub, so that a zipped package works too.
     """
-    stub = spec.loader.get_data(f"{spec.origin}i")  # type: ignore[union-attr]
+    assert spec.loader is not None
+    assert spec.origin is not None
+    # also of a frozen build, where the origin ends with .pyc
+    place = str(PurePath(spec.origin).with_suffix(".pyi"))
+    stub = spec.loader.get_data(place)  # type: ignore[attr-defined]
     home = {
         alias.name: node.module
         for node in ast.parse(stub).body

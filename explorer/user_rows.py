@@ -83,9 +83,9 @@ class Edges:
         y, x = origin
         return cls(south - y, west - x, north - y, east - x)
 
-    def widened(self) -> Edges:
-        """Return the box with its own size added on each side."""
-        high, wide = self.north - self.south, self.east - self.west
+    def widened(self, parts: int = 1) -> Edges:
+        """Return the box with its own size, or one of so many parts of it, added on each side."""
+        high, wide = (self.north - self.south) // parts, (self.east - self.west) // parts
         return Edges(self.south - high, self.west - wide, self.north + high, self.east + wide)
 
     def suits(self, other: Edges) -> bool:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import configparser
 import hashlib
 import re
+import runpy
 import shutil
 import subprocess
+import sys
+import tarfile
 import tomllib
 import zipfile
 from email.parser import HeaderParser
@@ -144,6 +147,47 @@ def test_the_desktops_own_checkers_agree(command: tuple[str, ...], ending: str) 
         [*command, str(PACKAGING / f"{DESKTOP_ID}{ending}")], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_changelog_becomes_release_notes(tmp_path: Path) -> None:
+    notes = runpy.run_path(str(PACKAGING / "release_notes.py"))
+    points = re.findall(r"^- ", notes["section"](explorer.__version__), re.MULTILINE)
+    made = tmp_path / f"{DESKTOP_ID}.metainfo.xml"
+    made.write_text(notes["metainfo"](explorer.__version__), encoding="utf-8")
+    release = ElementTree.parse(made).getroot().find("releases/release")
+    assert release is not None
+    assert len(release.findall("description/ul/li")) == len(points) > 20
+    if shutil.which("appstreamcli"):
+        done = subprocess.run(["appstreamcli", "validate", "--no-net", made], capture_output=True)
+        assert done.returncode == 0, done.stdout
+    with pytest.raises(ValueError, match=r"no section '9\.9\.9'; there are"):
+        notes["section"]("9.9.9")
+
+
+def test_the_source_archive_builds_and_holds_all_that_tests_and_wheel_need(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "-o", str(tmp_path)]
+    subprocess.run([*command, str(ROOT)], check=True, capture_output=True)
+    (built,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(built) as archive:
+        inside = {name.partition("/")[2] for name in archive.getnames()}
+    hatch = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
+    wheel = hatch["build"]["targets"]["wheel"]
+    needed = {*wheel["force-include"], *wheel["shared-data"], "explorer/privacy/__init__.pyi"}
+    needed |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "CITATION.cff"}
+    needed |= {"pyproject.toml", "resources/packaging/build.sh", "tests/test_packaging.py"}
+    assert needed <= inside
+
+
+def test_a_frozen_build_knows_the_commands_of_libraries_and_no_others() -> None:
+    from loky.backend import popen_loky_posix, resource_tracker
+
+    from explorer.engine.executors import frozen
+
+    assert popen_loky_posix.__name__ == frozen.MODULE
+    assert f"from {resource_tracker.main.__module__} import main" in frozen.COMMANDS
+    assert frozen.ran_child(["privacy-explorer", "bounds", "amplification"]) is False
+    assert frozen.ran_child(["privacy-explorer", "-h"]) is False
+    assert frozen.ran_child(["privacy-explorer", "-c", "raise SystemExit(9)"]) is False
 
 
 def test_every_shipped_thing_of_others_has_its_notice() -> None:

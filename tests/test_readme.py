@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 
 from explorer.cli import run
+from explorer.studies.glossary import TERMS
 from explorer.ui.base.preflight import BASE, X11
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,6 +50,23 @@ def test_the_table_of_questions_is_the_list_of_studies() -> None:
 
     for card in cards():
         assert f"| {card.name} | {card.question}" in README
+
+
+def test_words_are_explained_once_and_as_in_the_window() -> None:
+    (line,) = (p for p in README.split("\n\n") if p.startswith("*Words.*"))
+    told = re.findall(r"\*\*(.+?)\*\*: (.+?)(?= \*\*|$)", line)
+    means = {t.name: t.means[0].lower() + t.means[1:] for t in TERMS.values()}
+    assert len(told) >= 4
+    assert told == [(name, means[name]) for name, _ in told]
+
+
+def test_no_word_of_the_code_is_one_of_the_field() -> None:
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Glossary")[2]
+    assert "studies/glossary.py" in guide
+    rows = re.findall(r"^\| (.+?) \|", guide, flags=re.MULTILINE)
+    assert len(rows) > 20
+    words = {word.casefold() for row in rows for word in row.split(", ")}
+    assert not words & {t.casefold() for term in TERMS.values() for t in (term.name, *term.forms)}
 
 
 def test_the_files_that_are_read_and_written_are_those_of_the_tables() -> None:
@@ -124,7 +142,8 @@ def test_other_commands_name_what_is_there(command: str) -> None:
         if word.startswith(("tests/", "resources/", ".ci/")):
             assert (ROOT / word).exists()
     known = (
-        "pipx", "python3.13", ".", "eval", "bash", ".venv/bin/python", "HYPOTHESIS_PROFILE=thorough"
+        "pipx", "python3.13", ".", "eval", "bash", ".venv/bin/python",
+        "HYPOTHESIS_PROFILE=thorough", "resources/packaging/build.sh",
     )  # fmt: skip
     assert words[0] in known
 

@@ -29,9 +29,12 @@ from explorer.figures.formats import Kind, by_suffix, suffixes
 if TYPE_CHECKING:
     from explorer.engine.executors.cluster import Cluster
     from explorer.engine.runtime.runtime import StudyRuntime
+    from explorer.figures.export_job import ExportJob
     from explorer.studies.base.study import Request, Study, Sweep
 
 MAX_POINTS = 100_000
+_REVIEWER = {"text": "txt", "latex": "tex", "pdf": "pdf"}
+"""Suffix of what `--reviewer` writes."""
 
 
 class StudyCommand(click.Command):
@@ -89,12 +92,25 @@ class StudyCommand(click.Command):
     default="",
     help="Claim this bound; default the tightest valid one.",
 )
+@click.option(
+    "--hide",
+    "hidden",
+    metavar="SERIES",
+    multiple=True,
+    help="Leave this curve out of the picture; may be repeated.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what --solve finds as JSON.")
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     help=f"Write the curves ({suffixes(Kind.NUMBERS)}) or their plot ({suffixes(Kind.PICTURE)}); "
     "default CSV on stdout.",
+)
+@click.option(
+    "--reviewer",
+    type=click.Choice(["text", "latex", "pdf"]),
+    help="Write what a reviewer asks of the guarantee instead: definition, numbers, conditions, "
+    "settings and recipe; as a PDF (needs --output) one page with the plot.",
 )
 @picture_options("1600x1000")
 @without_option
@@ -110,8 +126,10 @@ def bounds_command(
     series: str | None,
     target: float | None,
     claim: str,
+    hidden: tuple[str, ...],
     as_json: bool,
     output: Path | None,
+    reviewer: str | None,
     size: str,
     dpi: int,
     theme: str,
@@ -134,7 +152,10 @@ def bounds_command(
     from explorer.studies.registry import get_study
 
     pixels = parse_size(size)
-    check_output(output)
+    if reviewer is None:
+        check_output(output)
+    elif reviewer == "pdf" and output is None:
+        raise click.BadParameter("a PDF needs --output FILE.pdf", param_hint="--reviewer")
     chosen = get_study(study)
     if chosen.needs_data:
         raise ValueError(f"study {study!r} draws a map; use the command {study!r} instead")
@@ -161,16 +182,47 @@ def bounds_command(
         if not any(series.present.any() for series in result.series):
             reasons = dict.fromkeys(s.undefined_reason for s in result.series if s.undefined_reason)
             raise ValueError(f"nothing can be drawn: {'; '.join(reasons) or 'no curve'}")
-        view = ViewState.for_result(result, theme=theme, claim=claim, left_out=left_out)
+        known = [series.key for series in result.series]
+        if unknown := [key for key in hidden if key not in known]:
+            raise ValueError(
+                f"--hide: {unknown[0]!r} is no curve here; there are {', '.join(known)}"
+            )
+        view = ViewState.for_result(
+            result, theme=theme, claim=claim, hidden=hidden, left_out=left_out
+        )
         found = claimed(result, claim)
         if found is not None and output is not None:
             click.echo(found.line, err=True)
-        if output is None:
+        if reviewer is not None:
+            _write_reviewer(
+                ExportJob(
+                    result,
+                    view,
+                    recipe_of(result, view, None).to_dict(),
+                    by_suffix(_REVIEWER[reviewer], Kind.REVIEWER),
+                    output,
+                )
+            )
+        elif output is None:
             recipe = recipe_of(result, view, None).to_dict()
             click.echo(rendered(ExportJob(result, view, recipe, by_suffix("csv"))), nl=False)
         else:
             export(result, view, None, output, pixels, dpi)
     return 0
+
+
+def _write_reviewer(job: ExportJob) -> None:
+    """Write what a reviewer asks to the job's file, or on standard output."""
+    from explorer.cli.common import say_written
+    from explorer.figures.export_job import rendered
+    from explorer.files import write_whole
+
+    content = rendered(job)
+    if job.path is None:
+        click.echo(content, nl=False)
+    else:
+        write_whole(job.path, content)
+        say_written(job.path)
 
 
 def claimed_series(host: StudyRuntime, request: Request, claim: str) -> str | None:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 @click.command("studies")
 @click.argument("study", metavar="[STUDY]", required=False, shell_complete=completion.studies())
 @click.option("--json", "as_json", is_flag=True, help="Everything, for programs.")
-def studies_command(study: str | None, as_json: bool) -> None:
+@click.option("--figures", is_flag=True, help="Presets, with how they compare with their papers.")
+def studies_command(study: str | None, as_json: bool, figures: bool) -> None:
     """List the questions that can be asked, or one with its parameters, outputs and presets."""
     from explorer.studies.registry import cards, get_study
 
@@ -26,6 +27,10 @@ def studies_command(study: str | None, as_json: bool) -> None:
         chosen = [get_study(c.id) for c in cards()] if study is None else [get_study(study)]
         found = {"schema": "privacy-explorer-studies/1", "studies": [described(s) for s in chosen]}
         click.echo(json.dumps(found, indent=1, ensure_ascii=False))
+    elif figures:
+        for chosen_id in [c.id for c in cards()] if study is None else [study]:
+            for p in get_study(chosen_id).presets:
+                click.echo(f"{chosen_id} {p.key}  {p.name}: {p.status} {p.verdict}".rstrip(": "))
     elif study is not None:
         click.echo(_in_words(get_study(study)))
     else:
@@ -76,6 +81,7 @@ def described(study: Study) -> dict[str, Any]:
                 "ours": p.computed,
                 "status": p.status,
                 "verdict": p.verdict,
+                "curves": list(p.curves),
             }
             for p in study.presets
         ],

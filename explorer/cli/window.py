@@ -46,6 +46,11 @@ from explorer.cli.common import parse_pair, parse_region, parse_size, say_writte
     help="Pixels to a point in a screenshot.",
 )
 @click.option(
+    "--start-page/--no-start-page",
+    default=None,
+    help="Begin with all questions; else where nothing above names one.",
+)
+@click.option(
     "--theme",
     type=click.Choice(["light", "dark", "system"]),
     default="system",
@@ -65,6 +70,7 @@ def window_command(
     screenshot: Path | None,
     size: str,
     scale: str,
+    start_page: bool | None,
     theme: str,
 ) -> int:
     """Open the window; with --screenshot, draw it off screen, save the picture and end."""
@@ -84,6 +90,7 @@ def window_command(
             screenshot=screenshot,
             size=parse_size(size),
             scale=int(scale),
+            start_page=start_page,
             theme=theme,
         )
     )

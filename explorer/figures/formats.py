@@ -16,6 +16,7 @@ _TABLES = "explorer.figures.tables:"
 _READ = "explorer.figures.read_recipe:"
 _COMPARISON = "explorer.figures.comparison:"
 _GRID = "explorer.figures.grid.tables:"
+_REVIEWER = "explorer.figures.pages.reviewer:"
 _MULTIPLES = "explorer.figures.pages.multiples:grid_picture"
 
 
@@ -32,6 +33,8 @@ class Kind(StrEnum):
     """The rows of Compare."""
     GRID = "grid"
     """Curves over a grid of parameters."""
+    REVIEWER = "reviewer"
+    """What a reviewer asks of a guarantee."""
 
 
 PARTS = {
@@ -174,6 +177,12 @@ FORMATS = (
     ExportFormat("pdf", "PDF drawing, all pages", Kind.GRID, _MULTIPLES, "application/pdf"),
     ExportFormat("png", "PNG picture", Kind.GRID, _MULTIPLES, "image/png"),
     ExportFormat("svg", "SVG drawing", Kind.GRID, _MULTIPLES, "image/svg+xml"),
+    ExportFormat("txt", "Text", Kind.REVIEWER, _REVIEWER + "text_bytes", "text/plain"),
+    ExportFormat("tex", "LaTeX list", Kind.REVIEWER, _REVIEWER + "latex_bytes", "text/plain"),
+    ExportFormat(
+        "pdf", "PDF page with the plot", Kind.REVIEWER,
+        "explorer.figures.pages.reviewer_page:page_bytes", "application/pdf",
+    ),
 )  # fmt: skip
 """In the order in which they are offered; the first of a kind is its default."""
 _RESULTS = (Kind.PICTURE, Kind.NUMBERS, Kind.ANIMATION)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -11,12 +12,14 @@ import numpy as np
 import pytest
 
 from explorer.checkins import CheckinData, Reason, open_checkins
+from explorer.checkins.chosen import working_set
 from explorer.checkins.chosen.working_set import WorkingSets
 from explorer.checkins.layout import Layout
 from explorer.checkins.sampling import hash_ids, sample_key
 from explorer.privacy.heatmaps.pyramid.fixed_point import cells_of_rows
 from explorer.privacy.heatmaps.pyramid.row_pass import count_rows
 from explorer.user_rows import Edges, Where
+from tests.waiting import wait_until
 
 USERS, ROWS = 60, 3000
 BOX = (40.0, -74.0, 41.0, -73.0)
@@ -243,3 +246,33 @@ def test_an_old_entry_gets_its_layout(path: Path, tmp_path: Path) -> None:
         assert data.points(BOX).rows == len(inside())
     assert (entry / "layout" / "layout.json").exists()
     assert json.loads((entry / "report.json").read_text())["files"] == files
+
+
+def test_of_many_rows_surroundings_are_taken_out_beside_the_answers(
+    data: CheckinData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The whole layout answers until they are there; they move on before the box leaves them."""
+    monkeypatch.setattr(working_set, "FEW_ROWS", 0)
+    layout = data.layout()
+    sets, allowed = WorkingSets(data._entry.file("layout"), lambda: layout), threading.Event()
+    near = Layout.near
+
+    def slow(self: Layout, edges: Edges) -> Layout:
+        assert allowed.wait(10)
+        return near(self, edges)
+
+    monkeypatch.setattr(Layout, "near", slow)
+    box = layout.edges((40.1, -73.9, 40.2, -73.8))
+    wide, high = box.east - box.west, box.north - box.south
+    moved = Edges(box.south + high, box.west + wide, box.north + high, box.east + wide)
+    assert len(sets.around(box, None).y) == ROWS
+    assert len(sets.around(moved, None).y) == ROWS
+    allowed.set()
+    assert wait_until(lambda: len(sets.around(box, None).y) < ROWS)
+    first = sets.around(box, None)
+    assert sets.around(moved, None) is first  # at its edge: the next is taken out meanwhile
+    assert wait_until(lambda: sets.around(moved, None) is not first)
+    for edges, rows in ((box, first), (moved, sets.around(moved, None))):
+        want = count_rows(layout.rows, Where(edges), 5)
+        found = count_rows(rows.rows, Where(edges), 5, bits=want.bits)
+        assert np.array_equal(found.cells, want.cells)

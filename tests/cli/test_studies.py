@@ -66,3 +66,14 @@ def test_a_preset_can_be_begun_with_and_changed(capsys: pytest.CaptureFixture[st
     assert recipe["sweep"]["points"] == 2
     assert run(["bounds", "shuffle-rdp", "--preset", "figure-9"]) == 1
     assert "figure-2a" in capsys.readouterr().err
+
+
+def test_figures_are_listed_with_their_verdicts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["studies", "shuffle-rdp", "--figures"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "shuffle-rdp figure-2a  Figure 2 (a): ≠ “14×” is 13.7× or 2.4×"
+    assert len(lines) == len(get_study("shuffle-rdp").presets)
+    assert run(["studies", "--figures"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == sum(
+        len(get_study(c.id).presets) for c in cards()
+    )

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.claims import value_here
 from explorer.studies.base.study import default_request, default_sweep
 from tests.studies.context import Context
 
@@ -55,6 +57,20 @@ def assert_sound(result):
         for entry in itertools.chain.from_iterable(table.rows):
             assert not isinstance(entry, float) or np.isfinite(entry), table.key
             assert entry is not None or table.note
+
+
+def best_valid(study, result):
+    """Return the best value at the sliders that may be claimed by default; None without one."""
+    claim = study.claims[result.request.quantity]
+    bound = Role.LOWER if claim.better == "high" else Role.UPPER
+    failing = {c.key for c in result.conditions if c.holds is False or c.optional}
+    values = [
+        value_here(result, s)
+        for s in result.series
+        if s.key in claim.among and s.role in (bound, Role.EXACT) and not failing & set(s.assumes)
+    ]
+    finite = [v for v in values if v is not None and np.isfinite(v)]
+    return (max if claim.better == "high" else min)(finite, default=None)
 
 
 def preset_answer(study, preset, host=None, points=7):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -20,9 +21,12 @@ from explorer.studies.base.face import (
     short_name,
 )
 from explorer.studies.base.numbers import at_least, at_most
-from explorer.studies.base.study import default_request, default_sweep, parameter, relevant
+from explorer.studies.base.study import Result, default_request, default_sweep, parameter, relevant
 from explorer.studies.cards import study_ids
+from explorer.studies.guarantees.tradeoffs import SHARED_NAMES
 from explorer.studies.registry import get_study
+from tests.studies.checks import best_valid, last
+from tests.studies.context import Context
 
 QUANTITIES = [(i, q.key) for i in study_ids() for q in get_study(i).quantities] + [("heatmap", "")]
 
@@ -61,32 +65,85 @@ MOST_WORDS = 55
 """Of the answer, numbers counted."""
 
 
+MOST_IN_SHORT = 40
+"""Letters of a condition's short form."""
+CURVE_STUDIES = [i for i in study_ids() if i != "heatmap"]
+SEEN_ELSEWHERE = {
+    "shuffle-rdp": (("own", {}), ("eps", {}), ("rdp", {"eps0": 4.0, "k": 100.0})),
+    "histograms": (("error", {}),),
+    "itemwise": (("alpha0", {}),),
+    "coordinate-mean": (("mse", {"projected": True}), ("budget", {})),
+    "cldp-sgd": (("eps", {}), ("risk", {})),
+    "choose-alpha": (
+        ("alpha", {"requirements": "4"}),
+        (
+            "fraction",
+            {"requirements": "4", "eps1": 0.1, "eps2": 0.2, "eps3": 0.3, "eps4": 0.4},
+        ),
+    ),
+    "private-regression": (("rmse", {"trials": 2, "n": 1000, "features": 2}),),
+}
+"""Questions whose last answer has what no first one at the defaults has."""
+QUICKER = {("users-data", key): {"space": "discrete"} for key in ("moved", "found_out")}
+"""Settings of questions whose defaults take long: all users' places, moved at the least cost."""
+
+
 @pytest.fixture(scope="module")
-def runtime() -> Iterator[StudyRuntime]:
-    made = StudyRuntime()
-    yield made
-    made.close()
+def first_answers() -> Iterator[Callable[[str], dict[str, Result]]]:
+    """Return, by quantity, the first answer over the first axis."""
+    runtime = StudyRuntime()
+
+    @cache
+    def ask(study_id: str) -> dict[str, Result]:
+        study, found = get_study(study_id), {}
+        for shown in study.quantities:
+            sweep = replace(default_sweep(study, shown.sweeps[0]), points=2)
+            asked = default_request(study, **QUICKER.get((study_id, shown.key), {}))
+            request = replace(asked, quantity=shown.key, sweep=sweep)
+            found[shown.key] = next(iter(runtime.answer(request, lambda: None)))
+        return found
+
+    yield ask
+    runtime.close()
 
 
-@pytest.mark.parametrize("study_id", [i for i in study_ids() if i != "heatmap"])
-def test_what_stands_in_front_is_there_and_short(runtime: StudyRuntime, study_id: str) -> None:
-    """By the first answer to each quantity over its first axis."""
+@pytest.mark.parametrize("study_id", CURVE_STUDIES)
+def test_what_stands_in_front_is_there_and_short(first_answers, study_id: str) -> None:
     study = get_study(study_id)
-    for shown in study.quantities:
-        sweep = replace(default_sweep(study, shown.sweeps[0]), points=5)
-        request = replace(default_request(study), quantity=shown.key, sweep=sweep)
-        result = next(iter(runtime.answer(request, lambda: None)))
-        there = [s.key for s in result.series]
-        keys = primary_keys(study, request, there)
+    for result in first_answers(study_id).values():
+        keys = primary_keys(study, result.request, [s.key for s in result.series])
         assert 1 <= len(keys) <= MOST_CURVES
-        for series in result.series:
-            assert len(short_name(study, series.key, series.label)) <= MOST_LETTERS, series.label
-        found = claimed(result)
-        answer = answer_of(study, result, found)
-        if found is not None:
-            assert answer is not None
-            rounded = {at_most(found.value), at_least(found.value)}
-            assert any(number in answer.number for number in rounded), answer
+        for condition in result.conditions:
+            assert len(condition.short or condition.text) <= MOST_IN_SHORT, condition
+        answer = answer_of(study, result, claimed(result))
         if answer is not None:
             assert len(f"{answer.number} {answer.text}".split()) <= MOST_WORDS, answer.text
             assert answer.text.endswith(".")
+
+
+@pytest.mark.parametrize("study_id", CURVE_STUDIES)
+def test_the_answer_is_the_best_valid_bound_rounded(first_answers, study_id: str) -> None:
+    study = get_study(study_id)
+    for key, result in first_answers(study_id).items():
+        if key not in study.claims:
+            continue
+        found = claimed(result)
+        assert (None if found is None else found.value) == best_valid(study, result), key
+        if found is not None:
+            answer = answer_of(study, result, found)
+            rounded = at_least if study.claims[key].better == "high" else at_most
+            assert answer is not None
+            assert rounded(found.value) in answer.number.split(), answer
+
+
+@pytest.mark.parametrize("study_id", CURVE_STUDIES)
+def test_what_is_declared_of_curves_is_of_curves_there_are(first_answers, study_id: str) -> None:
+    """The trade-off's are the same for every study, and tested with it."""
+    study = get_study(study_id)
+    answers = list(first_answers(study_id).values())
+    for key, values in SEEN_ELSEWHERE.get(study_id, ()):
+        answers.append(last(study, Context(), key, points=2, **values))
+    there = {s.key: s.label for result in answers for s in result.series}
+    assert all(len(short_name(study, *named)) <= MOST_LETTERS for named in there.items()), there
+    declared = {k for face in study.faces.values() for k in face.primary} | set(study.short_names)
+    assert declared - set(there) - set(SHARED_NAMES) == set()

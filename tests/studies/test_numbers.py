@@ -107,7 +107,7 @@ _BY_HAND = re.compile(r":,?\.\d+[gef][}\"']|%\.\d+[gef]")
 _ALLOWED = {
     # What is computed with, not shown: a number cut to a few digits and read back.
     "engine/solving/solve.py", "ui/curves/solving.py", "ui/widgets/number_slider.py",
-    "ui/curves/handles.py", "ui/curves/workspace.py", "ui/curves/value_axis.py",
+    "ui/curves/handles.py", "ui/curves/workspace.py", "ui/drawing/value_axis.py",
     "studies/base/numbers.py", "ui/panels/sample.py", "studies/heatmap/experiments/error_curves.py",
     "studies/heatmap/experiments/proved_curves.py", "studies/base/grid.py",
     # Seconds, megabytes, per cent and sizes on the ground: no result of a study.

@@ -54,9 +54,19 @@ def check(root: QWidget) -> list[str]:
         what = f"{type(widget).__name__} {widget.objectName()} in {type(widget.parent()).__name__}"
         if not re.search(r"\w", name_of(widget)):
             wrong.append(f"{what}: no name (“{name_of(widget)}”)")
-        if not widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+        if not widget.focusPolicy() & Qt.FocusPolicy.TabFocus and not _reached_by_arrows(widget):
             wrong.append(f"{what} ({name_of(widget)}): not reached by Tab")
     return wrong
+
+
+def _reached_by_arrows(widget: QWidget) -> bool:
+    """Return whether a widget is one of several of which one is chosen, and Tab reaches that."""
+    around = widget.parentWidget()
+    if not isinstance(widget, QAbstractButton) or not widget.isCheckable() or around is None:
+        return False
+    alike = around.findChildren(type(widget), options=Qt.FindChildOption.FindDirectChildrenOnly)
+    reached = [w for w in alike if w.focusPolicy() & Qt.FocusPolicy.TabFocus]
+    return len(reached) == 1 and reached[0].isChecked()
 
 
 def mnemonics(texts: list[str]) -> list[str]:

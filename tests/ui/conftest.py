@@ -165,7 +165,7 @@ def open_window(
     """Open the real window with a session folder of its own; closed after the test.
 
     Takes the fields of `WindowOptions`; opening twice in a test restores the session, as
-    starting the program twice does.
+    starting the program twice does; the start page comes up if asked for.
     """
     from explorer.ui.shell.app import WindowOptions
     from explorer.ui.shell.launch import Launch
@@ -174,7 +174,7 @@ def open_window(
     opened: list[Launch] = []
 
     def open_one(**options: Any) -> MainWindow:
-        options = {"theme": "light", **options}
+        options = {"theme": "light", "start_page": False, **options}
         launch = Launch(WindowOptions(**options), ["test"])
         opened.append(launch)
         launch.show()

@@ -16,6 +16,7 @@ from explorer.privacy.core.bound import Reference, Role
 from explorer.studies.base.study import Scale, Series, Sweep, default_sweep
 from explorer.studies.registry import get_study
 from explorer.ui.drawing.curves import MAX_POINTS, thin
+from explorer.ui.drawing.end_names import apart
 
 
 @pytest.fixture
@@ -56,10 +57,11 @@ def test_a_study_nobody_has_heard_of_is_shown_whole(tiny) -> None:
     assert bounds.plot.left.labelText == "p  probability of a true answer"
     assert tiny.guarantee.sentence.text() == "Everyone tells the truth with probability 0.731."
     assert tiny.guarantee.condition_texts() == [
-        "✓ ε ≤ 2 ε = 1".replace("✓", tiny.guarantee._rows[0][0].text()),
-        tiny.guarantee._rows[1][0].text() + " people answer independently assumed",
+        tiny.guarantee._rows[0][0].text() + " people answer independently assumed",
+        tiny.guarantee._rows[1][0].text() + " ε ≤ 2 ε = 1",
     ]
-    assert "✓" in tiny.guarantee._rows[0][0].text()
+    assert "○" in tiny.guarantee._rows[0][0].text()
+    assert "✓" in tiny.guarantee._rows[1][0].text()
     assert bounds.readouts.text_of("chance") == "= 0.7311"
     assert not tiny.badge.isVisible()
     assert tiny.answer_state.text().startswith("complete · ")
@@ -72,8 +74,8 @@ def test_curves_and_legend_take_the_table_of_figures(tiny) -> None:
         pen = curve(tiny, key).line.pen
         assert pen.color().name() == style.colour
         assert bounds.legend.row(key).swatch.style_shown == style
-    assert bounds.legend.row("linear").role.text() == "≤ upper bound"
-    assert bounds.legend.here.text() == "at ε = 1"
+    assert bounds.legend.row("linear").role.text() == "≤ upper bound · numerical"
+    assert bounds.legend.here.text() == "at ε = 1 · largest first"
     assert bounds.legend.row("linear").value.text() == "0.75"
     assert "Warner" in bounds.legend.row("truth").label.toolTip()
 
@@ -306,3 +308,29 @@ def test_nothing_of_the_workspace_is_cut_off(tiny, qtbot, size) -> None:
         for child in bar.findChildren(QWidget):
             if child.isVisible() and child.parent() is bar:
                 assert bar.rect().contains(child.geometry())
+
+
+def test_names_at_the_ends_and_a_hover_box_that_keeps_off_the_pointer(tiny, qtbot) -> None:
+    tiny.resize(1280, 800)
+    qtbot.turns()
+    plot = tiny.workspaces["bounds"].plot
+    assert "randomized response" in {item.name for item, *_ in plot.end_names.placed()}
+    assert plot.end_names.size().width() > 40
+    assert not plot.end_names.overlaps()
+    (x0, x1), (y0, y1) = plot.view.viewRange()
+    for a in (0.02, 0.5, 0.98):
+        for b in (0.02, 0.5, 0.98):
+            x, y = x0 + a * (x1 - x0), y0 + b * (y1 - y0)
+            hover(plot, x, y)
+            box, at = plot.crosshair.table, plot.view.mapViewToScene(QPointF(x, y))
+            assert box.isVisible()
+            assert not box.geometry().contains(plot.mapFromScene(at))
+    tiny.resize(1024, 720)  # no room for both: the legend has the names
+    qtbot.turns()
+    assert plot.end_names.size().width() == 0
+
+
+def test_names_keep_apart_and_stay_as_near_as_they_can() -> None:
+    assert apart([10, 100], 14, 0, 200) == [10, 100]
+    assert apart([50, 51, 52], 14, 0, 200) == [50, 64, 78]
+    assert apart([198, 199], 14, 0, 200) == [186, 200]

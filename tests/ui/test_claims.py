@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from explorer.engine.session.comparison import entries_from_list, entries_of, entries_to_list
@@ -20,8 +21,10 @@ from explorer.studies.base.study import Series
 from explorer.ui.curves.legend import Legend
 
 
-def legend_names(bounds) -> dict[str, str]:
-    return {key: row.label.text() for key, row in bounds.legend._rows.items()}
+def marked(bounds) -> dict[str, str]:
+    """Return the marks beside names in the legend, by key."""
+    rows = bounds.legend._rows.items()
+    return {key: row.tag.text() for key, row in rows if not row.tag.isHidden()}
 
 
 def claim(legend, key: str, words: str) -> None:
@@ -38,8 +41,7 @@ def test_headline_and_legend_follow_what_is_claimed(open_window, settled) -> Non
     assert "right at most 50.88 times in 100" in panel.sentence.text()
     assert "55.18 times in 100" in panel.beside.text()
     assert panel.claimed.text().startswith("Claimed: ε ≤ 0.2078 by “numerical upper bound")
-    marked = [key for key, name in legend_names(bounds).items() if name.startswith("◆")]
-    assert marked == ["numerical_upper"]
+    assert marked(bounds) == {"numerical_upper": "tightest valid"}
 
     claim(bounds.legend, "theorem1", "Claim this bound")
     settled(window)
@@ -47,8 +49,7 @@ def test_headline_and_legend_follow_what_is_claimed(open_window, settled) -> Non
     # What the law says stays true whichever bound is claimed.
     assert "right at most 50.88 times in 100" in panel.sentence.text()
     assert "73.89 times in 100" in panel.beside.text()
-    assert legend_names(bounds)["theorem1"].startswith("◆")
-    assert not legend_names(bounds)["numerical_upper"].startswith("◆")
+    assert marked(bounds) == {"theorem1": "claimed"}
     result, view = window.current_result, bounds.view_state()
     assert view.claim == "theorem1"
     assert "Claimed: ε ≤ 1.041 by “Theorem 1 (upper bound)”" in table_text(result, view, {})
@@ -66,7 +67,7 @@ def test_headline_and_legend_follow_what_is_claimed(open_window, settled) -> Non
     said = panel.sentence.text()
     assert said.startswith("“clones (2021, closed form) + sampling + KOV” says nothing here: ")
     assert "Tightest valid: ε ≤ 0.2078 by “numerical upper bound (clones 2021)”" in said
-    assert legend_names(bounds)["numerical_upper"].startswith("◆")
+    assert marked(bounds) == {"numerical_upper": "tightest valid"}
 
     window.session.undo()
     assert bounds.claiming.key == "theorem1"
@@ -75,7 +76,7 @@ def test_headline_and_legend_follow_what_is_claimed(open_window, settled) -> Non
     settled(window)
     assert panel.claimed.text().startswith("Claimed: ε ≤ 0.2078")
     # What is no upper bound can't be claimed.
-    assert bounds.legend.menu_for("lower_2rr") is None
+    assert not any("Claim" in a.text() for a in bounds.legend.menu_for("lower_2rr").actions())
 
 
 def test_a_claimed_number_that_moves_changes_the_tool_tip_alone(
@@ -85,7 +86,7 @@ def test_a_claimed_number_that_moves_changes_the_tool_tip_alone(
     window = open_window(study="heatmap-theory")
     settled(window)
     row = window.workspaces["bounds"].legend.row("experiments")
-    assert row.label.text().startswith("◆")
+    assert row.tag.text() == "best"
     written: list[str] = []
     for widget, setter in (
         (row.label, "setText"), (row.role, "setText"), (row.check, "setAccessibleName"),
@@ -249,3 +250,77 @@ def test_what_is_computing_is_not_called_invalid(qtbot) -> None:
         legend.show_series((series,), styles, frozenset(), {"a": None}, "at x = 1")
         assert legend.row("a").value.text() == words
         assert ("⊘" in legend.row("a").label.text()) is (words == "not valid")
+
+
+def test_the_answer_in_front_is_the_claimed_number_and_another_can_be_claimed_there(
+    open_window, settled, qtbot
+) -> None:
+    window = open_window(study="shuffle-rdp")
+    answer = window.workspaces["bounds"].answer
+    settled(window)
+    assert answer.number.text() == "ε ≤ 0.2078"
+    assert "50.88 times in 100" in answer.text.text()
+    assert answer.claim.text() == "tightest valid bound"
+    assert "δ = 10⁻⁸" in answer.beside.text()
+    assert "ε ≤ 0.2078" in answer.accessibleDescription()
+    answer.claim.menu().aboutToShow.emit()
+    offered = {a.text(): a for a in answer.claim.menu().actions()}
+    assert next(iter(offered)) == "tightest valid bound"
+    assert offered["tightest valid bound"].isChecked()
+    chosen = next(words for words in offered if words.endswith(" · ≤ 1.041"))
+    offered[chosen].trigger()
+    assert window.session.state.look_of("shuffle-rdp", "eps").claim == "theorem1"
+    settled(window)
+    assert answer.number.text() == "ε ≤ 1.041"
+    assert answer.claim.text() in chosen
+    assert "chosen by you" in answer.beside.text()
+    # What says nothing here is not exchanged without a word.
+    answer.claim_wanted.emit("clones_closed")
+    settled(window)
+    assert answer.number.text() == "ε ≤ 0.2078"
+    assert "says nothing here" in answer.beside.text()
+    # Another question has no answer yet.
+    window.session.set_study("choose-alpha")
+    assert answer.text.text() == "computing…"
+    assert answer.number.isHidden()
+    assert answer.claim.isHidden()
+
+
+def test_five_curves_at_once_largest_first_and_the_rest_under_a_fold(
+    open_window, settled, qtbot
+) -> None:
+    window = open_window(study="shuffle-rdp")
+    result = settled(window)
+    bounds = window.workspaces["bounds"]
+    legend, keys = bounds.legend, {s.key for s in result.series}
+    assert len(legend.front) <= 5
+    assert "numerical_upper" in legend.front
+    values = [bounds.plot.value_here(key) for key in legend.front]
+    assert values == sorted(values, reverse=True)
+    rest = keys - set(legend.front)
+    assert bounds.plot.hidden == rest
+    assert legend.more.text() == f"▸ More curves ({len(rest)})"
+    assert not any(legend.row(key).check.isVisible() for key in rest)
+    assert "⊘" in legend.told.text().split(" · ")[-1]  # what is not valid comes last
+    legend.more.click()
+    assert all(legend.row(key).check.isVisible() for key in rest)
+    assert not legend.told.isVisible()
+    # One of them is asked for: it is drawn, listed, exported, and kept with the session.
+    key = next(s.key for s in result.series if s.key in rest and s.present.all())
+    legend.row(key).check.click()
+    assert key in legend.front
+    assert key not in bounds.view_state().hidden
+    assert set(bounds.view_state().hidden) == rest - {key}
+    again = state_from_dict(state_to_dict(window.session.state))
+    assert again.look_of("shuffle-rdp", "eps").shown == {key}
+    # One alone, and back.
+    legend.solo_wanted.emit("theorem1")
+    assert keys - bounds.plot.hidden == {"theorem1"}
+    legend.solo_wanted.emit("theorem1")
+    assert bounds.plot.hidden == rest - {key}
+    # A recipe names what was not drawn: all else is.
+    bounds.apply_view_state(replace(bounds.view_state(), hidden=("theorem1",)))
+    assert bounds.plot.hidden == {"theorem1"}
+    menu = {a.text(): a for a in legend.menu_for("numerical_upper").actions()}
+    menu["Copy value"].trigger()
+    assert QGuiApplication.clipboard().text() == "≤ 0.2078"

@@ -173,6 +173,28 @@ def heatmap_window(open_window, qtbot, **how):
     return window
 
 
+@pytest.mark.parametrize("key", ["copy-line", "copy-python"])
+def test_what_makes_it_again_is_copied_without_anything_of_the_checkins(
+    open_window, qtbot, key
+) -> None:
+    window = heatmap_window(open_window, qtbot)
+    window.menus.actions[key].trigger()
+    text = QGuiApplication.clipboard().text()
+    data = window.data.current
+    assert "resolution" in text
+    assert data.fingerprint not in text
+    assert data.basename not in text
+
+    window.show_study("amplification")
+    qtbot.waitUntil(lambda: window.current_result is not None)
+    qtbot.waitUntil(lambda: not window.busy)
+    assert window.current_result.request.study == "amplification"
+    window.menus.actions[key].trigger()
+    text = QGuiApplication.clipboard().text()
+    first = "privacy-explorer bounds amplification --sweep eps0=" if key == "copy-line" else '"""'
+    assert text.startswith(first)
+
+
 @pytest.mark.parametrize("key", ["copy", "copy-numbers"])
 def test_the_clipboard_never_holds_the_true_map(open_window, qtbot, monkeypatch, key) -> None:
     """A copy is pasted somewhere else: it shows the private map alone, and tells nothing more."""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QApplication
 
 from explorer.engine.runtime.runtime import (
     FileNotOpenError,
@@ -18,7 +19,9 @@ from explorer.engine.runtime.runtime import (
     typed_value,
 )
 from explorer.engine.session.recipe import Recipe
-from explorer.studies.base.study import Cancelled, SpacePicture, parameter
+from explorer.studies.base.face import essential_keys
+from explorer.studies.base.study import Cancelled, SpacePicture, default_sweep, parameter
+from explorer.studies.registry import get_study
 from explorer.ui.panels.space import MAX_POINTS, SpacePlot, SpaceView
 from tests.ui.marks_study import MarksStudy
 from tests.ui.test_access import check
@@ -38,6 +41,7 @@ def marks():
 def window(marks, open_window, settled):
     window = open_window(study="marks")
     settled(window)
+    window.parameters.section("more").heading.click()
     return window
 
 
@@ -105,9 +109,9 @@ def test_every_control_has_a_name_and_tab_goes_down(window) -> None:
     assert check(window) == []
     panel = window.parameters
     stops = [
-        panel.row("eps").slider, panel.section("space").heading, panel.row("metric").box,
-        panel.row("width").slider, panel.section("simulation").heading, panel.row("mode").box,
-        panel.section("data").heading, panel.row("points").open_button,
+        panel.row("eps").slider, panel.section("more").heading, panel.section("space").heading,
+        panel.row("metric").box, panel.row("width").slider, panel.section("simulation").heading,
+        panel.row("mode").box, panel.section("data").heading, panel.row("points").open_button,
     ]  # fmt: skip
     chain, widget = [], window.nextInFocusChain()
     while widget is not window:
@@ -115,6 +119,38 @@ def test_every_control_has_a_name_and_tab_goes_down(window) -> None:
         widget = widget.nextInFocusChain()
     places = [chain.index(stop) for stop in stops]
     assert places == sorted(places)
+
+
+def test_essential_parameters_have_rows_and_a_closed_fold_tells_the_rest(
+    open_window, settled, qtbot
+) -> None:
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    panel, session = window.parameters, window.session
+    shown = [key for key, row in panel._pages["shuffle-rdp"].rows.items() if row.isVisible()]
+    assert sorted(shown) == sorted(essential_keys(get_study("shuffle-rdp"), session.request()))
+    assert len(shown) == 4
+    more, told = panel.section("more"), panel._pages["shuffle-rdp"].told
+    assert not more.open
+    assert more.heading.accessibleName() == "More parameters (3)"
+    assert told.isVisible()
+    assert told.text().startswith("δ = 10⁻⁸ · ")
+    session.set_value("delta", 1e-6)
+    assert told.text().startswith("δ = 10⁻⁶ · ")
+    # What is on the x axis has its row in front, whatever it is.
+    assert more.isAncestorOf(panel.row("delta"))
+    session.set_sweep(default_sweep(get_study("shuffle-rdp"), "delta"))
+    assert panel.row("delta").isVisible()
+    assert not more.isAncestorOf(panel.row("delta"))
+    session.undo()
+    assert not panel.row("delta").isVisible()
+    row = panel.reveal("delta")
+    assert row.isVisible()
+    assert row.isAncestorOf(QApplication.focusWidget())
+    assert not told.isVisible()
+    assert "more" in panel.folded  # kept with the groups
+    more.heading.click()
+    assert told.isVisible()
 
 
 # The metric space

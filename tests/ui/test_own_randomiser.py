@@ -21,7 +21,7 @@ def test_a_typed_table_is_answered_and_a_bad_one_is_refused_where_it_is_typed(
     window.session.set_value("randomiser", "typed")
     window.session.set_value("n", 20)
     settled(window)
-    row = window.parameters.row("table")
+    row = window.parameters.reveal("table")
     assert row.isVisibleTo(window)
     row.field.setPlainText("0.7 0.3\n0.3 0.7")
     qtbot.mouseClick(row.button, Qt.MouseButton.LeftButton)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -9,9 +10,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QMenu
 
+from explorer.engine.session.session import state_from_dict, state_to_dict
 from explorer.figures.formulas import formula_pictures
 from explorer.studies.base.study import default_request, preset_request
 from explorer.studies.registry import get_study
+from explorer.ui.panels.presets import follow_preset
 
 STUDY = "shuffle-rdp"
 
@@ -39,13 +42,41 @@ def test_a_preset_is_one_step_and_says_what_the_paper_claims(window, settled, qt
     window.presets.menu.fill()
     assert [a.text() for a in window.presets.menu.actions() if a.isChecked()] == [preset.name]
 
+    words = note.words.text()
+    assert not note.back.isVisible()
     window.session.set_value("eps0", 0.123)
-    assert not note.isVisible()
+    window.session.set_value("T", 77)
+    assert f"<b>{preset.name}</b> · changed: ε₀, T" in note.words.text()
+    chosen = window.session.state
+    note.back.click()
+    assert window.session.request() == preset_request(get_study(STUDY), preset)
+    assert (note.words.text(), note.back.isVisible()) == (words, False)
+    window.session.undo()  # back is one step
+    assert window.session.state == chosen
     window.session.undo()
-    assert note.isVisible()
+    window.session.undo()
+    assert note.words.text() == words
     window.session.undo()
     assert window.session.request() == before
     assert not note.isVisible()
+
+
+def test_a_preset_shows_the_paper_s_curves_alone_and_others_can_be_ticked(window, settled) -> None:
+    preset = next(p for p in get_study(STUDY).presets if p.key == "figure-3b")
+    follow_preset(window.session, preset)
+    result, bounds = settled(window), window.workspaces["bounds"]
+    keys = {s.key for s in result.series}
+    assert keys - bounds.plot.hidden == set(preset.curves)
+    more = "lower_2rr"
+    bounds.legend.toggled.emit(more, True)
+    assert keys - bounds.plot.hidden == {*preset.curves, more}
+    bounds.legend.toggled.emit(preset.curves[0], False)
+    assert keys - bounds.plot.hidden == {*preset.curves[1:], more}
+    saved = state_from_dict(json.loads(json.dumps(state_to_dict(window.session.state))))
+    assert saved.looks == window.session.state.looks
+    bounds.preset_note._go_back()
+    assert keys - bounds.plot.hidden == set(preset.curves)
+    settled(window)
 
 
 def test_the_study_menu_has_the_same_presets(window) -> None:

@@ -10,7 +10,7 @@ import pytest
 from explorer.figures.geometry import axis_coordinates
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Mark
-from explorer.ui.curves.reading import reading, value_at
+from explorer.ui.curves.reading import nearest_curves, reading, value_at
 
 PIXEL = (0.01, 0.01)
 
@@ -35,3 +35,20 @@ def test_what_is_read_between_points_has_no_role() -> None:
     upper, lower = (reading(curve(role), 2.0, 0.0, PIXEL, "T") for role in (Role.UPPER, Role.LOWER))
     assert upper == lower
     assert upper.startswith("≈ ")
+
+
+def test_the_nearest_curve_is_read_with_two_above_and_two_below() -> None:
+    def drawn(height: float) -> SimpleNamespace:
+        flat = curve(Role.UPPER)
+        flat.y = np.full(2, height)
+        return SimpleNamespace(curve=flat)
+
+    curves = [drawn(height) for height in (1, 7, 3, 5, 2, 6, 4)]
+    shown, nearest = nearest_curves(curves, 2.0, 4.2)
+    assert nearest == 6
+    assert [float(curves[n].curve.y[0]) for n in shown] == [6, 5, 4, 3, 2]
+    shown, nearest = nearest_curves(curves, 2.0, 99.0)
+    assert nearest == 1
+    assert [float(curves[n].curve.y[0]) for n in shown] == [7, 6, 5, 4, 3]
+    curves[1].curve.y = np.full(2, np.nan)  # what is not there comes last
+    assert nearest_curves(curves[:3], 2.0, 3.0) == ([2, 0, 1], 2)

@@ -21,8 +21,8 @@ def test_names_of_curves_are_uncut_after_a_change_of_study(open_window, settled,
         assert bounds.readouts.width() >= bounds.readouts.sizeHint().width()
         assert bounds.readouts.wanted_width() <= bounds.readouts.sizeHint().width()
         if beside:
-            for series in bounds.current_result.series:
-                label = bounds.legend.row(series.key).label
+            for key in bounds.legend.front:
+                label = bounds.legend.row(key).label
                 assert label.fontMetrics().horizontalAdvance(label.text()) <= label.width()
 
 

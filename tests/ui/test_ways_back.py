@@ -81,7 +81,7 @@ def test_a_preset_keeps_neither_pins_nor_target(window, settled) -> None:
     assert window.session.state == before
 
 
-@pytest.mark.parametrize("way", ["key", "list"])
+@pytest.mark.parametrize("way", ["key", "page"])
 def test_a_question_chosen_in_compare_leaves_it(window, way) -> None:
     window.tabs.setCurrentIndex(window.tabs.count() - 1)
     assert window.tool is not None
@@ -92,7 +92,8 @@ def test_a_question_chosen_in_compare_leaves_it(window, way) -> None:
         )
         action.trigger()
     else:
-        window.questions.itemClicked.emit(window.questions.currentItem())
+        window.show_all()
+        window.start.page.asked.emit(f"study:{STUDY}")
     assert window.tool is None
     assert window.tabs.currentWidget() is window.workspaces["bounds"]
 

@@ -11,6 +11,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication
 
+from explorer.studies.registry import card
 from explorer.ui.base import theme as themes
 from tests.ui.small_map import SMALL_MAP
 from tests.waiting import time_limit
@@ -49,16 +50,17 @@ def test_dragging_a_slider_moves_the_curve_and_the_sentence(shuffle, qtbot) -> N
     qtbot.waitUntil(lambda: shuffle.guarantee.sentence.text() != said)
 
 
-def test_tabs_questions_and_menu_choose_the_study_together(shuffle, settled, qtbot) -> None:
+def test_tabs_header_and_menu_choose_the_study_together(shuffle, settled, qtbot) -> None:
     shuffle.tabs.setCurrentIndex(0)
     assert shuffle.session.state.study == "heatmap"
-    assert shuffle.questions.currentRow() == shuffle.questions.row_of("heatmap")
+    assert shuffle.question.name.text() == "Heatmaps"
     assert shuffle.sides.isTabVisible(1)
     assert "Synthetic" in shuffle.data_state.text()
     qtbot.waitUntil(lambda: shuffle.current_result is not None)
     qtbot.waitUntil(shuffle.badge.isVisible)
     assert shuffle.badge.text()
-    shuffle.questions.setCurrentRow(shuffle.questions.row_of("shuffle-rdp"))
+    shuffle.show_study("shuffle-rdp")
+    assert shuffle.question.question.text() == card("shuffle-rdp").question
     assert shuffle.tabs.currentIndex() == 1
     assert not shuffle.sides.isTabVisible(1)
     assert not shuffle.badge.isVisible()

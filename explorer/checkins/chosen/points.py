@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from explorer.checkins.layout import Layout
 from explorer.checkins.model import FloatArray, IndexArray
 from explorer.checkins.sampling import HashArray
 from explorer.user_rows import Where, Whole
+
+Beside = TypeVar("Beside")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,11 @@ class PointSet:
         """Check-ins in the set."""
         return self._counted[2]
 
+    def kept(self, make: Callable[[], Beside]) -> Beside:
+        """Return what is kept for all sets of the file, made when it is first asked for."""
+        found: Beside = self._kept.beside.setdefault(make, make())
+        return found
+
     def tell(self, present: int, used: int, rows: int, seconds: float = 0.0) -> None:
         """Remember what was counted in `part`, so that nobody counts it again, and how fast."""
         if seconds:
@@ -221,10 +228,13 @@ class Kept:
     ----------
     seconds_a_row : float
         How long the last pass took; 0 before there was one.
+    beside : dict
+        What others keep of the last sets, by what makes it.
     """
 
     def __init__(self) -> None:
         self.seconds_a_row = 0.0
+        self.beside: dict[Callable[[], Any], Any] = {}
         self.part: Callable[[PointSet, Callable[[], Part]], Part] = _Last()
         self.columns: Callable[[PointSet, Callable[[], _Columns]], _Columns] = _Last()
 

@@ -3,13 +3,16 @@
 All of it is kept with the session and undone with it.
 """
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from explorer.engine.session import wire
 from explorer.engine.session.recipe import MAX_PINNED, Recipe, request_from_dict
 from explorer.engine.session.wire_reading import plain, read, read_list
+from explorer.studies.base.face import MOST_CURVES, primary_keys
 from explorer.studies.base.study import Fidelity, Request, Scale, Study, quantity
 from explorer.studies.registry import get_study
 
@@ -26,12 +29,34 @@ Subject = tuple[str, str]
 class PlotView:
     """How one quantity of one study is looked at, and which of its curves is claimed.
 
-    An empty `claim` is the tightest valid bound.
+    Attributes
+    ----------
+    y_log : bool
+    hidden : frozenset of str
+        Keys of curves that the user hid.
+    claim : str
+        Empty for the tightest valid bound.
+    shown : frozenset of str
+        Keys of curves that the user asked for, beyond those that are drawn at once.
+    preset : str
+        Key of the preset that was chosen last, whatever was changed since; empty for none. The
+        curves that the paper draws take the place of those drawn at once.
+    every : bool
+        Whether all curves are drawn but the hidden ones: a recipe names what was not drawn.
     """
 
     y_log: bool
     hidden: frozenset[str] = frozenset()
     claim: str = ""
+    shown: frozenset[str] = frozenset()
+    every: bool = False
+    preset: str = ""
+
+    def ticked(self, key: str, shown: bool) -> PlotView:
+        """Return the same look with a curve shown or hidden."""
+        if shown:
+            return replace(self, hidden=self.hidden - {key}, shown=self.shown | {key})
+        return replace(self, hidden=self.hidden | {key}, shown=self.shown - {key})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +95,64 @@ def default_plot_view(study: Study, quantity_key: str) -> PlotView:
     return PlotView(y_log=quantity(study, quantity_key).scale is Scale.LOG)
 
 
+def preset_curves(look: PlotView, request: Request) -> tuple[str, ...]:
+    """Return the curves that the paper draws of the preset chosen last; empty for none."""
+    presets = get_study(request.study).presets if look.preset else ()
+    return next((p.curves for p in presets if p.key == look.preset), ())
+
+
+def first_keys(
+    look: PlotView, request: Request, keys: Iterable[str], claimed: str = ""
+) -> tuple[str, ...]:
+    """Return the curves that are drawn at once, of those that are there.
+
+    Of a preset those that the paper draws; else the first few, the claimed among them.
+    """
+    keys = list(keys)
+    if papers := [key for key in preset_curves(look, request) if key in keys]:
+        return tuple(papers)
+    first = primary_keys(get_study(request.study), request, keys)
+    return first if not claimed or claimed in first else (*first[: MOST_CURVES - 1], claimed)
+
+
+def hidden_keys(
+    look: PlotView, request: Request, keys: Iterable[str], claimed: str = ""
+) -> frozenset[str]:
+    """Return the curves that are not drawn: those that were hidden, and those nobody asked for.
+
+    Parameters
+    ----------
+    look : PlotView
+    request : Request
+    keys : iterable of str
+        Of the curves that are there.
+    claimed : str
+        Of the curve that is claimed; empty for none.
+    """
+    keys = list(keys)
+    if look.every:
+        return look.hidden
+    first = first_keys(look, request, keys, claimed)
+    return look.hidden | (set(keys) - set(first) - look.shown)
+
+
 def looks_to_list(looks: Mapping[Subject, PlotView]) -> list[dict[str, Any]]:
     """Return looks as JSON values."""
     return [
-        plain(wire.PlotView(study, key, look.y_log, sorted(look.hidden), look.claim))
+        plain(
+            wire.PlotView(
+                study,
+                key,
+                look.y_log,
+                sorted(look.hidden),
+                look.claim,
+                shown=sorted(look.shown),
+                every=look.every,
+                preset=look.preset,
+            )
+        )
         for (study, key), look in looks.items()
-    ]
+    ]  # fmt: skip
 
 
 def looks_from_list(raw: Sequence[Any], left_out: list[str]) -> dict[Subject, PlotView]:
@@ -87,7 +164,8 @@ def looks_from_list(raw: Sequence[Any], left_out: list[str]) -> dict[Subject, Pl
             subject = (look.study, quantity(get_study(look.study), look.quantity).key)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from error
-        return subject, PlotView(look.y_log, frozenset(look.hidden), look.claim)
+        hidden, shown = frozenset(look.hidden), frozenset(look.shown)
+        return subject, PlotView(look.y_log, hidden, look.claim, shown, look.every, look.preset)
 
     return dict(read_list(raw, take, "looks", left_out, MAX_LOOKS))
 

@@ -295,20 +295,22 @@ class Session:
         keep_pins: bool = True,
         which: WhichView | None = None,
         grid: Grid | None = None,
+        look: PlotView | None = None,
     ) -> None:
         """Take over a whole request (a recipe, a preset) as one step, selection included.
 
         Without `keep_pins` the study's pins go in the same step. With `which` that is what
-        *Which ε?* shows; a grid becomes the study's.
+        *Which ε?* shows, with `look` how the plot is looked at; a grid becomes the study's.
         """
         state = replace(self._state.with_request(request), study=request.study)
         if not keep_pins:
             others = tuple(p for p in state.pins if p.request.study != request.study)
             state = replace(state, pins=others)
-        if request.selection is not None:
-            state = replace(state, selection=request.selection)
-        if which is not None:
-            state = replace(state, which=which)
+        selection, which = request.selection or state.selection, which or state.which
+        state = replace(state, selection=selection, which=which)
+        if look is not None:
+            looks = {**state.looks, (request.study, request.quantity): look}
+            state = replace(state, looks=MappingProxyType(looks))
         if grid is not None:
             state = state.with_grid(request.study, grid)
         self._commit(state, text, gesture)

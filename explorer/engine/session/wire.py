@@ -233,6 +233,11 @@ class PlotView(Struct):
     y_log: bool
     hidden: Keys = []
     claim: ClaimedKey = ""
+    shown: Keys = []
+    """Beyond the curves that are drawn at once."""
+    every: bool = False
+    preset: ClaimedKey = ""
+    """Chosen last."""
 
 
 class Which(Struct):
@@ -295,6 +300,14 @@ class Computing(Struct):
     """That opening check-ins may use; 0: a share of what is free."""
 
 
+class Visit(Struct):
+    """A question that was asked, for *Go on with*."""
+
+    study: Key
+    words: Key
+    when: Word
+
+
 class Window(Struct):
     """A session file; fields are read one by one."""
 
@@ -308,6 +321,12 @@ class Window(Struct):
     files: dict[str, Place] = {}
     recent: list[Any] = []
     """Of `Place`."""
+    found: list[Any] = []
+    """Of `Key`: what was chosen last by Ctrl+K, the latest first."""
+    visits: list[Any] = []
+    """Of `Visit`, the latest first."""
+    start_page: bool = True
+    """Whether the page with all questions is shown at start."""
     theme: Literal["system", "light", "dark"] = "system"
     geometry: Base64 = ""
     layout: Base64 = ""

@@ -174,13 +174,12 @@ def root_near(
             rise = (value - last) / step
         # A slope of infinity says that the rough function ends nearby, not that this is the root.
         step = -value / rise if 0 < rise < math.inf else math.inf
+        if value <= 0 and step <= 1e-11:
+            return x
+        # Aimed a little below the root: what is reached is safe, and need not be left again.
+        step = step - 5e-12 if abs(step) < 1e-3 else step
         x += step
         if not a <= x <= b:
-            break
-        if abs(step) < 2e-12:
-            safe = max(x - 8e-12, low)
-            if function(safe) <= 0:
-                return safe
             break
     return bisect(function, a, b)[0]
 

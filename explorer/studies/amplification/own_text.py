@@ -68,6 +68,7 @@ def conditions(request: Request, eps0: float) -> tuple[Condition, ...]:
             "one message each",
             None,
             key="common",
+            short="All run this one randomiser, once each",
         )
     ]
     if kind == "laplace":
@@ -76,6 +77,7 @@ def conditions(request: Request, eps0: float) -> tuple[Condition, ...]:
                 "The changed record moves from 0 to 1 or back (the others hold anything from 0 to "
                 "1): other moves were never seen to leak more, but that is not proved",
                 None,
+                short="The record moves from 0 to 1 or back",
             )
         )
     if kind == "privunit":

@@ -16,6 +16,8 @@ PRESETS = (
         "0.1697698 by the 2021 analysis evaluated exactly, inside; 0.1181531 by the 2023 one, "
         "which no other for all common randomisers can better by more than 1 %: the lower bound "
         "(2RR, 3RR) is 0.1170.",
+        status="=",
+        verdict="0.1698, inside",
     ),
     Preset(
         "small-eps0",
@@ -26,6 +28,8 @@ PRESETS = (
         Sweep("n", 1000, 1e7, 100, Scale.LOG),
         "",
         "0.05301 by the 2021 analysis, 0.04321 by the 2023 one.",
+        status="+",
+        verdict="0.04321, not 0.05301",
     ),
     Preset(
         "million",
@@ -36,6 +40,8 @@ PRESETS = (
         Sweep("eps0", 0.1, 8, 100, Scale.LOG),
         "",
         "0.004335 by the 2021 analysis, 0.003514 by the 2023 one.",
+        status="+",
+        verdict="0.003514, not 0.004335",
     ),
     Preset(
         "condition-ignored",
@@ -49,6 +55,8 @@ PRESETS = (
         "al., Figures 2 and 4).",
         "It would claim 2.347; binary randomised response has δ = 6.8e-8 there, 1,360 times what "
         "is allowed.",
+        status="≠",
+        verdict="δ is 1,360 times too large",
     ),
     Preset(
         "condition-8",
@@ -62,6 +70,8 @@ PRESETS = (
         "conditions in (8) and (9) do not hold” (Section 4).",
         "At n = 1000 the limits are 1.185 and 1.997: neither holds at ε₀ = 3, and (9) fails, "
         "barely, at ε₀ = 2 as well.",
+        status="=",
+        verdict="neither holds at ε₀ = 3",
     ),
     Preset(
         "delta-curve",
@@ -72,6 +82,8 @@ PRESETS = (
         Sweep("eps", 0.01, 1, 100, Scale.LOG),
         "",
         "δ = 1.0e-6 at ε = 0.1697698 by the 2021 analysis.",
+        status="+",
+        verdict="δ against every ε",
     ),
     Preset(
         "known-randomiser",
@@ -83,6 +95,8 @@ PRESETS = (
         Sweep("n", 100, 1e7, 100, Scale.LOG),
         "",
         "0.02326 by its blanket, 0.04321 by the clones of 2023.",
+        status="+",
+        verdict="0.02326, not 0.04321",
     ),
     Preset(
         "own-table",
@@ -99,5 +113,7 @@ PRESETS = (
         Sweep("n", 2, 1000, 100, Scale.LOG),
         "",
         "Exactly 0.9811; 1.121 by its blanket, 1.661 by the clones of 2023.",
+        status="+",
+        verdict="exactly 0.9811",
     ),
 )

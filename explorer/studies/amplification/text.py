@@ -94,9 +94,14 @@ def conditions(
             + ("" if asked < 1 else ", which says nothing"),
             of_guarantee=False,
             key="condition_8",
+            short="2021 closed form: ε₀ is small enough",
         ),
         *_amplifies(eps0, delta, epsilon, closed is not None),
-        Condition("Every client sends exactly one message of an ε₀-LDP randomiser", None),
+        Condition(
+            "Every client sends exactly one message of an ε₀-LDP randomiser",
+            None,
+            short="Each client sends one ε₀-LDP message",
+        ),
         Condition(
             f"Only for the curve “{CURVES['exact_2023'][0]}”: all clients use one common "
             "randomiser, fixed beforehand",
@@ -104,6 +109,7 @@ def conditions(
             of_guarantee=False,
             key="common",
             optional=True,
+            short="2023 clones: one common randomiser",
         ),
     )
 
@@ -131,7 +137,15 @@ def _amplifies(
         alone = alone_at(eps0, delta=delta)
         what, margin = "less ε at this δ", f"ε = {at_most(epsilon)}, alone {nearest(alone)}"
         less = epsilon < alone * (1 - 1e-6)
-    return (Condition(text.format(what), less, margin, of_guarantee=False),) if alone > 0 else ()
+    return (
+        (
+            Condition(
+                text.format(what), less, margin, of_guarantee=False, short="The shuffle amplifies"
+            ),
+        )
+        if alone > 0
+        else ()
+    )
 
 
 def guarantee(eps0: float, distance: float, differing: tuple[str, ...]) -> Guarantee:

@@ -7,6 +7,7 @@ from typing import TypeVar
 import numpy as np
 
 from explorer.privacy.core.bound import Bound, FloatArray, Grade, Reference, Role
+from explorer.privacy.noise.demonstration import IntArray
 from explorer.privacy.odds import composed_clone_total_variation
 from explorer.privacy.shuffle_rdp import (
     COMPOSED_LOWER,
@@ -63,7 +64,7 @@ def composed_lower(
     pairs, loose = np.zeros((2, points[0].size)), np.zeros(points[0].size, bool)
     for j, made, delta, rounds in _asked(LowerRounds, points, context, key):
         found = made.each(delta, rounds)
-        pairs[:, j] = [known.value for known in found]
+        pairs[:, j] = np.reshape([known.value for known in found], (2, 1))
         loose[j] = is_loose(larger_of(found))
     bound = Bound(
         pairs.max(axis=0), Role.LOWER, COMPOSED_LOWER, truncated=loose, grade=Grade.PROVED
@@ -76,8 +77,8 @@ def _asked(
     points: Five,
     context: Context,
     key: tuple[object, ...],
-) -> Iterator[tuple[int, _Rounds, float, int]]:
-    """Yield each point's place, its rounds prepared, δ and T."""
+) -> Iterator[tuple[IntArray, _Rounds, float, int]]:
+    """Yield the places of points that are the same, their rounds prepared, δ and T."""
     local, sampled, clients, rounds, delta = points
     stacked = np.stack([local, sampled, clients], axis=1)
     rows, which = np.unique(stacked, axis=0, return_inverse=True)
@@ -86,9 +87,11 @@ def _asked(
         chain = tuple(float(v) for v in row)
         make = partial(prepare, *chain)
         made: _Rounds = context.memo((*key, *chain), make) if len(rows) == 1 else make()
-        for j in np.flatnonzero(which.ravel() == i).tolist():
+        these = np.flatnonzero(which.ravel() == i)
+        asked = np.stack([rounds[these], delta[these]], axis=1)
+        for T, d in np.unique(asked, axis=0):
             context.check()
-            yield j, made, float(delta[j]), int(rounds[j])
+            yield these[(asked == (T, d)).all(axis=1)], made, float(d), int(T)
 
 
 def clones_apart(

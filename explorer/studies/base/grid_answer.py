@@ -171,7 +171,7 @@ def answer_to_dict(result: Result, only_simulated: bool = False) -> dict[str, An
     return {
         "series": [_series_to_dict(s) for s in result.series if not only_simulated or simulated(s)],
         "conditions": [
-            [c.text, c.holds, c.margin, c.of_guarantee, c.key, c.optional]
+            [c.text, c.holds, c.margin, c.of_guarantee, c.key, c.optional, c.short]
             for c in result.conditions
         ],
         "stamp": result.stamp,

@@ -1,10 +1,12 @@
 """Privacy parameters in plain words: what an observer can make of an answer, at most."""
 
 import math
+import re
 from decimal import ROUND_CEILING, Context, Decimal
 
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import at_least, at_most, nearest
+from explorer.studies.base.result import Guarantee
 
 _HUNDREDTH = Decimal("0.01")
 
@@ -26,6 +28,43 @@ def times_in_100(chance: float) -> str:
     exact = Context(prec=13).plus(Decimal(chance)) * 100
     up = min(exact.quantize(_HUNDREDTH, rounding=ROUND_CEILING), Decimal(100))
     return f"{up.normalize():f}"
+
+
+USELESS = 0.99
+"""Chance to be right from which on a promise is of no use to anybody."""
+
+
+def chance_of(promise: Guarantee) -> float | None:
+    """Return an upper bound on how often an observer with 50:50 prior odds guesses right.
+
+    None where the promise comes to no such number without what its sentence says.
+    """
+    if promise.qualified:
+        return None
+    known = [best_chance(epsilon, delta) for epsilon, delta in promise.pairs]
+    if promise.distance is not None:
+        known.append((1 + promise.distance) / 2)
+    return min(known, default=None)
+
+
+def shown_odds(chance: float) -> str:
+    """Return a chance to be right against the rest, rounded up: ``56 : 44``."""
+    right = times_in_100(chance)
+    return f"{right} : {(100 - Decimal(right)).normalize():f}"
+
+
+def first_sentence(text: str) -> str:
+    """Return what stands before the first full stop that ends a sentence, the stop included."""
+    return re.split(r"(?<=[.]) (?=[A-Z])", text, maxsplit=1)[0]
+
+
+def in_brief(text: str, words: int = 8) -> str:
+    """Return the beginning of a statement where there is little room; all of it if it is short."""
+    if len(text.split()) <= words:
+        return text
+    head = re.split(r"[;:,.] | \(", text, maxsplit=1)[0]
+    kept = head.split()[:words] if len(head.split()) > 2 else text.split()[:words]
+    return " ".join(kept).rstrip(" ,;:.(") + " …"
 
 
 def odds(epsilon: float, delta: float = 0.0) -> str:

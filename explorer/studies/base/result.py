@@ -324,6 +324,9 @@ class Guarantee:
     pairs : tuple of (float, float)
         Every (ε, δ) that holds of the two cases `sentence` is about; empty where no such is
         promised.
+    qualified : bool
+        Whether `pairs` hold only under what `sentence` says besides (so far apart, one coordinate
+        under such beliefs), so that odds without it would promise too much.
     """
 
     unit: str
@@ -338,6 +341,7 @@ class Guarantee:
     distance: float | None = None
     law: str = ""
     pairs: tuple[tuple[float, float], ...] = ()
+    qualified: bool = False
 
 
 @dataclass(frozen=True, slots=True)

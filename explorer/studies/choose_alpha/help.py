@@ -72,6 +72,8 @@ PRESETS = (
         sweep=_PLANE,
         published=_CLAIM,
         computed="α = 24.90: half the Earth's circumference is 12,450.7 miles, so q₂ = 0.00803.",
+        status="=",
+        verdict="α = 24.90",
     ),
     Preset(
         "rounded",
@@ -82,6 +84,8 @@ PRESETS = (
         sweep=_PLANE,
         published=_CLAIM,
         computed="α = 25, as printed.",
+        status="=",
+        verdict="α = 25",
     ),
     Preset(
         "printed",
@@ -91,6 +95,8 @@ PRESETS = (
         sweep=_PLANE,
         published=_CLAIM,
         computed="α = 25.86: with 12,930 miles q₂ is 0.00773 and not 0.008.",
+        status="≠",
+        verdict="α = 25.86",
     ),
     Preset(
         "city",
@@ -107,5 +113,7 @@ PRESETS = (
         ),
         sweep=Sweep("moved", 0.01, 28.0, 100, Scale.LOG),
         computed="α = 7.07 per diameter of 28.3 km: the day within the whole city binds.",
+        status="+",
+        verdict="α = 7.07 in a city",
     ),
 )  # fmt: skip

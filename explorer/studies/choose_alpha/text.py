@@ -85,6 +85,7 @@ def guarantee(
         ),
         sentence=change_sentence(epsilon, tau, distance, space),
         pairs=((epsilon, 0.0),),
+        qualified=True,
         references=(SETTING, USER_LEVEL),
         differences=(
             f"α is no ε: it has the unit 1/distance, so α = {nearest(alpha)} protects a change of "
@@ -113,9 +114,18 @@ def conditions(asked: Requirements, space: ChosenSpace) -> tuple[Condition, ...]
             if far
             else f"farthest {length(float(asked.distance.max()), space)}, diameter "
             f"{length(space.diameter, space)}",
+            short="No distance asked is beyond the largest",
         ),
-        Condition("Every item of every user lies in the declared space; others are refused", None),
-        Condition("Users' data sets have one public size, or are drawn down to one first", None),
+        Condition(
+            "Every item of every user lies in the declared space; others are refused",
+            None,
+            short="Every item lies in the declared space",
+        ),
+        Condition(
+            "Users' data sets have one public size, or are drawn down to one first",
+            None,
+            short="Users' data sets have one public size",
+        ),
     )
 
 

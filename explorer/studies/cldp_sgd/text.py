@@ -185,13 +185,17 @@ def conditions(
             not at_edge,
             f"λ* = {order:.0f}, λₘₐₓ = {lam_max:.0f}",
             of_guarantee=False,
+            short="Sharpness: best order is inside λₘₐₓ",
         ),
         Condition(
             "In a round all clients use one ε₀-LDP randomiser, chosen from earlier rounds only",
             None,
+            short="One ε₀-LDP randomiser a round",
         ),
         Condition(
-            "Every round samples anew, without replacement, and who was sampled stays secret", None
+            "Every round samples anew, without replacement, and who was sampled stays secret",
+            None,
+            short="Fresh secret sample in every round",
         ),
     )
 
@@ -202,6 +206,7 @@ def sampling(sampled: float, clients: float) -> Condition:
         "No more clients are sampled than there are, k ≤ n",
         sampled <= clients,
         f"γ = {sampled:,.0f}/{clients:,.0f} = {nearest(sampled / clients)}",
+        short="No more sampled than there are, k ≤ n",
     )
 
 
@@ -210,8 +215,18 @@ def training_conditions(
 ) -> tuple[Condition, ...]:
     """Return what Theorem 3's convergence needs of this training, and who holds what."""
     found = [
-        Condition(f"{_RISK_ONLY}: the loss is convex", convex, of_guarantee=False),
-        Condition(f"{_RISK_ONLY}: the learning rate is D/(G√t)", rates, of_guarantee=False),
+        Condition(
+            f"{_RISK_ONLY}: the loss is convex",
+            convex,
+            of_guarantee=False,
+            short="Risk only: the loss is convex",
+        ),
+        Condition(
+            f"{_RISK_ONLY}: the learning rate is D/(G√t)",
+            rates,
+            of_guarantee=False,
+            short="Risk only: learning rate is D/(G√t)",
+        ),
     ]
     if convex and math.isfinite(lipschitz):
         found.append(
@@ -221,6 +236,7 @@ def training_conditions(
                 clip >= lipschitz,
                 f"C = {nearest(clip)}, L = {nearest(lipschitz)} on these pictures",
                 of_guarantee=False,
+                short="Risk only: C ≥ L, nothing is clipped",
             )
         )
     if pictures:
@@ -249,14 +265,19 @@ def risk_conditions(p: float, bound: float, trivial: float) -> tuple[Condition, 
             bound < trivial,
             f"bound {at_most(bound)}, trivially {at_most(trivial)}",
             of_guarantee=False,
+            short="Risk only: below the trivial bound",
         ),
         Condition(
-            f"{_RISK_ONLY}: the loss is convex with ‖∇f‖_{norm} ≤ L = C", None, of_guarantee=False
+            f"{_RISK_ONLY}: the loss is convex with ‖∇f‖_{norm} ≤ L = C",
+            None,
+            of_guarantee=False,
+            short=f"Risk only: convex, ‖∇f‖_{norm} ≤ L = C",
         ),
         Condition(
             f"{_RISK_ONLY}: the learning rate is D/(G√t), parameters are projected onto the set",
             None,
             of_guarantee=False,
+            short="Risk only: rate D/(G√t), projected",
         ),
     )
 

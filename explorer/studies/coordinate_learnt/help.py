@@ -77,6 +77,8 @@ PRESETS = (
         Sweep("type1", 0.0, 1.0, 101, Scale.LINEAR),
         "Not LDP, yet (log 2, log 2)-BCDP for a = b = c = ½ and fair bits (Example 1).",
         "δ₁ = δ₂ = log 2 = 0.6931, exactly; LDP, BDP and CDP levels are infinite.",
+        status="=",
+        verdict="exactly log 2",
     ),
     Preset(
         "example1-odds",
@@ -88,6 +90,8 @@ PRESETS = (
         "One cannot distinguish much about any particular coordinate (after Example 1).",
         "From prior odds of 50:50 a report of 1 leads to 2:1 and one of 0 to 2:3, within a factor "
         "e^δ = 2.",
+        status="=",
+        verdict="2:1 and 2:3, within e^δ = 2",
     ),
     Preset(
         "example1-limits",
@@ -99,6 +103,8 @@ PRESETS = (
         "Finite levels for all a, b, c in (0, 1] (Example 1).",
         "At b = c = 1 a report of 0 excludes x₁ = 1, and δ₁ is infinite: the last point is "
         "missing.",
+        status="≠",
+        verdict="infinite at b = c = 1",
     ),
     Preset(
         "example2",
@@ -111,6 +117,8 @@ PRESETS = (
         "δ₁ = 0 for one release; from two independent ones x₁ = 1 can be told (Example 2).",
         "Exactly (0, log 3, log 3) once and (∞, log 5, log 5) twice: 1.099 and 1.609 here. CDP, "
         "BDP and LDP levels are infinite from the first report on: some report excludes a record.",
+        status="=",
+        verdict="0 once, ∞ twice",
     ),
     Preset(
         "example2-twice",
@@ -121,6 +129,8 @@ PRESETS = (
         Sweep("belief", 0.0, 1.0, 101, Scale.LINEAR),
         "From two independent releases x₁ = 1 can be told (Example 2).",
         "Two reports that differ, a quarter of all pairs, prove x₁ = 1; two alike speak 2:1 for 0.",
+        status="=",
+        verdict="two that differ prove it",
     ),
     Preset(
         "dependence",
@@ -132,6 +142,8 @@ PRESETS = (
         "c₁ + log(1 + q(e^ε − 1)), at most ε (Proposition 4, part 2).",
         "Exact level below the certified one, which is below Proposition 4; all meet L = 1 at "
         "full dependence.",
+        status="=",
+        verdict="exact below Proposition 4",
     ),
     Preset(
         "theorem1",
@@ -142,5 +154,7 @@ PRESETS = (
         Sweep("type1", 0.0, 1.0, 101, Scale.LINEAR),
         "δ-BCDP iff no test is below max(0, 1 − e^δ α, e^{−δ}(1 − α)) (Theorem 1).",
         "The best tests touch the region's border at the level computed by brute force.",
+        status="=",
+        verdict="tests touch the border",
     ),
 )

@@ -166,6 +166,7 @@ def conditions(domain: Domain, found: Levels, once: Levels, place: int) -> tuple
             bool(found.bcdp[place] <= found.bdp + slack and found.bdp <= found.ldp + slack),
             f"δ = {plain(float(found.bcdp[place]))}, BDP {plain(found.bdp)}, "
             f"LDP {plain(found.ldp)} (Proposition 3)",
+            short="Bound at most that of the whole record",
         ),
         Condition(
             "Only to compare: protecting the coordinate alone would protect it, δᵢ ≤ cᵢ",
@@ -173,6 +174,7 @@ def conditions(domain: Domain, found: Levels, once: Levels, place: int) -> tuple
             f"δ = {plain(float(found.bcdp[place]))}, c = {plain(float(found.cdp[place]))}, "
             f"coupling {nearest(float(found.coupling[place]))}",
             of_guarantee=False,
+            short="Only to compare: alone, δᵢ ≤ cᵢ",
         ),
     ]
     if domain.copies > 1:
@@ -185,6 +187,7 @@ def conditions(domain: Domain, found: Levels, once: Levels, place: int) -> tuple
                 f"δ of {domain.copies} reports {plain(float(found.bcdp[place]))}, "
                 f"{domain.copies} times one {plain(sum_of_levels)}",
                 of_guarantee=False,
+                short="Only to compare: levels add up",
             )
         )
     if domain.records:
@@ -194,17 +197,23 @@ def conditions(domain: Domain, found: Levels, once: Levels, place: int) -> tuple
                 None,
                 "the certified level holds at the confidence stated",
                 of_guarantee=False,
+                short="Only δ as drawn: prior of public records",
             ),
             Condition(
                 "The records were drawn independently from the population the reader believes in, "
                 "none is a protected one, and the values were declared before looking at them",
                 None,
                 f"{domain.records:,} records",
+                short="Public records are an independent sample",
             ),
         ]
         return tuple(said)
     said.append(
-        Condition("The observer's beliefs are this prior, and they know the mechanism", None)
+        Condition(
+            "The observer's beliefs are this prior, and they know the mechanism",
+            None,
+            short="The observer's beliefs are this prior",
+        )
     )
     return tuple(said)
 

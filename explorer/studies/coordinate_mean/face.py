@@ -11,7 +11,7 @@ def _errors(result: Result, found: Claimed | None) -> Answer | None:
     if found is None:
         return None
     name = SHORT_NAMES.get(found.series.key, found.series.label)
-    text = f"With {name} the mean's squared error is {at_most(found.value)}"
+    text = f"With {name} the mean's squared error is at most {at_most(found.value)}"
     if alike := number_of(result, "baseline"):
         more = times(alike / found.value)
         text += f"; protecting all coordinates alike {nearest(alike)}, {more} that"
@@ -35,6 +35,11 @@ SHORT_NAMES = {
     "exact": "exact budgets",
     "hybrid": "hybrid channels",
     "best_zeta": "the best ζ",
+    "paper_projected": "paper's ζ, projected",
+    "baseline_projected": "all alike, projected",
+    "exact_projected": "exact budgets, projected",
+    "hybrid_projected": "hybrid, projected",
+    "best_zeta_projected": "best ζ, projected",
     "demanded": "what is demanded",
     "proposition6": "one channel each, Prop. 6",
     "proposition4": "Proposition 4, part 2",

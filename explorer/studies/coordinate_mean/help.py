@@ -130,6 +130,9 @@ PRESETS = (
         "are both the same: a jump. The best ζ never loses (0.900 at q = 0.1), nor does the exact "
         "constraint (0.736); hybrid channels have 0.183. Dots are medians and quartiles of drawn "
         "trials.",
+        curves=("paper", "baseline", "paper_simulated", "baseline_simulated"),
+        status="≠",
+        verdict="worse from q = 0.086 on",
     ),
     Preset(
         "figure3-projected",
@@ -141,6 +144,9 @@ PRESETS = (
         f"Not said whether the averages of {_FIGURE.where} are projected.",
         "Projected, the crossing moves to q = 0.294 and the paper's curve ends at 2.94 where the "
         "baseline has 1.476: the discrepancy stays.",
+        curves=("paper_projected", "baseline_projected"),
+        status="≠",
+        verdict="worse from q = 0.294 on",
     ),
     Preset(
         "figure3-worst",
@@ -152,6 +158,8 @@ PRESETS = (
         "",
         "Errors at q = 0, 0.1, 0.5: the paper's 0.319, 1.564, 5.476; best ζ 0.319, 0.901, 1.504; "
         "exact constraint 0.319, 0.736, 1.504; hybrid 0.0416, 0.184, 1.032; min δ-LDP 1.504.",
+        status="+",
+        verdict="hybrid 0.184, not 1.564",
     ),
     Preset(
         "corollary1",
@@ -165,6 +173,9 @@ PRESETS = (
         "The threshold is q = 0.0165 here. Both are orders of magnitude: the exact error is some "
         "6 times (17) at these levels. At q = 0.475 both jump: from there on (16) gives all "
         "coordinates one budget.",
+        curves=("theorem2", "corollary1"),
+        status="≠",
+        verdict="truth some 6 times larger",
     ),
     Preset(
         "budgets",
@@ -177,6 +188,8 @@ PRESETS = (
         "0.09 for the two sensitive coordinates with the paper's ζ = 0.55, where min δ-LDP has 0.2 "
         "for all and the exact constraint leaves them 0.153. Channels of their own by "
         "Proposition 6 have 0.062, and 0.093 for the others.",
+        status="=",
+        verdict="c₁ = 0.09; min δ-LDP 0.2",
     ),
     Preset(
         "beliefs",
@@ -187,6 +200,8 @@ PRESETS = (
         Sweep("true_q", 0.0, 1.0, 100, Scale.LINEAR),
         "Proposition 4: c + log(1 + q(e^ε − 1)), at most ε.",
         "The demanded 0.2 is met up to the assumed q = 0.1 and passed beyond it, up to L.",
+        status="=",
+        verdict="0.2 up to the assumed q",
     ),
     Preset(
         "many-levels",
@@ -198,5 +213,7 @@ PRESETS = (
         "",
         "Best designs are found on six levels rounded down, which is as private; hybrid channels "
         "gain most where coupling is weak.",
+        status="+",
+        verdict="hybrid channels gain most",
     ),
 )

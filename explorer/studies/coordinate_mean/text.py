@@ -185,6 +185,7 @@ def guarantee(
         ),
         sentence=sentence,
         pairs=((low, 0.0),),
+        qualified=True,
         references=(MECHANISM, CERTIFICATE, PROPOSITION_3),
         differences=(
             "PrivUnit (“reports made by”) errs less than M_LDP at the same levels: it sends "
@@ -271,27 +272,33 @@ def conditions(
             "q is public and bounds the coupling of the beliefs one wants protection from",
             None,
             f"q = {at_most(demand.q)}; every coordinate whose level is below L needs it",
+            short="q is public and bounds the coupling",
         ),
         Condition(
             "Only the error: the paper's budgets beat min δ-LDP (averages not projected)",
             ours < theirs,
             f"error {nearest(ours)} against {nearest(theirs)}; {_about_zeta(demand)}",
             of_guarantee=False,
+            short="Only error: the paper beats min δ-LDP",
         ),
         Condition(
             "Only the error: every coordinate is reported, c > 0",
             bool((paper.c > 0.0).all()),
             f"least budget {nearest(float(paper.c.min()))}",
             of_guarantee=False,
+            short="Only error: all coordinates reported",
         ),
         Condition(
             "Only (17), to mean something: increments are of order 1 at most",
             bool(steps <= 1.0),
             f"largest increment of the paper's budgets {nearest(steps)}",
             of_guarantee=False,
+            short="Only (17): increments of order 1 at most",
         ),
         Condition(
-            "The data lie in [−1, 1]: scaled by public bounds, values beyond them clipped", None
+            "The data lie in [−1, 1]: scaled by public bounds, values beyond them clipped",
+            None,
+            short="Data in [−1, 1] by public bounds",
         ),
     ]
     if demand.profile == TWO:
@@ -322,12 +329,14 @@ def _about_file(public: PublicCoupling) -> list[Condition]:
             "The public file's bound is one on the coupling of what the mechanism reads",
             not public.estimate,
             public.estimate or f"at most {at_most(public.q)}, confidence {public.confidence}",
+            short="The file's bound is on the coupling",
         ),
         Condition(
             "The public file's records were drawn independently from the population the reader "
             "believes in, and none is a protected one",
             None,
             f"{public.records:,} records",
+            short="The public file is an independent sample",
         ),
     ]
     if public.vouched:
@@ -337,6 +346,7 @@ def _about_file(public: PublicCoupling) -> list[Condition]:
                 "declared before it was looked at",
                 None,
                 f"{'; '.join(public.vouched)}; or write them in its first line: smoker [yes|no]",
+                short="All values were declared beforehand",
             )
         )
     return found

@@ -2,7 +2,7 @@
 
 from explorer.studies.base.claims import Claimed
 from explorer.studies.base.face import number_of
-from explorer.studies.base.numbers import at_most
+from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import Answer, Face, Result
 
 
@@ -13,7 +13,7 @@ def _errors(result: Result, found: Claimed | None) -> Answer | None:
     text = f"{name} is proved to err at most {at_most(found.value)}"
     laplace = number_of(result, "laplace")
     if laplace is not None and found.series.key != "laplace":
-        text += f"; Laplace noise errs {at_most(laplace)}. Their promises differ"
+        text += f"; Laplace noise errs {nearest(laplace)}. Their promises differ"
     return Answer(found.said.number, f"{text}.")
 
 

@@ -118,6 +118,8 @@ PRESETS = (
             "α = ε/r = 10 Hadamard response still wins. Laplace noise with each user errs less "
             "than either."
         ),
+        status="≠",
+        verdict="from α = 16.2, not 10",
     ),
     Preset(
         "central",
@@ -134,6 +136,8 @@ PRESETS = (
             "In d_EM GKRR wins from about α = 6.80 at ε = 0.1 (the paper's condition says 5.88) "
             "and from 124 at ε = 1 (100). With 100,000 users it wins at no α up to 800 at ε = 1."
         ),
+        status="≠",
+        verdict="from α = 124, not 100",
     ),
     Preset(
         "theorem66",
@@ -151,6 +155,8 @@ PRESETS = (
             "bound, though no two histograms are farther apart than 1; projected in ℓ2 they are "
             "hardly better than guessing (0.73 at α = 35), projected in d_EM they are (0.19)."
         ),
+        status="≠",
+        verdict="5.67, where 1 is the most",
     ),
     Preset(
         "hadamard",
@@ -161,6 +167,8 @@ PRESETS = (
         sweep=Sweep("eps", 0.05, 20.0, 60, Scale.LOG),
         published="After Lemma 6.4: a budget of ε/√(m ln(m/δ)) an item gives (ε, δ).",
         computed="0.005381 has a true δ of 8.4e-11; the largest private budget is 0.004838.",
+        status="≠",
+        verdict="true δ 84 times too large",
     ),
     Preset(
         "near",
@@ -176,6 +184,8 @@ PRESETS = (
             "shrinks, items of a cluster get as much harder to tell apart as mixing them up costs "
             "less. Hadamard response gains: 0.67 at r = 0.01, 2.07 at 1."
         ),
+        status="≠",
+        verdict="the bound hardly moves",
     ),
     Preset(
         "items",
@@ -189,5 +199,7 @@ PRESETS = (
             "are farther apart than √2 = 1.41; Hadamard response at ε = 1 has 0.413, Laplace noise "
             "with each user 0.089."
         ),
+        status="+",
+        verdict="Laplace noise errs least",
     ),
 )  # fmt: skip

@@ -176,9 +176,11 @@ def _who_wins(p: Points, edge: Bound, rival: str, request: Request) -> Condition
         else edge.reason
     )
     return Condition(
-        f"GKRR errs less than {text.RIVALS[rival]} at these sliders ({by})", wins,
+        f"GKRR errs less than {text.RIVALS[rival]} at these sliders ({by})",
+        wins,
         f"α = {nearest(alpha)}; {needed}",
-    )  # fmt: skip
+        short="GKRR has the smaller error here",
+    )
 
 
 def _region_readouts(

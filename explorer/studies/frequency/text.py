@@ -162,33 +162,50 @@ def conditions(
     found = [
         Condition(
             "Items of a cluster can be told apart: r > 0, or one item a cluster",
-            r > 0 or t == 1, f"r = {nearest(r)}, t = {t:.0f}",
+            r > 0 or t == 1,
+            f"r = {nearest(r)}, t = {t:.0f}",
+            short="Items of a cluster can be told apart",
         ),
         Condition(
             "The printed budget ε/√(m ln(m/δ)) of Hadamard response is (ε, δ)-private",
             hadamard_delta <= delta,
             f"its exact δ is {nearest(hadamard_delta)}, asked is {nearest(delta)}",
+            short="Printed Hadamard budget is private",
         ),
         Condition(
-            "The printed Laplace scale 1/(nε) is ε-private", False,
+            "The printed Laplace scale 1/(nε) is ε-private",
+            False,
             f"one user changes the histogram by 2/n in ℓ1: it is {at_most(2 * eps)}-private",
+            short="Printed Laplace scale is private",
         ),
         Condition(
             "The paper's comparison assumes k, ε, α ≤ √m",
-            max(k, eps, alpha) <= root, f"√m = {nearest(root)}, k = {k:,.0f}, α = {nearest(alpha)}",
+            max(k, eps, alpha) <= root,
+            f"√m = {nearest(root)}, k = {k:,.0f}, α = {nearest(alpha)}",
+            short="The paper's comparison: k, ε, α ≤ √m",
         ),
-    ]  # fmt: skip
+    ]
     if not local:
         found.append(
             Condition(
-                "The paper's central comparison assumes n ≤ m/α", n <= m / alpha,
+                "The paper's central comparison assumes n ≤ m/α",
+                n <= m / alpha,
                 f"n = {n:,.0f}, m/α = {nearest(m / alpha)}",
+                short="Central comparison: n ≤ m/α",
             )
-        )  # fmt: skip
+        )
     return (
         *found,
-        Condition("Every user has the same public number m of items (bounded data)", None),
-        Condition("The shuffle hides which answer is whose, and in which order", None),
+        Condition(
+            "Every user has the same public number m of items (bounded data)",
+            None,
+            short="One public number m of items a user",
+        ),
+        Condition(
+            "The shuffle hides which answer is whose, and in which order",
+            None,
+            short="The shuffle hides which answer is whose",
+        ),
     )
 
 
@@ -232,7 +249,7 @@ def guarantee(
             else "to which places of their clusters a user's items belong",
             f"after seeing {who} shuffled answers",
         ),
-        pairs=((alpha * near, delta),),
+        pairs=((alpha * near, delta),), qualified=True,
         references=(GKRR, HADAMARD, LAPLACE),
         differences=DIFFERENCES,
     )  # fmt: skip

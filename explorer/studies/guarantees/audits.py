@@ -187,11 +187,13 @@ def verdict(subject: Audited, tested: Tested) -> Condition:
     """Return whether what is run may keep its promise."""
     shown = max(tested.epsilon, 0.0)
     return Condition(
-        f"The audit refutes nothing ({subject.what})", not refuted(subject, tested),
+        f"The audit refutes nothing ({subject.what})",
+        not refuted(subject, tested),
         f"it shows ε ≥ {at_least(shown)}; promised {at_most(subject.eps)} at "
         f"δ = {at_most(subject.delta)}",
         of_guarantee=False,
-    )  # fmt: skip
+        short="The audit refutes nothing",
+    )
 
 
 def _dots(subject: Audited, tested: Tested, runs: int) -> Series:

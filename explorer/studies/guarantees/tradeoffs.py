@@ -88,7 +88,7 @@ def no_laws(_request: Request, _promise: Guarantee, _context: Context) -> Iterab
 
 
 _BESIDE = ("response", "chance")
-_SHORT_NAMES = {
+SHARED_NAMES = {
     "pair": "from (ε, δ) alone",
     "law": "from the whole law",
     "law_2021": "from the law, clones 2021",
@@ -147,7 +147,7 @@ def with_tradeoff(
         first = kind.faces.get(others[0])
         face = Face(first.essential if first else tuple(matter[:4]), (*promising, "pair", *_BESIDE))
         kind.faces = {**kind.faces, KEY: face}
-        kind.short_names = {**_SHORT_NAMES, **kind.short_names}
+        kind.short_names = {**SHARED_NAMES, **kind.short_names}
         plain = kind.answer
 
         def answer(self: Study, request: Request, context: Context) -> Iterator[Result]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pkgutil import resolve_name
 
 from explorer.studies.base.study import Condition, Origin, Request, Value, relevant
@@ -58,6 +58,7 @@ def conditions(request: Request) -> tuple[Condition, ...]:
             None,
             "every new ε is a new release, and their ε add up"
             + ", as their δ do" * ("delta" in mechanism.uses),
+            short="Nothing else is released from these data",
         ),
         Condition(
             "The noise is secret, random and exact",
@@ -81,7 +82,10 @@ def _chosen(request: Request) -> tuple[Condition, ...]:
 
 def _condition(what: str, origin: Origin) -> Condition:
     return Condition(
-        f"{what} was chosen without looking at the data", origin.independent, CAME_FROM[origin]
+        f"{what} was chosen without looking at the data",
+        origin.independent,
+        CAME_FROM[origin],
+        short=f"{what} chosen without the data",
     )
 
 
@@ -93,25 +97,26 @@ def _settings(request: Request) -> Condition:
     sampled = selection is not None and selection.sampled
     text = ", ".join(p.symbol for p in there) + " and the sample of users" * sampled
     text += " were chosen without looking at the data"
+    chosen = partial(Condition, text, short="Settings chosen without the data")
     if selection is not None and selection.epsilon_from.independent is False:
-        return Condition(text, False, f"ε: {CAME_FROM[selection.epsilon_from]}")
+        return chosen(False, f"ε: {CAME_FROM[selection.epsilon_from]}")
     if selection is not None and selection.settings_from.independent is False:
-        return Condition(text, False, f"a setting: {CAME_FROM[selection.settings_from]}")
+        return chosen(False, f"a setting: {CAME_FROM[selection.settings_from]}")
     if selection is not None and assumed and selection.n0_from.independent is False:
-        return Condition(text, False, f"n₀: {CAME_FROM[selection.n0_from]}")
+        return chosen(False, f"n₀: {CAME_FROM[selection.n0_from]}")
     came = Origin.TYPED if selection is None else selection.epsilon_from
     taken = came in (Origin.STAND_IN, Origin.THEORY)
     if not taken and _of_a_paper(request):
-        return Condition(text, True, "as in a paper's figure")
+        return chosen(True, "as in a paper's figure")
     changed = [p.symbol for p in there if values[p.key] != p.default or taken * (p.symbol == "ε")]
     if sampled:
         changed.append("the sample")
     if not changed:
-        return Condition(text, True, "the program's defaults")
+        return chosen(True, "the program's defaults")
     vouch = f"whoever chose {', '.join(changed)} must vouch for that"
     if taken:
         vouch += f"; ε was {CAME_FROM[came]}"
-    return Condition(text, None, f"{vouch}; {_OWN_COUNT}" if assumed else vouch)
+    return chosen(None, f"{vouch}; {_OWN_COUNT}" if assumed else vouch)
 
 
 def _of_a_paper(request: Request) -> bool:

@@ -59,6 +59,7 @@ def pure(request: Request) -> Guarantee:
             f"prior odds that the user is in it ends up at most {percent_at_most(most)} sure. "
             f"{A_DEMONSTRATION}"
         ),
+        pairs=((coming, 0.0),),
         references=sources(request),
     )
 
@@ -133,6 +134,7 @@ def gaussian(request: Request) -> Guarantee:
             "An observer with 50:50 prior odds that any one user is in the data guesses right at "
             f"most {percent_at_most(most)} of the time after seeing the map. {A_DEMONSTRATION}"
         ),
+        pairs=((epsilon, delta),),
         references=sources(request),
     )
 

@@ -46,6 +46,7 @@ from explorer.privacy.heatmaps import (
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
 from explorer.privacy.heatmaps.evaluation.loss import block_sums
 from explorer.privacy.heatmaps.pyramid.counts import from_rows
+from explorer.privacy.heatmaps.pyramid.first_users import FirstUsers
 from explorer.privacy.heatmaps.pyramid.fixed_point import mass_bits
 from explorer.privacy.heatmaps.pyramid.measurement import Reader
 from explorer.privacy.heatmaps.pyramid.reference import (
@@ -53,7 +54,6 @@ from explorer.privacy.heatmaps.pyramid.reference import (
     reduced_problem,
     solve_reduced,
 )
-from explorer.privacy.heatmaps.pyramid.row_pass import count_rows
 from explorer.privacy.noise.demonstration import DemonstrationGaussian, DemonstrationNoise
 from explorer.studies.base.study import Context, Fidelity, Overlay, Request, Selection
 from explorer.studies.heatmap import text
@@ -220,8 +220,12 @@ def counted_points(points: PointSet, level: int) -> CellCounts:
     """Return the aggregate of check-ins that weigh the same, without taking out any row."""
     part, bits = points.part, mass_bits(points.users_in_file)
     begin = time.perf_counter()
-    found = count_rows(part.layout.rows, part.where, level, part.most, part.among, bits)
-    points.tell(found.present, found.used, found.rows, time.perf_counter() - begin)
+    found = points.kept(FirstUsers).count(
+        part.layout.rows, part.where, level, part.most, part.among, bits
+    )
+    whole = (part.most, part.among) == (None, None)
+    seconds = time.perf_counter() - begin if whole else 0.0  # else most rows are not looked at
+    points.tell(found.present, found.used, found.rows, seconds)
     return from_rows(found)
 
 

@@ -174,13 +174,25 @@ def conditions(request: Request) -> tuple[Condition, ...]:
         less = f"if 10 % of them don't, δ is {at_most(_delta(request['epsilon'], there, p))}"
     return (
         Condition("n₀ users are enough for ε and δ", p is not None, "by exact δ at this noise"),
-        Condition("At least n₀ users take part and add their noise bits", None, less),
-        Condition("The shuffler does not tell who sent which message", None, "it must be trusted"),
         Condition(
-            "Who takes part is public and does not depend on their check-ins", None,
-            "the number of messages tells how many they are",
+            "At least n₀ users take part and add their noise bits",
+            None,
+            less,
+            short="n₀ users take part and add noise bits",
         ),
-    )  # fmt: skip
+        Condition(
+            "The shuffler does not tell who sent which message",
+            None,
+            "it must be trusted",
+            short="The shuffler does not tell who sent what",
+        ),
+        Condition(
+            "Who takes part is public and does not depend on their check-ins",
+            None,
+            "the number of messages tells how many they are",
+            short="Who takes part is public, not from data",
+        ),
+    )
 
 
 @lru_cache(maxsize=64)

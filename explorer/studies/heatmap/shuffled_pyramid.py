@@ -167,11 +167,21 @@ def conditions(request: Request) -> tuple[Condition, ...]:
     return (
         Condition(f"n₀ is at least {FEWEST}", plan is not None, "else shares hide too little"),
         Condition(
-            "At least n₀ users take part, send as they should and add their noise", None, missing
+            "At least n₀ users take part, send as they should and add their noise",
+            None,
+            missing,
+            short="n₀ users take part and add their noise",
         ),
-        Condition("The shuffler does not tell who sent which message", None, "it must be trusted"),
         Condition(
-            "Who takes part is public and does not depend on their check-ins", None,
-            "the number of messages tells how many they are",
+            "The shuffler does not tell who sent which message",
+            None,
+            "it must be trusted",
+            short="The shuffler does not tell who sent what",
         ),
-    )  # fmt: skip
+        Condition(
+            "Who takes part is public and does not depend on their check-ins",
+            None,
+            "the number of messages tells how many they are",
+            short="Who takes part is public, not from data",
+        ),
+    )

@@ -82,31 +82,38 @@ def error_conditions(
             "The map has room for k cells: k ≤ Δ²", k <= cells, f"k = {k:,.0f}, Δ² = {cells:,.0f}"
         ),
         Condition(
-            "The best upper bound says more than the diameter 2", least < 2,
+            "The best upper bound says more than the diameter 2",
+            least < 2,
             f"it is {at_most(least)}",
+            short="The upper bound says something (below 2)",
         ),
         Condition(
             "There are users enough for the lower bound to be of full size: n ≥ (k − 1)/ε",
             n * epsilon >= k - 1,
             f"n = {n:,.0f}, (k − 1)/ε = {enough}",
+            short="Users enough for the full lower bound",
         ),
         Condition(
-            "All users together are in at most k cells", None,
+            "All users together are in at most k cells",
+            None,
             "other maps err by a multiple of their distance from the nearest such map in addition",
+            short="At most k cells hold all users",
         ),
         NOT_FROM_DATA,
-    )  # fmt: skip
+    )
 
 
 NOT_FROM_DATA = Condition(
     "n₀, w, Δ and the region were fixed without looking at the data",
     None,
     "a depth from the data's own count gives no privacy",
+    short="n₀, w, Δ, region set without the data",
 )
 BLURRED = Condition(
     "The heatmaps are drawn by the filter without borders (Lemma B.3 is proved for it)",
     None,
     "for ours it is checked for Δ ≤ 512 and σ from .005 to .1",
+    short="Heatmaps drawn without borders (B.3)",
 )
 
 
@@ -119,12 +126,15 @@ def shuffle_conditions(n: float, users_known: bool, missing: float = 0.0) -> tup
             "As many users as promised add their noise and send all shares",
             False if missing else None,
             left_out if missing else "see the level when noise is missing",
+            short="Users add noise and send all shares",
         ),
         Condition(
-            "The shuffler hides who sent what, and the number of users is public", None,
+            "The shuffler hides who sent what, and the number of users is public",
+            None,
             "adding or removing a user would show in the number of messages",
+            short="Shuffler hides senders; n is public",
         ),
-    )  # fmt: skip
+    )
 
 
 CAPPED_DIFFERS = (

@@ -32,7 +32,6 @@ FACES = {
 
 SHORT_NAMES = {
     "sorted": "hops, increasing order",
-    "parallel": "hops, side by side",
     "exact": "exact hops",
     "tight": "Theorem 4.4, δ·e^h = δ′",
     "simple": "Theorem 4.4, δ′e^(−α)",

@@ -111,6 +111,8 @@ PRESETS = (
             "3.8489. 3.0 is the theorem's ratio at w = 1, not its supremum: safe after all, but "
             "only by exact hops."
         ),
+        status="≠",
+        verdict="2.405; 3.848 by exact hops",
     ),
     Preset(
         "three",
@@ -125,6 +127,8 @@ PRESETS = (
             "δ that its own α asks for; exact hops certify 10.6: α₀ = 3.0 is safe, but not by the "
             "paper's theorem."
         ),
+        status="≠",
+        verdict="41.981; 10.6 by exact hops",
     ),
     Preset(
         "local",
@@ -138,6 +142,8 @@ PRESETS = (
             "Equation (6) gives 0.00317 and Theorem 4.4 0.0249 (0.02496 with the larger δ), both "
             "below plain composition's 0.025; exact hops give 0.08067."
         ),
+        status="≠",
+        verdict="worse than composition",
     ),
     Preset(
         "second-branch",
@@ -152,6 +158,8 @@ PRESETS = (
             "At 10.27 Theorem 4.4 certifies α = 256.7; it allows 8.709 (9.422 with δ·e^h = δ′) for "
             "α = 100. Exact hops allow 10.54: the number is safe here, but not by the paper."
         ),
+        status="≠",
+        verdict="allows 8.709, not 10.27",
     ),
     Preset(
         "second-branch-broken",
@@ -166,6 +174,8 @@ PRESETS = (
             "At 13.35 Theorem 4.4 certifies α = 167, and exact hops have δ′ = 1.3e-6 at α = 50: "
             "they allow 13.25, Theorem 4.4 11.28."
         ),
+        status="≠",
+        verdict="at most 13.25, not 13.35",
     ),
     Preset(
         "places",
@@ -180,5 +190,7 @@ PRESETS = (
             "Exact hops: 14.7 km at α = 25 (2/α₀ of the diagonal); composition: 2263 km, no "
             "information at all."
         ),
+        status="+",
+        verdict="14.7 km, not 2263 km",
     ),
 )  # fmt: skip

@@ -131,12 +131,15 @@ def conditions(
             f"Theorem 4.4 holds at this α₀: α₀ < ln({t}/(16 ln(4{t}/δ))), with the δ inside",
             bool(alpha0 < limit),
             f"α₀ = {nearest(alpha0)}, limit {nearest(limit)} at {t} = {total:,.0f}",
+            short="Theorem 4.4 holds at this α₀",
         ),
         Condition(
-            "Equation (6)/(7): α < m, which the paper states", alpha < m,
+            "Equation (6)/(7): α < m, which the paper states",
+            alpha < m,
             f"α = {nearest(alpha)}, m = {m:,.0f}",
+            short="Equation (6)/(7): α < m",
         ),
-    ]  # fmt: skip
+    ]
     if printed_alpha0 is not None and printed_alpha is not None:
         found.append(
             Condition(
@@ -144,6 +147,7 @@ def conditions(
                 bool(printed_alpha <= alpha * (1 + 1e-9)),
                 f"at its α₀ = {nearest(printed_alpha0)} Theorem 4.4 certifies "
                 f"α = {at_most(printed_alpha)}",
+                short="Equation (6)/(7) spends at most α",
             )
         )
     return (*found, *ASSUMED)
@@ -152,11 +156,17 @@ def conditions(
 ASSUMED = (
     Condition(
         "One common α₀·d-private randomiser for every item, with a symmetric d; items outside the "
-        "space are refused", None,
+        "space are refused",
+        None,
+        short="One α₀·d-private randomiser for all",
     ),
-    Condition("Every user has the same public number m of items (bounded data)", None),
+    Condition(
+        "Every user has the same public number m of items (bounded data)",
+        None,
+        short="One public number m of items a user",
+    ),
     Condition("The shuffle hides which answer is whose", None),
-)  # fmt: skip
+)
 
 
 def guarantee(
@@ -199,7 +209,7 @@ def guarantee(
             f"which of two data sets a user holds, {nearest(w)} of the largest distance apart",
             seen,
         ),
-        pairs=((epsilon, delta),),
+        pairs=((epsilon, delta),), qualified=True,
         references=(EXACT, SORTED, THEOREM_TIGHT),
         differences=differences,
     )  # fmt: skip

@@ -11,7 +11,7 @@ def _errors(result: Result, found: Claimed | None) -> Answer | None:
     if found is None:
         return None
     name = SHORT_NAMES.get(found.series.key, found.series.label)
-    text = f"With {name} the answer is off by {at_most(found.value)}"
+    text = f"With {name} the answer is off by at most {at_most(found.value)}"
     if user := number_of(result, "user"):
         text += f"; user-level DP, another promise, errs {times(user / found.value)} that"
     return Answer(found.said.number, f"{text}.")

@@ -108,6 +108,8 @@ PRESETS = (
             "0.04 is the mean error of one user's answer. The mean of n answers errs by 1.43e-4 on "
             "average, 1.85 miles; 1.26e-4 is 0.04/√n, which no error measure gives."
         ),
+        status="≠",
+        verdict="1.85 miles, not 1.6",
     ),
     Preset(
         "city-rmse",
@@ -119,6 +121,8 @@ PRESETS = (
         sweep=_USERS,
         published=_CLAIM,
         computed="1.79e-4 or 2.23 miles (2.31 on 12,930 miles).",
+        status="≠",
+        verdict="2.23 miles, not 1.6",
     ),
     Preset(
         "width",
@@ -133,6 +137,8 @@ PRESETS = (
             "At α = 25 its true δ is 4.5e-5; it is private only up to α = 0.0172. The textbook's "
             "width is private up to 10.24 and has 1.26e-9 at 25."
         ),
+        status="≠",
+        verdict="not private at its δ",
     ),
     Preset(
         "width-6",
@@ -144,6 +150,8 @@ PRESETS = (
         published="Section 4.1, remarks: Gaussian noise of width √(1.25 ln(1/δ))/α gives (α, δ).",
         computed="At α = 1 its true δ is 1.4e-6; private up to α = 0.792, the textbook's up to "
         "8.78.",
+        status="≠",
+        verdict="not private at its δ",
     ),
     Preset(
         "lemma62",
@@ -160,6 +168,8 @@ PRESETS = (
             "0.01057. ℓ2 K-norm noise, with δ = 0, has 0.00420: ten numbers are too few for the "
             "Gaussian to pay at δ = 1e-12, contrary to the remark."
         ),
+        status="≠",
+        verdict="private noise errs 0.01057",
     ),
     Preset(
         "table2a",
@@ -175,6 +185,8 @@ PRESETS = (
             "ℓ2 K-norm noise has d·ℓ/(αn) exactly, user-level DP the same at ε: at α = 25 it is 25 "
             "times smaller, with δ = 0."
         ),
+        status="+",
+        verdict="δ = 0 and no √ln(1/δ)",
     ),
     Preset(
         "norms",
@@ -191,6 +203,8 @@ PRESETS = (
             "At α = 25 the root mean square error falls from 3.62e-5 (ℓ1) over 2.64e-5 (ℓ2) to "
             "1.62e-5 (ℓ∞)."
         ),
+        status="+",
+        verdict="the larger p the better",
     ),
     Preset(
         "histogram",
@@ -207,5 +221,7 @@ PRESETS = (
             "in ℓ∞ that costs nothing, but ℓ1 jumps from 8.3 at h = 0.12 to 27 at 0.147, and is "
             "18 at 0.25."
         ),
+        status="+",
+        verdict="ℓ is 1/h up to h = 0.12",
     ),
 )  # fmt: skip

@@ -82,33 +82,52 @@ def conditions(
             "The query is the same for items at distance 0",
             agrees,
             f"Lipschitz constant {at_most(lip)} in the ℓ2 norm" if agrees else "it is infinite",
+            short="Same answer for items at distance 0",
         ),
         Condition(
             "No two items make a steeper slope than the Lipschitz constant used",
             attained if attained is None else agrees,
-            "" if attained is None else "exact: no smaller one will do" if attained
+            ""
+            if attained is None
+            else "exact: no smaller one will do"
+            if attained
             else "a proved bound: noise may be larger than it has to be",
+            short="No slope above the Lipschitz constant",
         ),
         Condition(
             "The printed Gaussian width √(1.25 ln(1/δ))/α is private at this α and δ",
             printed <= delta,
             f"its true δ is {nearest(printed)}, asked is {nearest(delta)}",
+            short="Printed Gaussian width is private here",
         ),
         Condition(
             "The textbook width √(2 ln(1.25/δ))/α is private at this α and δ",
             textbook <= delta,
             f"its true δ is {nearest(textbook)}, asked is {nearest(delta)}",
+            short="Textbook width is private here",
         ),
-        Condition("The textbook's proof covers this α: α ≤ 1", alpha <= 1, f"α = {nearest(alpha)}"),
+        Condition(
+            "The textbook's proof covers this α: α ≤ 1",
+            alpha <= 1,
+            f"α = {nearest(alpha)}",
+            short="Textbook's proof covers it: α ≤ 1",
+        ),
         Condition(
             "Users' data sets may have any size (each user's answer is an average of their own)"
             if local
             else "Every user holds the same public number m of items: only then is the answer "
             "divided by n",
             True if local else None,
+            short="Users' data sets may have any size"
+            if local
+            else "One public number m of items a user",
         ),
-        Condition("Items outside the space are refused; landmarks and cells are public", None),
-    )  # fmt: skip
+        Condition(
+            "Items outside the space are refused; landmarks and cells are public",
+            None,
+            short="Space, landmarks and cells are public",
+        ),
+    )
 
 
 def guarantee(
@@ -137,7 +156,7 @@ def guarantee(
             f"which of two data sets a user holds, {nearest(w)} of the largest distance apart",
             "after seeing " + ("their noisy answer" if local else "the noisy answer"),
         ),
-        pairs=((alpha * w, delta),),
+        pairs=((alpha * w, delta),), qualified=True,
         references=(LIPSCHITZ, K_NORM, ANALYTIC),
         differences=differences,
     )  # fmt: skip

@@ -80,6 +80,8 @@ PRESETS = (
         "At 10⁶ users the order is 0.10 as printed and 1.5 with the reports' own r²; the error "
         "found is near 0.01. Below some 3·10⁴ users the reports are worth less than saying nothing "
         "(0.056).",
+        status="≠",
+        verdict="order 0.10, found near 0.01",
     ),
     Preset(
         "exact-budgets",
@@ -90,6 +92,8 @@ PRESETS = (
         _USERS,
         "",
         "Theorem 3's order is some 1.8 times smaller than with the paper's ζ at the same levels.",
+        status="+",
+        verdict="order 1.8 times smaller",
     ),
     Preset(
         "baseline",
@@ -101,6 +105,8 @@ PRESETS = (
         "BCDP leverages heterogeneous demands (Section 5).",
         "At 10⁶ users the error found is more than three times that with budgets of the exact "
         "constraint, and still more than half of that of saying nothing.",
+        status="=",
+        verdict="over 3 times the error",
     ),
     Preset(
         "prediction",
@@ -115,5 +121,7 @@ PRESETS = (
         "worth more than nothing from δ₁ of some 0.6 on (medians of the trials) and come near "
         "least squares at 8. Without the ball half of the trials are off by more than 0.45, worse "
         "than saying nothing, as long as δ₁ is 1.4 or less; from 3.6 on the ball does not matter.",
+        status="+",
+        verdict="more than nothing from 0.6",
     ),
 )

@@ -85,6 +85,7 @@ def guarantee(demand: Demand, plan: Plan) -> Guarantee:
             f"any beliefs, and about the record as a whole, they can {believes(plan.total)}."
         ),
         pairs=((low, 0.0),),
+        qualified=True,
         references=(CERTIFICATE, ALGORITHM_3),
         differences=(
             "The estimated objective f̂ need not be convex. Clipping makes it so, and any solver "
@@ -107,23 +108,27 @@ def conditions(
             None,
             f"q = {at_most(demand.q)}; the label alone couples every feature that predicts it: if "
             "one did so exactly, q would be 1",
+            short="q is public and bounds the coupling",
         ),
         Condition(
             "Both reports together keep the levels: c and L add up over them",
             True,
             "each has half the budget; halving the levels δᵢ would not do",
+            short="Both reports together keep the levels",
         ),
         Condition(
             "Only the error: every coordinate is reported, c > 0",
             bool((plan.c > 0.0).all()),
             f"least budget {nearest(float(plan.c.min()))}",
             of_guarantee=False,
+            short="Only error: all coordinates reported",
         ),
         Condition(
             "Only Theorem 3: it says more than its cap (R² + R)·d",
             not capped,
             "more users, or larger levels, are needed" if capped else "",
             of_guarantee=False,
+            short="Only Theorem 3: says more than its cap",
         ),
     ]
     if here is not None:
@@ -133,6 +138,7 @@ def conditions(
                 here.indefinite == 0,
                 f"not in {here.indefinite} of {trials} trials",
                 of_guarantee=False,
+                short="Only error: the objective f̂ is convex",
             )
         )
     if columns is not None:
@@ -147,6 +153,7 @@ def conditions(
                 "The bounds are public, chosen without looking at the records",
                 None,
                 f"{clipped} clipped",
+                short="The bounds were set without the records",
             )
         )
         lost = lost_columns(columns, demand.d - 1)
@@ -156,6 +163,7 @@ def conditions(
                 not lost,
                 "; ".join(lost),
                 of_guarantee=False,
+                short="Only error: half of each column fits",
             )
         )
         if columns.moved:

@@ -18,10 +18,13 @@ from explorer.studies.base.study import Condition, Context, Fidelity, Request, R
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from
 from explorer.studies.shuffle_accountant import text
 from explorer.studies.shuffle_accountant.curves import Points
-from explorer.studies.shuffle_accountant.points import among, swept_rounds
+from explorer.studies.shuffle_accountant.points import ONE_ROUND, among, swept_rounds
 from explorer.studies.shuffle_accountant.series import joined, undefined_reason
 
-_POINTS, _COARSE_POINTS = 48, 6
+_POINTS, _APART = 48, 28
+"""Points of a curve, and of one where every point has rounds of its own to prepare."""
+_COARSE_POINTS = 2
+"""Besides the sliders' own."""
 _NOT_OVER = "no epoch is over yet"
 _FIXED, _ADAPTIVE = "once_fixed", "once_adaptive"
 AMONG = ("numerical_upper", "epoch_adaptive", "epoch_fixed")
@@ -58,24 +61,26 @@ CURVES = {
 
 
 def answer(request: Request, swept: SweptPoints, context: Context) -> Iterator[Result]:
-    """Yield a few points first, then all that are drawn; every number is certified."""
+    """Yield the upper bounds at a few points first, then all; every number is certified."""
     done = request.fidelity is Fidelity.COARSE
-    yield stated(_result(request, swept, context, _COARSE_POINTS, Fidelity.COARSE, done))
+    yield stated(_result(request, swept, context, Fidelity.COARSE, done))
     if not done:
-        yield stated(_result(request, swept, context, _POINTS, Fidelity.FULL, True))
+        yield stated(_result(request, swept, context, Fidelity.FULL, True))
 
 
 def _result(
     request: Request,
     swept: SweptPoints,
     context: Context,
-    wanted: int,
     fidelity: Fidelity,
     complete: bool,
 ) -> Result:
-    variant = Clones(request["clones"])
-    fewer, points = among(swept, swept_rounds(swept), wanted)
-    bounds = {key: _bound(key, points, variant, request, context) for key in CURVES}
+    variant, coarse = Clones(request["clones"]), fidelity is Fidelity.COARSE
+    wanted = _POINTS if swept.sweep.key in ONE_ROUND else _APART
+    wanted = _COARSE_POINTS if coarse else wanted
+    fewer, points = among(swept, swept_rounds(swept), wanted, own=coarse)
+    shown = [key for key, made in CURVES.items() if not coarse or made.role is Role.UPPER]
+    bounds = {key: _bound(key, points, variant, request, context) for key in shown}
     labels = {key: made.label.format(f"clones {variant.value}") for key, made in CURVES.items()}
     shared: dict[str, Any] = {
         "series": tuple(
@@ -104,9 +109,21 @@ def _result(
         conditions=(
             sampling,
             text.ASSUMED[0],
-            Condition("Every round samples anew, and who was sampled stays secret", None),
-            _instead(_FIXED, "one randomiser is fixed before each epoch, for all its rounds"),
-            _instead(_ADAPTIVE, "randomisers may be chosen from earlier rounds"),
+            Condition(
+                "Every round samples anew, and who was sampled stays secret",
+                None,
+                short="Fresh secret sample in every round",
+            ),
+            _instead(
+                _FIXED,
+                "one randomiser is fixed before each epoch, for all its rounds",
+                "Once an epoch, one fixed randomiser",
+            ),
+            _instead(
+                _ADAPTIVE,
+                "randomisers may be chosen from earlier rounds",
+                "Once an epoch, randomisers may adapt",
+            ),
         ),
         guarantee=text.guarantee(
             float(own.local),
@@ -142,12 +159,12 @@ def _bound(key: str, points: Points, variant: Clones, request: Request, context:
     return found.spread(some, why if made.role is Role.LOWER else undefined_reason(request))
 
 
-def _instead(key: str, which: str) -> Condition:
+def _instead(key: str, which: str, short: str) -> Condition:
     """Return what a curve of another way to choose clients needs instead of fresh samples."""
     return Condition(
         "Only for “once an epoch” in place of fresh samples: clients are split at random into "
         f"rounds of at least k, each taking part once an epoch; {which}",
-        None, of_guarantee=False, key=key, optional=True,
+        None, of_guarantee=False, key=key, optional=True, short=short,
     )  # fmt: skip
 
 

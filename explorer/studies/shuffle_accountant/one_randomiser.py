@@ -103,11 +103,13 @@ def _result(
     conditions = (
         text.sampling(float(request["k"]), float(request["n"])),
         Condition(
-            "In every round all clients run this randomiser at this ε₀", None,
+            "In every round all clients run this randomiser at this ε₀",
+            None,
             f"θ = {nearest(share(request))}, at most ½",
+            short="All clients run this randomiser at ε₀",
         ),
         *text.ASSUMED,
-    )  # fmt: skip
+    )
     if not points.holds[-1]:
         note = f"at the sliders' values {text.MORE_THAN_ALL}: lower k or raise n"
         return Result(

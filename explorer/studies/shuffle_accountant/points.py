@@ -5,6 +5,8 @@ import numpy as np
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
 from explorer.studies.shuffle_accountant.curves import Points
 
+ONE_ROUND = ("T", "delta", "lam")
+"""Sweeps over which all points share one round."""
 COARSE_ORDER = 512
 """The largest order of a coarse answer."""
 
@@ -19,12 +21,22 @@ def swept_rounds(swept: SweptPoints) -> Points:
     )  # fmt: skip
 
 
-def among(swept: SweptPoints, points: Points, wanted: int) -> tuple[SweptPoints, Points]:
-    """Return about so many of the points where there is an answer, and the sliders' own."""
+def among(
+    swept: SweptPoints, points: Points, wanted: int, *, own: bool = False
+) -> tuple[SweptPoints, Points]:
+    """Return about so many of the points where there is an answer, and the sliders' own.
+
+    With `own` the sliders' point is on the curve, too: where points are very few.
+    """
     there = np.flatnonzero(points.holds[:-1])
     chosen = there[evenly_spread(there.size, wanted)]
-    fewer = SweptPoints(swept.sweep, swept.x[chosen], {})
-    return fewer, points.at(np.append(chosen, swept.x.size))
+    x = swept.x[chosen]
+    if own and points.holds[-1]:
+        here = float(swept[swept.sweep.key][-1])
+        at = int(np.searchsorted(x, here))
+        if 0 < at < x.size and x[at] != here:
+            chosen, x = np.insert(chosen, at, swept.x.size), np.insert(x, at, here)
+    return SweptPoints(swept.sweep, x, {}), points.at(np.append(chosen, swept.x.size))
 
 
 def low_orders(swept: SweptPoints) -> SweptPoints:

@@ -1,5 +1,7 @@
 """The figures of the paper as questions, with what it says and what comes out here."""
 
+from typing import Literal
+
 from explorer.studies.base.help_page import Preset
 from explorer.studies.base.study import Scale, Sweep, Value
 
@@ -15,8 +17,18 @@ def _key(figure: str) -> str:
     return "figure-" + "".join(c for c in figure.partition(",")[0] if c.isalnum())
 
 
+Verdict = tuple[Literal["=", "≠", "?"], str]
+
+
 def _over_rounds(
-    figure: str, about: str, claim: str, ours: str, rounds: int, **values: Value
+    figure: str,
+    about: str,
+    claim: str,
+    ours: str,
+    verdict: Verdict,
+    curves: tuple[str, ...],
+    rounds: int,
+    **values: Value,
 ) -> Preset:
     return Preset(
         _key(figure),
@@ -27,10 +39,21 @@ def _over_rounds(
         Sweep("T", 1, float(rounds), 100, Scale.LOG),
         claim,
         ours,
+        curves=curves,
+        status=verdict[0],
+        verdict=verdict[1],
     )
 
 
-def _over_clients(figure: str, about: str, claim: str, ours: str, **values: Value) -> Preset:
+def _over_clients(
+    figure: str,
+    about: str,
+    claim: str,
+    ours: str,
+    verdict: Verdict,
+    curves: tuple[str, ...],
+    **values: Value,
+) -> Preset:
     return Preset(
         _key(figure),
         f"Figure {figure}",
@@ -40,10 +63,18 @@ def _over_clients(figure: str, about: str, claim: str, ours: str, **values: Valu
         Sweep("n", 1e5, 1e7, 100, Scale.LOG),
         claim,
         ours,
+        curves=curves,
+        status=verdict[0],
+        verdict=verdict[1],
     )
 
 
 _ROUNDS = 100_000
+_CLOSED = ("theorem1", "clones_closed")
+_FALLBACK = ("theorem1", "unamplified")
+_FALLING_BACK = (*_CLOSED, "unamplified")
+"""Where condition (8) fails somewhere, the paper's composition falls back on (ε₀, 0)."""
+_CLONES = ("theorem1", "clones_numerical")
 
 PRESETS = (
     _over_rounds(
@@ -55,6 +86,7 @@ PRESETS = (
         "comparator falls back where condition (8) fails, 14.26: a factor of 13.70. Against "
         "numerical clones, 2.531, it is 2.43. The numerical upper bound is 0.2078 "
         "(0.1522 by the 2023 clones), the lower bound (2RR, 3RR) 0.1373.",
+        ("≠", "“14×” is 13.7× or 2.4×"), (*_FALLING_BACK, "lower_rdp"),
         _ROUNDS, eps0=2.0, k=1000, n=1_000_000, delta=1e-8,
     ),
     _over_rounds(
@@ -64,6 +96,7 @@ PRESETS = (
         "At T = 1e5 Theorem 1 gives 0.0764 (λ* = 312), numerical clones + sampling + KOV 0.1547, "
         "the numerical upper bound 0.02073 and the lower bound (2RR, 3RR) 0.01488. The red curve, "
         "0.02467, is above the numerical upper bound: it is no lower bound on ε.",
+        ("≠", "red is no lower bound on ε"), (*_CLOSED, "lower_rdp"),
         _ROUNDS, eps0=1.0, k=10_000, n=10_000_000, delta=1e-8,
     ),
     _over_clients(
@@ -73,6 +106,7 @@ PRESETS = (
         _PLOT,
         "At n = 1e5 Theorem 1 gives 12.58, at 1e6 1.041, at 1e7 0.09377. Condition (8) fails for "
         "k = 1000 at every n shown.",
+        ("≠", "condition (8) always fails"), (*_FALLING_BACK, "lower_rdp"),
         eps0=2.0, k=1000, n=1_000_000, T=_ROUNDS, delta=1e-8,
     ),
     _over_rounds(
@@ -82,6 +116,7 @@ PRESETS = (
         "At T = 1e5 Theorem 1 gives 0.2539, numerical clones + sampling + KOV 0.5908, the "
         "numerical upper bound 0.0703, the lower bound (2RR, 3RR) 0.04981. With the per-round δ₀ "
         "condition (8) fails here too from some T on.",
+        ("≠", "(8) fails for large T"), _FALLING_BACK,
         _ROUNDS, eps0=1.0, k=1000, n=1_000_000, delta=1e-8,
     ),
     _over_rounds(
@@ -90,6 +125,7 @@ PRESETS = (
         _PLOT,
         "The same parameters as Figure 2 (b): 0.0764 by Theorem 1 at T = 1e5; the closed form of "
         "the clones, valid here, gives 0.566.",
+        ("=", "0.0764, closed form 0.566"), _CLOSED,
         _ROUNDS, eps0=1.0, k=10_000, n=10_000_000, delta=1e-8,
     ),
     _over_clients(
@@ -98,6 +134,7 @@ PRESETS = (
         _PLOT,
         "At n = 1e5 Theorem 1 gives 10.2, at 1e6 0.8455, at 1e7 0.0764; numerical clones + "
         "sampling + KOV give 24.41, 1.821 and 0.1547.",
+        ("=", "well below the clones"), _CLOSED,
         eps0=1.0, k=10_000, n=1_000_000, T=_ROUNDS, delta=1e-8,
     ),
     _over_rounds(
@@ -108,6 +145,7 @@ PRESETS = (
         "At T = 1e5 Theorem 1 gives 4.087 (λ* = 8), the fallback (ε₀, 0) 54.16; but numerical "
         "clones need no condition and give 20.46, the numerical upper bound 0.4496 "
         "(0.3083 by the 2023 clones), the lower bound (2RR, 3RR) 0.2757.",
+        ("≠", "clones need no condition"), _FALLBACK,
         _ROUNDS, eps0=3.0, k=1000, n=1_000_000, delta=1e-8,
     ),
     _over_rounds(
@@ -115,6 +153,7 @@ PRESETS = (
         "ε against T at ε₀ = 3, γ = 0.0001, n = 1e7.",
         "As Figure 4 (a).",
         "At T = 1e5 Theorem 1 gives 0.3609, the fallback 3.791, numerical clones 1.201.",
+        ("≠", "3.791; clones have 1.201"), _FALLBACK,
         _ROUNDS, eps0=3.0, k=1000, n=10_000_000, delta=1e-8,
     ),
     _over_clients(
@@ -122,6 +161,7 @@ PRESETS = (
         "ε against n at ε₀ = 3, k = γn = 1000, T = 1e5.",
         "As Figure 4 (a).",
         "At n = 1e5 Theorem 1 gives 54.06, at 1e6 4.087, at 1e7 0.3609.",
+        ("≠", "clones need no condition"), _FALLBACK,
         eps0=3.0, k=1000, n=1_000_000, T=_ROUNDS, delta=1e-8,
     ),
     _over_rounds(
@@ -132,6 +172,7 @@ PRESETS = (
         "1.4 is reached at T ≤ 212, 2.91 at T ≤ 1067; at 200 epochs Theorem 1 gives 3.086. The "
         "comparator's 4.82 could not be reproduced: numerical clones + sampling + KOV give 3.551 "
         "at T = 1067.",
+        ("?", "their 4.82 not found"), _CLONES,
         1200, eps0=1.5, k=10_000, n=60_000, delta=1e-5,
     ),
     _over_rounds(
@@ -141,6 +182,7 @@ PRESETS = (
         "ε = 3 at an accuracy of 81.15 %, 5.8 at 89.7 %, where [FMT20] needs 18.3.",
         "At 200 epochs Theorem 1 gives 5.7946, at 50 epochs (T = 1500) 2.9876. The comparator's "
         "18.3 could not be reproduced: numerical clones + sampling + KOV give 8.159.",
+        ("?", "5.795; their 18.3 not found"), _CLONES,
         6000, eps0=2.0, k=2000, n=60_000, delta=1e-5,
     ),
     Preset(
@@ -154,6 +196,8 @@ PRESETS = (
         "The paper gives no range for λ in (7).",
         "ε = 0.2108 for λ ≤ 64, 0.02255 for λ ≤ 512 and 0.008111 for λ ≤ 2048; the warning at the "
         "search edge stays on in all three.",
+        status="+",
+        verdict="0.2108 or 0.008111 by λₘₐₓ",
     ),
     Preset(
         "renyi-order",
@@ -165,5 +209,7 @@ PRESETS = (
         Sweep("lam", 2, 512, 100, Scale.LOG),
         "Theorem 1 holds for all ε₀, k and λ ≥ 2 (Section 3).",
         "It does, and stays below the cap up to λ = 512 at these parameters.",
+        status="=",
+        verdict="holds, below the cap",
     ),
 )  # fmt: skip

@@ -53,6 +53,7 @@ from explorer.studies.shuffle_accountant.levels import (
 from explorer.studies.shuffle_accountant.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.shuffle_accountant.points import (
     COARSE_ORDER,
+    ONE_ROUND,
     among,
     low_orders,
     swept_rounds,
@@ -68,7 +69,8 @@ from explorer.studies.shuffle_accountant.series import (
 )
 
 _COARSE_POINTS = 24
-_COMPOSED_POINTS = 64
+_COMPOSED_POINTS, _COMPOSED_APART = 64, 32
+"""Fewer where every point has a round of its own, of some ten milliseconds."""
 _LEVEL_POINTS = 32
 """Where every point has clones of its own, whose Rényi levels take some 20 ms."""
 _LOSSES = 640_000
@@ -83,8 +85,6 @@ _OF_THEIR_OWN = {
     "epochs": allocation.answer,
     "ternary": ternary.answer,
 }
-_ONE_ROUND = ("T", "delta", "lam")
-"""Sweeps over which all points share one round."""
 
 
 @with_tradeoff(
@@ -130,7 +130,7 @@ class ShuffleAccountant(Study):
         # A sweep whose points share one round is fast once that round is kept.
         kept: set[object] = context.memo(("shuffle-rdp", "rounds seen"), set)
         key = swept.sweep.key
-        one_round = key in _ONE_ROUND
+        one_round = key in ONE_ROUND
         heavy = [request[name] for name in ("eps0", "k", "n", "lam_max", "lam", "clones")]
         token = (request.quantity, key, *heavy) if key == "lam" else tuple(heavy[:4])
         quick = one_round and (
@@ -190,10 +190,10 @@ class ShuffleAccountant(Study):
             coming = absent_series(request, swept, _COMPOSED_KEYS[:2], text.COMPUTING)
             coming = tuple(replace(s, computing=True) for s in coming)
             yield stated(replace(full, series=full.series + coming, **here))
-        fewer, inside = among(swept, points, _COMPOSED_POINTS)
+        alike = swept.sweep.key in ONE_ROUND
+        fewer, inside = among(swept, points, _COMPOSED_POINTS if alike else _COMPOSED_APART)
         there = inside.at(inside.holds)
         above, below, pairs = composed_bounds(there, variant, context)
-        alike = swept.sweep.key in _ONE_ROUND
         spaced, around = (fewer, inside) if alike else among(swept, points, _LEVEL_POINTS)
         levels = _level_bounds(around.at(around.holds), request, variant, context)
         # Strong composition lists some √T losses a point.
@@ -347,7 +347,7 @@ class ShuffleAccountant(Study):
         variant = Clones(request["clones"])
         if not coarse:
             fewer, some = swept, points
-            if swept.sweep.key not in _ONE_ROUND:
+            if swept.sweep.key not in ONE_ROUND:
                 fewer, some = among(swept, points, _LEVEL_POINTS)
             there = some.at(some.holds)
             for key, ys in (

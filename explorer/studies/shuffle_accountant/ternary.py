@@ -75,9 +75,13 @@ _CONDITIONS = (
     Condition("All k clients use one ε₀-LDP randomiser", None),
     Condition(
         "Only for the curves “others alike”: all clients but the one hold the same value",
-        None, of_guarantee=False, key=_ALIKE, optional=True,
+        None,
+        of_guarantee=False,
+        key=_ALIKE,
+        optional=True,
+        short="Others alike: all others hold one value",
     ),
-)  # fmt: skip
+)
 
 
 def answer(request: Request, swept: SweptPoints, context: Context) -> Iterator[Result]:

@@ -257,6 +257,7 @@ def conditions(
             f"δ₀ = {nearest(per_round)}",
             of_guarantee=False,
             key="condition_8",
+            short="2021 closed form: ε₀ is small enough",
         ),
         Condition(
             f"{_SHARP}: the best order lies inside the search (a larger λₘₐₓ might give a smaller "
@@ -264,6 +265,7 @@ def conditions(
             not at_edge,
             f"λ* = {order}, λₘₐₓ = {lam_max}",
             of_guarantee=False,
+            short="Sharpness: best order is inside λₘₐₓ",
         ),
         not_vacuous(alone, cap, "ε ≤ T·εₛ"),
         *ASSUMED,
@@ -280,6 +282,7 @@ def not_vacuous(alone: float, cap: float, what: str = "the Rényi cap") -> Condi
         alone < cap,
         f"without caps {at_most(alone)}, cap {at_most(cap)}",
         of_guarantee=False,
+        short=f"Sharpness: Theorem 1 beats {what}",
     )
 
 
@@ -289,15 +292,20 @@ def sampling(sampled: float, clients: float) -> Condition:
         "No more clients are sampled than there are, k ≤ n",
         bool(1 <= sampled <= clients),
         f"γ = {sampled:,.0f}/{clients:,.0f} = {nearest(sampled / clients)}",
+        short="No more sampled than there are, k ≤ n",
     )
 
 
 ASSUMED = (
     Condition(
-        "In a round all clients use one ε₀-LDP randomiser, chosen from earlier rounds only", None
+        "In a round all clients use one ε₀-LDP randomiser, chosen from earlier rounds only",
+        None,
+        short="One ε₀-LDP randomiser a round",
     ),
     Condition(
-        "Every round samples anew, without replacement, and who was sampled stays secret", None
+        "Every round samples anew, without replacement, and who was sampled stays secret",
+        None,
+        short="Fresh secret sample in every round",
     ),
 )
 """What no parameter can tell."""

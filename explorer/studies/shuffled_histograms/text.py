@@ -196,6 +196,7 @@ def conditions(
             feasible,
             f"nₕ = {held:,.0f}; "
             + (f"1−p = {nearest(q)}, at most 0.5" if feasible else "more users or a larger ε or δ"),
+            short="Enough users for ε and δ",
         ),
         Condition(
             "Only for the curves with the paper's constants, not for the guarantee: "
@@ -203,6 +204,7 @@ def conditions(
             eps <= limit and held >= 2 * needed,
             f"ε = {nearest(eps)}, noise {needed:,.0f}, nₕ = {held:,.0f}",
             of_guarantee=False,
+            short="Paper's constants cover these ε and nₕ",
         ),
     ]
     if beta is not None:
@@ -214,6 +216,7 @@ def conditions(
                 feasible and asked <= room,
                 f"{nearest(asked)} of at most {nearest(room)}",
                 of_guarantee=False,
+                short="Error formula: β is not too small",
             )
         )
     if values is not None:
@@ -221,8 +224,16 @@ def conditions(
     return (
         *found,
         _noisy_users(held, delta, adding, reached),
-        Condition("The shuffler hides how many messages a user sends", None),
-        Condition("The list of bins is public, chosen without looking at the data", None),
+        Condition(
+            "The shuffler hides how many messages a user sends",
+            None,
+            short="Shuffler hides how many a user sends",
+        ),
+        Condition(
+            "The list of bins is public, chosen without looking at the data",
+            None,
+            short="The bins are public, not from the data",
+        ),
     )
 
 
@@ -238,7 +249,13 @@ def _occurring(values: float, most: float) -> Condition:
         if all_may
         else f"if nothing is known, h = {most:,.0f}, the smaller of n and d"
     )
-    return Condition(text, True if all_may else None, margin, of_guarantee=False)
+    return Condition(
+        text,
+        True if all_may else None,
+        margin,
+        of_guarantee=False,
+        short=f"P_hist only: h = {values:,.0f} values occur",
+    )
 
 
 def _noisy_users(
@@ -246,13 +263,19 @@ def _noisy_users(
 ) -> Condition:
     text = f"At least {held:,.0f} users really add their noise, and keep it secret"
     if adding is None:
-        return Condition(text, None)
+        return Condition(text, None, short="Enough users add secret noise")
     if adding >= held or reached is None:
-        return Condition(text, adding >= held, f"supposed here: {adding:,.0f} do")
+        return Condition(
+            text,
+            adding >= held,
+            f"supposed here: {adding:,.0f} do",
+            short="Enough users add secret noise",
+        )
     return Condition(
         text,
         False,
         f"supposed here: {adding:,.0f} do; δ is {at_most(reached)} instead of {nearest(delta)}",
+        short="Enough users add secret noise",
     )
 
 

@@ -98,6 +98,8 @@ PRESETS = (
             "At s = 10,000: ε/r = 25, Theorem 5.3 allows α = 7.24 and the KL form 12.9. At "
             "s = ln(1/δ)/r = 3454 Theorem 5.3 loses a factor of 5.4."
         ),
+        status="≠",
+        verdict="loses a factor of 5.4",
     ),
     Preset(
         "threshold",
@@ -108,6 +110,8 @@ PRESETS = (
         sweep=Sweep("s", 100, 1e8, 100, Scale.LOG),
         published="Lemma 5.2: (1+√2)r + (3/s)ln(1/δ).",
         computed="0.02761 at s = 10,000 by the lemma, 0.01548 by Chernoff's bound.",
+        status="+",
+        verdict="0.01548, not 0.02761",
     ),
     Preset(
         "fact-5.1",
@@ -118,6 +122,8 @@ PRESETS = (
         sweep=Sweep("d", 0.001, 0.4, 200, Scale.LOG),
         published="Fact 5.1: δ grows by e^5 = 148.",
         computed="It grows by (e^10 − 1)/(e^2 − 1) = 3447.",
+        status="≠",
+        verdict="grows by 3447, not 148",
     ),
     Preset(
         "table-1",
@@ -128,5 +134,7 @@ PRESETS = (
         sweep=Sweep("d", 0.001, 1.0, 200, Scale.LOG),
         published="Table 1: δ grows by e^(0.1·10) = 2.7.",
         computed="It grows by (e − 1)/(e^0.1 − 1) = 16.3.",
+        status="≠",
+        verdict="grows by 16.3, not 2.7",
     ),
 )

@@ -63,11 +63,13 @@ def conditions(
             "(ε, δ, r) with α = ε)",
             root,
             f"ln r^s = {nearest(s * math.log(r))}, ln δ = {nearest(math.log(delta))}",
+            short="Draws enough for concentration, r^s ≤ δ",
         ),
         Condition(
             "Theorem 5.3: its threshold is below the diameter, (1+√2)r + (3/s)ln(1/δ) < 1",
             printed < 1,
             f"threshold {nearest(printed)}",
+            short="Theorem 5.3: threshold below diameter",
         ),
         Condition(
             "Theorem 1.3 (informal): r ≥ 2 ln(1/δ)/s",
@@ -78,10 +80,17 @@ def conditions(
             "The distance looked at is still protected: δ after all hops is below 1",
             last < 1,
             f"d = {nearest(d)} {reached(hops)}, δ = {nearest(min(last, 1.0))}",
+            short="Still protected at this distance: δ < 1",
         ),
-        Condition("No user's data set is empty: there is something to draw from", None),
         Condition(
-            "The mechanism on the draws is (α, δ)-bounded d_EM-DP (see “Item-wise release”)", None
+            "No user's data set is empty: there is something to draw from",
+            None,
+            short="No user's data set is empty",
+        ),
+        Condition(
+            "The mechanism on the draws is (α, δ)-bounded d_EM-DP (see “Item-wise release”)",
+            None,
+            short="The draws' mechanism is (α, δ)-d_EM-DP",
         ),
     )
 
@@ -145,6 +154,7 @@ def guarantee(
         ),
         sentence=near + far,
         pairs=((eps, min(delta, 1.0)),),
+        qualified=True,
         references=(CHERNOFF, PRINTED, GROUP),
         differences=(
             "Theorem 5.3 bounds how far the draws of two data sets get apart by Bernstein's "

@@ -270,6 +270,11 @@ def conditions(subject: Subject) -> tuple[Condition, ...]:
             ""
             if found.equal
             else "draw s of each first (Algorithm 3), or read w as a distance alone",
+            short="Both data sets have as many items a user",
         ),
-        Condition("What is released is α-private for d_EM, by the algorithm chosen", None),
+        Condition(
+            "What is released is α-private for d_EM, by the algorithm chosen",
+            None,
+            short="The release is α-private for d_EM",
+        ),
     )

@@ -75,6 +75,8 @@ PRESETS = (
         "Every item is answered by a metric-private randomiser, and the answers are shuffled "
         "(PrivEMDItemWise).",
         "Answers keep to their item's neighbourhood; which answer is whose is lost in the shuffle.",
+        status="=",
+        verdict="answers stay near their item",
     ),
     Preset(
         "shares",
@@ -86,6 +88,8 @@ PRESETS = (
         "An unbiased estimate of the histogram from the answers (frequency estimation by GKRR).",
         "The same on any finite space: shares of the answers times the inverse of the law, with "
         "the exact error beside this draw's.",
+        status="=",
+        verdict="unbiased, with exact error",
     ),
     Preset(
         "local",
@@ -96,6 +100,8 @@ PRESETS = (
         Sweep("item", 0, 15, 16, Scale.LINEAR),
         "In the local model each user shuffles their own items alone.",
         "The same promise costs a far smaller α₀, and the estimate's error is many times larger.",
+        status="=",
+        verdict="error many times larger",
     ),
     Preset(
         "any-size",
@@ -106,6 +112,8 @@ PRESETS = (
         Sweep("place", 1, 2, 2, Scale.LINEAR),
         "BoundedEMDReduction draws items with replacement and then runs a bounded mechanism.",
         "Users weigh alike after drawing, and Algorithm 1 spends the δ of the draws alone.",
+        status="=",
+        verdict="users weigh alike",
     ),
     Preset(
         "who-moved",
@@ -117,6 +125,8 @@ PRESETS = (
         "The earth mover's distance of two data sets of one size is that of an assignment "
         "(Lemma 2.1).",
         "Every user's distance by an optimal plan; most did not move at all.",
+        status="=",
+        verdict="an optimal plan for each",
     ),
     Preset(
         "told-apart",
@@ -127,5 +137,7 @@ PRESETS = (
         Sweep("false_alarm", 0.0, 1.0, 101, Scale.LINEAR),
         "α and δ bound how much likelier any event is under one data set than under another.",
         "One user's change can hardly be told; everybody's changes add up, and may be.",
+        status="=",
+        verdict="one change is hard to tell",
     ),
 )

@@ -101,6 +101,7 @@ def conditions(*, drawn: bool, real: bool) -> tuple[Condition, ...]:
             f"The space, its box, {taken} and the levels were chosen before the file was read"
             + (": taken from the data they void the guarantee" if real else ""),
             None,
+            short="Set-up chosen before the file was read",
         ),
         Condition("Every line is of the user that it names", None),
     )
@@ -156,6 +157,7 @@ def guarantee(
         sentence=sentence,
         references=(ALGORITHM_3, ALGORITHM_2) if r is not None else (ALGORITHM_1, ALGORITHM_2),
         pairs=(pair,),
+        qualified=True,
     )
 
 

@@ -281,6 +281,7 @@ def _sheet(c: Palette) -> str:
                    background: {c.accent_soft}; color: {c.text}; border-color: {c.accent}; }}
     QPushButton:disabled, QPushButton:default:disabled, QToolButton:disabled {{
                    color: {faded}; background: {c.panel}; border-color: {c.border}; }}
+    QPushButton#search {{ color: {c.muted}; text-align: left; margin: 1px 12px 1px 0; }}
     QToolButton[quiet="true"] {{ background: transparent; border: 1px solid transparent;
                                  padding: 2px 6px; }}
     QToolButton[quiet="true"]:hover, QToolButton[quiet="true"]:focus {{
@@ -291,11 +292,21 @@ def _sheet(c: Palette) -> str:
         color: {c.muted}; font-weight: 600; text-align: left; }}
     QPushButton#section:hover {{ color: {c.text}; }}
     QPushButton#section:focus {{ color: {c.accent}; border-bottom-color: {c.accent}; }}
-    QListWidget#questions {{ background: transparent; outline: none; padding: 0 6px; }}
-    QListWidget#questions::item {{ border-radius: 6px; border-left: 3px solid transparent; }}
-    QListWidget#questions::item:selected {{ background: {c.accent_soft};
-                                            border-left: 3px solid {c.accent}; }}
-    QListWidget#questions::item:hover:!selected {{ background: {c.window}; }}
+    QFrame#card {{ background: {c.panel}; border: 1px solid {c.border}; border-radius: 6px; }}
+    QPushButton#door {{ background: {c.accent}; color: {c.on_accent}; border-color: {c.accent};
+                        font-weight: 600; padding: 6px 14px; }}
+    QPushButton#door:hover, QPushButton#door:focus {{ border: 2px solid {c.text};
+                                                      padding: 5px 13px; }}
+    QPushButton#link {{ background: transparent; color: {c.accent}; font-weight: 600;
+                        border: 1px solid transparent; padding: 1px 3px; margin-left: -4px;
+                        text-align: left; }}
+    QPushButton#link:hover {{ text-decoration: underline; }}
+    QPushButton#link:focus {{ border-color: {c.accent}; }}
+    QLabel#title {{ font-size: 17pt; font-weight: 700; }}
+    QLabel#subtitle {{ font-size: 12pt; font-weight: 600; }}
+    QLabel#question {{ font-size: 8pt; }}
+    QDialog#palette {{ border: 1px solid {c.muted}; }}
+    QDialog#palette QTreeWidget::item {{ padding: 3px 2px; }}
     QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}
     QScrollBar:horizontal {{ background: transparent; height: 10px; margin: 0; }}
     QScrollBar::handle {{ background: {c.border}; border-radius: 4px; margin: 1px;
@@ -319,6 +330,7 @@ def _sheet(c: Palette) -> str:
     QLabel#muted {{ color: {c.muted}; }}
     QLabel#heading {{ color: {c.muted}; font-weight: 600; }}
     QLabel#sentence {{ font-size: 11pt; }}
+    QLabel#odds {{ font-size: 19pt; font-weight: 700; }}
     QLabel#tag {{ color: {c.accent}; background: {c.accent_soft}; border-radius: 3px;
                   padding: 1px 5px; font-size: 8pt; }}
     QLabel#badge {{ color: {c.warn}; background: {c.warn_back}; border-radius: 4px;
@@ -330,5 +342,9 @@ def _sheet(c: Palette) -> str:
     QFrame#banner {{ background: {c.warn_back}; border: 1px solid {c.warn};
                      border-radius: 6px; }}
     QFrame#banner QLabel {{ color: {c.text}; }}
+    QFrame#answer {{ background: {c.panel}; border: none; border-left: 4px solid {c.accent}; }}
+    QLabel#answer-number {{ font-size: 16pt; font-weight: 700; }}
+    QLabel#answer-text {{ font-size: 10pt; }}
+    QToolButton#claim {{ padding: 1px 18px 1px 8px; }}
     QFrame#line {{ background: {c.border}; max-height: 1px; border: none; }}
     """

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.engine.session.recipe import view_from_dict
 from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
-from explorer.engine.session.wire import Computing, Key, Place, Window
+from explorer.engine.session.wire import Computing, Key, Place, Visit, Window
 from explorer.engine.session.wire_reading import plain, read, read_list
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Selection
@@ -25,6 +25,8 @@ SAVE_AFTER_MS = 1500
 MAX_RECENT = 10
 MAX_PARTS = 10_000
 MAX_FOLDED = 100
+MAX_FOUND = 20
+MAX_VISITS = 4
 
 
 class SessionStore(QObject):
@@ -69,6 +71,12 @@ class SessionStore(QObject):
         """How workspaces were looked at when the last session ended."""
         self.folded: list[str] = []
         self.recent: list[str] = []
+        self.found: list[str] = []
+        """What was chosen last by Ctrl+K, the latest first."""
+        self.visits: list[Visit] = []
+        """What was asked last, the latest first."""
+        self.start_page = True
+        """Whether the page with all questions is shown at start."""
         self.data_path: str | None = None
         self.data_more: list[str] = []
         """The other files of a data set of several."""
@@ -119,6 +127,9 @@ class SessionStore(QObject):
             return
         values = self.values = loaded.values
         self.recent = read_list(values.recent, _place, "recent", left_out, MAX_RECENT)
+        self.found = read_list(values.found, _key, "found", left_out, MAX_FOUND)
+        self.visits = read_list(values.visits, _visit, "visits", left_out, MAX_VISITS)
+        self.start_page = values.start_page
         self.folded = read_list(values.folded, _key, "folded", left_out, MAX_FOLDED)
         self.data_path = values.data_path
         if values.data_columns is not UNSET:
@@ -191,6 +202,21 @@ class SessionStore(QObject):
         self.recent_changed.emit()
         self._changed()
 
+    def note_visit(self, visit: Visit) -> None:
+        """Put a question at the top of those asked last."""
+        others = (v for v in self.visits if v.study != visit.study)
+        self.visits = [visit, *others][:MAX_VISITS]
+
+    def set_start_page(self, shown: bool) -> None:
+        """Remember whether the page with all questions is shown at start."""
+        self.start_page = shown
+        self._changed()
+
+    def note_found(self, key: str) -> None:
+        """Put what was chosen by Ctrl+K at the top of the last ones."""
+        self.found = [key, *(k for k in self.found if k != key)][:MAX_FOUND]
+        self._changed()
+
     @property
     def data_source(self) -> tuple[Path, ...]:
         """The files of the data set that was open last."""
@@ -252,6 +278,9 @@ class SessionStore(QObject):
             **({"data_columns": self.data_columns} if self.data_columns else {}),
             "files": self._files_of(state),
             "recent": list(self.recent),
+            "found": list(self.found),
+            "visits": [plain(visit) for visit in window.start.visits()],
+            "start_page": self.start_page,
             "theme": window.theme.choice,
             "geometry": _text(window.saveGeometry().data()),
             "layout": _text(window.saved_layout()),
@@ -294,6 +323,10 @@ class SessionStore(QObject):
 
 def _place(raw: object, where: str) -> str:
     return read(raw, Place, where)
+
+
+def _visit(raw: object, where: str) -> Visit:
+    return read(raw, Visit, where)
 
 
 def _key(raw: object, where: str) -> str:

@@ -71,7 +71,7 @@ class WorkspaceHost(QMainWindow):
         """Show what was done in the status bar, for a while."""
 
     @abstractmethod
-    def show_study(self, study_id: str) -> None:
+    def show_study(self, study_id: str, parameter: str = "") -> None:
         """Bring a study to the front, from tabs of tools too."""
 
     @abstractmethod
@@ -95,6 +95,8 @@ class Workspace(QWidget):
         What stands beside the parameters while a study of data is in front.
     view_of_question : bool
         Whether `view_state` is about the question in front, not about the workspace.
+    alone : bool
+        Whether it has the window to itself: no panel tells of the study in front beside it.
     exported : callable
         Returns what File ▸ Export… writes in place of the answer while that is in front, or None.
     """
@@ -104,6 +106,7 @@ class Workspace(QWidget):
     current_result: Result | None = None
     side_panel: QWidget | None = None
     view_of_question = False
+    alone = False
     exported: Callable[[], Exported | None] = staticmethod(lambda: None)
 
     @classmethod

@@ -58,7 +58,7 @@ class YAxisBar(QWidget):
         self.quantity.setMinimumContentsLength(5)
         self.log = log_button("Logarithmic y axis")
         tip = "Show the whole sweep again (double-click the plot, or 0)"
-        self.reset = tool_button("Reset view", tip)
+        self.reset = tool_button("↺", tip, "Reset view")
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 8, 12, 0)
         label = QLabel("<b>y</b>")

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QToolButton, QWidget
 
 from explorer.figures.style import PIN_DASHES, SeriesStyle
 from explorer.ui.base.styled import styled_label, tool_button
-from explorer.ui.curves.legend import ElidedLabel, Swatch
+from explorer.ui.drawing.swatch import ElidedLabel, Swatch
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """Pinned curves: kept in the session as questions, answered beside the one in front."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject, Signal
 
 from explorer.engine.service import StudyService
@@ -74,14 +76,17 @@ class Pinning(QObject):
         drawn = [(p, r) for p, r in asked if r is not None]
         return [(number, p, r) for number, (p, r) in enumerate(drawn, start=1)]
 
-    def beside(self, result: Result, hidden: frozenset[str]) -> Result:
-        """Return an answer with the curves of pins that have come; ask for the others."""
+    def beside(self, result: Result, hidden_of: Callable[[Result], frozenset[str]]) -> Result:
+        """Return an answer with the curves of pins that have come; ask for the others.
+
+        `hidden_of` says which curves of an answer are not drawn.
+        """
         shown = self.shown(result.request)
         self.answers.set_requests([request for _, _, request in shown])
         known = [(number, p, self.answers.result(r)) for number, p, r in shown]
         return with_pins(
             result,
-            [PinnedAnswer(n, found, p.hidden | hidden) for n, p, found in known if found],
+            [PinnedAnswer(n, r, p.hidden | hidden_of(r)) for n, p, r in known if r],
         )
 
     def update(self, result: Result, colour: str) -> None:

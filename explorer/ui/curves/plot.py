@@ -1,6 +1,7 @@
 """The plot of a bounds study: curves that move while sliders do."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import pyqtgraph as pg
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsItem, QGraphicsScene
 
 from explorer.figures import style
 from explorer.figures.geometry import (
+    FUNCTIONS,
     absent_stretches,
     axis_coordinates,
     bar_edges,
@@ -18,21 +20,24 @@ from explorer.figures.geometry import (
 )
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Mark, Result, Series
-from explorer.ui.curves.crosshair import Crosshair
 from explorer.ui.curves.handles import Handles
 from explorer.ui.curves.lanes import AbsenceLanes, InvalidRanges
 from explorer.ui.curves.reading import (
-    ABSENT,
-    COMPUTING,
-    reading,
-    reading_table,
+    Drawn,
+    hover_table,
+    nearest_curves,
     value_at,
     wrapped,
 )
-from explorer.ui.curves.value_axis import ValueAxis, nice_range, with_room
+from explorer.ui.drawing.crosshair import Crosshair
 from explorer.ui.drawing.curves import DOT_SIZE, Curve
+from explorer.ui.drawing.end_names import EndName, EndNames
+from explorer.ui.drawing.plot_keys import WHOLE, moved_by
 from explorer.ui.drawing.plot_label import PlotLabel
+from explorer.ui.drawing.value_axis import ValueAxis, hull, nice_range, with_room
 
+NAMED_FROM = 1100
+"""Pixels of the window from which on curves have their names at their ends."""
 DEEPEST_DECADES = 15
 """A logarithmic y axis starts at most so far below its top."""
 _HALF_A_DOT = DOT_SIZE / 2 + 2
@@ -68,6 +73,8 @@ class BoundsPlot(pg.GraphicsView):
         self._resting: dict[str, Curve] = {}
         """Curves that only complete answers have, until the next."""
         self._styles: dict[str, style.SeriesStyle] = {}
+        self._short_names: Mapping[str, str] = {}
+        self._claimed = ""
         self._theme = style.LIGHT
         self.user_view = False
         """Whether the user zoomed or panned away from the whole."""
@@ -85,6 +92,8 @@ class BoundsPlot(pg.GraphicsView):
         layout.addItem(self.left, 0, 0)
         layout.addItem(self.view, 0, 1)
         layout.addItem(self.bottom, 1, 1)
+        self.end_names = EndNames(self.view)
+        layout.addItem(self.end_names, 0, 2)
         for axis in (self.left, self.bottom):
             axis.linkToView(self.view)
             axis.setGrid(255)
@@ -130,11 +139,12 @@ class BoundsPlot(pg.GraphicsView):
         ground.setAlpha(150)
         self.line_label.set_look(theme.text, ground)
         self.crosshair.set_colour(theme.muted)
+        self.end_names.set_colour(theme.text)
         self.handles.set_theme(theme, ratio)
         self.invalid.set_colour(theme.muted)
         if self.result is not None:
             self._restyle(self.result)
-            self._show_lanes()
+            self.set_hidden(self.hidden)
 
     def set_axes(self, x_label: str, y_label: str, x_log: bool, y_log: bool) -> None:
         """Name the axes and choose their scales."""
@@ -181,8 +191,22 @@ class BoundsPlot(pg.GraphicsView):
         self.hidden = hidden
         self._apply_hidden()
         self._show_lanes()
+        self._name_ends()
         if not self.user_view:
             self.fit()
+
+    def set_names(self, names: Mapping[str, str], claimed: str) -> None:
+        """Call curves by these short names from now on, one of them in bold letters."""
+        self._short_names, self._claimed = names, claimed
+
+    def _name_ends(self) -> None:
+        """Write names at the curves' ends where the window is wide enough for both."""
+        wide = bool(self._short_names) and self.window().width() >= NAMED_FROM
+        drawn = [self._drawn(s) for s in self._visible() if wide and not s.pin]
+        self.end_names.show_names(
+            [EndName(d.name, d.colour, d.series.key == self._claimed, d.curve)
+             for d in drawn if d.series.mark in FUNCTIONS]
+        )  # fmt: skip
 
     def set_value_line(self, x: float | None, text: str) -> None:
         """Put the line at the slider's value; None hides it."""
@@ -282,22 +306,22 @@ class BoundsPlot(pg.GraphicsView):
             ends = axis_coordinates(np.array([sweep.low, sweep.high]), self.x_log)
             if np.isfinite(ends).all():
                 sides.append((float(ends[0]), float(ends[1])))
-        x0, x1 = _hull(sides or [e[:2] for _, e in extents])
+        x0, x1 = hull(sides or [e[:2] for _, e in extents])
         before = self.view.viewRange()
         dots = [ends for mark, ends in extents if mark is Mark.DOTS]
         x1 = x1 if x1 > x0 else x0 + 1.0
         if dots:
-            left, right = _hull([e[:2] for e in dots])
+            left, right = hull([e[:2] for e in dots])
             x0, x1 = with_room(x0, x1, left, right, _HALF_A_DOT / max(self.view.width(), 100.0))
         wanted = [[x0, x1], before[1]]
         if extents:
-            low, high = _hull([e[2:] for _, e in extents])
+            low, high = hull([e[2:] for _, e in extents])
             if self.y_log:
                 low = max(low, high - DEEPEST_DECADES)
             low, high = nice_range(low, high, self.y_log)
             room = max(self.view.height() - self.lanes.pixels, 1.0)
             if dots:
-                down, up = _hull([e[2:] for e in dots])
+                down, up = hull([e[2:] for e in dots])
                 low, high = with_room(low, high, down, up, _HALF_A_DOT / max(room, 100.0))
             # The lanes stand below the curves, not on them.
             wanted[1] = [low - (high - low) * self.lanes.pixels / room, high]
@@ -324,19 +348,19 @@ class BoundsPlot(pg.GraphicsView):
             return
         point = self.view.mapSceneToView(position)
         reason = self.lanes.reason_at(point.x(), area.bottom() - position.y())
-        text = wrapped(reason) if reason else self._reading(point.x(), point.y())
-        self.crosshair.show(self.mapFromScene(position), point.x(), point.y(), text)
+        drawn = [self._drawn(s) for s in self._visible()]
+        shown, nearest = nearest_curves(drawn, point.x(), point.y())
+        head = (self._x_symbol(), format_number(self._data_x(point.x())))
+        text = wrapped(reason) if reason else hover_table(
+            head, drawn, shown, nearest, (point.x(), point.y()), self.view.viewPixelSize(),
+            self.invalid.reason_at(point.x()),
+        )  # fmt: skip
+        self.crosshair.show(self.mapFromScene(position), point.x(), point.y(), text,
+                            [(d.curve.x, d.curve.y) for d in drawn], nearest)  # fmt: skip
 
-    def _reading(self, x: float, y: float) -> str:
-        """Return what every visible curve says under the pointer as a small table."""
-        symbol, pixel = self._x_symbol(), self.view.viewPixelSize()
-        rows = []
-        for s in self._visible():
-            absent = COMPUTING if s.computing else "infinite" if s.infinite else ABSENT
-            said = reading(self._curves[s.key], x, y, pixel, symbol, absent)
-            rows.append((s, self._styles[s.key].colour, said))
-        head = f"{symbol} = {format_number(self._data_x(x))}"
-        return reading_table(head, rows, self.invalid.reason_at(x))
+    def _drawn(self, s: Series) -> Drawn:
+        colour = self._styles[s.key].colour
+        return Drawn(s, self._short_names.get(s.key, s.label), colour, self._curves[s.key])
 
     def _x_symbol(self) -> str:
         return str(self.bottom.labelText).split("  ")[0]
@@ -368,6 +392,7 @@ class BoundsPlot(pg.GraphicsView):
         super().resizeEvent(event)
         if hasattr(self, "crosshair"):
             self.crosshair.hide()
+            self._name_ends()
 
     def _resized(self, *_: object) -> None:
         """Fit to the room that the axes and their words leave."""
@@ -377,29 +402,12 @@ class BoundsPlot(pg.GraphicsView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Act on the keys that are this widget's own."""
         key = Qt.Key(event.key())
-        pan = {
-            Qt.Key.Key_Left: (-0.1, 0.0),
-            Qt.Key.Key_Right: (0.1, 0.0),
-            Qt.Key.Key_Down: (0.0, -0.1),
-            Qt.Key.Key_Up: (0.0, 0.1),
-        }.get(key)
-        if pan is not None:
-            (x0, x1), (y0, y1) = self.view.viewRange()
-            self.view.translateBy(x=pan[0] * (x1 - x0), y=pan[1] * (y1 - y0))
+        if moved_by(self.view, key):
             self._user_moved()
-        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal, Qt.Key.Key_Minus):
-            factor = 1.25 if key == Qt.Key.Key_Minus else 0.8
-            self.view.scaleBy((factor, factor))
-            self._user_moved()
-        elif key in (Qt.Key.Key_0, Qt.Key.Key_Home):
+        elif key in WHOLE:
             self.reset_view()
         else:
             event.ignore()
-
-
-def _hull(ranges: list[tuple[float, float]]) -> tuple[float, float]:
-    """Return the range that covers all of these; 0 to 1 without any."""
-    return (min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else (0.0, 1.0)
 
 
 def _subject(result: Result) -> tuple[str, str]:

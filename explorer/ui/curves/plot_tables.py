@@ -9,7 +9,7 @@ from explorer.figures.tables import empty_texts, wide_table
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Result, Table
 from explorer.ui.base.styled import tool_button
-from explorer.ui.curves.diagram import DiagramView
+from explorer.ui.drawing.diagram import DiagramView
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.links import with_titles
 from explorer.ui.widgets.number_table import NumberTable

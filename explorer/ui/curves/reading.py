@@ -2,6 +2,8 @@
 
 import html
 import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +15,8 @@ from explorer.ui.drawing.curves import Curve
 SIGNS = {Mark.LINE: "━", Mark.PATH: "━", Mark.DOTS: "●", Mark.BARS: "▮", Mark.AREA: "▒"}
 ABSENT = "not valid here"
 COMPUTING = "computing…"
+MOST_ROWS = 5
+"""Of curves that are read out at once."""
 LINE = 64
 """Letters in a line beside the pointer."""
 
@@ -100,19 +104,78 @@ def reading(
     return f"{nearly}{format_number(value, role)} ({format_interval(low, high)})"
 
 
-def reading_table(head: str, rows: list[tuple[Series, str, str]], reason: str = "") -> str:
+@dataclass(frozen=True)
+class Drawn:
+    """A visible curve: its series, short name, colour and items."""
+
+    series: Series
+    name: str
+    colour: str
+    curve: Curve
+
+
+def nearest_curves(drawn: Sequence[Drawn], x: float, y: float) -> tuple[list[int], int | None]:
+    """Return places of at most `MOST_ROWS` curves, the highest first, and of the nearest.
+
+    Those are the nearest at the pointer's x (view coordinates) and as many above it as below.
+    """
+    heights = [_height_near(d.curve, x) for d in drawn]
+    known = [n for n, h in enumerate(heights) if np.isfinite(h)]
+    if not known:
+        return list(range(len(drawn)))[:MOST_ROWS], None
+    nearest = min(known, key=lambda n: abs(heights[n] - y))
+    order = sorted(known, key=lambda n: -heights[n])
+    order += [n for n in range(len(drawn)) if n not in known]
+    above = order.index(nearest) - MOST_ROWS // 2
+    start = max(0, min(above, len(order) - MOST_ROWS))
+    return order[start : start + MOST_ROWS], nearest
+
+
+def _height_near(curve: Curve, x: float) -> float:
+    """Return a curve's y at x, or where it stands nearest to x, in view coordinates; or NaN."""
+    if curve.mark in (Mark.LINE, Mark.AREA):
+        if not len(curve.x) or x < curve.x[0] or x > curve.x[-1]:
+            return float("nan")
+        y = _between(curve, curve.y, x)
+        return float("nan") if y is None else y
+    place = _nearest(curve, x)
+    return float("nan") if place is None else float(curve.y[place])
+
+
+def hover_table(
+    head: tuple[str, str], drawn: Sequence[Drawn], shown: Sequence[int], nearest: int | None,
+    at: tuple[float, float], pixel: tuple[float, float], reason: str = "",
+) -> str:  # fmt: skip
     """Return a small table as rich text: x, why nothing holds there, and a row a curve.
 
-    `rows` are series, colour and what is read off it.
+    Parameters
+    ----------
+    head : (str, str)
+        Symbol of the x axis, and x.
+    drawn : sequence of Drawn
+    shown : sequence of int
+        Which of them have a row.
+    nearest : int or None
+        Whose row is bold.
+    at, pixel : (float, float)
+        The pointer, and a pixel's size, in view coordinates.
+    reason : str
     """
-    cells = "".join(
-        f"<tr><td style='color:{colour}'>{SIGNS[series.mark]}&nbsp;</td>"
-        f"<td>{html.escape(_short(series.label))}&nbsp;&nbsp;</td>"
-        f"<td>{series.role.glyph}&nbsp;</td><td align='right'>{said}</td></tr>"
-        for series, colour, said in rows
-    )
+    cells = ""
+    for place in shown:
+        series, curve = drawn[place].series, drawn[place].curve
+        absent = COMPUTING if series.computing else "infinite" if series.infinite else ABSENT
+        said = reading(curve, *at, pixel, head[0], absent)
+        glyph = "" if said.startswith(NEARLY) else series.role.glyph
+        bold, end = ("<b>", "</b>") if place == nearest else ("", "")
+        cells += (
+            f"<tr><td style='color:{drawn[place].colour}'>{SIGNS[series.mark]}&nbsp;</td>"
+            f"<td>{bold}{html.escape(_short(drawn[place].name))}{end}&nbsp;&nbsp;</td>"
+            f"<td>{glyph}&nbsp;</td><td align='right'>{bold}{said}{end}</td></tr>"
+        )
     why = f"<br>{wrapped(f'Nothing claimed holds here: {reason}')}" if reason else ""
-    return f"<b>{html.escape(head)}</b>{why}<table cellspacing='1'>{cells}</table>"
+    title = html.escape(" = ".join(head))
+    return f"<b>{title}</b>{why}<table cellspacing='1'>{cells}</table>"
 
 
 def wrapped(text: str) -> str:

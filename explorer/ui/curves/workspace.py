@@ -1,7 +1,6 @@
 """The Bounds tab: axes, plot, legend and numbers of a study that answers with curves."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Self
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -13,6 +12,7 @@ from explorer.engine.session.comparison import entries_of, with_entries
 from explorer.engine.session.plot_view import Pin, PlotView, pins_from_list, pins_to_list
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
+from explorer.studies.base.claims import Claimed
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
 from explorer.studies.base.study import (
     Request,
@@ -27,10 +27,12 @@ from explorer.studies.registry import get_study
 from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.curves.answer_strip import AnswerStrip
 from explorer.ui.curves.axes import XAxisBar, YAxisBar, axis_words
 from explorer.ui.curves.claiming import Claiming
 from explorer.ui.curves.legend import Legend
 from explorer.ui.curves.legend_area import LegendArea
+from explorer.ui.curves.looking import Looking
 from explorer.ui.curves.pin_list import PinList
 from explorer.ui.curves.pinning import Pinning
 from explorer.ui.curves.plot import BoundsPlot
@@ -82,7 +84,9 @@ class BoundsWorkspace(Workspace):
         self._build()
         self.solving = Solving(session, service, self.plot, self.solve_bar)
         self.pinning = Pinning(session, service, self.pin_list)
-        self.claiming = Claiming(session, self.legend)
+        self.claiming = Claiming(session, self.legend, self.answer)
+        self.looking = Looking(session, self.legend)
+        self._found: tuple[Claimed | None, tuple[str, ...]] = (None, ())
         self.plot.handles.set_session(session)
         self.pinning.answered.connect(self._redraw)
         self.solving.shown_changed.connect(self._solve.setChecked)
@@ -111,9 +115,10 @@ class BoundsWorkspace(Workspace):
         self.legend = Legend()
         self.pin_list = PinList()
         self.readouts = ReadoutsTable("At the sliders' values")
+        self.answer = AnswerStrip()
         self.notes = FixedSizeText("notes")
         self.notes.hide()
-        self.stale = StaleMark(self.plot, (self.legend, self.readouts), self.plot.view)
+        self.stale = StaleMark(self.plot, (self.answer, self.legend, self.readouts), self.plot.view)
         self.beside = LegendArea(self.legend, self.pin_list, self.readouts)
         self.below = PlotTables(self.beside)
         above = QWidget()
@@ -122,6 +127,7 @@ class BoundsWorkspace(Workspace):
         column.setSpacing(4)
         self.preset_note = PresetNote(self._session, self)  # else it shows as a window at first
         column.addWidget(ShortArea(self.preset_note, self))
+        column.addWidget(self.answer)
         column.addWidget(self.y_bar)
         column.addWidget(self.plot, 1)
         column.addWidget(self.x_bar)
@@ -132,7 +138,7 @@ class BoundsWorkspace(Workspace):
         self.splitter.addWidget(self.below)
         self.splitter.setStretchFactor(0, 1)
         self.splitter.setCollapsible(0, False)
-        self.splitter.setSizes([450, 225])
+        self.splitter.setSizes([500, 205])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.splitter)
@@ -142,7 +148,9 @@ class BoundsWorkspace(Workspace):
         self.plot.line_dragged.connect(self._line_dragged)
         self.plot.line_released.connect(self._line_released)
         self.plot.view_changed.connect(self.view_changed)
-        self.legend.toggled.connect(self._toggle)
+        self.legend.pin_wanted.connect(
+            lambda key: self.pinning.pin(frozenset(self.looking.keys) - {key})
+        )
         self._reset = self._action("Reset plot view", self.plot.reset_view)
         self._y_log = self._action("Logarithmic y axis", self._set_y_log, checkable=True)
         self._solve = self._action(
@@ -156,7 +164,11 @@ class BoundsWorkspace(Workspace):
         for name, action, tip in (
             ("Solve…", self._solve, "Find the parameter that reaches a target"),
             ("Pin", self._pin, "Keep these curves, dashed, for reference"),
-            ("Compare", self._compare, "Add the numbers at the sliders' values to the Compare tab"),
+            (
+                "Add to Compare",
+                self._compare,
+                "Add the numbers at the sliders' values to the Compare tab",
+            ),
         ):
             self.y_bar.add_button(name, action, tip)
 
@@ -200,7 +212,7 @@ class BoundsWorkspace(Workspace):
         if front is None:
             return
         step = ("open recipe", "open recipe")
-        look = PlotView(view.y_log, frozenset(view.hidden), view.claim)
+        look = PlotView(view.y_log, frozenset(view.hidden), view.claim, every=True)
         self._session.set_look(self._look_subject(), look, *step)
         others = tuple(p for p in self._session.state.pins if p not in self._pins_shown())
         self._session.set_pins((*others, *pins_from_list(view.pinned, [])), *step)
@@ -214,7 +226,7 @@ class BoundsWorkspace(Workspace):
 
     def shown_result(self, result: Result) -> Result:
         """Return an answer as it is drawn: with what is pinned beside it."""
-        return self.pinning.beside(result, self.plot.hidden)
+        return self.pinning.beside(result, self.looking.hidden_of)
 
     def add_to_comparison(self) -> None:
         """Put the numbers at the sliders' values into the comparison."""
@@ -257,13 +269,15 @@ class BoundsWorkspace(Workspace):
         if front is None:
             return
         study, request = front
+        drawn = self.current_result.request if self.current_result is not None else request
+        if (drawn.study, drawn.quantity) != (request.study, request.quantity):
+            self.answer.show_computing()
         look = state.look_of(*self._look_subject())
         self.y_bar.show_request(study, request, look.y_log)
         self.x_bar.show_request(study, request)
         self._y_log.setChecked(look.y_log)
-        pins = [pin for pin in state.pins if pin.request.study == study.id]
         self._pin.setEnabled(not self.pinning.full)
-        self._unpin.setEnabled(bool(pins))
+        self._unpin.setEnabled(any(pin.request.study == study.id for pin in state.pins))
         if old is not None and (state.looks, state.pins) != (old.looks, old.pins):
             self._redraw()
             self.view_changed.emit()
@@ -314,7 +328,8 @@ class BoundsWorkspace(Workspace):
     def _draw(self, result: Result) -> None:
         study = get_study(result.request.study)
         shown = quantity(study, result.request.quantity)
-        look = self._session.state.look_of(study.id, shown.key)
+        self._found = self.claiming.of(result)
+        look = self.looking.at(result, self._found[0])
         sweep = result.request.sweep
         x_words, x_log = "", False
         if sweep is not None:
@@ -326,8 +341,9 @@ class BoundsWorkspace(Workspace):
         self.current_result = result
         self.plot.set_axes(x_words, axis_words(shown.symbol, shown.name, shown.unit), x_log,
                            look.y_log)  # fmt: skip
-        self.plot.hidden = look.hidden
-        with_pins = self.pinning.beside(result, look.hidden)
+        self.plot.hidden = self.looking.hidden_of(result)
+        self.plot.set_names(self.looking.names_of(result), self.looking.claimed)
+        with_pins = self.shown_result(result)
         self.plot.show_result(with_pins)
         if self._coming is not None and self._coming[0] == _subject(result.request):
             view = self._coming[1]
@@ -356,14 +372,18 @@ class BoundsWorkspace(Workspace):
         at = self.plot.line_text if self.plot.value_line.isVisible() else ""
         styles = {s.key: self.plot.style_of(s.key) for s in result.series}
         between = {s.key for s in result.series if s.key not in known} - at_slider(result)
-        here, claim = f"at {at}" if at else "", self.claiming.of(result)
+        here = f"at {at}" if at else ""
+        self.answer.show_result(result, self._found[0])
         self.legend.show_series(
-            result.series, styles, self.plot.hidden, values, here, between, claim
-        )
+            result.series, styles, self.plot.hidden, values, here, between, self._found,
+            self.looking.names_of(result), self.looking.first_of(result), result.complete,
+        )  # fmt: skip
 
     def _failed(self, _error: Exception) -> None:
         if self.current_result is not None:
             self.notes.hide()
+        elif not self._controller.busy:
+            self.answer.show_none()
 
     def _set_stale(self, stale: bool) -> None:
         self.stale.mark(stale and self.current_result is not None, self._controller.busy)
@@ -372,17 +392,7 @@ class BoundsWorkspace(Workspace):
 
     def _set_y_log(self, on: bool) -> None:
         if self._front() is not None:
-            subject = self._look_subject()
-            look = self._session.state.look_of(*subject)
-            self._session.set_look(subject, replace(look, y_log=on), "change y scale")
-
-    def _toggle(self, key: str, shown: bool) -> None:
-        if self._front() is not None:
-            subject = self._look_subject()
-            look = self._session.state.look_of(*subject)
-            hidden = look.hidden - {key} if shown else look.hidden | {key}
-            text = f"{'show' if shown else 'hide'} curve"
-            self._session.set_look(subject, replace(look, hidden=hidden), text)
+            self.looking.set_y_log(on)
 
     def _line_dragged(self, x: float) -> None:
         front = self._front()

@@ -1,9 +1,19 @@
 """Who made what, and which keys do what."""
 
+import html
+
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
 
 from explorer import __author__, __licence__, __version__
+from explorer.studies.glossary import TERMS
 
 CREDITS = """
 <h3>Privacy Explorer {version}</h3>
@@ -28,6 +38,7 @@ KEYS = (
         ("Ctrl+O, Ctrl+Shift+O", "open check-ins, open an exported file's recipe"),
         ("Ctrl+E, Ctrl+Shift+C", "export, copy the picture"),
         ("Ctrl+1, Ctrl+2, …", "choose a study"),
+        ("Ctrl+K", "find a question, figure, parameter, command or word; eps0 = 2 sets it"),
         ("Esc", "stop what runs"),
         ("F1, Ctrl+F1", "about the question in front, this list"),
     )),
@@ -79,12 +90,33 @@ def keys_dialog(parent: QWidget) -> QDialog:
     return _dialog("Keyboard and mouse", f"<table>{''.join(rows)}</table>", parent)
 
 
+def words_dialog(parent: QWidget, key: str = "") -> QDialog:
+    """Return a dialog with the field's words, one of them in view."""
+    words = QTextBrowser()
+    words.setAccessibleName("Words")
+    words.setMinimumHeight(420)
+    words.setHtml(
+        "".join(
+            f"<p><a name='{term.key}'></a><b>{term.name}</b>: {html.escape(term.means)}</p>"
+            for term in TERMS.values()
+        )
+    )
+    dialog = _around("Words", words, parent)
+    if key:
+        words.scrollToAnchor(key)
+    return dialog
+
+
 def _dialog(title: str, text: str, parent: QWidget) -> QDialog:
+    words = QLabel(text, wordWrap=True, textFormat=Qt.TextFormat.RichText)
+    words.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+    return _around(title, words, parent)
+
+
+def _around(title: str, words: QWidget, parent: QWidget) -> QDialog:
     dialog = QDialog(parent)
     dialog.setWindowTitle(title)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    words = QLabel(text, wordWrap=True, textFormat=Qt.TextFormat.RichText)
-    words.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
     buttons.rejected.connect(dialog.close)
     layout = QVBoxLayout(dialog)

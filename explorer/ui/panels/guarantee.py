@@ -1,14 +1,28 @@
-"""What is promised to whom, and what must hold for it."""
+"""What is promised to whom, and what must hold for it: the number first, the rest folded."""
 
-from PySide6.QtCore import QSize, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
-from explorer.figures.captions import settings_line
-from explorer.studies.base.claims import stated
+from explorer.figures.view_state import study_of
+from explorer.privacy.core.bound import Grade
+from explorer.studies.base.claims import Claimed, claimed, stated
+from explorer.studies.base.face import short_name
+from explorer.studies.base.phrases import USELESS, chance_of, first_sentence, in_brief, shown_odds
 from explorer.studies.base.study import Condition, Guarantee, Result
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.base.theme import Theme
+from explorer.ui.panels.odds_bar import OddsBar
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
+from explorer.ui.widgets.section import Section
 from explorer.ui.widgets.stale_mark import StaleMark
 
 LIVE_MS = 100
@@ -17,6 +31,27 @@ PAUSE_MS = 250
 """The longest text is laid out at most so often: it takes as long as drawing the curves."""
 _NOT_YET = "Nothing is claimed yet: the first answer is on its way."
 _NOTHING = "Nothing is claimed here."
+_OBSERVER = "Best odds of an observer who began at 50 : 50."
+_MOST_WORDS = 40
+"""Of a sentence that stands where there are no odds; all of it is in the first fold."""
+_UNIT_WORDS = 10
+_MOST_ROWS = 4
+"""Of conditions in front, those that fail not counted; all are there *in full*."""
+_GRADES = {
+    Grade.PROVED: "proved, rounding included",
+    Grade.NUMERICAL: "proved formula, summed in floating point",
+}
+_COUNTS = {False: "✗ {} not met", None: "○ {} you must vouch for", True: "✓ {} met"}
+"""Of conditions, in the order in which they stand."""
+_FOLDS = (
+    ("neighbours", "Replace, add or remove one", (
+        ("replace_one", "Replace one"), ("add_remove", "Add or remove one"),
+    )),
+    ("trust", "Who is trusted with what", (("trust", ""),)),
+    ("differences", "Why the bounds differ", (("differences", ""),)),
+    ("sources", "Sources", (("references", ""),)),
+)  # fmt: skip
+"""What is folded: key, heading, and the parts of a `Guarantee` below it with their headings."""
 
 
 def _show(label: QWidget, shown: bool) -> None:
@@ -29,11 +64,10 @@ def _subject(result: Result) -> tuple[str, str]:
     return result.request.study, result.request.quantity
 
 
-def _words(result: Result, promise: Guarantee, key: str) -> str:
-    """Return what stands below one of the panel's headings; empty if nothing does."""
-    if key == "settings":
-        # A line must not end between a symbol and its value.
-        return settings_line(result, with_swept=True).replace(" = ", "\u00a0=\u00a0")
+def _words(promise: Guarantee, key: str) -> str:
+    """Return what stands in one part of the panel; empty if nothing does."""
+    if key == "references":
+        return "\n".join(str(reference) for reference in promise.references)
     if key == "differences":
         if len(promise.differences) < 2:
             return "".join(promise.differences)
@@ -41,8 +75,21 @@ def _words(result: Result, promise: Guarantee, key: str) -> str:
     return str(getattr(promise, key))
 
 
+def _in_order(condition: Condition) -> tuple[bool, int]:
+    """Order what the promise rests on before what only single curves need; what fails first."""
+    return not condition.of_guarantee, tuple(_COUNTS).index(condition.holds)
+
+
 class GuaranteePanel(QScrollArea):
-    """The guarantee, its conditions with margins, and the references of the answer in front."""
+    """Odds, what is protected, whose bound it is and its conditions; the rest in four folds.
+
+    Signals
+    -------
+    review_asked(str)
+        What a reviewer asks is wanted: suffix of its format (``txt``, ``pdf``).
+    """
+
+    review_asked = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -59,59 +106,104 @@ class GuaranteePanel(QScrollArea):
         self._pause.timeout.connect(self._write_differences)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAccessibleName("What is promised")
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         body = QWidget()
         self._layout = QVBoxLayout(body)
         self._layout.setContentsMargins(12, 6, 12, 10)
         self._layout.setSpacing(3)
-        self.sentence = FixedSizeText("sentence")
-        self.sentence.setText(_NOT_YET)
-        self._layout.addWidget(self.sentence)
-        self.beside, self.claimed = FixedSizeText("muted"), FixedSizeText()
-        for text in (self.beside, self.claimed):
-            self._layout.addSpacing(4)
-            self._layout.addWidget(text)
-        self._layout.addSpacing(6)
-        self._parts: dict[str, tuple[FixedSizeText, FixedSizeText]] = {}
-        for key, title in (
-            ("unit", "Unit of protection"),
-            ("add_remove", "Neighbours: add or remove one"),
-            ("replace_one", "Neighbours: replace one"),
-            ("trust", "Trust"),
-            ("settings", "For these values"),
-            ("differences", "Why these differ"),
-        ):
-            heading, text = FixedSizeText("heading"), FixedSizeText()
-            heading.setText(title)
-            self._parts[key] = (heading, text)
-            self._layout.addWidget(heading)
-            self._layout.addWidget(text)
-            self._layout.addSpacing(6)
+        self._build_front()
+        self._build_conditions()
+        self._build_folds()
+        self._layout.addStretch(1)
+        self._build_buttons()
         self.stale = StaleMark(self.viewport(), (body,))
+        self._body = body
+        self.setWidget(body)
+        theme.changed.connect(self._restyle)
+        self._show_nothing(_NOT_YET, "computing…")
+
+    def _build_front(self) -> None:
+        self.odds = styled_label("odds")
+        self.bar = OddsBar(self._theme)
+        self.headline = FixedSizeText("sentence")
+        for widget in (self.odds, self.bar, self.headline):
+            self._layout.addWidget(widget)
+        self._layout.addSpacing(6)
+        self._front: dict[str, tuple[QLabel, FixedSizeText]] = {}
+        for key, title in (("unit", "Protects"), ("by", "Claimed by")):
+            pair = styled_label("muted", title), FixedSizeText()
+            self._front[key] = pair
+            for label in pair:
+                self._layout.addWidget(label)
+        self.grade = FixedSizeText("muted")
+        self._layout.addWidget(self.grade)
+        self._layout.addSpacing(6)
+
+    def _build_conditions(self) -> None:
         self._conditions_title = styled_label("heading", "Conditions")
-        self._layout.addWidget(self._conditions_title)
+        self.in_full = tool_button(
+            "in full", "Show every condition in full, with its margin, and those that only single "
+            "curves need", "Conditions in full", quiet=True, checkable=True,
+        )  # fmt: skip
+        self.in_full.toggled.connect(self._restyle)
+        row = QHBoxLayout()
+        row.addWidget(self._conditions_title)
+        row.addStretch(1)
+        row.addWidget(self.in_full)
+        self._layout.addLayout(row)
+        self.counts = FixedSizeText("muted")
+        self._layout.addWidget(self.counts)
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(8)
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(1, 1)
         self._layout.addLayout(self._grid)
         self._rows: list[tuple[QLabel, FixedSizeText, FixedSizeText]] = []
-        self._layout.addSpacing(6)
-        self._references_title = styled_label("heading", "References")
-        self.references = FixedSizeText("muted")
-        self._layout.addWidget(self._references_title)
-        self._layout.addWidget(self.references)
-        self._layout.addStretch(1)
-        self._body = body
-        self.setWidget(body)
-        theme.changed.connect(self._restyle)
-        self._show_nothing(_NOT_YET)
+        self._conditions: tuple[Condition, ...] = ()
+
+    def _build_folds(self) -> None:
+        """Make the folds; how the user left one it stays, whatever question comes."""
+        self.folds: dict[str, Section] = {}
+        self._parts: dict[str, tuple[QLabel, FixedSizeText]] = {}
+        self.sentence, self.beside, self.claimed = (
+            FixedSizeText(), FixedSizeText("muted"), FixedSizeText("muted")
+        )  # fmt: skip
+        for key, title, parts in _FOLDS:
+            fold = self.folds[key] = Section(title)
+            fold.rows.setContentsMargins(4, 2, 0, 4)
+            if key == "neighbours":
+                for text in (self.sentence, self.beside, self.claimed):
+                    fold.rows.addWidget(text)
+            for part, heading in parts:
+                pair = styled_label("heading", heading), FixedSizeText()
+                self._parts[part] = pair
+                for label in pair:
+                    fold.rows.addWidget(label)
+            fold.set_open(False)
+            self._layout.addWidget(fold)
+
+    def _build_buttons(self) -> None:
+        self.copy = QPushButton("Copy for reviewer")
+        self.copy.setToolTip(
+            "Definition, numbers, both meanings of neighbouring, conditions, settings, version and "
+            "recipe as text"
+        )
+        self.copy.clicked.connect(lambda: self.review_asked.emit("txt"))
+        self.page = QPushButton("One-page PDF")
+        self.page.setToolTip("The same with the plot above, on one page")
+        self.page.clicked.connect(lambda: self.review_asked.emit("pdf"))
+        row = QHBoxLayout()
+        for button in (self.copy, self.page):
+            row.addWidget(button)
+        row.addStretch(1)
+        self._layout.addLayout(row)
 
     def clear(self) -> None:
         """Claim nothing (another question, no answer yet)."""
         self._live.stop()
         self._answer, self._written, self.behind = None, None, False
-        self._show_nothing(_NOT_YET)
+        self._show_nothing(_NOT_YET, "computing…")
         self.verticalScrollBar().setValue(0)
 
     def set_stale(self, stale: bool, updating: bool) -> None:
@@ -140,50 +232,97 @@ class GuaranteePanel(QScrollArea):
 
     def _write(self, result: Result) -> None:
         promise = result.guarantee
+        self._show_conditions(result.conditions)
         if promise is None:
             failing = any(c.holds is False and c.of_guarantee for c in result.conditions)
-            self._show_nothing(_NOTHING[:-1] + ": see the conditions." if failing else _NOTHING)
-        else:
-            self.sentence.setText(promise.sentence)
-            for label, said in ((self.beside, promise.beside), (self.claimed, promise.claimed)):
-                label.setText(said)
-                _show(label, bool(said))
-            for key in self._parts:
-                if key != "differences":
-                    self._write_part(key, _words(result, promise, key))
-            if not self._pause.isActive():
-                self._write_differences()
-                self._pause.start()
-            self.references.setText("\n".join(str(r) for r in promise.references))
-            _show(self.references, bool(promise.references))
-            _show(self._references_title, bool(promise.references))
-        self._show_conditions(result.conditions)
+            why = _NOTHING[:-1] + ": see the conditions." if failing else _NOTHING
+            self._show_nothing(why, why)
+            return
+        self._write_odds(promise)
+        found = None if self._answer is None else claimed(self._answer, self._claim)
+        self._write_front("unit", in_brief(promise.unit, _UNIT_WORDS))
+        self._front["unit"][1].setToolTip(promise.unit)
+        self._write_front("by", self._name(result, found))
+        grade = "" if found is None or found.series.grade is None else _GRADES[found.series.grade]
+        coming = "computing…" if found is not None and (found.awaited or found.waiting) else ""
+        self.grade.setText(" · ".join(filter(None, (grade, coming))))
+        _show(self.grade, bool(self.grade.text()))
+        self.sentence.setText(promise.sentence)
+        for label, said in ((self.beside, promise.beside), (self.claimed, promise.claimed)):
+            label.setText(said)
+            _show(label, bool(said))
+        for key in self._parts:
+            if key != "differences":
+                self._write_part(key, _words(promise, key))
+        if not self._pause.isActive():
+            self._write_differences()
+            self._pause.start()
+        self._show_folds()
+
+    def _write_odds(self, promise: Guarantee) -> None:
+        """Write the number in front; the sentence, shortened, where there is none."""
+        chance = chance_of(promise)
+        useful = chance is not None and chance < USELESS
+        _show(self.odds, useful)
+        _show(self.bar, useful)
+        if chance is None:
+            self.headline.setText(in_brief(first_sentence(promise.sentence), _MOST_WORDS))
+            self.headline.setToolTip(promise.sentence)
+            return
+        shown = shown_odds(chance)
+        if useful:
+            self.odds.setText(shown)
+            self.odds.setAccessibleName(f"Odds at most {shown}")
+            self.bar.show_chance(chance, f"Odds at most {shown}")
+        self.headline.setText(_OBSERVER if useful else "No useful promise.")
+        self.headline.setToolTip(promise.sentence)
+
+    def _name(self, result: Result, found: Claimed | None) -> str:
+        """Return whose bound is claimed, and why that one."""
+        study = study_of(result)
+        if found is None or study is None:
+            return ""
+        name = short_name(study, found.series.key, found.series.label)
+        if found.wanted == found.series.key:
+            return f"{name}, chosen by you"
+        return f"{name}, {'tightest valid' if found.kind == 'bounds' else 'best here'}"
+
+    def _write_front(self, key: str, said: str) -> None:
+        for label in self._front[key]:
+            _show(label, bool(said))
+        self._front[key][1].setText(said)
 
     def _write_part(self, key: str, said: str) -> None:
         heading, text = self._parts[key]
-        for label in (heading, text):
-            _show(label, bool(said))
+        _show(heading, bool(said) and bool(heading.text()))
+        _show(text, bool(said))
         text.setText(said)
+
+    def _show_folds(self) -> None:
+        """Show the headings of what there is something to read of."""
+        for key, _, parts in _FOLDS:
+            said = any(not self._parts[part][1].isHidden() for part, _ in parts)
+            _show(self.folds[key], said)
 
     def _write_differences(self) -> None:
         """Bring the longest text up to date; not while a slider moves."""
         written = self._written
         if written is not None and written.guarantee is not None:
-            self._write_part("differences", _words(written, written.guarantee, "differences"))
+            self._write_part("differences", _words(written.guarantee, "differences"))
+            self._show_folds()
 
     def part(self, key: str) -> str:
-        """Return what is said of one part (``trust``, ``settings``, …); empty while hidden."""
+        """Return what is said of one part (``trust``, ``unit``, …), folded or not; else empty."""
         self._catch_up()
-        text = self._parts[key][1]
+        text = (self._front | self._parts)[key][1]
         return "" if text.isHidden() else text.text()
 
     def condition_texts(self) -> list[str]:
-        """Return the conditions as shown: glyph, text, margin."""
+        """Return the conditions, those folded away too: glyph, whole text, margin."""
         self._catch_up()
         return [
-            " ".join(filter(None, (glyph.text(), text.text(), margin.text())))
-            for glyph, text, margin in self._rows
-            if not text.isHidden()
+            " ".join(filter(None, (glyph.text(), item.text, _margin(item))))
+            for item, (glyph, _, _) in zip(self._conditions, self._rows, strict=False)
         ]
 
     def minimumSizeHint(self) -> QSize:
@@ -191,29 +330,37 @@ class GuaranteePanel(QScrollArea):
         width = self._body.minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
         return QSize(width, 120)
 
-    def _show_nothing(self, why: str) -> None:
+    def _show_nothing(self, why: str, in_front: str) -> None:
         self.sentence.setText(why)
-        self.beside.hide()
-        self.claimed.hide()
-        for pair in self._parts.values():
+        self.headline.setText(in_front)
+        self.headline.setToolTip(why)
+        for widget in (self.odds, self.bar, self.beside, self.claimed, self.grade):
+            widget.hide()
+        for pair in (*self._front.values(), *self._parts.values()):
             for label in pair:
                 label.hide()
-        self.references.hide()
-        self._references_title.hide()
-        self._show_conditions(())
+        self._show_folds()
+        if why == _NOT_YET:
+            self._show_conditions(())
 
     def _show_conditions(self, conditions: tuple[Condition, ...]) -> None:
-        # First what the promise rests on, then what only single curves need.
-        conditions = tuple(sorted(conditions, key=lambda c: not c.of_guarantee))
-        _show(self._conditions_title, bool(conditions))
+        self._conditions = conditions = tuple(sorted(conditions, key=_in_order))
+        needed = [c.holds for c in conditions if c.of_guarantee]
+        counts = ((said, needed.count(holds)) for holds, said in _COUNTS.items())
+        self.counts.setText(" · ".join(said.format(n) for said, n in counts if n))
+        for widget in (self._conditions_title, self.in_full):
+            _show(widget, bool(conditions))
+        _show(self.counts, bool(needed))
         while len(self._rows) < len(conditions):
             self._add_row()
+        full = self.in_full.isChecked()
+        front = max(_MOST_ROWS, needed.count(False))
         for i, (glyph, text, margin) in enumerate(self._rows):
-            shown = i < len(conditions)
+            shown = i < len(conditions) and (full or (i < front and conditions[i].of_guarantee))
             for label in (glyph, text):
                 _show(label, shown)
-            _show(margin, shown and bool(conditions[i].margin or conditions[i].holds is None))
-            if shown:
+            _show(margin, shown and full and bool(_margin(conditions[i])))
+            if i < len(conditions):
                 self._write_condition(conditions[i], glyph, text, margin)
 
     def _add_row(self) -> None:
@@ -242,9 +389,15 @@ class GuaranteePanel(QScrollArea):
             glyph.setText(shown)
             glyph.setToolTip(words)
             glyph.setAccessibleName(words)
-        text.setText(item.text)
-        margin.setText("assumed" if item.holds is None and not item.margin else item.margin)
+        full = self.in_full.isChecked()
+        text.setText(item.text if full else item.short or in_brief(item.text))
+        text.setToolTip("\n".join(filter(None, (item.text, _margin(item)))))
+        margin.setText(_margin(item))
 
     def _restyle(self) -> None:
         if self._written is not None:
             self._show_conditions(self._written.conditions)
+
+
+def _margin(item: Condition) -> str:
+    return "assumed" if item.holds is None and not item.margin else item.margin

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from textwrap import shorten
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from explorer.engine.session.session import Session, SessionState
+from explorer.figures.captions import parameter_text
+from explorer.studies.base.face import essential_keys
 from explorer.studies.base.study import (
     Parameter,
     Result,
@@ -23,11 +27,19 @@ from explorer.ui.controllers.parameter_files import ParameterFiles
 from explorer.ui.panels.space import SpaceView
 from explorer.ui.widgets.advice_line import AdviceLine
 from explorer.ui.widgets.file_row import FileRow
+from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.make_row import make_row
 from explorer.ui.widgets.parameter_row import ParameterRow
 from explorer.ui.widgets.section import Section
 
 SPACE = "space"
+MORE = "more"
+"""The fold of all that has no row at once."""
+CLOSED_AT_FIRST = frozenset({MORE})
+TOLD = 6
+"""Values that the closed fold tells; its tool tip has them all."""
+LETTERS = 48
+"""Of one of them: a typed table may be long."""
 TITLES = {
     SPACE: "Metric space",
     "mechanism": "Mechanism",
@@ -47,7 +59,7 @@ def grouped(parameters: tuple[Parameter, ...]) -> dict[str, list[Parameter]]:
 
 
 class _Page(QWidget):
-    """The rows of one study, its groups under headings, the picture of its space."""
+    """The rows of one study: the essential ones, and under a fold the rest with its groups."""
 
     def __init__(self, study: Study) -> None:
         super().__init__()
@@ -58,24 +70,55 @@ class _Page(QWidget):
         self.space.hide()
         self.advice = AdviceLine(self)
         advice = study.advice(default_request(study))
-        advised = "" if advice is None else advice.key
+        self._advised = "" if advice is None else advice.key
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 6, 12, 8)
         layout.setSpacing(2)
-        for group, parameters in grouped(study.parameters).items():
-            place = layout
-            if group:
-                title = TITLES.get(group, group[:1].upper() + group[1:])
-                section = self.sections[group] = Section(title)
-                layout.addWidget(section)
-                place = section.rows
-            for parameter in parameters:
-                row = self.rows[parameter.key] = make_row(parameter)
-                place.addWidget(row)
-                if parameter.key == advised:
-                    place.addWidget(self.advice)
+        self._front = _rows_layout(layout)
+        self.more = self.sections[MORE] = Section("More parameters")
+        layout.addWidget(self.more)
+        self.told = FixedSizeText("faint")
+        self.told.setContentsMargins(14, 0, 0, 0)
+        layout.addWidget(self.told)
+        self._homes: dict[str, QVBoxLayout] = {"": _rows_layout(self.more.rows)}
+        self._groups = grouped(study.parameters)
+        for group in filter(None, self._groups):
+            title = TITLES.get(group, group[:1].upper() + group[1:])
+            section = self.sections[group] = Section(title)
+            self.more.rows.addWidget(section)
+            self._homes[group] = _rows_layout(section.rows)
+        for parameters in self._groups.values():
+            for p in parameters:
+                self.rows[p.key] = make_row(p)
+        self._essential: tuple[str, ...] | None = None
         self.sections[SPACE].rows.addWidget(self.space)
         layout.addStretch(1)
+
+    def place(self, essential: tuple[str, ...]) -> None:
+        """Put the rows where they belong: those that are essential now in front."""
+        if essential == self._essential:
+            return
+        self._essential = essential
+        stops: list[QWidget] = []
+        for key in essential:
+            stops += self._put(key, self._front)
+        stops.append(self.more.heading)
+        for group, parameters in self._groups.items():
+            if group:
+                stops.append(self.sections[group].heading)
+            for p in parameters:
+                if p.key not in essential:
+                    stops += self._put(p.key, self._homes[group])
+        for before, after in pairwise(stops):  # Tab goes down the panel
+            QWidget.setTabOrder(before, after)
+
+    def _put(self, key: str, place: QVBoxLayout) -> list[QWidget]:
+        """Put a row at the end of a place; return what of it takes the focus."""
+        place.addWidget(self.rows[key])
+        if key != self._advised:
+            return _stops(self.rows[key])
+        place.addWidget(self.advice)
+        return _stops(self.rows[key]) + _stops(self.advice)
 
     def show_values(self, values: Mapping[str, Value]) -> None:
         """Show the values that are others than before; a slider that moves changes one of many.
@@ -95,11 +138,33 @@ class _Page(QWidget):
         """Show these rows, and the headings that have something below them."""
         for key, row in self.rows.items():
             row.setVisible(key in shown)
-        filled = {self.rows[key].parameter.group for key in shown}
+        rest = self._rest(shown)
+        filled = {self.rows[key].parameter.group for key in rest}
         if not self.space.isHidden():
             filled.add(SPACE)
         for group, section in self.sections.items():
             section.setVisible(group in filled)
+        self.more.setVisible(bool(filled))
+        self.more.set_title(f"More parameters ({len(rest)})" if rest else "More")
+        self.tell(shown)
+
+    def _rest(self, shown: list[str]) -> list[str]:
+        return [key for key in shown if key not in (self._essential or ())]
+
+    def tell(self, shown: list[str]) -> None:
+        """Say in a line what the closed fold holds: δ first, then what is not as at first."""
+        rest = [self.rows[key].parameter for key in self._rest(shown)]
+        rest.sort(key=lambda p: (p.symbol != "δ", self._values.get(p.key) == p.default))
+        values = [parameter_text(with_unit(p, self._values), self._values[p.key]) for p in rest]
+        brief = [shorten(text, LETTERS, placeholder="…") for text in values[:TOLD]]
+        words = " · ".join(brief) + (" · …" if len(values) > TOLD else "")
+        visible = bool(words) and not self.more.open
+        if words != self.told.text():
+            self.told.setText(words)
+            self.told.setToolTip("\n".join(values))
+            self.more.heading.setToolTip("\n".join(values))
+        if self.told.isHidden() == visible:
+            self.told.setVisible(visible)
 
     def show_space(self, result: Result) -> None:
         """Show the picture of an answer's space, or none."""
@@ -108,6 +173,21 @@ class _Page(QWidget):
         if self.space.isHidden() == (result.space is not None):
             self.space.setVisible(result.space is not None)
             self.show_rows([key for key, row in self.rows.items() if not row.isHidden()])
+
+
+def _rows_layout(around: QVBoxLayout) -> QVBoxLayout:
+    """Return a new place for rows at the end of another."""
+    inner = QVBoxLayout()
+    inner.setContentsMargins(0, 0, 0, 0)
+    inner.setSpacing(2)
+    around.addLayout(inner)
+    return inner
+
+
+def _stops(widget: QWidget) -> list[QWidget]:
+    """Return what inside a widget Tab comes to, in the order in which it was made."""
+    inside = (w for w in widget.findChildren(QWidget) if w.window() is widget.window())
+    return [w for w in inside if w.focusPolicy() & Qt.FocusPolicy.TabFocus]
 
 
 class _Pages(QWidget):
@@ -166,7 +246,7 @@ class ParametersPanel(QScrollArea):
         super().__init__()
         self._session = session
         self._files = files
-        self._folded: set[str] = set()
+        self._turned: set[str] = set()
         self._pages: dict[str, _Page] = {}
         self._shown: tuple[object, ...] | None = None
         self._gestures = 0
@@ -191,13 +271,29 @@ class ParametersPanel(QScrollArea):
 
     @property
     def folded(self) -> frozenset[str]:
-        """The groups that are folded away."""
-        return frozenset(self._folded)
+        """The groups that are folded away; of those closed at first, the ones that are open."""
+        return frozenset(self._turned)
 
     def fold(self, groups: Iterable[str]) -> None:
-        """Fold these groups away in every study, and no others."""
-        self._folded = set(groups)
+        """Fold these groups away in every study, and no others, but for those closed at first."""
+        self._turned = set(groups)
         self._state_changed(self._session.state, None)
+
+    def reveal(self, key: str) -> ParameterRow:
+        """Open the folds above a row of the study in front, scroll to it and give it the focus.
+
+        Raises
+        ------
+        KeyError
+            If the parameter has no row.
+        """
+        row = self.row(key)
+        for section in self._pages[self._session.state.study].sections.values():
+            if section.isAncestorOf(row) and not section.open:
+                section.heading.setChecked(True)
+        self.ensureWidgetVisible(row)
+        next(iter(_stops(row)), row).setFocus()
+        return row
 
     @property
     def space(self) -> SpaceView:
@@ -250,7 +346,11 @@ class ParametersPanel(QScrollArea):
 
     def _fold(self, group: str, folded: bool) -> None:
         """Keep a group folded away in every study."""
-        (self._folded.add if folded else self._folded.discard)(group)
+        turned = folded != (group in CLOSED_AT_FIRST)
+        (self._turned.add if turned else self._turned.discard)(group)
+        if group == MORE:
+            page = self._page(get_study(self._session.state.study))
+            page.tell([key for key, row in page.rows.items() if not row.isHidden()])
 
     def _file_chosen(self, study_id: str, key: str, path: Path) -> None:
         if self._files is None:
@@ -267,6 +367,8 @@ class ParametersPanel(QScrollArea):
             self.reopened.emit()
 
     def _file_failed(self, study_id: str, key: str, error: Exception) -> None:
+        if study_id == self._session.state.study:
+            self.reveal(key)
         self._page(get_study(study_id)).rows[key].show_error(explain(error, "data").sentence)
 
     def _gesture_ended(self) -> None:
@@ -280,16 +382,20 @@ class ParametersPanel(QScrollArea):
         if self._shelf.show_page(page):
             self.verticalScrollBar().setValue(0)
         for group, section in page.sections.items():
-            section.set_open(group not in self._folded)
+            section.set_open((group in self._turned) == (group in CLOSED_AT_FIRST))
         swept = request.sweep.key if request.sweep is not None else ""
         values = dict(request.values)
         page.show_values(request.unit_values)
         if (advice := study.advice(request)) is not None:
             page.advice.show_advice(advice, values[advice.key])
         shown = [k for k, r in page.rows.items() if relevant(r.parameter, values, request.quantity)]
-        layout = (study.id, swept, shown)
-        if layout != self._shown:
+        essential = essential_keys(study, request)
+        layout = (study.id, swept, shown, essential)
+        if layout == self._shown:
+            page.tell(shown)
+        else:
             self._shown = layout
+            page.place(essential)
             page.show_rows(shown)
             for key, row in page.rows.items():
                 row.mark_swept(key == swept)

@@ -13,23 +13,32 @@ from PySide6.QtWidgets import (
     QMenu,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
+from explorer.engine.session.plot_view import PlotView, default_plot_view
 from explorer.engine.session.session import Session, SessionState
 from explorer.engine.session.which_view import WhichView
 from explorer.studies.base.help_page import Preset, sampled_for
-from explorer.studies.base.study import Request, Selection, preset_request
+from explorer.studies.base.study import Request, Selection, Study, preset_request
 from explorer.studies.registry import get_study
 from explorer.ui.base.styled import tool_button
 from explorer.ui.widgets.links import follow_links, linked
 
+MOST_NAMED = 4
+"""Of what was changed since a preset was chosen."""
+
 
 def preset_in_front(state: SessionState) -> Preset | None:
-    """Return the preset that the study in front shows unchanged, if it does."""
-    there = _asked_by(state.study).get(state.request, ())
-    return next((item for item in there if _is_shown(item, state)), None)
+    """Return the preset that the study in front shows unchanged, if it does.
+
+    Of several that ask the same it is the one that was chosen.
+    """
+    there = [p for p in _asked_by(state.study).get(state.request, ()) if _is_shown(p, state)]
+    if len(there) > 1:
+        chosen = state.look_of(state.study, state.request.quantity).preset
+        there.sort(key=lambda item: item.key != chosen)
+    return there[0] if there else None
 
 
 def _is_shown(item: Preset, state: SessionState) -> bool:
@@ -56,17 +65,51 @@ def _asked_by(study_id: str) -> dict[Request, list[Preset]]:
     return found
 
 
-def follow_preset(session: Session, item: Preset) -> None:
-    """Ask what a preset of the study in front asks, as one step that can be undone.
+def follow_preset(session: Session, item: Preset, study_id: str = "") -> None:
+    """Ask what a preset of a study asks (the one in front), as one step that can be undone.
 
     Pins about other questions go: beside the preset's curves they would pass for its own.
     """
-    request = preset_request(get_study(session.state.study), item)
+    study = get_study(study_id or session.state.study)
+    request = preset_request(study, item)
     selection = session.state.selection
     if selection is not None:
         request = replace(request, selection=sampled_for(item, selection))
-    which = which_of(item, session.state.which)
-    session.follow(request, text=f"choose {item.name}", keep_pins=False, which=which)
+    which, look = which_of(item, session.state.which), look_of(study, item)
+    text = f"choose {item.name}"
+    session.follow(request, text=text, keep_pins=False, which=which, look=look)
+
+
+def look_of(study: Study, item: Preset) -> PlotView | None:
+    """Return how the plot of a preset is looked at; None for a map."""
+    request = preset_request(study, item)
+    if not request.quantity:
+        return None
+    return replace(default_plot_view(study, request.quantity), preset=item.key)
+
+
+def preset_behind(state: SessionState) -> Preset | None:
+    """Return the preset that the plot in front shows or began with."""
+    shown = preset_in_front(state)
+    if shown is not None or not state.request.quantity:
+        return shown
+    key = state.look_of(state.study, state.request.quantity).preset
+    return next((item for item in get_study(state.study).presets if item.key == key), None)
+
+
+def changed_since(state: SessionState, item: Preset) -> list[str]:
+    """Return what is not as a preset of the study in front has it, by symbols or names."""
+    study, now = get_study(state.study), state.request
+    then = preset_request(study, item)
+    changed = [p.symbol or p.name for p in study.parameters if now[p.key] != then[p.key]]
+    if now.sweep != then.sweep:
+        same_axis = now.sweep and then.sweep and now.sweep.key == then.sweep.key
+        changed.append("range" if same_axis else "x axis")
+    if now.seed != then.seed:
+        changed.append("seed")
+    if not _has_its_users(item, state.selection):
+        changed.append("users")
+    return changed
 
 
 def which_of(item: Preset, which: WhichView) -> WhichView | None:
@@ -140,7 +183,7 @@ class PresetBar(QWidget):
 class PresetNote(QFrame):
     """What the paper claims of the preset in front and what comes out here.
 
-    Shown while the question is the preset's, unchanged; gone with the first change.
+    After a change a line says what was changed, beside a way back, as one step.
     """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
@@ -153,24 +196,44 @@ class PresetNote(QFrame):
         self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.words.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.words.setAccessibleName("About this preset")
-        layout = QVBoxLayout(self)
+        self.back = tool_button("↺ back", "", "Back to the figure", quiet=True)
+        self.back.clicked.connect(self._go_back)
+        self._behind: Preset | None = None
+        layout = QHBoxLayout(self)
         layout.setContentsMargins(14, 8, 14, 6)
-        layout.addWidget(self.words)
+        layout.addWidget(self.words, 1)
+        layout.addWidget(self.back, 0, Qt.AlignmentFlag.AlignTop)
         session.changed.connect(self._state_changed)
         self._state_changed(session.state, None)
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
-        unchanged = old is not None and (old.study, old.requests, old.selection) == (
+        unchanged = old is not None and (old.study, old.requests, old.selection, old.looks) == (
             state.study,
             state.requests,
             state.selection,
+            state.looks,
         )
         if unchanged:
             return
-        item = preset_in_front(state)
+        item = self._behind = preset_behind(state)
         if item is not None:
-            self.words.setText(_note_html(item))
+            changed = changed_since(state, item)
+            words = _changed_html(item, changed) if changed else _note_html(item)
+            if words != self.words.text():
+                self.words.setText(words)
+            self.back.setVisible(bool(changed))
+            self.back.setToolTip(f"Ask again what {item.name} asks")
         self.setVisible(item is not None)
+
+    def _go_back(self) -> None:
+        if self._behind is not None:
+            follow_preset(self._session, self._behind)
+
+
+def _changed_html(item: Preset, changed: list[str]) -> str:
+    named = ", ".join(changed[:MOST_NAMED])
+    more = f" and {len(changed) - MOST_NAMED} more" if len(changed) > MOST_NAMED else ""
+    return f"<b>{html.escape(item.name)}</b> · changed: {html.escape(named + more)}"
 
 
 def _note_html(item: Preset) -> str:

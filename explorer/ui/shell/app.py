@@ -52,6 +52,9 @@ class WindowOptions:
         Device pixels to one of them, in a screenshot.
     theme : str
         ``system``, ``light`` or ``dark``.
+    start_page : bool or None
+        Whether the page with all questions is in front; None where nothing else is asked for, as
+        its tick says.
     compute_process : bool
         Whether what is shown is computed in a process of its own.
     """
@@ -69,7 +72,15 @@ class WindowOptions:
     size: tuple[int, int] = (1280, 800)
     scale: int = 1
     theme: str = "system"
+    start_page: bool | None = None
     compute_process: bool = True
+
+    @property
+    def names_nothing(self) -> bool:
+        """Whether nothing says what to show."""
+        named = (self.study, self.data, self.preset, self.quantity, self.region, self.users,
+                 self.seed, self.recipe)  # fmt: skip
+        return not self.values and all(option is None for option in named)
 
 
 def run_window(options: WindowOptions) -> int:

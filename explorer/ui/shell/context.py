@@ -45,5 +45,17 @@ class WindowContext(WorkspaceHost):
         return "" if self.tool else self.workspace.why_no_export()
 
     @abstractmethod
+    def find_anything(self, typed: str = "") -> None:
+        """Open the palette of everything that has a name."""
+
+    @abstractmethod
+    def show_tool(self, key: str) -> None:
+        """Bring a tab that is about no one question to the front."""
+
+    @abstractmethod
+    def show_all(self) -> None:
+        """Show the page with all questions."""
+
+    @abstractmethod
     def reset_layout(self) -> None:
         """Put docks and tabs back to where they were at first."""

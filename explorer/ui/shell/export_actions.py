@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog
 
 from explorer.engine.runtime.runtime import first_result
+from explorer.engine.session.as_code import bounds_line, bounds_script, map_line, map_script
 from explorer.engine.session.recipe import Recipe
 from explorer.figures.animation.frames import Animation
 from explorer.figures.export_job import ExportJob
@@ -26,6 +30,11 @@ if TYPE_CHECKING:
     from explorer.studies.base.study import Request, Result
     from explorer.ui.controllers.workspace import Exported
     from explorer.ui.shell.context import WindowContext
+
+_CODE = {"line": "command line", "script": "Python script"}
+
+
+_COPIED = {Kind.PICTURE: "picture is", Kind.REVIEWER: "text for a reviewer is"}
 
 
 class ExportActions(QObject):
@@ -134,6 +143,48 @@ class ExportActions(QObject):
         recipe = self._whole_recipe(result.request, window.data.current, view)
         self._start(ExportJob(result, view, recipe, by_suffix(fmt)))
 
+    def copy_code(self, kind: str) -> None:
+        """Copy what makes the answer in front again, as a shell's ``line`` or a ``script``."""
+        window = self._window
+        result = window.shown_result
+        if window.tool or result is None:
+            self.said.emit("Only a question can be copied so; bring one to the front.")
+            return
+        if self._refused():
+            return
+        view = window.workspace.view_state()
+        try:
+            if result.surfaces:
+                settings = self.recipe(result, window.data.current, public_view(result, view))
+                text = map_line(settings) if kind == "line" else map_script(settings)
+            elif kind == "line":
+                text = bounds_line(result, view.claim, view.hidden)
+            else:
+                text = bounds_script(result, view.claim)
+        except ValueError as error:  # it may not be told
+            window.show_problem(explain(error, "export"))
+            return
+        QGuiApplication.clipboard().setText(text)
+        self.said.emit(f"The {_CODE[kind]} is on the clipboard.")
+
+    def review(self, suffix: str) -> None:
+        """Copy what a reviewer asks of the guarantee in front; a page goes to a file, asked for.
+
+        `suffix` is that of a format of `Kind.REVIEWER`.
+        """
+        window, result, path = self._window, self._window.shown_result, None
+        if self._refused() or result is None:
+            return
+        if suffix == "pdf":
+            start = str(Path(window.files.folder()) / "guarantee.pdf")
+            name, _ = QFileDialog.getSaveFileName(window, "One-page PDF", start, "PDF (*.pdf)")
+            if not name:
+                return
+            path = Path(name).with_suffix(".pdf")
+        view = public_view(result, window.workspace.view_state())
+        recipe = self._whole_recipe(result.request, window.data.current, view)
+        self._start(ExportJob(result, view, recipe, by_suffix(suffix, Kind.REVIEWER), path))
+
     def _refused(self) -> bool:
         """Say why nothing can be exported now, if that is so."""
         why = self._window.why_no_export()
@@ -154,7 +205,7 @@ class ExportActions(QObject):
     def _done(self, job: ExportJob) -> None:
         self._window.banner.settled("export")
         if job.path is None:
-            what = "picture is" if job.format.kind is Kind.PICTURE else "numbers are"
+            what = _COPIED.get(job.format.kind, "numbers are")
             self.said.emit(f"The {what} on the clipboard.")
         else:
             self._window.keeper.note_file(job.path)

@@ -32,7 +32,7 @@ from explorer.ui.base.startup_tuning import (
 )
 from explorer.ui.controllers.saved_state import own_file
 from explorer.ui.controllers.session_store import SessionStore
-from explorer.ui.panels.presets import which_of
+from explorer.ui.panels.presets import look_of, which_of
 from explorer.ui.shell.app import SCREENSHOT_TIMEOUT_S, WindowOptions
 from explorer.ui.shell.main_window import MainWindow
 
@@ -126,6 +126,11 @@ class Launch(QObject):
         ):
             if sentence:
                 self.window.show_problem(Problem(source, sentence))
+        asked = self.options.start_page
+        if asked or (asked is None and self.options.names_nothing and self.keeper.start_page):
+            self.window.show_all()
+        else:
+            self.window.start.leave()
         self.window.show()
         QTimer.singleShot(0, self._open_first)
 
@@ -139,7 +144,8 @@ class Launch(QObject):
             study = get_study(session.state.study)
             self._preset = preset(study, self.options.preset)
             asked = preset_request(study, self._preset)
-            session.follow(asked, which=which_of(self._preset, session.state.which))
+            which, look = which_of(self._preset, session.state.which), look_of(study, self._preset)
+            session.follow(asked, which=which, look=look)
         if self.options.quantity is not None:
             session.set_quantity(self.options.quantity)
         if self.options.values:

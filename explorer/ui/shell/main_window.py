@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QDockWidget,
     QFrame,
-    QMainWindow,
     QScrollArea,
-    QSplitter,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -38,20 +35,20 @@ from explorer.ui.dialogs.help_window import HelpWindow
 from explorer.ui.panels.guarantee import GuaranteePanel
 from explorer.ui.panels.parameters import ParametersPanel
 from explorer.ui.panels.presets import PresetBar
-from explorer.ui.panels.questions import QuestionList
+from explorer.ui.panels.questions import QuestionHeader
 from explorer.ui.panels.status import StatusRow
 from explorer.ui.shell.context import WindowContext
+from explorer.ui.shell.desk import Desk
 from explorer.ui.shell.drop_overlay import DropOverlay
 from explorer.ui.shell.export_actions import ExportActions
 from explorer.ui.shell.lazy_tabs import IdleTasks
 from explorer.ui.shell.menu_bar import Menus
+from explorer.ui.shell.start import Start
 from explorer.ui.shell.workspaces import OF_STUDIES, TOOLS, tabs_of
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData, Progress
     from explorer.ui.panels.data import DataPanel
-
-LAYOUT_VERSION = 1
 
 
 class MainWindow(WindowContext):
@@ -76,7 +73,7 @@ class MainWindow(WindowContext):
         self.setObjectName("main-window")
         self.setWindowTitle("Privacy Explorer")
         self.setAcceptDrops(True)
-        self.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks)
+        self.desk = Desk()
         self.session, self.service, self.theme = session, service, theme
         session.changed.connect(self._make_front)  # before a controller has an answer for it
         self.answers = {key: StudyController(session, service, key, self) for key in OF_STUDIES}
@@ -94,7 +91,7 @@ class MainWindow(WindowContext):
         self.menus = Menus(self, self.output)
         self.drop_overlay = DropOverlay(self, service, self.theme)
         self._connect()
-        self._plain_layout = self.saveState(LAYOUT_VERSION)
+        self.desk.begin()
         self._state_changed(session.state, None)
         for key in self.workspaces:
             self._workspace_made(key)
@@ -113,12 +110,17 @@ class MainWindow(WindowContext):
         layout = QVBoxLayout(middle)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
-        layout.addWidget(self.banner)
         layout.addWidget(self.tabs, 1)
-        self.setCentralWidget(middle)
+        self.desk.setCentralWidget(middle)
+        self.start = Start(self, self.desk)
+        column = QVBoxLayout(around := QWidget())
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.banner)
+        column.addWidget(self.start.stack, 1)
+        self.setCentralWidget(around)
 
     def _build_docks(self) -> None:
-        self.questions = QuestionList(self.session)
+        self.question = QuestionHeader(self.session, self.show_all)
         self.study_page = HelpWindow(self.session, self.service.runtime.worker, self.theme, self)
         self.presets = PresetBar(self.session, self.study_page.open_page)
         self.parameters = ParametersPanel(self.session, self.parameter_files)
@@ -134,31 +136,14 @@ class MainWindow(WindowContext):
         column = QVBoxLayout(left := QWidget())
         column.setContentsMargins(0, 2, 0, 0)
         column.setSpacing(4)
-        parts = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
-        parts.addWidget(self.questions)
-        stack = QVBoxLayout(below := QWidget())
-        stack.setContentsMargins(0, 0, 0, 0)
-        stack.setSpacing(2)
-        stack.addWidget(self.presets)
-        stack.addWidget(self.sides, 1)
-        parts.addWidget(below)
-        parts.setStretchFactor(1, 1)
-        column.addWidget(parts)
+        for part in (self.question, self.presets, self.sides):
+            column.addWidget(part)
+        column.setStretchFactor(self.sides, 1)
         column.addStrut(236)  # more where a row of the study in front needs it
         self.guarantee.setMinimumWidth(216)
-        area = Qt.DockWidgetArea
-        self.docks = {
-            "question": self._dock("Question", left, area.LeftDockWidgetArea),
-            "guarantee": self._dock("Guarantee", self.guarantee, area.RightDockWidgetArea),
-        }
-        self.resizeDocks(list(self.docks.values()), [276, 268], Qt.Orientation.Horizontal)
-
-    def _dock(self, title: str, content: QWidget, area: Qt.DockWidgetArea) -> QDockWidget:
-        dock = QDockWidget(title, self)
-        dock.setObjectName(f"dock-{title.lower()}")
-        dock.setWidget(content)
-        self.addDockWidget(area, dock)
-        return dock
+        self.desk.add_dock("question", left, Qt.DockWidgetArea.LeftDockWidgetArea)
+        self.desk.add_dock("guarantee", self.guarantee, Qt.DockWidgetArea.RightDockWidgetArea)
+        self.docks = self.desk.docks
 
     def _build_status(self) -> None:
         self.status_row = row = StatusRow(self.activity)
@@ -177,14 +162,14 @@ class MainWindow(WindowContext):
             doing = f"computing {OF_STUDIES[key].title.lower()}"
             self.activity.watch(key, doing, controller.busy_changed, controller.cancel)
             self.parameters.reopened.connect(controller.refresh)
-        files = self.parameter_files
-        self.activity.watch("files", "reading a file", files.busy_changed, files.cancel)
-        self.activity.watch("recipe", "reading a file", self.files.busy_changed, self.files.cancel)
+        for key, files in (("files", self.parameter_files), ("recipe", self.files)):
+            self.activity.watch(key, "reading a file", files.busy_changed, files.cancel)
         self.activity.watch("data", "opening check-ins", self.data.busy_changed, self.data.cancel)
         exporter = self.output.controller
         self.activity.watch("export", "exporting", exporter.busy_changed, exporter.cancel)
         exporter.progress.connect(lambda done: self.activity.share("export", done))
         self.output.said.connect(self.show_status)
+        self.guarantee.review_asked.connect(self.output.review)
         self.data.progress.connect(self._loading)
         self.data.loaded.connect(self._loaded)
         self.data.failed.connect(lambda error: self.show_problem(explain(error, "data")))
@@ -192,7 +177,6 @@ class MainWindow(WindowContext):
         self.keeper.save_failed.connect(lambda error: self.show_problem(explain(error, "session")))
         self.files.followed.connect(self._followed)
         self.session.changed.connect(self._state_changed)
-        self.questions.clicked_on.connect(self.show_study)
         self.tabs.currentChanged.connect(self._tab_chosen)
 
     def _workspace_made(self, key: str) -> None:
@@ -241,25 +225,38 @@ class MainWindow(WindowContext):
         """Show what went wrong in the banner."""
         self.banner.show_problem(problem)
 
-    def show_study(self, study_id: str) -> None:
-        """Bring a study to the front, from the Compare tab too."""
+    def show_study(self, study_id: str, parameter: str = "") -> None:
+        """Bring a study to the front, from anywhere; with a parameter, its row has the focus."""
+        self.start.leave()
         self.session.set_study(study_id)
         self.tabs.setCurrentWidget(self.workspace)
+        if parameter:
+            self.parameters.reveal(parameter)
+
+    def show_tool(self, key: str) -> None:
+        """Bring a tab that is about no one question to the front."""
+        self.start.leave()
+        self.tabs.setCurrentWidget(self.tools[key])
+
+    def show_all(self) -> None:
+        """Show the page with all questions."""
+        self.start.show()
+
+    def find_anything(self, typed: str = "") -> None:
+        """Open the palette of everything that has a name."""
+        self.menus.finder.open(typed)
 
     def reset_layout(self) -> None:
         """Put docks and tabs back to where they were at first."""
-        self.restoreState(self._plain_layout, LAYOUT_VERSION)
-        for dock in self.docks.values():
-            dock.show()
-        self.resizeDocks(list(self.docks.values()), [276, 268], Qt.Orientation.Horizontal)
+        self.desk.reset()
 
     def restore_layout(self, layout: bytes) -> None:
         """Put docks where they were when `saved_layout` was called."""
-        self.restoreState(QByteArray(layout), LAYOUT_VERSION)
+        self.desk.restore(layout)
 
     def saved_layout(self) -> bytes:
         """Return where the docks are."""
-        return bytes(self.saveState(LAYOUT_VERSION).data())
+        return self.desk.saved()
 
     # From the session and the tabs
 
@@ -292,6 +289,7 @@ class MainWindow(WindowContext):
         """Bring the last study of the chosen workspace to the front."""
         key = self.workspaces.key_at(index) or self._front_key()
         self.menus.update()
+        self.desk.stand_aside(self.tool is not None and self.tool.alone)
         if self.tool or key == self._front_key():
             return
         last = self.workspaces[key].current_result
@@ -304,10 +302,11 @@ class MainWindow(WindowContext):
     def _followed(self, recipe: Recipe) -> None:
         """Look at a recipe's answer as it was looked at when it was exported."""
         self.banner.settled("recipe")
+        self.start.leave()
         if recipe.view:
             self.workspace.apply_view_state(ViewState.from_dict(recipe.view))
         if recipe.grid is not None:
-            self.tabs.setCurrentWidget(self.tools["sweep"])
+            self.show_tool("sweep")
             self.tools["sweep"].follow_recipe()
         self.session.end_gesture()
 

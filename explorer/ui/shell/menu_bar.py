@@ -13,17 +13,22 @@ from PySide6.QtWidgets import QMenu
 from explorer.studies.registry import card, cards, get_study
 from explorer.ui.base import theme as themes
 from explorer.ui.controllers.cached_checkins import CachedCheckins
-from explorer.ui.dialogs.about import about_dialog, keys_dialog
+from explorer.ui.dialogs.about import about_dialog, keys_dialog, words_dialog
 from explorer.ui.panels.presets import PresetMenu
 from explorer.ui.shell.checking import CheckedAgainst
 from explorer.ui.shell.computing import ComputingPreferences
 from explorer.ui.shell.errata import Errata
+from explorer.ui.shell.finder import KEY, Finder
 
 if TYPE_CHECKING:
     from explorer.engine.session.session import SessionState
     from explorer.ui.shell.context import WindowContext
     from explorer.ui.shell.export_actions import ExportActions
 
+_OF_THE_ANSWER = (
+    "export", "copy", "copy-numbers", "copy-line", "copy-python", "copy-reviewer", "copy-latex",
+)  # fmt: skip
+"""What there is to do with the answer in front."""
 _THEME_WORDS = {"system": "As the system", "light": "Light", "dark": "Dark"}
 
 
@@ -117,7 +122,26 @@ class Menus:
         redo = self._add(menu, "redo", "&Redo", window.session.redo)
         redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
         menu.addSeparator()
+        output = self._output
+        self._add(
+            menu, "copy-line", "Copy as &command line", lambda: output.copy_code("line"),
+            tip="Copy the line for a terminal that makes what is in front again",
+        )  # fmt: skip
+        self._add(
+            menu, "copy-python", "Copy as P&ython", lambda: output.copy_code("script"),
+            tip="Copy a short program that computes what is in front again",
+        )  # fmt: skip
+        review = self._output.review
+        self._add(menu, "copy-reviewer", "Copy for a re&viewer", lambda: review("txt"))
+        self._add(menu, "copy-latex", "Copy for a reviewer as &LaTeX", lambda: review("tex"))
+        menu.addSeparator()
         self._add(menu, "reset", "Re&set parameters", self._reset_parameters)
+        menu.addSeparator()
+        self.finder = Finder(window)
+        self._add(
+            menu, "find", "&Find anything…", self.finder.open, KEY,
+            "A question, figure, parameter, command or word by its name; eps0 = 2 sets a parameter",
+        )  # fmt: skip
         menu.addSeparator()
         self.computing = ComputingPreferences(window)
         self._add(
@@ -152,6 +176,8 @@ class Menus:
     def _study_menu(self) -> None:
         window = self._window
         menu = window.menuBar().addMenu("&Study")
+        self._add(menu, "all", "&All questions", window.show_all, "Alt+Home")
+        menu.addSeparator()
         self._studies = QActionGroup(window)
         family = ""
         for place, study in enumerate(cards(), start=1):
@@ -189,6 +215,7 @@ class Menus:
         self._add(
             menu, "keys", "&Keyboard and mouse", lambda: keys_dialog(window).show(), "Ctrl+F1"
         )
+        self._add(menu, "words", "&Words", lambda: words_dialog(window).show(), tip="ε, δ, EMD, …")
         self._add(menu, "about", "&About Privacy Explorer", lambda: about_dialog(window).show())
 
     def update(self, *_: object) -> None:
@@ -207,7 +234,7 @@ class Menus:
             self.actions[key].setEnabled(bool(text))
         for action in self._studies.actions():
             action.setChecked(action.data() == session.state.study)
-        for key in ("export", "copy", "copy-numbers"):
+        for key in _OF_THE_ANSWER:
             self.actions[key].setEnabled(answered and not why)
             self.actions[key].setStatusTip(why)
             self.actions[key].setToolTip(why or self.actions[key].text().replace("&", ""))

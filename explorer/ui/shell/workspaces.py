@@ -54,6 +54,10 @@ TOOLS = {
         "Sweep", "The question in front over a grid of further parameters",
         "explorer.ui.sweep.workspace:SweepWorkspace",
     ),
+    "figures": WorkspaceSpec(
+        "Figures", "The figures, tables and examples of all papers, and what comes out here",
+        "explorer.ui.index.workspace:FiguresWorkspace",
+    ),
 }  # fmt: skip
 """The others."""
 

@@ -15,9 +15,9 @@ from explorer.figures.geometry import axis_coordinates, bar_edges
 from explorer.figures.grid.panels import Panel
 from explorer.studies.base.numbers import NEARLY, format_number
 from explorer.ui.curves.reading import ABSENT, COMPUTING, reading
-from explorer.ui.curves.value_axis import ValueAxis
 from explorer.ui.drawing.curves import Curve
 from explorer.ui.drawing.plot_label import PlotLabel
+from explorer.ui.drawing.value_axis import ValueAxis
 
 LEAST = (128, 92)
 """Pixels of a plot, below which a page scrolls."""

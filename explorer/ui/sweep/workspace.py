@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from explorer.engine.farm.running import Asked, News, grid_news
 from explorer.engine.service import StudyService
+from explorer.engine.session.plot_view import PlotView, hidden_keys
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.formats import Kind
 from explorer.figures.grid.panels import (
@@ -144,9 +145,9 @@ class SweepWorkspace(Workspace):
         form.changed.connect(self._grid_edited)
         form.compute.connect(self._compute_or_stop)
         form.export.connect(self.export_file)
-        form.y_log.connect(lambda on: self._set_look(y_log=on))
+        form.y_log.connect(lambda on: self._set_look(replace(self._now, y_log=on)))
         form.curve.connect(self._choose_curve)
-        self.legend.ticked.connect(self._ticked)
+        self.legend.ticked.connect(lambda key, on: self._set_look(self._now.ticked(key, on)))
         self.legend.currentItemChanged.connect(lambda *_: self._draw())
         self.pages.stepped.connect(self.step_page)
         self.open.clicked.connect(lambda _=False: self._open_cell(self.multiples.selected))
@@ -283,16 +284,21 @@ class SweepWorkspace(Workspace):
     # What is shown
 
     @property
+    def _now(self) -> PlotView:
+        return self._session.state.look_of(self.request.study, self.request.quantity)
+
+    @property
     def _look(self) -> tuple[bool, frozenset[str]]:
-        look = self._session.state.look_of(self.request.study, self.request.quantity)
-        colours = self.answer is not None and self.answer.grid.colours
-        return look.y_log, frozenset() if colours else look.hidden
+        answer, look = self.answer, self._now
+        if answer is not None and answer.grid.colours:
+            return look.y_log, frozenset()
+        keys = [s.key for s in answer.series] if answer is not None else []
+        return look.y_log, hidden_keys(look, self.request, keys)
 
     def view_state(self) -> ViewState:
         """Return how the grid is looked at."""
         y_log, hidden = self._look
-        sweep = self.request.sweep
-        x_log = sweep is not None and sweep.scale is Scale.LOG
+        x_log = self.request.sweep is not None and self.request.sweep.scale is Scale.LOG
         return ViewState(
             theme=self._theme.name, x_log=x_log, y_log=y_log, hidden=tuple(sorted(hidden))
         )
@@ -332,14 +338,8 @@ class SweepWorkspace(Workspace):
             items = [(s.key, s.label) for s in answer.series]
             self.form.curves.offer(items, self._curve or best_curve(answer))
 
-    def _ticked(self, key: str, shown: bool) -> None:
-        _, hidden = self._look
-        self._set_look(hidden=hidden - {key} if shown else hidden | {key})
-
-    def _set_look(self, **change: object) -> None:
-        subject = self.request.study, self.request.quantity
-        look = self._session.state.look_of(*subject)
-        self._session.set_look(subject, replace(look, **change))  # type: ignore[arg-type]
+    def _set_look(self, look: PlotView) -> None:
+        self._session.set_look((self.request.study, self.request.quantity), look)
 
     def _choose_curve(self, key: str) -> None:
         self._curve = key

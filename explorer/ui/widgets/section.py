@@ -70,6 +70,12 @@ class Section(QWidget):
             self.body.setVisible(shown)
             self._write_heading()
 
+    def set_title(self, title: str) -> None:
+        """Write another title."""
+        if title != self._title:
+            self._title = title
+            self._write_heading()
+
     def _toggled(self, shown: bool) -> None:
         self.body.setVisible(shown)
         self._write_heading()

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from explorer.privacy.heatmaps.pyramid import row_pass
+from explorer.privacy.heatmaps.pyramid import first_users, row_pass
+from explorer.privacy.heatmaps.pyramid.first_users import FirstUsers
 from explorer.privacy.heatmaps.pyramid.fixed_point import lines, mass_bits, row_masses
 from explorer.privacy.heatmaps.pyramid.morton import encode
 from explorer.privacy.heatmaps.pyramid.row_pass import CountedRows, compile_pass, count_rows
@@ -204,3 +205,35 @@ def test_boxes_are_snapped_to_steps() -> None:
     )
     with pytest.raises(ValueError, match="empty"):
         Edges(1, 0, 0, 1)
+
+
+numbers = st.none() | st.integers(0, 9)
+
+
+@given(histories, times, times, st.lists(st.tuples(numbers, numbers), min_size=1, max_size=8))
+def test_more_and_fewer_users_are_counted_from_the_last_ones(
+    engine: str, people: Histories, start: int | None, end: int | None, asked: list[Any]
+) -> None:
+    rows, first = rows_of(people), FirstUsers()
+    for where in (Where(BOX, start, end), Where(Edges(-1, -1, 5, 6))):
+        for most, among in asked:
+            found = first.count(rows, where, 2, most, among, 40)
+            want = count_rows(rows, where, 2, most, among, 40)
+            assert as_dict(found) == as_dict(want)
+
+
+def test_who_is_counted_already_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    people = [[(int(y), int(x), 0) for y, x in rng.integers(-2, 6, (3, 2))] for _ in range(100)]
+    rows, first, looked_at = rows_of(people), FirstUsers(), []
+    for most in (50, 50):
+        first.count(rows, Where(BOX), 2, most)
+
+    def watched(rows: UserRows, *asked: Any, **named: Any) -> CountedRows:
+        looked_at.append(rows.users)
+        return count_rows(rows, *asked, **named)
+
+    monkeypatch.setattr(first_users, "count_rows", watched)
+    for most in (53, 51, 51, 60):
+        first.count(rows, Where(BOX), 2, most)
+    assert sum(looked_at) < 40

@@ -56,8 +56,16 @@ SAID = {
         "8", "1", "38", Measured(".220"), Measured(".144"), Measured(".073"), Measured(".043"),
         Measured(".025"), "1", "2", "5", "10", "20",
     ),
-    ("heatmap", "figure-10"): lambda a: ("10",),
-    ("heatmap", "figure-11"): lambda a: ("11",),
+    ("heatmap", "figure-10"): lambda a: (
+        "10", "4", "15", "30", "75", Measured(".16"), Measured(".17"), Measured(".12"),
+        Measured(".10"), Measured(".087"), Measured(".084"), Measured(".091"), Measured(".085"),
+        Measured(".01"),
+    ),
+    ("heatmap", "figure-11"): lambda a: (
+        "11", "4", "15", "30", "75", Measured(".21"), Measured(".17"), Measured(".12"),
+        Measured(".09"), Measured(".081"), Measured(".084"), Measured(".091"), "30",
+        Measured(".01"), Measured(".084"), "75",
+    ),
     ("heatmap", "figure-9"): lambda a: (
         "9", "12", "20", "50", Measured(".040"), Measured(".006"), ".01", Measured(".49"),
         Measured(".53"), Measured(".023"),

@@ -276,8 +276,13 @@ def _alpha0_at(alpha: float, target: _Target) -> float:
     if low >= high:
         return min(_composed(alpha, group.m), checks.EPSILON_MAX)
 
+    @lru_cache(maxsize=1)
+    def log_delta(a0: float) -> float:
+        # What the search ends with it has often just tried.
+        return group.log_delta(alpha, a0)[0]
+
     def excess(x: float) -> float:
-        return group.log_delta(alpha, math.exp(x))[0] - log_target
+        return log_delta(math.exp(x)) - log_target
 
     def slope(x: float) -> float:
         below, above = (group.guess(alpha, math.exp(x + t)) for t in (-1e-4, 1e-4))
@@ -292,7 +297,7 @@ def _alpha0_at(alpha: float, target: _Target) -> float:
         if math.exp(_group(plain).rough_log_alpha0(alpha, log_target)) > found * (1 - 3e-3):
             found = max(found, _alpha0_at(alpha, plain))
     # At low itself only α/m is known to be enough, which may be less.
-    known = found if group.log_delta(alpha, found)[0] <= log_target else 0.0
+    known = found if log_delta(found) <= log_target else 0.0
     return min(max(known, _composed(alpha, group.m)), checks.EPSILON_MAX)
 
 

@@ -24,6 +24,8 @@ _HOPELESS = -1800.0
 """Below this the logarithm is only bounded: e^800 times it has no double."""
 _STEEP = 0.3
 """Above this κ tails have few terms and are summed directly."""
+_AT_ONCE = 32
+"""So many of these terms are computed together."""
 _RUN_MIN = 1000
 """Windows from this size on are filled by recurrence."""
 _ROUNDING = 2e-11
@@ -218,13 +220,14 @@ def _half_run(N: FloatArray, b: FloatArray, anchor: int) -> FloatArray:
 
 def _direct(N: FloatArray, b: FloatArray, f: FloatArray, level: float, kappa: float) -> FloatArray:
     """Σ_{i≤b} (λN − i)·f(i), downwards from b; neighbours have ratio below (1−κ)/(1+κ)."""
-    term, excess = f.copy(), (N * level - b) * f
-    steps = math.ceil(45.0 / math.log((1 + kappa) / (2 * level)))
-    for i in range(min(steps, int(b.max()))):
-        below = np.maximum(b - i, 0.0)
-        term = term * below / (N - below + 1)
-        excess += (N * level - below + 1) * term
-    return excess
+    term, excess = f, (N * level - b) * f
+    steps = min(math.ceil(45.0 / math.log((1 + kappa) / (2 * level))), int(b.max()))
+    for start in range(0, steps, _AT_ONCE):
+        below = np.maximum(b - np.arange(start, min(start + _AT_ONCE, steps))[:, None], 0.0)
+        terms = term * np.cumprod(below / (N - below + 1), axis=0)
+        excess = excess + ((N * level - below + 1) * terms).sum(axis=0)
+        term = terms[-1]
+    return np.asarray(excess)
 
 
 def _tails(N: FloatArray, b: FloatArray, f: FloatArray, shift: float) -> FloatArray:

@@ -14,7 +14,6 @@ for whatever (α, δ) is claimed with nothing known but α₀, m, n and the diam
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -27,96 +26,12 @@ from explorer.privacy.core.vectorised import vectorised
 from explorer.privacy.user_metric.calibration import ALPHA_MAX
 from explorer.privacy.user_metric.hops.group_hops import group_arguments
 from explorer.privacy.user_metric.hops.one_hop import near_and_far
+from explorer.privacy.user_metric.hops.refuting_counts import Counts
 
 _WINDOW_MAX = 1 << 18
 """Longer laws are not summed: nothing is refuted then."""
-_ROUNDING = 1e-15
 _SHARES = np.geomspace(1e-3, 1.0, 61)
 """Ways w of which the worst is looked for."""
-
-
-@dataclass(frozen=True)
-class _Counts:
-    """The law of T: j answers for x and `others` for z."""
-
-    moved: float
-    others: float
-    p: float
-    eta: float
-    lean: float
-    """2s − 1 = tanh(α₀d/2)."""
-
-    @classmethod
-    def of(cls, alpha0: float, d: float, moved: float, others: float) -> "_Counts":
-        a = alpha0 * d
-        lean = math.tanh(a / 2)
-        if others == 0:
-            return cls(moved, 0.0, 0.0, 0.0, lean)
-        near = math.exp(-alpha0)
-        # 2s = 1 + tanh(a/2).
-        p = (1 + lean) * near * -math.expm1(-alpha0) / (1 - (1 + lean) * near * near)
-        p = min(p, 1.0)
-        return cls(moved, others, p, (1 - p) * near, lean)
-
-    def cumulants(self, tilt: float) -> tuple[float, float, float]:
-        """Return K, K′ and K″ of T at a tilt."""
-        ch, sh = math.cosh(tilt), math.sinh(tilt)
-        rise = 2 * math.sinh(tilt / 2) ** 2
-        f = (1 - self.eta) * (rise + self.lean * sh)
-        g = self.p * rise
-        f1, g1 = (1 - self.eta) * (sh + self.lean * ch), self.p * sh
-        f2, g2 = (1 - self.eta) * (ch + self.lean * sh), self.p * ch
-        # Far out 1 + f itself would cancel.
-        share = (1 + self.lean) / 2
-        whole = self.eta + (1 - self.eta) * (
-            share * math.exp(tilt) + (1 - share) * math.exp(-tilt) + 1e-300
-        )
-        first = self.moved * f1 / whole + self.others * g1 / (1 + g)
-        second = self.moved * (f2 / whole - (f1 / whole) ** 2)
-        second += self.others * (g2 / (1 + g) - (g1 / (1 + g)) ** 2)
-        value = self.moved * (
-            math.log1p(f) if f > -0.5 else math.log(whole)
-        ) + self.others * math.log1p(g)
-        return value, first, max(second, 0.0)
-
-    def tilted(
-        self, tilt: float, start: int, size: int, mirrored: bool
-    ) -> tuple[FloatArray, float]:
-        """Return the tilted probabilities of T from `start` on, or of −T, and by how much they err.
-
-        Probabilities outside the window come back into it.
-        """
-        lean = -self.lean if mirrored else self.lean
-        ch, sh = math.cosh(tilt), math.sinh(tilt)
-        omega = 2 * np.pi * np.arange(self._frequencies(tilt, size)) / size
-        real, imag = -2 * np.sin(omega / 2) ** 2, np.sin(omega)
-        rise = 2 * math.sinh(tilt / 2) ** 2
-        f = 1 + (1 - self.eta) * (rise + lean * sh)
-        g = 1 + self.p * rise
-        moved = (1 - self.eta) * ((ch + lean * sh) * real + 1j * (sh + lean * ch) * imag) / f
-        others = self.p * (ch * real + 1j * sh * imag) / g
-        log_phi = self.moved * _log1p(moved) + self.others * _log1p(others)
-        turned = np.exp(np.conj(log_phi) + 1j * np.mod(omega * start, 2 * np.pi))
-        law: FloatArray = np.fft.irfft(turned, size)
-        # Angles reach π times these and have as many digits; the transform loses fewer.
-        error = _ROUNDING * (100 + self.moved + abs(start) + size)
-        return law, error * 2 * float(np.abs(turned).mean()) * turned.size / size + 1e-30
-
-    def _frequencies(self, tilt: float, size: int) -> int:
-        """Return how many of the transform's frequencies there are before it is below e^−45."""
-        omega = 2 * np.pi * np.arange(0, size // 2 + 1, max(size // 2048, 1)) / size
-        g = 1 + 2 * self.p * math.sinh(tilt / 2) ** 2
-        step = -2 * np.sin(omega / 2) ** 2 * math.cosh(tilt) + 1j * math.sinh(tilt) * np.sin(omega)
-        gone = np.flatnonzero(self.others * _log1p(self.p * step / g).real < -45)
-        whole = size // 2 + 1
-        return min(int(gone[0]) * max(size // 2048, 1) + 1, whole) if gone.size else whole
-
-
-def _log1p(u: Any) -> Any:
-    """ln(1+u) of complex u; numpy's loses the digits of a small one."""
-    a, b = u.real, u.imag
-    with np.errstate(divide="ignore"):
-        return 0.5 * np.log1p(2 * a + a * a + b * b) + 1j * np.arctan2(b, 1 + a)
 
 
 def refuting_delta(
@@ -159,7 +74,7 @@ def refuting_delta(
 
 
 def _delta(alpha: float, alpha0: float, m: float, n: float, d: float, moved: float) -> float:
-    counts = _Counts.of(alpha0, d, moved, m * n - moved)
+    counts = Counts.of(alpha0, d, moved, m * n - moved)
     epsilon = alpha * moved * d / m
     edge = _edge(counts, epsilon)
     if edge is None:
@@ -171,7 +86,7 @@ def _delta(alpha: float, alpha0: float, m: float, n: float, d: float, moved: flo
     low, high = min(mean, -mean_q), max(mean, -mean_q)
     # Both laws lie in the window but for 2e^−84 (Bernstein).
     reach = 13 * math.sqrt(max(variance, variance_q)) + 60
-    size = 1 << math.ceil(math.log2(high - low + 2 * reach + 2))
+    size = _even_length(math.ceil(high - low + 2 * reach + 2))
     if size > _WINDOW_MAX:
         return 0.0
     start = round((low + high) / 2) - size // 2
@@ -190,7 +105,14 @@ def _delta(alpha: float, alpha0: float, m: float, n: float, d: float, moved: flo
     return min(math.exp(log_value - rounding), 1.0) if log_value > -700 else 0.0
 
 
-def _edge(counts: _Counts, epsilon: float) -> int | None:
+def _even_length(least: int) -> int:
+    """Return an even length of quick transforms, little longer than this."""
+    from scipy.fft import next_fast_len
+
+    return 2 * int(next_fast_len((least + 1) // 2, real=True))
+
+
+def _edge(counts: Counts, epsilon: float) -> int | None:
     """Return about the least T with P(T) > e^ε·P(−T); None if there is none."""
     total = counts.moved + counts.others
     # A saddle point of P at T is one of Q at −T: the log-ratio in terms of both tilts.
@@ -218,7 +140,7 @@ def _edge(counts: _Counts, epsilon: float) -> int | None:
     return math.ceil(t)
 
 
-def _tilt_to(counts: _Counts, mean: float) -> float:
+def _tilt_to(counts: Counts, mean: float) -> float:
     """Return the tilt under which T has this mean."""
     tilt = 0.0
     low, high = -40.0, 40.0
@@ -359,29 +281,59 @@ def _best(
         middle = (a + b) / 2
         a, b = (middle, b) if rough.log_delta(middle).max() < log_target else (a, middle)
     best = int(np.argmax(rough.log_delta(b)))
-    found = _above(partial(excess, way=rough.way(best)), low, b, high)
-    for step in (8, 4, 2, 1):
-        for i in (best - step, best + step):
-            # Ways in order have one best: from there on only better ones are solved for.
-            here = partial(excess, way=rough.way(i)) if 0 <= i < rough.d.size else None
-            if here is not None and (math.isinf(found) or here(found - 1e-4) > 0):
-                found = min(found, _above(here, low, found if math.isfinite(found) else b, high))
-                best = i
+
+    def above(i: int, start: float, end: float) -> float:
+        slope = float((rough.log_delta(start + 1e-3) - rough.log_delta(start - 1e-3))[i]) / 2e-3
+        return _above(partial(excess, way=rough.way(i)), low, start, end, slope)
+
+    found = above(best, b, high)
+    if math.isinf(found) or excess(found, rough.way(best)) > 0.1:
+        # Not the target but what can be summed is the limit, which is another for every way.
+        for step in (8, 4, 2, 1):
+            for i in (best - step, best + step):
+                if not 0 <= i < rough.d.size:
+                    continue
+                if math.isinf(found) or excess(found - 1e-4, rough.way(i)) > 0:
+                    found = min(
+                        found, above(i, *((b, high) if math.isinf(found) else (found,) * 2))
+                    )
+                    best = i
+        return found
+    # Ways in order have one best: what is exact beside what is rough changes little between them.
+    for _ in range(6):
+        at = rough.log_delta(found)
+        near = [i for step in (-6, -2, 0, 2, 6) if 0 <= (i := best + step) < rough.d.size]
+        apart = np.array([excess(found, rough.way(i)) for i in near]) - at[near]
+        known, reach = np.isfinite(apart), range(near[0], near[-1] + 1)
+        if not known.any():
+            break
+        exact = at[reach] + np.interp(reach, np.array(near)[known], apart[known])
+        better = reach[int(np.argmax(exact))]
+        lower = math.inf if better == best else above(better, found, found)
+        if not lower < found:
+            break
+        found, best = lower, better
     return found
 
 
-def _above(function: Callable[[float], float], low: float, start: float, high: float) -> float:
-    """Return a point with function > 0 within some 1e-4 above its root; ∞ if there is none."""
+def _above(
+    function: Callable[[float], float], low: float, start: float, high: float, slope: float
+) -> float:
+    """Return a point with function > 0 within some 1e-4 above its root; ∞ if there is none.
+
+    `slope` is about the function's.
+    """
     x, step = min(max(start, low), high), 0.02
     value = function(x)
     below, above = (x, math.inf) if value <= 0 else (low, x)
     last = (math.nan, math.nan)
     for _ in range(40):
-        if math.isfinite(above) and above - below < 1e-4:
+        if (math.isfinite(above) and above - below < 1e-4) or 0 < value < 0.01:
             break
-        slope = (value - last[1]) / (x - last[0]) if x != last[0] else math.nan
+        if math.isfinite(value - last[1]) and x != last[0]:
+            slope = (value - last[1]) / (x - last[0])
         last = (x, value)
-        new = x - (value - 0.002) / slope if slope > 0 and math.isfinite(value) else math.nan
+        new = x - (value - 0.003) / slope if slope > 0 and math.isfinite(value) else math.nan
         if not below < new < above:
             step *= 2
             new = x + step if math.isinf(above) else max(x - step, (below + above) / 2)
@@ -391,12 +343,7 @@ def _above(function: Callable[[float], float], low: float, start: float, high: f
             new = high
         x = new
         value = function(x)
-        if value > 0:
-            above = x
-            if value < 0.01:
-                break
-        else:
-            below = x
+        above, below = (x, below) if value > 0 else (above, x)
     return above
 
 

@@ -161,5 +161,6 @@ def declared(request: Request) -> tuple[Condition, ...]:
             None,
             "declared: whoever did must know it without these check-ins; the promise holds anyway",
             of_guarantee=False,
+            short="Recommendation only: one cell a user",
         ),
     )

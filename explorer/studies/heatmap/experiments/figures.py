@@ -63,7 +63,7 @@ class Figure:
     title : str
         What is drawn.
     expected : str
-        What must come out.
+        What must come out, and where here it does not.
     panels : tuple of Panel
     regions : int
         Cells with most users of the paper's partition, of check-ins; 0 for made data alone.
@@ -110,7 +110,10 @@ def _mixtures(*components: int) -> tuple[Mixtures, ...]:
 
 
 _FILLED = Panel("filled", "filled", FILLED_SHARES, (("epsilon", 1.0), ("users", 200)))
-_DENSER = "pyramid worse the more cells are filled, Laplace better"
+_DENSER = (
+    "Laplace better the more cells are filled; the paper's pyramid is worse{}: on data as they are "
+    "made here {}"
+)
 
 FIGURES = {
     figure.name: figure
@@ -158,11 +161,16 @@ FIGURES = {
         ),
         Figure(
             "figure-10", "Error against filled cells: mixtures of 20 Gaussians, ε = 1, 10 sets",
-            _DENSER, (_FILLED,), made=_mixtures(20, 20, 20, 20),
+            _DENSER.format("", "it is flat, within its intervals"), (_FILLED,),
+            made=_mixtures(20, 20, 20, 20),
         ),
         Figure(
             "figure-11", "As figure 10 with 10, 20, 20 and 80 Gaussians",
-            _DENSER + ", more so than in figure 10", (_FILLED,), made=_mixtures(10, 20, 20, 80),
+            _DENSER.format(
+                ", more so than in figure 10",
+                "it rises to 30 % filled, hardly beyond its intervals, and falls at 75 %",
+            ),
+            (_FILLED,), made=_mixtures(10, 20, 20, 80),
         ),
         Figure(
             "figure-13",

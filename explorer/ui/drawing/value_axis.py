@@ -92,6 +92,11 @@ def nice_range(low: float, high: float, log: bool) -> tuple[float, float]:
     return math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
 
 
+def hull(ranges: list[tuple[float, float]]) -> tuple[float, float]:
+    """Return the range that covers all of these; 0 to 1 without any."""
+    return (min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else (0.0, 1.0)
+
+
 def with_room(
     low: float, high: float, first: float, last: float, share: float
 ) -> tuple[float, float]:

@@ -1,0 +1,269 @@
+"""An answer as a line for a shell, and as a short program, that compute it again.
+
+Neither names more of files than their names: paths and checksums stay here. Of a map the settings
+are those that passed the gate of what holds nothing private.
+"""
+
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pprint import pformat
+from typing import Any
+
+from explorer import __version__
+from explorer.studies.base.claims import claimed
+from explorer.studies.base.parameters import Kind
+from explorer.studies.base.study import (
+    Parameter,
+    Request,
+    Result,
+    Scale,
+    Study,
+    Value,
+    default_request,
+    parameter,
+    quantity,
+)
+from explorer.studies.registry import card, get_study
+
+PROGRAM = "privacy-explorer"
+FILE = "FILE"
+"""Stands for the check-ins, whose name is no setting."""
+UNTOLD = {
+    "region_from": ("region", "region: found on these check-ins, so it is not told; give --region"),
+    "time_from": ("start", "times: found on these check-ins, so they are not told"),
+    "n0_from": ("", "n0: found on these check-ins, so it is not told"),
+}
+"""Word of where a setting came from → the setting, and what is said where it is left out."""
+
+
+def bounds_line(result: Result, claim: str = "", hidden: Iterable[str] = ()) -> str:
+    """Return the line for a shell that answers a question again, with the same numbers.
+
+    Parameters
+    ----------
+    result : Result
+        Of a study that is no map.
+    claim : str
+        Key of what the user claims; empty for the tightest valid bound.
+    hidden : iterable of str
+        Keys of series that are not drawn.
+    """
+    request = result.request
+    study = get_study(request.study)
+    words = [PROGRAM, "bounds", study.id]
+    if request.quantity and request.quantity != study.quantities[0].key:
+        words += ["--quantity", request.quantity]
+    if (sweep := request.sweep) is not None:
+        ends = f"{_plain(sweep.low)}:{_plain(sweep.high)}:{sweep.points}:{sweep.scale.value}"
+        words += ["--sweep", f"{sweep.key}={ends}"]
+    for p, value in _changed(study, request):
+        words += ["--set", f"{p.key}={_plain(_named(p, value))}"]
+    if request.seed:
+        words += ["--seed", str(request.seed)]
+    if claim:
+        words += ["--claim", claim]
+    for key in _there(result, hidden):
+        words += ["--hide", key]
+    return shlex.join(words)
+
+
+def map_line(settings: Mapping[str, Any]) -> str:
+    """Return the line for a shell that draws a map again, but for its noise.
+
+    Parameters
+    ----------
+    settings : mapping
+        A recipe that passed `explorer.figures.gate` without the true map.
+
+    Raises
+    ------
+    ValueError
+        If it did not.
+    """
+    words = [PROGRAM, "heatmap", FILE, *(f"{k}={v}" for k, v in _map_words(settings))]
+    notes = [f"  # {note}" for note in _untold(settings)]
+    return shlex.join(words) + "".join(notes)
+
+
+def bounds_script(result: Result, claim: str = "") -> str:
+    """Return the program that prints a question's curves again, and what is claimed.
+
+    Parameters are as in `bounds_line`.
+    """
+    request = result.request
+    study = get_study(request.study)
+    shown = quantity(study, request.quantity) if request.quantity else None
+    about = f"{card(study.id).name}: {shown.name if shown else card(study.id).question}"
+    direct = _direct(result, claim)
+    if direct:
+        return f'"""{about}, as in Privacy Explorer {__version__}."""\n\n' + direct
+    given: list[str] = []
+    files = []
+    for p, value in _changed(study, request):
+        if p.kind is Kind.FILE:
+            files.append((p.key, str(_named(p, value))))
+        else:
+            given.append(f"{p.key}={value!r}")
+    sweep = request.sweep
+    swept = "None" if sweep is None else (
+        f'Sweep("{sweep.key}", {sweep.low!r}, {sweep.high!r}, {sweep.points}, '
+        f'Scale("{sweep.scale.value}"))'
+    )  # fmt: skip
+    asked = ", ".join([f'get_study("{study.id}")', *given])
+    opened = "".join(
+        f'        asked = asked.with_value("{key}", runtime.add_file(Path({name!r})))\n'
+        for key, name in files
+    )
+    return (
+        f'"""{about}, as in Privacy Explorer {__version__}."""\n\n'
+        "# By the study, which asks explorer.privacy for every curve and checks its conditions.\n"
+        "from contextlib import closing\nfrom dataclasses import replace\n"
+        + ("from pathlib import Path\n" if files else "")
+        + "\nfrom explorer.engine.runtime.runtime import StudyRuntime, final_result\n"
+        "from explorer.studies.base.claims import claimed\n"
+        "from explorer.studies.base.study import Scale, Sweep, default_request\n"
+        "from explorer.studies.registry import get_study\n\n"
+        'if __name__ == "__main__":  # processes that compute import this file\n'
+        f"    asked = default_request({asked})\n"
+        f'    asked = replace(asked, quantity="{request.quantity}", sweep={swept}, '
+        f"seed={request.seed})\n"
+        "    with closing(StudyRuntime()) as runtime:\n"
+        f"{opened}"
+        "        answer = final_result(runtime, asked)\n"
+        "    for series in answer.series:\n"
+        "        for x, y in zip(series.x.tolist(), series.y.tolist()):\n"
+        "            print(series.key, x, y)\n"
+        f"    print(said.line if (said := claimed(answer, {claim!r})) else 'Nothing is claimed.')\n"
+    )
+
+
+def map_script(settings: Mapping[str, Any]) -> str:
+    """Return the program that prints a map's numbers again, but for its noise.
+
+    Raises as `map_line` does.
+    """
+    words = ["heatmap", FILE, *(f"{k}={v}" for k, v in _map_words(settings)), "--json"]
+    notes = "".join(f"# {note}\n" for note in _untold(settings))
+    return (
+        f'"""A private heatmap, as in Privacy Explorer {__version__}: its noise is another."""\n\n'
+        "# By the command line's own function: it opens the file, counts and draws the noise.\n"
+        f"{notes}from explorer.cli import run\n\n"
+        'if __name__ == "__main__":  # processes that compute import this file\n'
+        f"    words = {pformat(words, width=84, compact=True)}\n"
+        "    raise SystemExit(run(words))\n"
+    )
+
+
+def _map_words(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return a map's settings as options with a value each."""
+    if settings.get("private_only") is not True:
+        raise ValueError("settings: these have not passed the gate of what holds nothing private")
+    study, values, part = get_study("heatmap"), settings["values"], settings["selection"]
+    words = [
+        (f"--{p.key.replace('_', '-')}", _plain(values[p.key]))
+        for p in study.parameters
+        if p.key in values and values[p.key] != p.default
+    ]
+    if "region" in part:
+        south, west, north, east = map(_plain, part["region"])
+        ends = (west, south, east, north) if "plane" in part else (south, west, north, east)
+        words.append(("--region", ",".join(ends)))
+    for key in ("plane", "image", "start", "end", "users", "share"):
+        if part.get(key) is not None:
+            words.append((f"--{key}", _plain(part[key])))
+    if part.get("data_seed"):
+        words.append(("--data-seed", str(part["data_seed"])))
+    return [*words, ("--panes", "private")]
+
+
+def _untold(settings: Mapping[str, Any]) -> list[str]:
+    """Return what is said of settings that may not be told."""
+    part = settings["selection"]
+    return [note for key, (told, note) in UNTOLD.items() if key in part and told not in part]
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """What computes one series.
+
+    Attributes
+    ----------
+    module, name : str
+        Where it is, and what is imported.
+    call : str
+        Of the study's parameters by their keys.
+    needs : tuple of str
+        Keys of the parameters that the call takes.
+    """
+
+    module: str
+    name: str
+    call: str
+    needs: tuple[str, ...]
+
+
+_CROWD = ("eps0", "n", "delta")
+_ROUNDS = ("eps0", "k", "n", "T", "delta", "lam_max")
+FUNCTIONS = {
+    **{
+        ("amplification", "eps", f"exact_{clones}"): _Function(
+            "explorer.privacy.shuffling.clones", "shuffled_epsilon",
+            f'shuffled_epsilon(eps0, n, delta, "{clones}")', _CROWD,
+        )
+        for clones in ("2021", "2023")
+    },
+    ("shuffle-rdp", "eps", "theorem1"): _Function(
+        "explorer.privacy", "upper_epsilon",
+        "upper_epsilon(eps0, k, n, T, delta, lam_max, capped=True).epsilon", _ROUNDS,
+    ),
+}  # fmt: skip
+"""Study, quantity and series → what computes that series alone."""
+
+
+def _direct(result: Result, claim: str) -> str:
+    """Return a program that calls the claimed series' own function; empty where there is none."""
+    request, found = result.request, claimed(result, claim)
+    sweep = request.sweep
+    if found is None or sweep is None:
+        return ""
+    made = FUNCTIONS.get((request.study, request.quantity, found.series.key))
+    if made is None or sweep.key not in made.needs or sweep.key == "lam_max":
+        return ""
+    spaced = "geomspace" if sweep.scale is Scale.LOG else "linspace"
+    points = f"np.{spaced}({sweep.low!r}, {sweep.high!r}, {sweep.points})"
+    if parameter(get_study(request.study), sweep.key).kind is Kind.INTEGER:
+        points = f"np.unique(np.rint({points}))"
+    here = [f"{key} = {request[key]!r}" for key in made.needs if key != sweep.key]
+    return (
+        f"# By the function behind “{found.series.label}” alone.\n"
+        f"import numpy as np\n\nfrom {made.module} import {made.name}\n\n"
+        + "\n".join(here)
+        + f"\n{sweep.key} = {points}\n"
+        f"for x, y in zip({sweep.key}.tolist(), {made.call}.tolist()):\n"
+        f'    print("{found.series.key}", x, y)\n'
+    )
+
+
+def _changed(study: Study, request: Request) -> list[tuple[Parameter, Value]]:
+    """Return the parameters that are not at their defaults, with their values."""
+    usual = default_request(study)
+    return [
+        (p, request[p.key]) for p in study.parameters if request[p.key] != usual[p.key]
+    ]  # fmt: skip
+
+
+def _named(p: Parameter, value: Value) -> Value:
+    """Return a value as a user types it: of an opened file its name alone."""
+    return str(value).rpartition("#")[0] if p.kind is Kind.FILE else value
+
+
+def _plain(value: object) -> str:
+    """Write a value so that reading it gives the same one."""
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def _there(result: Result, keys: Iterable[str]) -> list[str]:
+    """Return those of some keys that are of the result's series."""
+    known = {series.key for series in result.series}
+    return [key for key in sorted(keys) if key in known]

@@ -1,0 +1,128 @@
+"""One curve in the legend: box, swatch, name, role, value."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+
+from explorer.figures.geometry import FUNCTIONS
+from explorer.figures.style import SeriesStyle
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.numbers import NEARLY, format_number
+from explorer.studies.base.study import Series
+from explorer.ui.base.styled import styled_label
+from explorer.ui.curves.reading import COMPUTING
+from explorer.ui.drawing.swatch import ElidedLabel, Swatch
+from explorer.ui.widgets.check_box import CheckBox
+from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
+from explorer.ui.widgets.links import with_titles
+from explorer.ui.widgets.numbers import rich
+
+_WIDEST_NUMBER = "≈ 1.234×10⁻¹⁰⁰"
+
+
+def value_words(series: Series, value: float | None, here: bool, between: bool) -> str:
+    """Return what a curve says at the slider; `here` if there is one, `between` two points."""
+    if value is not None:
+        near = f"{NEARLY} {format_number(value)}"
+        return near if between else format_number(value, series.role)
+    if series.computing:
+        return COMPUTING
+    # What is no function of x has nothing to say of most x.
+    asked = here and (
+        series.mark in FUNCTIONS
+        or not series.present.any()
+        or (series.infinite and not between)
+    )  # fmt: skip
+    return ("infinite" if series.infinite else "not valid") if asked else ""
+
+
+class LegendRow:
+    """The widgets of one curve, which may become another one's.
+
+    Parameters
+    ----------
+    toggled : callable
+        Told the key of the curve and whether it is to be shown.
+    """
+
+    def __init__(self, toggled: Callable[[str, bool], None]) -> None:
+        self.key = ""
+        self.series: Series | None = None
+        self.check = CheckBox()
+        self.swatch = Swatch()
+        self.label = ElidedLabel()
+        self.label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self.tag = styled_label("tag")
+        self.tag.hide()
+        self.name = QWidget()
+        names = QHBoxLayout(self.name)
+        names.setContentsMargins(0, 0, 0, 0)
+        names.setSpacing(6)
+        names.addWidget(self.label)
+        names.addWidget(self.tag)
+        names.addStretch(1)
+        self.role = styled_label("muted")
+        self.value = FixedSizeLabel(alignment=Qt.AlignmentFlag.AlignRight)
+        self.value.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.value.setFixedWidth(self.value.fontMetrics().horizontalAdvance(_WIDEST_NUMBER))
+        self.check.clicked.connect(lambda on: toggled(self.key, on))
+        self._described: tuple[object, ...] = ()
+        self._claimed = self._tip = ""
+
+    @property
+    def widgets(self) -> tuple[QWidget, ...]:
+        """What stands in the row, from left to right."""
+        return (self.check, self.swatch, self.name, self.role, self.value)
+
+    def show(self, shown: bool) -> None:
+        """Show the row, or keep it for another curve."""
+        for widget in self.widgets:
+            if widget.isHidden() == shown:
+                widget.setVisible(shown)
+
+    def update(
+        self, series: Series, name: str, style: SeriesStyle, visible: bool, words: str, known: bool,
+        claimed: str = "", mark: str = "",
+    ) -> None:  # fmt: skip
+        """Show a curve, what it says here, and the sentence and mark of one that is claimed."""
+        self.series = series
+        self.swatch.set_style(style, series.mark, series.low is not None)
+        self.check.setChecked(visible)
+        self.value.setText(words)
+        self.value.setEnabled(known)
+        described = (series.key, name, series.label, series.role, series.grade, series.note,
+                     series.undefined_reason, series.present.all(), series.computing,
+                     mark)  # fmt: skip
+        if described == self._described and claimed == self._claimed:
+            return
+        if described != self._described:
+            self._describe(series, name, mark)
+            self._described = described
+        # The number claimed moves with every slider: of all this it changes the tool tip alone.
+        self._claimed = claimed
+        tip = self._tip + (f"<br><b>{html.escape(claimed)}</b>" if claimed else "")
+        for widget in (*self.widgets, self.label):
+            widget.setToolTip(f"<p>{tip}</p>")
+
+    def _describe(self, series: Series, name: str, mark: str) -> None:
+        """Write what stays while the values of a curve change."""
+        self.check.setAccessibleName(f"show {series.label}")
+        partly = not series.present.all() and not series.computing
+        self.label.setText(("⊘ " if partly else "") + name)
+        self.label.set_strong(bool(mark))
+        self.tag.setText(mark)
+        self.tag.setVisible(bool(mark))
+        graded = f" · {series.grade.value}" if series.role in (Role.UPPER, Role.LOWER) else ""
+        self.role.setText(f"{series.role.glyph} {series.role.value}{graded}")
+        self._tip = f"<b>{rich(series.label)}</b> ({series.role.value})"
+        self._tip += "<br>" + html.escape(with_titles(str(series.reference))).replace("\n", "<br>")
+        if series.note:
+            self._tip += f"<br>{html.escape(series.note)}"
+        if partly:
+            self._tip += (
+                f"<br>Absent where it does not hold: {html.escape(series.undefined_reason)}."
+            )

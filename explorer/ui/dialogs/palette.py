@@ -1,0 +1,228 @@
+"""Ctrl+K: everything there is by name, chosen with the keyboard alone."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QHeaderView,
+    QLineEdit,
+    QMainWindow,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+)
+
+from explorer.ui.base.finding import rank
+from explorer.ui.base.styled import styled_label
+
+MOST_ROWS = 60
+WIDTH, HEIGHT = 640, 430
+PLACEHOLDER = "Search questions, figures, commands"
+_MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+
+
+class Found(IntEnum):
+    """What can be found, in the order in which equals stand."""
+
+    QUESTION = 0
+    FIGURE = 1
+    PARAMETER = 2
+    COMMAND = 3
+    WORD = 4
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing that can be chosen.
+
+    Attributes
+    ----------
+    key : str
+        Stable, to remember it by.
+    kind : Found
+    name : str
+    detail : str
+        A sentence about it.
+    do : callable
+        What choosing it does.
+    also : tuple of str
+        Other names.
+    near : bool
+        Whether it belongs to the question in front.
+    assign : callable or None
+        Takes what is typed after ``=``; raises ValueError or OSError with a sentence.
+    """
+
+    key: str
+    kind: Found
+    name: str
+    detail: str
+    do: Callable[[], object]
+    also: tuple[str, ...] = ()
+    near: bool = False
+    assign: Callable[[str], object] | None = None
+
+
+Source = Callable[[], Iterable[Entry]]
+
+
+def matching(typed: str, entries: Sequence[Entry], recent: Sequence[str]) -> list[Entry]:
+    """Return what fits, best first; of equals those chosen last, then what is in front.
+
+    With ``eps0 = 2`` parameters alone fit, and choosing one sets it.
+    """
+    query, equals, value = (part.strip() for part in typed.partition("="))
+    order = {key: place for place, key in enumerate(recent)}
+    ranked = []
+    for place, entry in enumerate(entries):
+        if equals and (entry.assign is None or not query):
+            continue
+        fit = rank(query, (entry.name, *entry.also), entry.detail)
+        if fit is not None:
+            last = order.get(entry.key, len(order))
+            ranked.append(((fit, last, not entry.near, entry.kind, place), entry))
+    best = [entry for _, entry in sorted(ranked, key=lambda pair: pair[0])][:MOST_ROWS]
+    return [_assigning(entry, value) for entry in best] if equals and value else best
+
+
+def _assigning(entry: Entry, value: str) -> Entry:
+    """Return the entry that sets a parameter to a value."""
+    assign = entry.assign
+    assert assign is not None
+    symbol = entry.name.split(" · ", maxsplit=1)[0]
+    return replace(entry, name=f"{symbol} = {value}", do=lambda: assign(value))
+
+
+class Palette(QDialog):
+    """A field to type in and what fits below it; Enter chooses, Esc closes.
+
+    Signals
+    -------
+    chosen(str)
+        Key of what was done.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QMainWindow) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self._around = parent
+        self.setObjectName("palette")
+        self.setAccessibleName("Find anything")
+        self.field = QLineEdit(placeholderText=PLACEHOLDER)
+        self.field.setAccessibleName(PLACEHOLDER)
+        self.rows = QTreeWidget(columnCount=2)
+        self.rows.setRootIsDecorated(False)
+        self.rows.setUniformRowHeights(True)
+        self.rows.setAccessibleName("What fits")
+        self.rows.setHeaderHidden(True)
+        self.rows.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.rows.header().setStretchLastSection(False)
+        self.rows.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.rows.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self.about = styled_label("muted", word_wrap=True)
+        self.about.setMinimumHeight(2 * self.about.fontMetrics().lineSpacing())
+        column = QVBoxLayout(self)
+        for part in (self.field, self.rows, self.about):
+            column.addWidget(part)
+        column.setStretch(1, 1)
+        self._entries: list[Entry] = []
+        self._shown: list[Entry] = []
+        self._recent: Sequence[str] = ()
+        self._sources: list[Source] = []
+        self._more = QTimer(self, interval=0)
+        self._more.timeout.connect(self._read_on)
+        self.field.textChanged.connect(self._search)
+        self.field.installEventFilter(self)
+        self.rows.currentItemChanged.connect(self._tell)
+        self.rows.itemClicked.connect(self.choose)
+
+    @property
+    def current(self) -> Entry | None:
+        """What Enter would choose."""
+        row = self.rows.indexOfTopLevelItem(self.rows.currentItem())
+        return self._shown[row] if 0 <= row < len(self._shown) else None
+
+    @property
+    def reading(self) -> bool:
+        """Whether more is still being looked up."""
+        return bool(self._sources)
+
+    def open_with(self, sources: Sequence[Source], recent: Sequence[str], typed: str = "") -> None:
+        """Open over the window's upper part; the first source is read now, the others soon."""
+        window = self._around
+        self.resize(min(WIDTH, window.width() - 40), min(HEIGHT, window.height() - 60))
+        self.move(window.mapToGlobal(QPoint((window.width() - self.width()) // 2, 34)))
+        self._recent, self._sources = tuple(recent), list(sources)
+        self._entries = list(self._sources.pop(0)())
+        self.field.setText(typed)
+        self._search()
+        self.show()
+        self.field.setFocus(Qt.FocusReason.PopupFocusReason)
+        self._more.start()
+
+    def choose(self, *_: object) -> None:
+        """Do what the current row says and close; stay open where that can't be done."""
+        entry = self.current
+        if entry is None:
+            return
+        self.hide()  # first: what it does may open a dialog, or take the focus
+        try:
+            entry.do()
+        except (ValueError, OSError) as error:
+            self.show()
+            self._say(str(error))
+            return
+        self.chosen.emit(entry.key)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Look up no more."""
+        self._more.stop()
+        super().hideEvent(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Move in the list and choose from it while the focus stays in the field."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() in _MOVES:
+                self.rows.keyPressEvent(event)
+                return True
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self.choose()
+                return True
+        return super().eventFilter(watched, event)
+
+    def _read_on(self) -> None:
+        """Read one more source between two key presses."""
+        if self._sources:
+            self._entries += self._sources.pop(0)()
+            self._search()
+        if not self._sources:
+            self._more.stop()
+
+    def _search(self, *_: object) -> None:
+        before, moved = self.current, self.sender() is self._more
+        self._shown = matching(self.field.text(), self._entries, self._recent)
+        self.rows.clear()
+        kinds = [entry.kind.name.capitalize() for entry in self._shown]
+        items = [QTreeWidgetItem([e.name, k]) for e, k in zip(self._shown, kinds, strict=True)]
+        self.rows.addTopLevelItems(items)
+        keys = [entry.key for entry in self._shown]
+        keep = keys.index(before.key) if moved and before and before.key in keys else 0
+        if items:
+            self.rows.setCurrentItem(items[keep])
+        else:
+            self._say("searching…" if self._sources else "Nothing is called that.")
+
+    def _tell(self, *_: object) -> None:
+        entry = self.current
+        if entry is not None:
+            self._say(entry.detail, f"{entry.name}, {entry.kind.name.lower()}: {entry.detail}")
+
+    def _say(self, words: str, spoken: str = "") -> None:
+        """Show a sentence below the list; a screen reader hears it of the field."""
+        self.about.setText(words)
+        self.field.setAccessibleDescription(spoken or words)

@@ -1,0 +1,276 @@
+"""The page that asks what somebody wants to know."""
+
+import html
+import json
+from collections.abc import Iterable
+from itertools import groupby
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.resources import resource_bytes
+from explorer.studies.doors import DOORS, Door
+from explorer.studies.registry import Card, cards
+from explorer.ui.base.glossed import show_glossed
+from explorer.ui.base.styled import styled_label
+from explorer.ui.base.theme import Theme
+from explorer.ui.widgets.check_box import CheckBox
+
+WIDEST = 1240
+PICTURE = (150, 86)
+FAR = 10_000
+"""Beyond every end of the page."""
+GO_ON = 2
+"""States to go on with."""
+_STEPS = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, -1),
+    Qt.Key.Key_Down: (0, 1),
+}
+
+
+class _Picture(QWidget):
+    """A map or some curves, small: what is behind a door, from the study's defaults."""
+
+    def __init__(self, name: str, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setFixedSize(*PICTURE)
+        raw = resource_bytes(name)
+        self._map, self._curves = QPixmap(), []
+        if name.endswith(".png"):
+            self._map.loadFromData(raw)
+        else:
+            self._curves = [QPolygonF([QPointF(x, y) for x, y in c]) for c in json.loads(raw)]
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw it in the colours of plots."""
+        painter, colours = QPainter(self), self._theme.plot
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        if self._curves:
+            inner = QRectF(self.rect()).adjusted(6, 5, -5, -5)
+            painter.fillRect(inner, QColor(colours.axes))
+            painter.setPen(QPen(QColor(colours.frame), 1.5))
+            painter.drawPolyline([inner.topLeft(), inner.bottomLeft(), inner.bottomRight()])
+            inner.adjust(2, 4, -2, -2)
+            for place, curve in enumerate(self._curves):
+                painter.setPen(QPen(QColor(colours.curves[place]), 1.6))
+                at = [
+                    QPointF(
+                        inner.x() + p.x() * inner.width(), inner.bottom() - p.y() * inner.height()
+                    )
+                    for p in curve.toList()
+                ]
+                painter.drawPolyline(at)
+        else:
+            painter.drawPixmap(self.rect(), self._map)
+
+
+class StartPage(QScrollArea):
+    """Doors, what to go on with, and all questions; made from cards, so it imports no study.
+
+    Parameters
+    ----------
+    theme : Theme
+    at_start : bool
+        Whether the tick is set.
+
+    Signals
+    -------
+    asked(str)
+        ``open``, ``sample``, ``recipe``, ``figures``, ``file:PATH``, ``study:ID`` or
+        ``study:ID/PARAMETER``.
+    ticked(bool)
+        Whether the page is to be shown at start.
+    """
+
+    asked = Signal(str)
+    ticked = Signal(bool)
+
+    def __init__(self, theme: Theme, at_start: bool) -> None:
+        super().__init__(widgetResizable=True)
+        self.setObjectName("start")
+        self.setAccessibleName("All questions")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self._theme = theme
+        self._abouts: list[tuple[QLabel, str]] = []
+        self._walked: list[QWidget] = []
+        self._row = QHBoxLayout()
+        self._row.setSpacing(12)
+        self._page = QWidget()
+        around = QHBoxLayout(self._page)
+        around.addStretch(1)
+        body = QWidget()
+        body.setMaximumWidth(WIDEST)
+        around.addWidget(body, 100)
+        around.addStretch(1)
+        column = QVBoxLayout(body)
+        column.setContentsMargins(32, 16, 32, 12)
+        column.setSpacing(12)
+        column.addLayout(self._head(at_start))
+        doors = QHBoxLayout()
+        doors.setSpacing(14)
+        for door in DOORS:
+            doors.addWidget(self._door(door), 1)
+        column.addLayout(doors)
+        column.addLayout(self._row)
+        column.addWidget(self._questions(), 1)
+        self.setWidget(self._page)
+        theme.changed.connect(self._write)
+        self._write()
+
+    @property
+    def first(self) -> QWidget:
+        """What has the focus at first: the first door's button."""
+        return self._walked[1]
+
+    def show_past(
+        self, states: Iterable[tuple[str, str]], files: Iterable[tuple[str, str]]
+    ) -> None:
+        """Offer states and files to go on with, each as what is asked and its words."""
+        while (item := self._row.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                if widget in self._walked:
+                    self._walked.remove(widget)
+                widget.deleteLater()
+        self._row.addWidget(QLabel("<b>Go on with</b>"))
+        for asked, words in (*list(states)[:GO_ON], *list(files)[:1]):
+            self._row.addWidget(self._button(words, asked))
+        self._row.addWidget(self._button("Open recipe…", "recipe", "link"))
+        self._row.addStretch(1)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Walk with the arrow keys to what is nearest in that direction."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            step = _STEPS.get(Qt.Key(event.key()))
+            if step is not None and isinstance(watched, QWidget):
+                self._walk(watched, *step)
+                return True
+        return super().eventFilter(watched, event)
+
+    def _walk(self, start: QWidget, right: int, down: int) -> None:
+        here = self._place(start)
+
+        def cost(other: QWidget) -> tuple[bool, float]:
+            """Whether it is out of line, and how far ahead; infinite if it can't be reached."""
+            there = self._place(other)
+            way = there.center() - here.center()
+            ahead = way.x() * right + way.y() * down
+            line = here.adjusted(-FAR * abs(right), -FAR * abs(down),
+                                 FAR * abs(right), FAR * abs(down))  # fmt: skip
+            across = abs(way.x() * down) + abs(way.y() * right)
+            aside = not line.intersects(there)
+            reached = ahead > 0 and other.isVisible() and not (aside and right)
+            return aside, ahead + 2 * across if reached else float("inf")
+
+        nearest = min(
+            (w for w in self._walked if cost(w)[1] < float("inf")), key=cost, default=None
+        )
+        if nearest is not None:
+            nearest.setFocus(Qt.FocusReason.TabFocusReason)
+            self.ensureWidgetVisible(nearest)
+
+    def _place(self, widget: QWidget) -> QRect:
+        return QRect(widget.mapTo(self._page, QPoint(0, 0)), widget.size())
+
+    def _button(self, words: str, asked: str, name: str = "") -> QPushButton:
+        """Return a button that asks for something."""
+        button = QPushButton(words.replace("&", "&&"), autoDefault=name == "door")
+        button.setObjectName(name)
+        button.clicked.connect(lambda: self.asked.emit(asked))
+        self._walk_to(button)
+        return button
+
+    def _walk_to(self, widget: QWidget) -> None:
+        widget.installEventFilter(self)
+        self._walked.append(widget)
+
+    def _head(self, at_start: bool) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setVerticalSpacing(2)
+        grid.addWidget(styled_label("title", "What do you want to know?"), 0, 0)
+        words = "Nothing leaves this computer. Everything you see can be dragged, undone (Ctrl+Z) "
+        grid.addWidget(styled_label("muted", words + "and exported."), 1, 0)
+        tick = CheckBox("Show this page at start")
+        tick.setChecked(at_start)
+        tick.toggled.connect(self.ticked)
+        self._walk_to(tick)
+        grid.addWidget(tick, 0, 1, 2, 1, Qt.AlignmentFlag.AlignRight)
+        grid.setColumnStretch(0, 1)
+        return grid
+
+    def _door(self, door: Door) -> QFrame:
+        frame = QFrame()
+        frame.setObjectName("card")
+        column = QVBoxLayout(frame)
+        column.setContentsMargins(18, 14, 18, 12)
+        column.setSpacing(7)
+        column.addWidget(_Picture(door.picture, self._theme))
+        column.addWidget(styled_label("subtitle", door.title))
+        about = QLabel(wordWrap=True, textFormat=Qt.TextFormat.RichText)
+        about.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._abouts.append((about, door.about))
+        column.addWidget(about, 1)
+        main = self._button(door.button, door.does, "door")
+        main.setAccessibleDescription(f"{door.title}. {door.about}")
+        column.addWidget(main, 0, Qt.AlignmentFlag.AlignLeft)
+        more = QHBoxLayout()
+        if door.other:
+            more.addWidget(self._button(door.other, door.other_does, "link"))
+        if door.hint:
+            more.addWidget(styled_label("faint", door.hint))
+        more.addStretch(1)
+        column.addLayout(more)
+        return frame
+
+    def _questions(self) -> QFrame:
+        frame = QFrame()
+        frame.setObjectName("card")
+        grid = QGridLayout(frame)
+        grid.setContentsMargins(18, 12, 18, 12)
+        grid.setHorizontalSpacing(24)
+        families = [(name, list(of)) for name, of in groupby(cards(), lambda c: c.family)]
+        count = sum(len(of) for _, of in families)
+        grid.addWidget(QLabel(f"<b>All {count} questions</b>"), 0, 0, 1, len(families))
+        for place, (family, of) in enumerate(families):
+            column = QVBoxLayout()
+            column.setSpacing(1)
+            column.addWidget(styled_label("muted", family))
+            for card in of:
+                column.addSpacing(4)
+                self._question(card, column)
+            column.addStretch(1)
+            grid.addLayout(column, 1, place)
+            grid.setColumnStretch(place, 1)
+        grid.setRowStretch(1, 1)
+        return frame
+
+    def _question(self, card: Card, column: QVBoxLayout) -> None:
+        button = self._button(card.name, f"study:{card.id}", "link")
+        button.setAccessibleDescription(card.question)
+        column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(styled_label("question", card.question, word_wrap=True))
+
+    def _write(self) -> None:
+        """Write what has colours of its own."""
+        for label, words in self._abouts:
+            show_glossed(label, html.escape(words, quote=False))
+
+
+def apart(asked: str) -> tuple[str, str, str]:
+    """Return what is asked for, of what, and what of that: ``study:ID/PARAMETER``."""
+    kind, _, rest = asked.partition(":")
+    subject, _, part = rest.partition("/") if kind == "study" else (rest, "", "")
+    return kind, subject, part

@@ -1,0 +1,82 @@
+"""The middle of the window with its docks: all that belongs to the question in front."""
+
+from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
+
+LAYOUT_VERSION = 1
+WIDTHS = [276, 268]
+"""Of the docks at first, left and right."""
+
+
+class Desk(QMainWindow):
+    """Docks around a middle, within the window, so that another page can take the place of all.
+
+    Attributes
+    ----------
+    docks : dict of str to QDockWidget
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setWindowFlags(Qt.WindowType.Widget)
+        self.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks)
+        self.docks: dict[str, QDockWidget] = {}
+        self._plain = QByteArray()
+        self._unseen: bytes | None = None
+        """A layout restored and never laid out: Qt would save one of no size."""
+        self._seen = False
+        self._aside: bytes | None = None
+        """The layout before docks were put out of the way; None while they are not."""
+        self._hidden: list[QDockWidget] = []
+
+    def add_dock(self, key: str, content: QWidget, area: Qt.DockWidgetArea) -> None:
+        """Put something into a dock that is called like its key."""
+        dock = self.docks[key] = QDockWidget(key.capitalize(), self)
+        dock.setObjectName(f"dock-{key}")
+        dock.setWidget(content)
+        self.addDockWidget(area, dock)
+
+    def begin(self) -> None:
+        """Take the present layout for the plain one."""
+        self._spread()
+        self._plain = self.saveState(LAYOUT_VERSION)
+
+    def reset(self) -> None:
+        """Put docks back to where they were at first."""
+        self._aside, self._hidden = None, []
+        self.restoreState(self._plain, LAYOUT_VERSION)
+        for dock in self.docks.values():
+            dock.show()
+        self._spread()
+
+    def restore(self, layout: bytes) -> None:
+        """Put docks where they were when `saved` was called."""
+        self.restoreState(QByteArray(layout), LAYOUT_VERSION)
+        self._unseen = None if self.isVisible() else layout
+
+    def saved(self) -> bytes:
+        """Return where the docks are, or were before they were put out of the way."""
+        return self._unseen or self._aside or bytes(self.saveState(LAYOUT_VERSION).data())
+
+    def stand_aside(self, aside: bool) -> None:
+        """Put docks out of the way of what stands alone, or bring them back."""
+        if aside and self._aside is None:
+            self._aside = self.saved()
+            self._hidden = [dock for dock in self.docks.values() if not dock.isHidden()]
+            for dock in self._hidden:
+                dock.hide()
+        elif not aside and self._aside is not None:
+            for dock in self._hidden:
+                dock.show()
+            self._aside, self._hidden = None, []
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """From now on the layout is what is seen; at first it is the plain one at this size."""
+        super().showEvent(event)
+        if self._unseen is None and not self._seen:
+            self._spread()
+        self._unseen, self._seen = None, True
+
+    def _spread(self) -> None:
+        self.resizeDocks(list(self.docks.values()), WIDTHS, Qt.Orientation.Horizontal)

@@ -1,0 +1,7 @@
+"""What the program of a frozen build runs."""
+
+import sys
+
+from explorer.__main__ import main
+
+sys.exit(main())

@@ -1,0 +1,121 @@
+"""Ctrl+K in the real window: everything by name, by the keyboard alone, the last ones first."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+
+from explorer.ui.base.finding import INSIDE, PREFIX, SUBSEQUENCE, WORD, WORDS, folded, rank
+from explorer.ui.dialogs.palette import Found
+from tests.ui.access import check
+
+
+@pytest.mark.parametrize(
+    ("query", "names", "more", "expected"),
+    [
+        ("shuf", ("Shuffle accountant",), "", PREFIX),
+        ("eps", ("ε₀ · local privacy",), "", PREFIX),
+        ("EPS0", ("ε₀ · local privacy", "eps0"), "", PREFIX),
+        ("acc", ("Shuffle accountant",), "", WORD),
+        ("acc shu", ("Shuffle accountant",), "", WORDS),
+        ("how private", ("Shuffle accountant",), "How private is it?", WORDS),
+        ("count", ("Shuffle accountant",), "", INSIDE),
+        ("figure 2a", ("Figure 2 (a)",), "", SUBSEQUENCE),
+        ("", ("anything",), "", PREFIX),
+        ("zq", ("Shuffle accountant",), "zero", None),
+    ],
+)
+def test_what_is_typed_ranks_names(query, names, more, expected) -> None:
+    assert rank(query, names, more) == expected
+
+
+def test_letters_of_all_alphabets_are_compared_as_they_are_typed() -> None:
+    assert folded("ε₀ (Rényi)") == "epsilon0 renyi"
+
+
+@pytest.fixture
+def window(open_window, settled):
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    return window
+
+
+@pytest.fixture
+def find(window, qtbot):
+    """Open the palette, type, wait until all is looked up; returns the palette."""
+
+    def ask(typed: str):
+        window.menus.actions["find"].trigger()
+        palette = window.menus.finder.palette
+        qtbot.waitUntil(lambda: not palette.reading)
+        qtbot.keyClicks(palette.field, typed)
+        return palette
+
+    yield ask
+    if window.menus.finder.palette is not None:
+        window.menus.finder.palette.hide()
+
+
+def test_a_parameter_is_set_by_its_name(window, find, qtbot) -> None:
+    assert window.menus.finder.palette is None  # the window opens without it
+    palette = find("eps0 = 1.5")
+    assert palette.current.name == "ε₀ = 1.5"
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert not palette.isVisible()
+    assert window.session.request("shuffle-rdp")["eps0"] == 1.5
+    window.session.undo()
+    assert window.session.request("shuffle-rdp")["eps0"] == 2.0
+
+
+def test_a_value_that_cannot_be_is_said_and_changes_nothing(window, find, qtbot) -> None:
+    palette = find("eps0 = many")
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert palette.isVisible()
+    assert "is not a number" in palette.about.text()
+    assert "is not a number" in palette.field.accessibleDescription()
+    qtbot.keyClick(palette.field, Qt.Key.Key_Escape)
+    assert not palette.isVisible()
+    assert not window.session.undo_text
+
+
+def test_questions_figures_commands_and_words_are_found_and_done(window, find, qtbot) -> None:
+    def done(typed: str, kind: Found) -> None:
+        palette = find(typed)
+        assert palette.current.kind == kind
+        said = palette.field.accessibleDescription()
+        assert palette.current.name in said
+        assert palette.current.detail in said
+        qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+        assert not palette.isVisible()
+
+    done("linear q", Found.QUESTION)
+    assert window.session.state.study == "linear-queries"
+    done("figure 2 (a) shuffle acc", Found.FIGURE)
+    assert window.session.state.study == "shuffle-rdp"
+    window.session.set_value("eps0", 3.0)
+    done("reset para", Found.COMMAND)
+    assert window.session.request()["eps0"] == 2.0
+    done("earth mover", Found.WORD)
+    words = next(w for w in window.children() if getattr(w, "windowTitle", str)() == "Words")
+    assert words.isVisible()
+    words.close()
+
+
+def test_what_was_chosen_last_comes_first_also_after_another_start(
+    window, find, qtbot, open_window
+) -> None:
+    palette = find("users' data")
+    assert check(palette) == []
+    first = palette.rows.topLevelItem(0).text(0)
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert window.session.state.study == "users-data"
+    assert find("").current.name == first
+    window.menus.finder.palette.hide()
+    window.close()
+    again = open_window(study="shuffle-rdp")
+    again.menus.finder.open()
+    palette = again.menus.finder.palette
+    assert palette.current.key == "question:users-data"
+    qtbot.keyClick(palette.field, Qt.Key.Key_Down)
+    assert palette.current.key == "question:heatmap"
+    palette.hide()

@@ -1,0 +1,103 @@
+"""What is promised: few words first, the number never below the computed one."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, strategies as st
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QAbstractButton, QLabel
+
+from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.studies.base.phrases import best_chance, chance_of, shown_odds
+from explorer.studies.base.study import Guarantee, default_request, default_sweep
+from explorer.studies.cards import study_ids
+from explorer.studies.registry import get_study
+from explorer.ui.base.theme import Theme
+from explorer.ui.panels.guarantee import GuaranteePanel
+
+MOST_WORDS = 120
+"""Of the panel by default, numbers counted."""
+
+
+@pytest.fixture
+def runtime() -> Iterator[StudyRuntime]:
+    made = StudyRuntime()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def panel(qtbot) -> GuaranteePanel:
+    made = GuaranteePanel(Theme("light"))
+    qtbot.addWidget(made)
+    made.resize(268, 700)
+    made.show()
+    return made
+
+
+def words(panel: GuaranteePanel) -> str:
+    """Return all that can be read of a panel without unfolding anything."""
+    labels = panel.widget().findChildren(QLabel) + panel.widget().findChildren(QAbstractButton)
+    said = [label.text() for label in labels if label.isVisibleTo(panel)]
+    return re.sub(r"<[^>]*>", "", " ".join(said))
+
+
+@pytest.mark.parametrize("study_id", [i for i in study_ids() if i != "heatmap"])
+def test_the_panel_opens_with_few_words(runtime, panel, study_id: str) -> None:
+    """By the first answer to each quantity; without a process, as only the panel is asked."""
+    study = get_study(study_id)
+    for shown in study.quantities:
+        sweep = replace(default_sweep(study, shown.sweeps[0]), points=5)
+        request = replace(default_request(study), quantity=shown.key, sweep=sweep)
+        result = next(iter(runtime.answer(request, lambda: None)))
+        panel.verticalScrollBar().setValue(50)
+        panel.show_result(result)
+        assert panel.verticalScrollBar().value() == 0
+        said = words(panel)
+        assert len(re.findall(r"\w\S*", said)) <= MOST_WORDS, (shown.key, said)
+        assert not any(fold.open for fold in panel.folds.values())
+        if result.guarantee is None:
+            continue
+        chance = chance_of(result.guarantee)
+        if chance is None or chance >= 0.99:
+            assert panel.odds.isHidden()
+            assert panel.headline.text() != ""
+            assert ("No useful promise." in said) == (chance is not None)
+
+
+@given(
+    st.floats(0, 50), st.floats(0, 1), st.one_of(st.none(), st.floats(0, 1))
+)  # fmt: skip
+def test_odds_are_never_below_the_computed_ones(
+    epsilon: float, delta: float, distance: float | None
+) -> None:
+    promise = Guarantee("", "", "", "", "", pairs=((epsilon, delta),), distance=distance)
+    chance = chance_of(promise)
+    assert chance is not None
+    known = [best_chance(epsilon, delta), *([] if distance is None else [(1 + distance) / 2])]
+    assert chance == min(known)
+    right, rest = (Decimal(part) for part in shown_odds(chance).split(" : "))
+    assert right + rest == 100
+    assert float(right) >= 100 * chance * (1 - 1e-12)
+    assert float(right) <= 100 * chance + 0.01 + 1e-9
+    assert chance_of(replace(promise, qualified=True)) is None
+    assert math.isfinite(chance)
+
+
+def test_the_button_copies_what_a_reviewer_asks(open_window, settled, qtbot) -> None:
+    window = open_window(study="amplification")
+    settled(window)
+    clipboard = QGuiApplication.clipboard()
+    clipboard.clear()
+    window.guarantee.copy.click()
+    qtbot.waitUntil(lambda: "# recipe: " in clipboard.text())
+    text = clipboard.text()
+    assert "Neighbouring: add or remove one" in text
+    assert shown_odds(chance_of(window.current_result.guarantee)) in text
+    assert window.guarantee.odds.text() in text

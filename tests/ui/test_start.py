@@ -1,0 +1,148 @@
+"""The page of all questions in the real window: at start, its doors, its way back, its keys."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QPushButton
+
+from explorer.engine.session.wire import Visit
+from explorer.resources import resource_bytes
+from explorer.studies.base.study import parameter
+from explorer.studies.doors import DOORS
+from explorer.studies.registry import cards, get_study
+from explorer.ui.panels.start import apart
+from explorer.ui.shell.start import told
+from tests.ui.access import check
+from tests.ui.map_desk import made_checkins
+
+
+def button(window, words: str) -> QPushButton:
+    return next(b for b in window.start.page.findChildren(QPushButton) if b.text() == words)
+
+
+@pytest.fixture
+def window(open_window, settled):
+    window = open_window(study="shuffle-rdp", start_page=True)
+    assert window.start.shown
+    settled(window)
+    return window
+
+
+@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.title)
+def test_every_door_leads_somewhere_and_has_its_picture(door) -> None:
+    assert len(resource_bytes(door.picture)) > 500
+    for asked in filter(None, (door.does, door.other_does)):
+        kind, subject, part = apart(asked)
+        assert kind in ("open", "sample", "figures", "study")
+        if part:
+            assert parameter(get_study(subject), part).in_panel
+        elif subject:
+            assert get_study(subject)
+
+
+def test_a_first_start_shows_all_questions_and_nothing_else(open_window, qtbot) -> None:
+    window = open_window(start_page=None)
+    assert not window.desk.isVisible()
+    assert not window.banner.isVisible()
+    texts = {b.text() for b in window.start.page.findChildren(QPushButton)}
+    assert {c.name.replace("&", "&&") for c in cards()} <= texts
+    qtbot.waitUntil(window.start.page.first.hasFocus)
+    assert check(window) == []
+
+
+def test_a_question_leads_to_its_answer_and_back(window, settled, qtbot) -> None:
+    qtbot.mouseClick(button(window, "Linear queries"), Qt.MouseButton.LeftButton)
+    assert window.session.state.study == "linear-queries"
+    assert window.desk.isVisible()
+    assert not window.start.shown
+    assert window.question.name.text() == "Linear queries"
+    settled(window)
+    for way in ("button", "key"):
+        if way == "button":
+            qtbot.mouseClick(window.question.all, Qt.MouseButton.LeftButton)
+        else:
+            qtbot.keyClick(window, Qt.Key.Key_Home, Qt.KeyboardModifier.AltModifier)
+        assert window.start.shown
+        past = next(
+            b
+            for b in window.start.page.findChildren(QPushButton)
+            if b.text().startswith("Linear queries, ") and b.isVisibleTo(window)
+        )
+        assert past.text().endswith(" · today")
+        qtbot.mouseClick(past, Qt.MouseButton.LeftButton)
+        assert window.session.state.study == "linear-queries"
+        assert not window.start.shown
+
+
+def test_start_with_your_numbers_begins_with_n(window, qtbot) -> None:
+    qtbot.mouseClick(button(window, "Start with your numbers"), Qt.MouseButton.LeftButton)
+    assert window.session.state.study == "shuffle-rdp"
+    assert window.parameters.row("n").isAncestorOf(window.focusWidget())
+
+
+def test_check_ins_of_a_door_are_shown_on_the_map(window, qtbot, tmp_path, monkeypatch) -> None:
+    path = made_checkins(tmp_path, rows=3000, users=100)
+    window.session.set_study("amplification")
+    monkeypatch.setattr(
+        "explorer.ui.controllers.file_controller.QFileDialog.getOpenFileNames",
+        lambda *_: ([str(path)], ""),
+    )
+    qtbot.mouseClick(button(window, "Open check-ins…"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not window.start.shown)
+    assert window.session.state.study == "heatmap"
+    assert window.data.current.basename == path.name
+
+
+def test_the_door_of_readers_opens_the_figures(window, qtbot) -> None:
+    qtbot.mouseClick(button(window, "Browse the figures"), Qt.MouseButton.LeftButton)
+    assert not window.start.shown
+    assert window.tabs.currentWidget() is window.tools["figures"]
+
+
+def test_arrows_walk_from_door_to_door_and_to_questions(window, qtbot) -> None:
+    def press(key: Qt.Key) -> str:
+        qtbot.keyClick(window.focusWidget(), key)
+        return window.focusWidget().text()
+
+    assert press(Qt.Key.Key_Right) == "Start with your numbers"
+    assert press(Qt.Key.Key_Right) == "Browse the figures"
+    assert press(Qt.Key.Key_Right) == "Browse the figures"  # there is nothing on its right
+    assert press(Qt.Key.Key_Up) == "Show this page at start"
+    window.start.page.first.setFocus()
+    assert [press(Qt.Key.Key_Down) for _ in range(4)][-2:] == ["Heatmaps", "Heatmap theory"]
+
+
+def test_unticked_a_start_goes_on_where_the_last_one_ended(window, open_window, settled) -> None:
+    window.show_study("choose-alpha")
+    window.show_study("amplification")
+    window.session.set_value("eps0", 1.5)
+    settled(window)
+    window.desk.docks["guarantee"].hide()
+    window.close()
+    again = open_window(start_page=None)
+    assert again.start.shown
+    page = again.start.page
+    past = [b.text() for b in page.findChildren(QPushButton) if " · today" in b.text()]
+    assert [words.partition(",")[0] for words in past] == ["Amplification by shuffling", "Choose α"]
+    assert "ε₀ = 1.5" in past[0]
+    page.findChild(QCheckBox).setChecked(False)
+    again.close()  # the desk was never seen: its layout is still that of the session before
+    third = open_window(start_page=None)
+    assert not third.start.shown
+    assert third.session.request("amplification")["eps0"] == 1.5
+    assert not third.docks["guarantee"].isVisible()
+    named = open_window(start_page=None, study="itemwise")
+    assert not named.start.shown
+
+
+@pytest.mark.parametrize(
+    ("days", "word"), [(0, "today"), (1, "yesterday"), (40, "1 January")], ids=str
+)
+def test_a_visit_tells_its_day(days, word) -> None:
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC).astimezone()
+    visit = Visit("heatmap", "Heatmaps, ε = 1", noon.isoformat())
+    assert told(visit, date(2026, 1, 1) + timedelta(days)) == f"Heatmaps, ε = 1 · {word}"
+    assert told(Visit("heatmap", "Heatmaps", "once"), date(2026, 1, 1)) == "Heatmaps"
