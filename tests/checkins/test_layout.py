@@ -19,7 +19,7 @@ from explorer.checkins.sampling import hash_ids, sample_key
 from explorer.privacy.heatmaps.pyramid.fixed_point import cells_of_rows
 from explorer.privacy.heatmaps.pyramid.row_pass import count_rows
 from explorer.user_rows import Edges, Where
-from tests.waiting import wait_until
+from tests.waiting import time_limit, wait_until
 
 USERS, ROWS = 60, 3000
 BOX = (40.0, -74.0, 41.0, -73.0)
@@ -258,7 +258,7 @@ def test_of_many_rows_surroundings_are_taken_out_beside_the_answers(
     near = Layout.near
 
     def slow(self: Layout, edges: Edges) -> Layout:
-        assert allowed.wait(10)
+        assert allowed.wait(time_limit())
         return near(self, edges)
 
     monkeypatch.setattr(Layout, "near", slow)

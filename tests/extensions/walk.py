@@ -16,14 +16,14 @@ def test_mechanism_and_format_in_the_window(
 ) -> None:
     window = open_window(study="heatmap", values=(("resolution", "16"),))
     settled(window)
-    assert not window.parameters.row("bands").isVisible()
+    assert window.parameters.row("bands").isHidden()
     box = window.parameters.row("mechanism").box
     assert box.itemText(box.count() - 1) == "Bands (made up)"
     box.setCurrentIndex(box.count() - 1)
     box.activated.emit(box.count() - 1)
     result = settled(window)
     assert result.request["mechanism"] == "bands"
-    assert window.parameters.row("bands").isVisible()
+    assert window.parameters.reveal("bands").isVisible()
     assert not window.parameters.row("w").isVisible()
     assert window.guarantee.part("add_remove").startswith(SAID)
     assert any(

@@ -69,7 +69,7 @@ MOST_IN_SHORT = 40
 """Letters of a condition's short form."""
 CURVE_STUDIES = [i for i in study_ids() if i != "heatmap"]
 SEEN_ELSEWHERE = {
-    "shuffle-rdp": (("own", {}), ("eps", {}), ("rdp", {"eps0": 4.0, "k": 100.0})),
+    "shuffle-rdp": (("epochs", {}), ("own", {}), ("eps", {}), ("rdp", {"eps0": 4.0, "k": 100.0})),
     "histograms": (("error", {}),),
     "itemwise": (("alpha0", {}),),
     "coordinate-mean": (("mse", {"projected": True}), ("budget", {})),

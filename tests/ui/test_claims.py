@@ -187,7 +187,7 @@ def test_an_old_promise_is_marked_beside_new_sliders(
     assert panel.stale.text() == "updating…"
     assert bounds.stale.isVisible()
     assert bounds.plot.view.opacity() < 1
-    written = [panel.sentence, panel.references, *(w for row in panel._rows for w in row)]
+    written = [panel.headline, panel.grade, *(w for row in panel._rows for w in row)]
     assert len(written) > 2
     assert all(_dimmed(widget) for widget in written)
     assert not _dimmed(panel.stale)

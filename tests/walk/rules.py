@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Result
+from explorer.ui.drawing.swatch import ElidedLabel
 from tests.studies.checks import assert_sound
 
 _NO_NUMBER = re.compile(r"\b(nan|NaN|None)\b|(?<![\w_])inf\b")
@@ -91,6 +92,7 @@ def of_fit(root: QWidget) -> Iterator[str]:
                 yield f"{what} is cut at {size.height()} pixels of height"
             continue
         may = widget.sizePolicy().horizontalPolicy() is QSizePolicy.Policy.Ignored
+        may = may or isinstance(widget, ElidedLabel)  # see `of_names`
         if hint.width() > size.width() and not may:
             yield f"{what} has {size.width()} of {hint.width()} pixels of width"
         if hint.height() > size.height() + 1:
@@ -98,3 +100,10 @@ def of_fit(root: QWidget) -> Iterator[str]:
         place = widget.parentWidget().rect()
         if not place.contains(widget.geometry()):
             yield f"{what} sticks out of what it is in"
+
+
+def of_names(root: QWidget) -> Iterator[str]:
+    """Yield every name that is shortened: none may be from 1280×800 on."""
+    for label in root.findChildren(ElidedLabel):
+        if label.isVisible() and label.sizeHint().width() > label.width():
+            yield f"“{label.text()}” has {label.width()} of {label.sizeHint().width()} pixels"

@@ -47,7 +47,7 @@ def test_every_parameter_from_end_to_end_and_back_by_undo(walker, study_id) -> N
             continue
         for request in stages(study, p):
             walk.ask(request)
-            row = walk.window.parameters.row(p.key)
+            row = walk.window.parameters.reveal(p.key)  # opens the fold it may be under
             if not row.isVisibleTo(walk.window.parameters):
                 walk.wrong.append(f"{p.key} is not shown for {request.quantity} where it matters")
                 continue
@@ -193,6 +193,12 @@ def _least_size(walk) -> None:
         )
         found = dict.fromkeys(rules.of_fit(window))
         walk.wrong += [f"least size, {what.key if what else 'map'}: {text}" for text in found]
+        window.resize(1280, 800)
+        end = time.monotonic() + time_limit(5.0)
+        while any(rules.of_names(window)) and time.monotonic() < end:
+            walk.qtbot.wait(50)
+        found = dict.fromkeys(rules.of_names(window))
+        walk.wrong += [f"1280×800, {what.key if what else 'map'}: {text}" for text in found]
 
 
 def test_every_studys_question_is_saved_and_restored() -> None:

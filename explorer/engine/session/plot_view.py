@@ -91,7 +91,9 @@ class Pin:
 
 
 def default_plot_view(study: Study, quantity_key: str) -> PlotView:
-    """Return how a quantity is looked at before anybody chose."""
+    """Return how a quantity is looked at before anybody chose; a map has none, its key is ""."""
+    if not quantity_key:
+        return PlotView()
     return PlotView(y_log=quantity(study, quantity_key).scale is Scale.LOG)
 
 

@@ -78,7 +78,7 @@ def _fill(painter: QPainter, style: SeriesStyle, area: QRectF, wash: int, streng
 
 
 class ElidedLabel(QLabel):
-    """A line of text that ends in … where it does not fit."""
+    """A line of text with … in its middle where it does not fit."""
 
     def __init__(self) -> None:
         super().__init__(textFormat=Qt.TextFormat.PlainText)
@@ -97,6 +97,6 @@ class ElidedLabel(QLabel):
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
         fitting = self.fontMetrics().elidedText(
-            self.text(), Qt.TextElideMode.ElideRight, self.width()
+            self.text(), Qt.TextElideMode.ElideMiddle, self.width()
         )
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, fitting)

@@ -193,11 +193,8 @@ class GuaranteePanel(QScrollArea):
         self.page = QPushButton("One-page PDF")
         self.page.setToolTip("The same with the plot above, on one page")
         self.page.clicked.connect(lambda: self.review_asked.emit("pdf"))
-        row = QHBoxLayout()
         for button in (self.copy, self.page):
-            row.addWidget(button)
-        row.addStretch(1)
-        self._layout.addLayout(row)
+            self._layout.addWidget(button)
 
     def clear(self) -> None:
         """Claim nothing (another question, no answer yet)."""

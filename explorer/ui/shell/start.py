@@ -16,6 +16,7 @@ from explorer.figures.captions import parameter_text
 from explorer.studies.base.face import essential_keys
 from explorer.studies.base.study import parameter, with_unit
 from explorer.studies.registry import card, cards, get_study, study_ids
+from explorer.ui.controllers.session_store import MAX_VISITS
 from explorer.ui.panels.presets import preset_in_front
 from explorer.ui.panels.start import StartPage, apart
 
@@ -79,11 +80,11 @@ class Start(QObject):
 
     def visits(self) -> list[Visit]:
         """Return what was asked last, the latest first, with the question in front."""
-        before = self._window.keeper.visits
-        if not self._opened:
+        before, state = self._window.keeper.visits, self._window.session.state
+        if not self._opened or state.study not in study_ids():  # a plug-in's may have gone
             return before
-        now = self._visit(self._window.session.state)
-        return [now, *(v for v in before if v.study != now.study)]
+        now = self._visit(state)
+        return [now, *(v for v in before if v.study != now.study)][:MAX_VISITS]
 
     def _visit(self, state: SessionState) -> Visit:
         return Visit(state.study, state_words(state), datetime.now(UTC).isoformat())
