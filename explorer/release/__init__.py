@@ -1,1 +1,1 @@
-"""The release door: the only way by which output of real data may leave without a stamp."""
+"""The release door: what may leave, what it costs, and a certificate that others can check."""
