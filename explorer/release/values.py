@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from datetime import date, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from fractions import Fraction
 from math import floor
 from zoneinfo import ZoneInfo
@@ -19,8 +19,8 @@ DEGREE = 10**7
 AROUND = "\ufeff"
 """Taken off with the white space around a value: a mark at a file's beginning is no part of it."""
 
-FIRST_TIME = int(datetime(1, 1, 2, tzinfo=timezone.utc).timestamp())
-LAST_TIME = int(datetime(9999, 12, 30, tzinfo=timezone.utc).timestamp())
+FIRST_TIME = int(datetime(1, 1, 2, tzinfo=UTC).timestamp())
+LAST_TIME = int(datetime(9999, 12, 30, tzinfo=UTC).timestamp())
 """Times beyond can't be read: some zone's day there has no date."""
 
 Whole = Callable[[bytes], int | None]
@@ -32,7 +32,10 @@ _ISO = re.compile(
     r"(?P<offset>Z|[+-]\d{2}(?::?\d{2})?)?)?",
     re.ASCII,
 )
-_MONTHS = dict(zip("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), range(1, 13)))
+_MONTHS = {
+    "Jan": 1, "Feb": 2, "Mar": 3, "Apr": 4, "May": 5, "Jun": 6,
+    "Jul": 7, "Aug": 8, "Sep": 9, "Oct": 10, "Nov": 11, "Dec": 12,
+}  # fmt: skip
 
 
 def text_reader(form: FileFormat) -> Callable[[bytes], str | None]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.release.values import DEGREE, FIRST_TIME, LAST_TIME, Whole, zone_offset
+from explorer.release.values import FIRST_TIME, LAST_TIME, Whole, zone_offset
 
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.int64]
@@ -23,6 +23,7 @@ PADDING = 64
 
 _LONGEST = 24
 _DIGITS = 18
+_LOW_BYTES = np.array([(1 << 8 * k) - 1 for k in range(9)], dtype=np.uint64)
 _DAYS = np.array([0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], dtype=np.int64)
 
 
@@ -80,7 +81,6 @@ def plain_decimals(block: Block, starts: Places, ends: Places) -> Decimals:
         digit = (value < 10) & live
         point = (char == ord(".")) & live
         plain &= digit | ~live | (point & ~pointed)
-        plain &= count < _DIGITS + 1
         np.multiply(digits, 10, out=digits, where=digit)
         np.add(digits, value, out=digits, where=digit)
         count += digit
@@ -162,9 +162,28 @@ def iso_times(block: Block, starts: Places, ends: Places, zone: tzinfo, slow: Wh
     return _rest(block, starts, ends, Wholes(seconds, readable), ~plain, slow)
 
 
-def _after_fraction(
-    chars: Bytes, starts: Places, ends: Places, plain: Mask
-) -> tuple[Places, Mask]:
+def other_times(block: Block, starts: Places, ends: Places, slow: Whole) -> Wholes:
+    """Read times one by one."""
+    nothing = np.zeros(len(starts), dtype=np.int64)
+    none = nothing.astype(np.bool_)
+    return _rest(block, starts, ends, Wholes(nothing, none), ~none, slow)
+
+
+def same_as_before(block: Block, starts: Places, ends: Places) -> Mask:
+    """Return of every row whether its value is spelt as that of the row before; false if long."""
+    length = ends - starts
+    same = np.zeros(len(starts), dtype=np.bool_)
+    same[1:] = (length[1:] == length[:-1]) & (length[1:] <= PADDING)
+    # eight bytes at each place
+    words = np.ndarray(len(block.raw) - 7, dtype="<u8", buffer=block.raw, strides=(1,))
+    for at in range(0, min(int(length.max(initial=0)), PADDING), 8):
+        left = np.clip(length - at, 0, 8)
+        word = words[np.where(left > 0, starts + at, 0)] & _LOW_BYTES[left]
+        same[1:] &= word[1:] == word[:-1]
+    return same
+
+
+def _after_fraction(chars: Bytes, starts: Places, ends: Places, plain: Mask) -> tuple[Places, Mask]:
     """Return where the parts of a second end, and where what has been read is plain."""
     tail = np.where(plain, starts + 19, ends)
     parted = (tail < ends) & (chars[tail] == ord("."))
@@ -224,7 +243,8 @@ def _rest(
     """Read one by one what is not spelt plainly."""
     values, readable = np.where(found.readable, found.values, 0), found.readable
     rows = np.flatnonzero(others)
-    for row, first, end in zip(rows.tolist(), starts[rows].tolist(), ends[rows].tolist()):
+    places = zip(rows.tolist(), starts[rows].tolist(), ends[rows].tolist(), strict=True)
+    for row, first, end in places:
         value = slow(block.raw[first:end])
         readable[row] = value is not None
         values[row] = value or 0
