@@ -112,7 +112,7 @@ def _budget(book: Book, body: Mapping[str, Any], at: str) -> None:
         after = _fraction(body, "epsilon")
         if after < account.epsilon_limit or after < account.spent_epsilon:
             raise RuleError("epsilon: a budget can be raised, not lowered")
-            step = Raise(book.entries, account.epsilon_limit, after, at[:10])
+        step = Raise(book.entries, account.epsilon_limit, after, at[:10])
         book.keep(replace(account, epsilon_limit=after, raised=(*account.raised, step)))
         return
     different = body.get("different_from", [])
