@@ -72,14 +72,14 @@ def read_json(data: bytes, name: str) -> Any:
     """
 
     def no_float(text: str) -> Any:
-        raise ReleaseError(f"{name}: {_short(text)} is a float; only whole numbers are exact")
+        raise ReleaseError(f"{name}: {shortened(text)} is a float; only whole numbers are exact")
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
             names = [key for key, _ in pairs]
             twice = next(key for key in names if names.count(key) > 1)
-            raise ReleaseError(f"{name}: {_short(twice)} stands twice in one object")
+            raise ReleaseError(f"{name}: {shortened(twice)} stands twice in one object")
         return found
 
     if len(data) > MOST_BYTES:
@@ -120,12 +120,14 @@ def read_fraction(text: object, name: str) -> Fraction:
     found = _FRACTION.fullmatch(text) if isinstance(text, str) else None
     if found is None or len(str(text)) > MOST_CHARACTERS:
         raise ReleaseError(
-            f"{name}: {_short(text)} is no fraction p/q of whole numbers, at least 0, of at most "
-            f"{MOST_CHARACTERS} characters"
+            f"{name}: {shortened(text)} is no fraction p/q of whole numbers, at least 0 and of at "
+            f"most {MOST_CHARACTERS} characters"
         )
     value = Fraction(int(found[1]), int(found[2]))
     if write_fraction(value) != text:
-        raise ReleaseError(f"{name}: {_short(text)} is not reduced; write {write_fraction(value)}")
+        raise ReleaseError(
+            f"{name}: {shortened(text)} is not reduced; write {write_fraction(value)}"
+        )
     return value
 
 
@@ -134,6 +136,7 @@ def write_fraction(value: Fraction) -> str:
     return f"{value.numerator}/{value.denominator}"
 
 
-def _short(value: object) -> str:
+def shortened(value: object) -> str:
+    """Return how a value is written in a message: not at length."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "…"
