@@ -39,7 +39,7 @@ class Written:
 
     def shown(self) -> Shown:
         """Return the picture or table made from it."""
-        return self.plan.mechanism.shown(self.stored, self.plan.checked, self.plan.price)
+        return self.plan.mechanism.shown(self.stored, self.plan.checked, self.plan.epsilon)
 
     def title(self) -> str:
         """Return what was declared of it."""
@@ -114,7 +114,7 @@ def _header(written: Written) -> Iterator[str]:
     title = " ".join(written.title().split())
     if title:
         yield title
-    yield f"{written.plan.mechanism.id}, epsilon {written.plan.price}"
+    yield f"{written.plan.mechanism.id}, epsilon {written.plan.epsilon}"
 
 
 def _cells(

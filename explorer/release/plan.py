@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.format import FORMAT_KEYS, LAT, LON, TIME, FileFormat
-from explorer.release.mechanisms import MECHANISMS
+from explorer.release.mechanisms.table import MECHANISMS
+from explorer.release.mechanisms import base as mechanisms
 from explorer.release.mechanisms.base import Part, Reads, ReleaseMechanism
 from explorer.release.wire import read_fraction, read_json
 
@@ -63,7 +64,7 @@ class Plan:
     checked : object
         The mechanism's own parameters.
     epsilon : Fraction
-        What is asked; `price` is charged.
+        What is charged: what was asked for, rounded down to units of 2⁻⁴⁰.
     declared : Declared
     """
 
@@ -85,14 +86,10 @@ class Plan:
         """The measurements, whose ε add up to the price."""
         return self.mechanism.parts(self.checked, self.epsilon)
 
-    @property
-    def price(self) -> Fraction:
-        """What is charged: the ε asked for, rounded down to units of 2⁻⁴⁰."""
-        return self.mechanism.price(self.checked, self.epsilon)
-
     def parameters(self) -> dict[str, Any]:
         """Return all parameters as the certificate states them, every default written out."""
-        return self.form.parameters() | self.checked.as_parameters()
+        own: dict[str, Any] = self.checked.as_parameters()
+        return self.form.parameters() | own
 
 
 def read_plan(path: Path) -> Plan:
@@ -180,10 +177,12 @@ def made_plan(
         checked = mechanism.checked(own)
         plan = Plan(population, data, mechanism, form, checked, epsilon, declared)
         _check_columns(plan)
+        plan = replace(plan, epsilon=mechanism.price(checked, epsilon))
     except ParameterError as error:
         raise error.below("mechanism.parameters") from None
-    if sum((part.epsilon for part in plan.parts), Fraction(0)) != plan.price:
-        raise AssertionError("the parts of a mechanism do not add up to its price")
+    except mechanisms.ParameterError as error:
+        path = "mechanism" if str(error).startswith("epsilon:") else "mechanism.parameters"
+        raise ReleaseError(f"{path}.{error}") from None
     return plan
 
 
@@ -237,8 +236,9 @@ def _fields(content: object, path: str, names: tuple[str, ...]) -> dict[str, Any
     for name in content:
         if name not in names:
             raise ParameterError(
-                below + _short(name)[1:-1], "is not known", f"leave it out; {where} has {', '.join(names)}"
-            )
+                below + _short(name)[1:-1], "is not known",
+                f"leave it out; {where} has {', '.join(names)}",
+            )  # fmt: skip
     for name in names:
         if name not in content:
             raise ParameterError(below + name, "is missing", "add it")
@@ -250,7 +250,7 @@ def _text(value: object, field: str) -> str:
         raise ParameterError(field, "is no text", "give it in quotes")
     if len(value) > MOST_TEXT:
         raise ParameterError(field, f"is longer than {MOST_TEXT} characters", "shorten it")
-    if any(0xD800 <= ord(char) <= 0xDFFF or ord(char) < 32 and char != "\n" for char in value):
+    if any(0xD800 <= ord(char) <= 0xDFFF or (ord(char) < 32 and char != "\n") for char in value):
         raise ParameterError(field, "has characters that can't be printed", "leave them out")
     return value
 

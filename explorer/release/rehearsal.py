@@ -36,7 +36,7 @@ def rehearse(plan: Plan, users: int, seed: int = 0) -> Output:
     if not 1 <= users <= MOST_USERS:
         raise ValueError(f"users: {users} is not between 1 and {MOST_USERS:,}; give another number")
     people = synthetic_people(plan, users, seed)
-    return plan.mechanism.draw(people, plan.checked, plan.price, os.urandom)
+    return plan.mechanism.draw(people, plan.checked, plan.epsilon, os.urandom)
 
 
 def synthetic_people(plan: Plan, users: int, seed: int = 0) -> People:

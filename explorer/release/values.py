@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import floor
 from zoneinfo import ZoneInfo
 
-from explorer.release.decimals import exact_decimal
+from explorer.privacy.releases.means import PLACES, read_decimal
 from explorer.release.format import ENCODINGS, TIME_FORMATS, FileFormat, fixed_offset, time_pattern
 
 DEGREE = 10**7
@@ -23,6 +23,7 @@ FIRST_TIME = int(datetime(1, 1, 2, tzinfo=UTC).timestamp())
 LAST_TIME = int(datetime(9999, 12, 30, tzinfo=UTC).timestamp())
 """Times beyond can't be read: some zone's day there has no date."""
 
+_ONE = 10**PLACES
 Whole = Callable[[bytes], int | None]
 """Reads a whole number off a value's bytes; None where it can't be read."""
 
@@ -62,8 +63,10 @@ def coordinate_reader(form: FileFormat, most: int) -> Whole:
     text = text_reader(form)
 
     def read(raw: bytes) -> int | None:
-        degrees = exact_decimal(text(raw) or "")
-        return round(degrees * DEGREE) if degrees is not None and abs(degrees) <= most else None
+        value = read_decimal(text(raw) or "")
+        if value is None or abs(value) > most * _ONE:
+            return None
+        return round(Fraction(value * DEGREE, _ONE))
 
     return read
 
@@ -75,8 +78,8 @@ def time_reader(form: FileFormat) -> Whole:
         unit = 1 if form.time_format == "unix" else 1000
 
         def since(raw: bytes) -> int | None:
-            number = exact_decimal(text(raw) or "")
-            return None if number is None else in_time(floor(Fraction(number, unit)))
+            value = read_decimal(text(raw) or "")
+            return None if value is None else in_time(value // (unit * _ONE))
 
         return since
     pattern = _ISO if form.time_format == "iso" else time_pattern(form.time_format)

@@ -27,7 +27,7 @@ def rounded_up(value: Fraction, digits: int = 4) -> str:
 
 def price_text(plan: Plan, account: Account) -> str:
     """Say what a release costs and what remains."""
-    price, gate = plan.price, account.gate
+    price, gate = plan.epsilon, account.gate
     if gate == "zcdp":
         cost, unit = price * price / 2, "ρ = "
     else:
@@ -61,7 +61,7 @@ def refused_text(plan: Plan, error: RefusedError) -> str:
 
 def released_text(plan: Plan) -> str:
     """Say how far the result is off."""
-    found = plan.mechanism.expected_error(plan.checked, plan.price)
+    found = plan.mechanism.expected_error(plan.checked, plan.epsilon)
     widest = max(found, key=lambda one: int(one["half_width"]))
     chance = Fraction(widest["probability"])
     odds = f"{chance.numerator} times in {chance.denominator}"
