@@ -23,10 +23,10 @@ from explorer.privacy.heatmaps.adaptive.exact import (
 from explorer.privacy.heatmaps.adaptive.fit import fit_adaptive
 from explorer.privacy.heatmaps.integers import RESOLUTION
 from explorer.privacy.noise.exact import discrete_laplace
+from explorer.release.errors import ParameterError
 from explorer.release.mechanisms.base import (
     UNIT,
     Output,
-    ParameterError,
     Part,
     Plain,
     RandomBytes,
@@ -41,7 +41,7 @@ from explorer.release.mechanisms.user_maps import MOST_UNITS, heatmap_counts
 from explorer.release.mechanisms.where import WHERE, Area
 from explorer.release.people import People
 
-FINEST_SIDE = 2048
+FINEST_SIDE = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +135,14 @@ class AdaptiveHeatmap(ReleaseMechanism[Adaptive]):
         except ParameterError:
             raise
         except ValueError as error:
-            raise ParameterError(str(error)) from None
+            field, _, said = str(error).partition(": ")
+            problem, _, remedy = said.partition("; ")
+            raise ParameterError(field, problem, remedy) from None
         return found
+
+    def most_numbers(self, p: Adaptive, epsilon: Fraction) -> int:
+        """Return how many there would be if every cell were split."""
+        return 4 * 2 * sum(1 << 2 * level for level in range(p.start, p.last + 1))
 
     def draw(
         self, people: People, p: Adaptive, epsilon: Fraction, random_bytes: RandomBytes

@@ -33,10 +33,6 @@ UNIT = Fraction(1, 1 << 40)
 """What every ε that is spent is a multiple of."""
 
 
-class ParameterError(ValueError):
-    """A parameter that cannot be used: the message names it, what is wrong, and what to do."""
-
-
 @dataclass(frozen=True, slots=True)
 class Part:
     """One of the measurements whose ε add up to the price.
@@ -170,6 +166,17 @@ class ReleaseMechanism(ABC, Generic[P]):
     def price(self, p: P, epsilon: Fraction) -> Fraction:
         """Return what asking for ε costs: at most ε, a multiple of 2⁻⁴⁰."""
         return sum((part.epsilon for part in self.parts(p, epsilon)), Fraction(0))
+
+    @abstractmethod
+    def most_numbers(self, p: P, epsilon: Fraction) -> int:
+        """Return how many whole numbers may be stored, at most."""
+
+    def largest_output(self, p: P, epsilon: Fraction) -> int:
+        """Return how many bytes of JSON to keep free for the stored output; no data are needed.
+
+        Noise may be of any size, but is below 10³⁰ in any life of the universe.
+        """
+        return 1000 + 32 * self.most_numbers(p, epsilon)
 
     @abstractmethod
     def draw(self, people: People, p: P, epsilon: Fraction, random_bytes: RandomBytes) -> Output:

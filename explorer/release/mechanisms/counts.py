@@ -80,6 +80,10 @@ class CellCountsRelease(ReleaseMechanism[Cells]):
         """Return the one measurement."""
         return (Part("cells", epsilon_units(epsilon) * UNIT, 1),)
 
+    def most_numbers(self, p: Cells, epsilon: Fraction) -> int:
+        """Return how many are stored."""
+        return 1 << 2 * p.level
+
     def draw(
         self, people: People, p: Cells, epsilon: Fraction, random_bytes: RandomBytes
     ) -> Output:
@@ -125,6 +129,10 @@ class UserCount(ReleaseMechanism[Users]):
     def parts(self, p: Users, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the one measurement."""
         return (Part("count", epsilon_units(epsilon) * UNIT, 1),)
+
+    def most_numbers(self, p: Users, epsilon: Fraction) -> int:
+        """Return how many are stored."""
+        return 1
 
     def draw(
         self, people: People, p: Users, epsilon: Fraction, random_bytes: RandomBytes

@@ -5,13 +5,15 @@ Whole numbers are JSON's; fractions and decimals are texts, so that nothing is r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
 from explorer.privacy.releases.means import exact_decimal
-from explorer.release.mechanisms.base import FILE_FORMAT, UNIT, ParameterError
+from explorer.release.errors import ParameterError
+from explorer.release.mechanisms.base import FILE_FORMAT, UNIT
 
 MOST_TEXTS = 10_000
 """Entries of a list."""
@@ -19,6 +21,9 @@ LARGEST_FRACTION = 400
 """Characters of a fraction."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_YEARS = (1900, 2200)
+_RATIO = re.compile(r"[0-9]+/[0-9]+", re.ASCII)
+_LONGEST = 60
 
 
 class Fields:
@@ -42,8 +47,9 @@ class Fields:
         unknown = [name for name in given if name not in own and name not in FILE_FORMAT]
         if unknown:
             raise ParameterError(
-                f"{unknown[0]}: {mechanism} has no such parameter; it takes {', '.join(own)}"
-            )
+                brief(unknown[0])[1:-1], f"is no parameter of {mechanism}",
+                f"leave it out; it has {', '.join(own)}",
+            )  # fmt: skip
         self._given = given
 
     def has(self, name: str) -> bool:
@@ -54,14 +60,16 @@ class Fields:
         """Return a whole number in [low, high]."""
         value = self._value(name, default)
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise ParameterError(f"{name}: give a whole number from {low} to {high}, not {value!r}")
+            raise ParameterError(
+                name, f"{brief(value)} is no whole number from {low} to {high}", "give one"
+            )
         return value
 
     def side(self, most: int) -> int:
         """Return ℓ of ``side``, the cells along a side: a power of two."""
         value = self.whole("side", None, 2, most)
         if value & (value - 1):
-            raise ParameterError(f"side: {value} is no power of two; take 64, 128 or 256")
+            raise ParameterError("side", f"{value} is no power of two", "give 64, 128 or 256")
         return value.bit_length() - 1
 
     def fraction(self, name: str, default: str | None, low: Fraction, high: Fraction) -> Fraction:
@@ -70,11 +78,13 @@ class Fields:
         try:
             if not isinstance(text, str) or len(text) > LARGEST_FRACTION:
                 raise ValueError
-            value = exact_decimal(name, text) if "/" not in text else Fraction(text)
+            value = Fraction(text) if _RATIO.fullmatch(text) else exact_decimal(name, text)
         except (ValueError, ZeroDivisionError):
-            raise ParameterError(f'{name}: write a text like "3/10", not {text!r}') from None
+            raise ParameterError(
+                name, f"{brief(text)} is no fraction", 'give a text like "3/10"'
+            ) from None
         if not low < value < high:
-            raise ParameterError(f"{name}: {text} is not between {low} and {high}")
+            raise ParameterError(name, f"{brief(text)} is not between {low} and {high}", "give one")
         return value
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -85,27 +95,31 @@ class Fields:
         """Return a text that is not empty."""
         value = self._value(name, None)
         if not isinstance(value, str) or not value:
-            raise ParameterError(f"{name}: give a text, not {value!r}")
+            raise ParameterError(name, f"{brief(value)} is no text", "give one")
         return value
 
     def decimals(self, name: str, count: int | None = None) -> tuple[tuple[str, Fraction], ...]:
         """Return decimals as they were typed and as fractions, so many or at least one."""
         texts = self.texts(name)
         if count is not None and len(texts) != count:
-            raise ParameterError(f"{name}: give {count} decimals, not {len(texts)}")
+            raise ParameterError(name, f"has {len(texts)} entries", f"give {count} decimals")
         try:
             return tuple((text, exact_decimal(name, text)) for text in texts)
-        except ValueError as error:
-            raise ParameterError(str(error)) from None
+        except ValueError:
+            raise ParameterError(
+                name, "holds what is no decimal of at most 40 digits", 'give texts like "40.7"'
+            ) from None
 
     def wholes(self, name: str, count: int, low: int, high: int) -> tuple[int, ...]:
         """Return a list of so many whole numbers in [low, high]."""
         values = self._value(name, None)
         if not isinstance(values, Sequence) or isinstance(values, str) or len(values) != count:
-            raise ParameterError(f"{name}: give a list of {count} whole numbers, not {values!r}")
+            raise ParameterError(name, f"{brief(values)} is no list of {count} numbers", "give one")
         for value in values:
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                raise ParameterError(f"{name}: {value!r} is no whole number from {low} to {high}")
+                raise ParameterError(
+                    name, f"{brief(value)} is no whole number from {low} to {high}", "give one"
+                )
         return tuple(values)
 
     def time(self, name: str) -> int:
@@ -115,13 +129,16 @@ class Fields:
             when = datetime.fromisoformat(text)
         except ValueError:
             raise ParameterError(
-                f'{name}: {text!r} is no time; write one like "2026-01-31T12:00:00Z"'
+                name, f"{brief(text)} is no time", 'give one like "2026-01-31T12:00:00Z"'
             ) from None
         since = (when if when.tzinfo else when.replace(tzinfo=UTC)) - datetime(
             1970, 1, 1, tzinfo=UTC
         )
-        if since.microseconds:
-            raise ParameterError(f"{name}: {text!r} is no whole second; leave out what follows it")
+        if since.microseconds or not _YEARS[0] <= when.year < _YEARS[1]:
+            raise ParameterError(
+                name, f"{brief(text)} is no whole second of the years {_YEARS[0]} to {_YEARS[1]}",
+                "give one",
+            )  # fmt: skip
         return since.days * 86_400 + since.seconds
 
     def _value(self, name: str, default: Any) -> Any:
@@ -129,18 +146,18 @@ class Fields:
         if value is not None:
             return value
         if default is None:
-            raise ParameterError(f"{name}: is missing; give it")
+            raise ParameterError(name, "is missing", "give it")
         return default
 
 
 def _texts(name: str, values: Any) -> tuple[str, ...]:
     if not isinstance(values, Sequence) or isinstance(values, str):
-        raise ParameterError(f"{name}: give a list of texts, not {values!r}")
+        raise ParameterError(name, f"{brief(values)} is no list of texts", "give one")
     if not 1 <= len(values) <= MOST_TEXTS:
-        raise ParameterError(f"{name}: give 1 to {MOST_TEXTS} texts, not {len(values)}")
+        raise ParameterError(name, f"has {len(values)} entries", f"give 1 to {MOST_TEXTS}")
     for value in values:
         if not isinstance(value, str):
-            raise ParameterError(f"{name}: {value!r} is no text; put it in quotes")
+            raise ParameterError(name, f"{brief(value)} is no text", "put it in quotes")
     return tuple(values)
 
 
@@ -153,10 +170,10 @@ def epsilon_units(epsilon: Fraction) -> int:
         If none is left.
     """
     if not isinstance(epsilon, Fraction | int) or isinstance(epsilon, bool):
-        raise ParameterError(f"epsilon: {epsilon!r} is no exact fraction; give one like 1/2")
+        raise ParameterError("epsilon", f"{brief(epsilon)} is no fraction", "give one like 1/2")
     units = epsilon // UNIT
     if units < 1:
-        raise ParameterError(f"epsilon: {epsilon} is below 2^-40; give more")
+        raise ParameterError("epsilon", "is below 2^-40", "give more")
     return int(units)
 
 
@@ -167,4 +184,12 @@ def text_of(value: Fraction) -> str:
 
 def time_text(seconds: int) -> str:
     """Return a time as certificates write it."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def brief(value: object) -> str:
+    """Return what was given as an error shows it, cut where it is long."""
+    if isinstance(value, int) and abs(value) >= 10**30:
+        return "a number of over 30 digits"
+    text = repr(value) if isinstance(value, str | int | float | None) else type(value).__name__
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…'"

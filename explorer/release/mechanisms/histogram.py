@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 from explorer.privacy.heatmaps.integers import RESOLUTION
 from explorer.privacy.releases.means import read_decimal
+from explorer.release.errors import ParameterError
 from explorer.release.mechanisms.base import (
     UNIT,
     Output,
-    ParameterError,
     Part,
     Plain,
     RandomBytes,
@@ -112,16 +112,14 @@ class Histogram(ReleaseMechanism[Bins]):
         own = (*WHERE, "value_column", "values", "edges", "units")
         fields = Fields(self.id, parameters, own)
         if fields.has("values") == fields.has("edges"):
-            raise ParameterError("values, edges: give one of them, and not both")
+            raise ParameterError("values", "and edges are given, or neither", "give one")
         values = fields.texts("values") if fields.has("values") else ()
         edges = fields.decimals("edges") if fields.has("edges") else ()
         if len(set(values)) < len(values):
-            raise ParameterError("values: one is given twice; leave it out")
+            raise ParameterError("values", "are not all different", "give each once")
         sides = [value for _, value in edges]
-        if edges and (
-            len(sides) < 2 or any(b <= a for a, b in zip(sides, sides[1:], strict=False))
-        ):
-            raise ParameterError("edges: give at least two, each above the one before")
+        if edges and (len(sides) < 2 or any(high <= low for low, high in pairwise(sides))):
+            raise ParameterError("edges", "do not increase", "give two or more in order")
         return Bins(
             Area.of(fields, needs_box=False),
             fields.text("value_column"),
@@ -137,6 +135,10 @@ class Histogram(ReleaseMechanism[Bins]):
     def parts(self, p: Bins, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the one measurement."""
         return (Part("bins", epsilon_units(epsilon) * UNIT, p.units),)
+
+    def most_numbers(self, p: Bins, epsilon: Fraction) -> int:
+        """Return how many are stored."""
+        return p.count
 
     def draw(self, people: People, p: Bins, epsilon: Fraction, random_bytes: RandomBytes) -> Output:
         """Count; stored are noisy units in the bins, that of all others last."""

@@ -19,10 +19,10 @@ from explorer.privacy.heatmaps.pyramid.sparse import SparseMap
 from explorer.privacy.heatmaps.pyramid.tree import reconstruct
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.privacy.releases.splits import level_split
+from explorer.release.errors import ParameterError
 from explorer.release.mechanisms.base import (
     UNIT,
     Output,
-    ParameterError,
     Part,
     Plain,
     RandomBytes,
@@ -141,6 +141,11 @@ class PaperHeatmap(ReleaseMechanism[Paper]):
         """Return the levels, each with 1/√2 of the ε of the one above."""
         return _level_parts(epsilon, p.start, p.last, p.units)
 
+    def most_numbers(self, p: Paper, epsilon: Fraction) -> int:
+        """Return how many whole numbers may be stored, at most."""
+        whole = 1 << 2 * p.start
+        return 3 * (whole + 4 * max(whole, p.kept) * (p.last - p.start))
+
     def draw(
         self, people: People, p: Paper, epsilon: Fraction, random_bytes: RandomBytes
     ) -> Output:
@@ -241,6 +246,10 @@ class PyramidHeatmap(ReleaseMechanism[Pyramid]):
         """Return the levels, each with 1/√2 of the ε of the one above."""
         return _level_parts(epsilon, p.start, p.last(epsilon), p.units)
 
+    def most_numbers(self, p: Pyramid, epsilon: Fraction) -> int:
+        """Return how many are stored."""
+        return 1 + sum(1 << 2 * level for level in range(p.start, p.last(epsilon) + 1))
+
     def draw(
         self, people: People, p: Pyramid, epsilon: Fraction, random_bytes: RandomBytes
     ) -> Output:
@@ -277,7 +286,7 @@ def _level_parts(epsilon: Fraction, start: int, last: int, units: int) -> tuple[
     split = level_split(epsilon_units(epsilon), GAMMA_SQUARED, start, last)
     if split[-1] < 1:
         raise ParameterError(
-            f"epsilon: level {last} would get less than 2^-40; give more, or read fewer levels"
+            "epsilon", f"level {last} would get less than 2^-40", "give more, or read fewer levels"
         )
     return tuple(
         Part(f"level {level}", share * UNIT, units) for level, share in enumerate(split, start)

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 from explorer.privacy.heatmaps.integers import RESOLUTION
 from explorer.privacy.releases.means import PLACES, exact_decimal, mean_from_noisy
+from explorer.release.errors import ParameterError
 from explorer.release.mechanisms.base import (
     UNIT,
     Output,
-    ParameterError,
     Part,
     Plain,
     RandomBytes,
@@ -21,7 +21,7 @@ from explorer.release.mechanisms.base import (
     Shown,
     noise_error,
 )
-from explorer.release.mechanisms.fields import Fields, epsilon_units, text_of
+from explorer.release.mechanisms.fields import Fields, brief, epsilon_units, text_of
 from explorer.release.mechanisms.noise import bits_of, noisy
 from explorer.release.mechanisms.user_maps import MOST_UNITS, mean_sums
 from explorer.release.mechanisms.where import WHERE, Area
@@ -95,11 +95,16 @@ class Mean(ReleaseMechanism[Columns]):
         fields = Fields(self.id, parameters, own)
         columns = fields.texts("value_columns")
         if len(set(columns)) < len(columns) or len(columns) > MOST_COLUMNS:
-            raise ParameterError(f"value_columns: give at most {MOST_COLUMNS}, each once")
+            raise ParameterError(
+                "value_columns", "are too many or not all different",
+                f"give at most {MOST_COLUMNS}, each once",
+            )  # fmt: skip
         low, high = (fields.decimals(name, len(columns)) for name in ("low", "high"))
-        for column, (a, least), (b, most) in zip(columns, low, high, strict=True):
+        for column, (_, least), (b, most) in zip(columns, low, high, strict=True):
             if not least < most:
-                raise ParameterError(f"high: of {column}, {b} is not above {a}; give more")
+                raise ParameterError(
+                    "high", f"{brief(b)} of {brief(column)} is not above low", "give more"
+                )
         return Columns(
             Area.of(fields, needs_box=False),
             columns,
@@ -119,9 +124,13 @@ class Mean(ReleaseMechanism[Columns]):
         users = whole * p.count_share.numerator // p.count_share.denominator
         each = (whole - users) // len(p.columns)
         if min(users, each) < 1:
-            raise ParameterError("epsilon: a part would get less than 2^-40; give more")
+            raise ParameterError("epsilon", "a part would get less than 2^-40", "give more")
         sums = (Part(f"sum of {name}", each * UNIT, p.units) for name in p.columns)
         return (*sums, Part("count", users * UNIT, 1))
+
+    def most_numbers(self, p: Columns, epsilon: Fraction) -> int:
+        """Return how many are stored."""
+        return len(p.columns) + 1
 
     def draw(
         self, people: People, p: Columns, epsilon: Fraction, random_bytes: RandomBytes

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from explorer.privacy.releases.selection import gap_quantile, permute_and_flip
+from explorer.release.errors import ParameterError
 from explorer.release.mechanisms.base import (
     UNIT,
     USUAL,
     Output,
-    ParameterError,
     Part,
     Plain,
     RandomBytes,
@@ -71,7 +71,7 @@ class RegionSelection(ReleaseMechanism[Regions]):
         fields = Fields(self.id, parameters, (*WHERE, "grid", "chosen"))
         rows, columns = fields.wholes("grid", 2, 1, MOST_ALONG)
         if rows * columns < 2:
-            raise ParameterError("grid: one region leaves no choice; give more rows or columns")
+            raise ParameterError("grid", "one region leaves no choice", "give more rows or columns")
         chosen = fields.whole("chosen", 1, 1, min(rows * columns - 1, 1000))
         return Regions(Area.of(fields, needs_box=True), rows, columns, chosen)
 
@@ -83,10 +83,14 @@ class RegionSelection(ReleaseMechanism[Regions]):
         """Return the choices, of equal ε."""
         units = epsilon_units(epsilon) // p.chosen
         if units < 1:
-            raise ParameterError("epsilon: a choice would get less than 2^-40; give more")
+            raise ParameterError("epsilon", "a choice would get less than 2^-40", "give more")
         return tuple(
             Part(f"choice {k}", units * UNIT, 1, "permute-and-flip") for k in range(1, p.chosen + 1)
         )
+
+    def most_numbers(self, p: Regions, epsilon: Fraction) -> int:
+        """Return how many are stored."""
+        return p.chosen
 
     def draw(
         self, people: People, p: Regions, epsilon: Fraction, random_bytes: RandomBytes

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from explorer.release.errors import ParameterError
 from explorer.release.mechanisms.adaptive import AdaptiveHeatmap
-from explorer.release.mechanisms.base import ParameterError, ReleaseMechanism
+from explorer.release.mechanisms.base import ReleaseMechanism
 from explorer.release.mechanisms.counts import CellCountsRelease, UserCount
+from explorer.release.mechanisms.fields import brief
 from explorer.release.mechanisms.histogram import Histogram
 from explorer.release.mechanisms.levels import PaperHeatmap, PyramidHeatmap
 from explorer.release.mechanisms.mean import Mean
@@ -38,6 +40,6 @@ def mechanism_of(name: str) -> ReleaseMechanism[Any]:
     """
     if name not in MECHANISMS:
         raise ParameterError(
-            f"mechanism: there is no {name!r}; one of {', '.join(MECHANISMS)} can be released"
+            "id", f"{brief(name)} is not known here", f"give one of {', '.join(MECHANISMS)}"
         )
     return MECHANISMS[name]

@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from explorer.release.mechanisms.base import ParameterError, Plain, Reads
+from explorer.release.errors import ParameterError
+from explorer.release.mechanisms.base import Plain, Reads
 from explorer.release.mechanisms.fields import Fields, time_text
 from explorer.release.people import BoolArray, People
 from explorer.user_rows import EARTH_STEP, Edges
@@ -45,7 +46,7 @@ class Area:
         box, edges = _box(fields) if needs_box or fields.has("box") else ((), None)
         start, end = (fields.time(name) if fields.has(name) else None for name in ("start", "end"))
         if start is not None and end is not None and not start < end:
-            raise ParameterError("end: is not after start; exchange them")
+            raise ParameterError("end", "is not after start", "exchange them")
         return cls(box, edges, start, end)
 
     def as_parameters(self) -> dict[str, Plain]:
@@ -92,11 +93,15 @@ def _box(fields: Fields) -> tuple[tuple[str, ...], Edges]:
     for (name, most), (text, value) in zip(_SIDES, given, strict=True):
         steps: Fraction = value / EARTH_STEP
         if steps.denominator != 1:
-            raise ParameterError(f"box: {text} has more than seven decimals; leave out the rest")
+            raise ParameterError(
+                "box", f"{text} has more than seven decimals", "leave out the rest"
+            )
         if abs(value) > most:
-            raise ParameterError(f"box: {name} {text} is outside ±{most}; give degrees")
+            raise ParameterError("box", f"{name} {text} is outside ±{most}", "give degrees")
         whole.append(int(steps))
     south, west, north, east = whole
     if not (south < north and west < east):
-        raise ParameterError("box: give south, west, north, east, with south < north, west < east")
+        raise ParameterError(
+            "box", "has no area", "give south, west, north, east; south < north, west < east"
+        )
     return tuple(text for text, _ in given), Edges(south, west, north, east)
