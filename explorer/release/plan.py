@@ -11,8 +11,7 @@ from typing import Any
 
 from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.format import FORMAT_KEYS, LAT, LON, TIME, FileFormat
-from explorer.release.mechanisms.table import MECHANISMS
-from explorer.release.mechanisms import base as mechanisms
+from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Part, Reads, ReleaseMechanism
 from explorer.release.wire import read_fraction, read_json
 
@@ -179,10 +178,8 @@ def made_plan(
         _check_columns(plan)
         plan = replace(plan, epsilon=mechanism.price(checked, epsilon))
     except ParameterError as error:
-        raise error.below("mechanism.parameters") from None
-    except mechanisms.ParameterError as error:
-        path = "mechanism" if str(error).startswith("epsilon:") else "mechanism.parameters"
-        raise ReleaseError(f"{path}.{error}") from None
+        path = "mechanism" if error.field == "epsilon" else "mechanism.parameters"
+        raise error.below(path) from None
     return plan
 
 

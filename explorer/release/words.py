@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from explorer.release.errors import ParameterError
 from explorer.release.ledger.accounts import Account
 from explorer.release.ledger.errors import RefusedError, rounded_down
-from explorer.release.mechanisms.base import ParameterError
 from explorer.release.plan import Plan
 
 PROMISE = (
