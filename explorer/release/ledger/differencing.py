@@ -105,10 +105,14 @@ def _spans(parameters: Mapping[str, Any]) -> tuple[Span, Span, Span] | None:
         area = Area.of(Fields("this release", given, WHERE), needs_box=False)
     except ParameterError:
         return None
-    sides = [None] * 4 if area.edges is None else [Fraction(side) for side in area.edges]
-    south, west, north, east = sides
     start, end = (None if t is None else Fraction(t) for t in (area.start, area.end))
-    return (south, north), (west, east), (start, end)
+    if (box := area.edges) is None:
+        return (None, None), (None, None), (start, end)
+    return (
+        (Fraction(box.south), Fraction(box.north)),
+        (Fraction(box.west), Fraction(box.east)),
+        (start, end),
+    )
 
 
 def _share(mine: Span, theirs: Span) -> Fraction | None:
