@@ -87,7 +87,7 @@ def test_zcdp_counts_half_the_square_and_is_never_raised(folder: Path) -> None:
             with pytest.raises(LedgerError, match="delta"):
                 ledger.open_population("zcdp", HALF, "x", delta=delta)
         people = ledger.open_population("zcdp", HALF, "x", delta=Fraction(1, 10**9))
-        with pytest.raises(RefusedError, match="left ρ = 1/2; would fit: ε ≤ 1$"):
+        with pytest.raises(RefusedError, match=r"left ρ = 1/2; would fit: ε ≤ 1$"):
             reserved(ledger, people, Fraction(2**40 + 1, 2**40))
         released(ledger, people, Fraction(1))
         assert ledger.account(people).remaining == 0

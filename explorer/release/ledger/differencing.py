@@ -1,7 +1,7 @@
 """What a new release shares with earlier ones: information, as the sum covers the risk.
 
-From two nested releases anybody can subtract one from the other; what then describes the part between
-is protected by the total ε, and by nothing more.
+From two nested releases anybody can subtract one from the other; what then describes the part
+between is protected by the total ε, and by nothing more.
 """
 
 from __future__ import annotations
