@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.privacy.noise.laplace_law import dlap_quantile
 from explorer.release.people import People
 
 RandomBytes = Callable[[int], bytes]
@@ -29,10 +31,6 @@ are called, others are texts.
 
 UNIT = Fraction(1, 1 << 40)
 """What every ε that is spent is a multiple of."""
-
-
-class ParameterError(ValueError):
-    """A parameter that cannot be used: the message names it, what is wrong, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,7 @@ class Checked(Protocol):
 P = TypeVar("P", bound=Checked)
 
 
-class ReleaseMechanism(Protocol[P]):
+class ReleaseMechanism(ABC, Generic[P]):
     """A mechanism of a release.
 
     The class docstring of each has a section *Privacy* with its proof. Everything but `draw` is a
@@ -137,10 +135,11 @@ class ReleaseMechanism(Protocol[P]):
         Why ε holds, in a sentence.
     """
 
-    id: str
-    label: str
-    privacy: str
+    id: ClassVar[str]
+    label: ClassVar[str]
+    privacy: ClassVar[str]
 
+    @abstractmethod
     def checked(self, parameters: Mapping[str, Any]) -> P:
         """Return checked parameters, defaults filled in; those of `FILE_FORMAT` are left alone.
 
@@ -150,9 +149,11 @@ class ReleaseMechanism(Protocol[P]):
             If one is missing, unknown or outside its domain.
         """
 
+    @abstractmethod
     def reads(self, p: P) -> Reads:
         """Return which columns are needed."""
 
+    @abstractmethod
     def parts(self, p: P, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the measurements, whose ε add up to the price exactly.
 
@@ -164,12 +165,61 @@ class ReleaseMechanism(Protocol[P]):
 
     def price(self, p: P, epsilon: Fraction) -> Fraction:
         """Return what asking for ε costs: at most ε, a multiple of 2⁻⁴⁰."""
+        return sum((part.epsilon for part in self.parts(p, epsilon)), Fraction(0))
 
+    @abstractmethod
+    def most_numbers(self, p: P, epsilon: Fraction) -> int:
+        """Return how many whole numbers may be stored, at most."""
+
+    def largest_output(self, p: P, epsilon: Fraction) -> int:
+        """Return how many bytes of JSON to keep free for the stored output; no data are needed.
+
+        Noise may be of any size, but is below 10³⁰ in any life of the universe.
+        """
+        return 1000 + 32 * self.most_numbers(p, epsilon)
+
+    @abstractmethod
     def draw(self, people: People, p: P, epsilon: Fraction, random_bytes: RandomBytes) -> Output:
         """Return the stored output of one draw. Nothing in the rows makes this fail."""
 
+    @abstractmethod
     def expected_error(self, p: P, epsilon: Fraction) -> list[dict[str, Any]]:
-        """Return quantiles of the noise, as a certificate's ``expected_error``."""
+        """Return quantiles of the noise, as a certificate's ``expected_error``.
 
+        Each with ``quantity``, ``half_width``, ``probability`` and ``source``; a distance to the
+        truth is none of them.
+        """
+
+    @abstractmethod
     def shown(self, output: Mapping[str, Any], p: P, epsilon: Fraction) -> Shown:
         """Return a picture or table of ``Output.stored``."""
+
+
+USUAL = Fraction(19, 20)
+"""How often noise is within what `half_width` says."""
+
+
+def error_of(quantity: str, half_width: int) -> dict[str, Any]:
+    """Return one entry of ``expected_error``, of probability 19/20."""
+    return {
+        "quantity": quantity,
+        "half_width": half_width,
+        "probability": f"{USUAL.numerator}/{USUAL.denominator}",
+        "source": "program",
+    }
+
+
+def noise_error(
+    quantity: str, epsilon: Fraction, sensitivity: int, unit: int = 1
+) -> dict[str, Any]:
+    """Return how large discrete Laplace noise is 19 times in 20, rounded up to whole units.
+
+    Parameters
+    ----------
+    quantity : str
+    epsilon : Fraction
+    sensitivity : int
+    unit : int
+        Of the stored numbers that make 1: B where they are in B-ths of a user.
+    """
+    return error_of(quantity, -(-dlap_quantile(epsilon, sensitivity, 1 - USUAL) // unit))
