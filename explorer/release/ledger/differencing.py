@@ -1,7 +1,7 @@
 """What a new release shares with earlier ones: information, as the sum covers the risk.
 
-From two nested releases anybody can subtract one from the other; what then describes the part between
-is protected by the total ε, and by nothing more.
+From two nested releases anybody can subtract one from the other; what then describes the part
+between is protected by the total ε, and by nothing more.
 """
 
 from __future__ import annotations
@@ -105,10 +105,14 @@ def _spans(parameters: Mapping[str, Any]) -> tuple[Span, Span, Span] | None:
         area = Area.of(Fields("this release", given, WHERE), needs_box=False)
     except ParameterError:
         return None
-    sides = [None] * 4 if area.edges is None else [Fraction(side) for side in area.edges]
-    south, west, north, east = sides
     start, end = (None if t is None else Fraction(t) for t in (area.start, area.end))
-    return (south, north), (west, east), (start, end)
+    if (box := area.edges) is None:
+        return (None, None), (None, None), (start, end)
+    return (
+        (Fraction(box.south), Fraction(box.north)),
+        (Fraction(box.west), Fraction(box.east)),
+        (start, end),
+    )
 
 
 def _share(mine: Span, theirs: Span) -> Fraction | None:

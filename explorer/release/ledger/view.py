@@ -77,9 +77,10 @@ def check_beside(con: sqlite3.Connection, book: Book) -> None:
         kept = load_book(con)
     except (ReleaseError, KeyError, TypeError, AttributeError, ValueError):
         raise LedgerError(BESIDE) from None
-    for name in ("accounts", "joined", "releases", "ledger", "host", "last_at", "entries"):
-        if getattr(kept, name) != getattr(book, name):
-            raise LedgerError(BESIDE)
+    names = ["accounts", "joined", "releases", "last_at", "entries"]
+    names += ["ledger", "host"] if book.entries else []  # the first entry has them
+    if any(getattr(kept, name) != getattr(book, name) for name in names):
+        raise LedgerError(BESIDE)
     for release, stored in con.execute("SELECT release, complete FROM outputs"):
         state = book.releases[release].state if release in book.releases else ""
         if bool(stored) != (state in ("committed", "published", "withdrawn")):
