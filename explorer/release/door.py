@@ -47,9 +47,9 @@ def enter(ledger: Ledger, plan: Plan) -> str:
     if ledger.problem:
         raise LedgerError(ledger.problem)
     account = ledger.account(plan.population)
-    if not account.fits(plan.epsilon):
-        raise RefusedError(plan.epsilon, account.remaining, account.largest_fit(), account.gate)
-    return ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.epsilon)
+    if not account.fits(plan.price):
+        raise RefusedError(plan.price, account.remaining, account.largest_fit(), account.gate)
+    return ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.price)
 
 
 def draw(place: Place, plan: Plan, release: str, random_bytes: RandomBytes = os.urandom) -> None:
@@ -102,7 +102,7 @@ def _check_entered(ledger: Ledger, plan: Plan, release: str) -> None:
         entered.population == plan.population
         and entered.mechanism == plan.mechanism.id
         and entered.parameters == plan.parameters()
-        and entered.epsilon == plan.epsilon
+        and entered.epsilon == plan.price
     )
     if not same:
         raise LedgerError(f"release {release}: it was planned otherwise; plan again")

@@ -27,7 +27,7 @@ def rounded_up(value: Fraction, digits: int = 4) -> str:
 
 def price_text(plan: Plan, account: Account) -> str:
     """Say what a release costs and what remains."""
-    price, gate = plan.epsilon, account.gate
+    price, gate = plan.price, account.gate
     if gate == "zcdp":
         cost, unit = price * price / 2, "ρ = "
     else:
