@@ -144,7 +144,7 @@ def _reserve(book: Book, body: Mapping[str, Any], at: str) -> None:
     made = _described(book, body, at, name, account, "reserved")
     if before is not None:
         made = replace(made, planned=before.planned, tag=made.tag or before.tag)
-        same = ("mechanism", "parameters", "epsilon", "tag")
+        same = ("mechanism", "parameters", "epsilon") + (("tag",) if before.tag is not None else ())
         if differs := [key for key in same if getattr(made, key) != getattr(before, key)]:
             raise RuleError(f"{differs[0]}: is not what was planned; plan again")
         if book.account_of(before.population) != account:
