@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from explorer.release.errors import ParameterError
 from explorer.release.ledger.accounts import Release
-from explorer.release.mechanisms.base import ParameterError
 from explorer.release.mechanisms.fields import Fields
 from explorer.release.mechanisms.where import WHERE, Area
 

@@ -283,7 +283,13 @@ class PyramidHeatmap(ReleaseMechanism[Pyramid]):
 
 
 def _level_parts(epsilon: Fraction, start: int, last: int, units: int) -> tuple[Part, ...]:
-    split = level_split(epsilon_units(epsilon), GAMMA_SQUARED, start, last)
+    """Split ε among levels; the few 2⁻⁴⁰ that rounding down leaves go to the first.
+
+    So the price of a price is that price again, and who has a certificate finds the same split.
+    """
+    total = epsilon_units(epsilon)
+    split = list(level_split(total, GAMMA_SQUARED, start, last))
+    split[0] += total - sum(split)
     if split[-1] < 1:
         raise ParameterError(
             "epsilon", f"level {last} would get less than 2^-40", "give more, or read fewer levels"
