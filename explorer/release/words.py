@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from explorer.release.certificate.numbers import rounded_up
 from explorer.release.errors import ParameterError
 from explorer.release.ledger.accounts import Account
 from explorer.release.ledger.errors import RefusedError, rounded_down
@@ -15,15 +16,6 @@ PROMISE = (
     "about whether any one person is in it. “Almost” is the number ε."
 )
 _NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
-
-def rounded_up(value: Fraction, digits: int = 4) -> str:
-    """Write a non-negative number with at most so many decimals, never too small."""
-    while 0 < value < Fraction(1, 10 ** (digits - 3)):
-        digits += 1
-    unit = 10**digits
-    whole = -(-value.numerator * unit // value.denominator)
-    return rounded_down(Fraction(whole, unit), digits)
 
 
 def price_text(plan: Plan, account: Account) -> str:
