@@ -109,8 +109,9 @@ def averaging(epsilon: Fraction, draws: Sequence[int]) -> list[Averaged]:
 
 
 def membership(epsilon: Fraction, points: int = 201) -> Membership:
-    """Return the claimed trade-off of false alarms and misses, at evenly spaced false alarms."""
-    alphas = [Fraction(k, points - 1) for k in range(points)]
+    """Return the claimed trade-off of false alarms and misses, its corner included."""
+    corner = Fraction(1 - best_guess(epsilon))
+    alphas = sorted({corner, *(Fraction(k, points - 1) for k in range(points))})
     found = [tradeoff(epsilon, alpha) for alpha in alphas]
     return Membership(
         np.array([float(alpha) for alpha in alphas]),
@@ -163,7 +164,7 @@ def audit(
         raise ValueError(f"runs: {runs} are too few; take 50 or more")
     mechanism = mechanism_of(name)
     p = mechanism.checked(parameters)
-    people = gathered(synthetic_people(p, mechanism.reads(p), users, rng), 0)
+    people = gathered(synthetic_people(p, mechanism.reads(p), users, rng), 0, p)
     both = people, neighbour(people, 0)
     with_user, without = (log_likelihood(name, one, p, epsilon) for one in both)
 

@@ -78,9 +78,17 @@ def neighbour(people: People, user: int) -> People:
     )  # fmt: skip
 
 
-def gathered(people: People, user: int) -> People:
-    """Return the same people, one user's rows all being alike: as much in one place as can be."""
+def gathered(people: People, user: int, checked: Any) -> People:
+    """Return the same people, one user's rows all being alike: as much in one place as can be.
+
+    Of means the values are the upper bounds, where a user moves them most.
+    """
     first, last = int(people.starts[user]), int(people.starts[user + 1])
+    highest = (
+        dict(zip(checked.columns, checked.high, strict=True))
+        if isinstance(checked, Columns)
+        else {}
+    )
 
     def alike(values: NDArray[Any] | None) -> NDArray[Any] | None:
         if values is None:
@@ -90,7 +98,10 @@ def gathered(people: People, user: int) -> People:
         return found
 
     texts = {
-        name: [column[first] if first <= k < last else text for k, text in enumerate(column)]
+        name: [
+            highest.get(name, column[first]) if first <= k < last else text
+            for k, text in enumerate(column)
+        ]
         for name, column in people.texts.items()
     }
     return People(
