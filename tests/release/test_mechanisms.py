@@ -120,7 +120,9 @@ def test_prices_are_the_sum_of_parts_and_at_most_what_was_asked(name):
         parts = mechanism.parts(p, epsilon)
         price = mechanism.price(p, epsilon)
         assert sum(part.epsilon for part in parts) == price
-        assert epsilon - len(parts) * Fraction(1, 2**40) < price <= epsilon
+        assert epsilon - Fraction(1, 2**40) < price <= epsilon
+        assert mechanism.price(p, price) == price
+        assert mechanism.parts(p, price) == parts
         assert all(part.epsilon > 0 for part in parts)
         assert all((part.epsilon * 2**40).denominator == 1 for part in parts)
     for epsilon in (Fraction(0), Fraction(-1), Fraction(1, 2**41)):

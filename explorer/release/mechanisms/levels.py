@@ -283,11 +283,14 @@ class PyramidHeatmap(ReleaseMechanism[Pyramid]):
 
 
 def _level_parts(epsilon: Fraction, start: int, last: int, units: int) -> tuple[Part, ...]:
-    split = level_split(epsilon_units(epsilon), GAMMA_SQUARED, start, last)
+    whole = epsilon_units(epsilon)
+    split = list(level_split(whole, GAMMA_SQUARED, start, last))
     if split[-1] < 1:
         raise ParameterError(
             "epsilon", f"level {last} would get less than 2^-40", "give more, or read fewer levels"
         )
+    # What rounding down has left: the price is what was asked for, in whole units.
+    split[0] += whole - sum(split)
     return tuple(
         Part(f"level {level}", share * UNIT, units) for level, share in enumerate(split, start)
     )

@@ -123,6 +123,7 @@ class Mean(ReleaseMechanism[Columns]):
         whole = epsilon_units(epsilon)
         users = whole * p.count_share.numerator // p.count_share.denominator
         each = (whole - users) // len(p.columns)
+        users = whole - each * len(p.columns)
         if min(users, each) < 1:
             raise ParameterError("epsilon", "a part would get less than 2^-40", "give more")
         sums = (Part(f"sum of {name}", each * UNIT, p.units) for name in p.columns)
