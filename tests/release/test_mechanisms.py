@@ -155,6 +155,16 @@ def test_any_epsilon_and_nobody_at_all_make_an_output(name):
         assert all(len(one) == 1 for one in shapes.values())
 
 
+def test_the_depth_follows_from_the_price():
+    mechanism = MECHANISMS["heatmap.pyramid/1"]
+    p = mechanism.checked({"box": BOX, "side": 256, "assumed_users": 3})
+    # ε·n₀ = 2³ at ε = 8/3, which is no multiple of 2⁻⁴⁰.
+    for epsilon in (Fraction(8, 3), Fraction(8, 3) + Fraction(1, 2**40)):
+        price = mechanism.price(p, epsilon)
+        assert mechanism.parts(p, price) == mechanism.parts(p, epsilon)
+    assert [p.last(Fraction(2) ** k) for k in (0, 2, 3, 5, 7, 9)] == [2, 2, 2, 3, 4, 5]
+
+
 def test_random_bytes_come_from_where_they_are_said_to():
     mechanism = MECHANISMS["count.users/1"]
     p = mechanism.checked({})

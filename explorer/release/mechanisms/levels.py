@@ -89,7 +89,8 @@ class Pyramid:
 
     def last(self, epsilon: Fraction) -> int:
         """Return L = ½·log₂(ε·n₀) to the nearest whole number, in q…ℓ."""
-        reach = epsilon * self.assumed_users
+        # Of the price, which is all that a ledger keeps.
+        reach = epsilon_units(epsilon) * UNIT * self.assumed_users
         # ½ log₂ x ≥ L − ½ is x ≥ 2^(2L−1).
         return max(
             (level for level in range(self.start, self.level + 1) if reach >= _half_power(level)),
