@@ -20,6 +20,7 @@ from explorer.release.mechanisms import MECHANISMS, mechanism_of, user_maps
 from explorer.release.mechanisms.fields import Fields
 from explorer.release.mechanisms.where import Area
 from explorer.release.people import People
+from explorer.studies.heatmap.mechanisms import MECHANISMS as DEMONSTRATIONS
 from tests.release.made_people import BOX, people_of, some_users
 
 PARAMETERS: dict[str, dict[str, Any]] = {
@@ -48,6 +49,15 @@ def test_the_table_is_the_specification():
         assert "Privacy\n    -------" in (type(mechanism).__doc__ or "")
     with pytest.raises(ParameterError, match="is not known here"):
         mechanism_of("heatmap.adaptive/2")
+
+
+def test_demonstrations_name_what_releases_them():
+    named = {row.key: row.release for row in DEMONSTRATIONS.values() if row.release}
+    assert named == {
+        "adaptive": "heatmap.adaptive/1", "pyramid": "heatmap.paper/1",
+        "least-squares": "heatmap.pyramid/1", "integers": "counts.cells/1",
+    }  # fmt: skip
+    assert set(named.values()) <= set(MECHANISMS)
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
