@@ -101,6 +101,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("histogram/1", {"edges": ["1", "1"]}, "edges: do not increase"),
     ("histogram/1", {"edges": None, "values": ["a", "a"]}, "values: are not all different"),
     ("histogram/1", {"value_column": ""}, "value_column: '' is no text"),
+    ("histogram/1", {"value_column": "user"}, "value_column: 'user' is no column of texts"),
+    ("mean/1", {"value_columns": ["number", "lat"]}, "value_columns: 'lat' is no column of texts"),
     ("mean/1", {"low": ["0", "10"]}, "high: '1e1' of 'text' is not above low"),
     ("mean/1", {"value_columns": ["text", "text"]}, "not all different"),
 ]
@@ -135,7 +137,7 @@ def test_prices_are_the_sum_of_parts_and_at_most_what_was_asked(name):
         assert mechanism.parts(p, price) == parts
         assert all(part.epsilon > 0 for part in parts)
         assert all((part.epsilon * 2**40).denominator == 1 for part in parts)
-    for epsilon in (Fraction(0), Fraction(-1), Fraction(1, 2**41)):
+    for epsilon in (Fraction(0), Fraction(-1), Fraction(1, 2**41), Fraction(10**400)):
         with pytest.raises(ParameterError, match=r"^epsilon: "):
             mechanism.parts(p, epsilon)
 

@@ -93,12 +93,9 @@ class Mean(ReleaseMechanism[Columns]):
         """Return checked parameters."""
         own = (*WHERE, "value_columns", "low", "high", "count_share", "units")
         fields = Fields(self.id, parameters, own)
-        columns = fields.texts("value_columns")
-        if len(set(columns)) < len(columns) or len(columns) > MOST_COLUMNS:
-            raise ParameterError(
-                "value_columns", "are too many or not all different",
-                f"give at most {MOST_COLUMNS}, each once",
-            )  # fmt: skip
+        columns = fields.columns("value_columns")
+        if len(columns) > MOST_COLUMNS:
+            raise ParameterError("value_columns", "are too many", f"give at most {MOST_COLUMNS}")
         low, high = (fields.decimals(name, len(columns)) for name in ("low", "high"))
         for column, (_, least), (b, most) in zip(columns, low, high, strict=True):
             if not least < most:
