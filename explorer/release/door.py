@@ -11,8 +11,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from explorer import __version__
+from explorer.release.certificate.build import Statements, build
 from explorer.release.errors import ReleaseError
+from explorer.release.ledger.accounts import Release
 from explorer.release.ledger.errors import DiskFullError, LedgerError, RefusedError
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
@@ -73,7 +77,7 @@ def draw(place: Place, plan: Plan, release: str, random_bytes: RandomBytes = os.
     with place.open() as ledger:
         _check_entered(ledger, plan, release)
         read = read_file(plan.data, plan.form, plan.reads)
-        _recognise(ledger, plan, read)
+        _recognise(ledger, plan, release, read)
         if ledger.release(release).state == "planned":
             ledger.reserve(release, read.sha256)
         else:
@@ -98,6 +102,10 @@ def _check_entered(ledger: Ledger, plan: Plan, release: str) -> None:
     entered = ledger.release(release)
     if entered.state not in ("planned", "reserved"):
         raise LedgerError(f"release {release}: it is {entered.state}; plan again")
+    _check_same(entered, plan)
+
+
+def _check_same(entered: Release, plan: Plan) -> None:
     same = (
         entered.population == plan.population
         and entered.mechanism == plan.mechanism.id
@@ -105,10 +113,10 @@ def _check_entered(ledger: Ledger, plan: Plan, release: str) -> None:
         and entered.epsilon == plan.price
     )
     if not same:
-        raise LedgerError(f"release {release}: it was planned otherwise; plan again")
+        raise LedgerError(f"release {entered.id}: it was planned otherwise; plan again")
 
 
-def _recognise(ledger: Ledger, plan: Plan, read: ReadFile) -> None:
+def _recognise(ledger: Ledger, plan: Plan, release: str, read: ReadFile) -> None:
     """Refuse a file that is known to be about others; keep that it was opened, and by whom."""
     known = ledger.known.file(read.sha256)
     if known is not None and known.population not in ("", plan.population):
@@ -117,5 +125,42 @@ def _recognise(ledger: Ledger, plan: Plan, read: ReadFile) -> None:
             "with that one, or join the two"
         )
     ledger.known.opened(read.sha256)
+    ledger.known.keep_chosen(ledger.book(release), release, read.sha256)
     ledger.known.belongs(read.sha256, plan.population)
     ledger.known.remember(plan.population, read.ids)
+
+
+def certificate_of(ledger: Ledger, plan: Plan, release: str) -> dict[str, Any]:
+    """Make the certificate of a release that was committed, as its plan declares it.
+
+    Raises
+    ------
+    ReleaseError
+        If it was not committed, or was planned otherwise.
+    """
+    entered = ledger.release(release)
+    _check_same(entered, plan)
+    stated = Statements(
+        plan.declared.texts,
+        plan.declared.independent_of_data,
+        ledger.known.chosen(release),
+        entered.tag or "",
+        __version__,
+        plan.declared.conditions,
+    )
+    return build(ledger.view(), release, stated)
+
+
+def publish(ledger: Ledger, plan: Plan, release: str) -> dict[str, Any]:
+    """Return the certificate that a release is published with, publishing it if it was not.
+
+    Raises
+    ------
+    ReleaseError
+        If there is nothing to publish.
+    """
+    made = ledger.certificate(release)
+    if made is None:
+        made = certificate_of(ledger, plan, release)
+        ledger.publish(release, made)
+    return made

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
+from explorer.release.certificate.numbers import rounded_up
 from explorer.release.errors import ParameterError
 from explorer.release.ledger.accounts import Account
 from explorer.release.ledger.errors import RefusedError, rounded_down
@@ -14,15 +16,6 @@ PROMISE = (
     "about whether any one person is in it. “Almost” is the number ε."
 )
 _NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
-
-def rounded_up(value: Fraction, digits: int = 4) -> str:
-    """Write a non-negative number with at most so many decimals, never too small."""
-    while 0 < value < Fraction(1, 10 ** (digits - 3)):
-        digits += 1
-    unit = 10**digits
-    whole = -(-value.numerator * unit // value.denominator)
-    return rounded_down(Fraction(whole, unit), digits)
 
 
 def price_text(plan: Plan, account: Account) -> str:
@@ -54,18 +47,23 @@ def refused_text(plan: Plan, error: RefusedError) -> str:
             found = plan.mechanism.expected_error(plan.checked, error.largest)
         except ParameterError:
             return said
-        widest = max(found, key=lambda one: int(one["half_width"]))
-        said += f"; {widest['quantity']} then errs by ±{widest['half_width']:,}"
+        quantity, half_width, _ = _widest(found)
+        said += f"; {quantity} then err by ±{half_width:,}"
     return said
 
 
 def released_text(plan: Plan) -> str:
     """Say how far the result is off."""
     found = plan.mechanism.expected_error(plan.checked, plan.epsilon)
-    widest = max(found, key=lambda one: int(one["half_width"]))
-    chance = Fraction(widest["probability"])
-    odds = f"{chance.numerator} times in {chance.denominator}"
+    quantity, half_width, chance = _widest(found)
     return (
-        f"Released. Right within ±{widest['half_width']:,} ({widest['quantity']}), {odds}, on "
-        "purpose. Looking again is free; drawing again costs again."
+        f"Released. Right within ±{half_width:,} ({quantity}), {chance.numerator} times in "
+        f"{chance.denominator}, on purpose. Looking again is free; drawing again costs again."
     )
+
+
+def _widest(errors: list[dict[str, Any]]) -> tuple[str, int, Fraction]:
+    """Return the quantity that is off most, by how much and with what chance at most so."""
+    widest = max(errors, key=lambda one: int(one["half_width"]))
+    quantity = str(widest["quantity"]).replace("_", " ")
+    return quantity, int(widest["half_width"]), Fraction(widest["probability"])

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from explorer.privacy.heatmaps.integers import RESOLUTION
-from explorer.privacy.releases.means import read_decimal
+from explorer.privacy.releases.means import exact_decimal, read_decimal
 from explorer.release.errors import ParameterError
 from explorer.release.mechanisms.base import (
     UNIT,
@@ -62,6 +62,10 @@ class Bins:
         """What bins are called."""
         pairs = pairwise(self.edges)
         return (*(self.values or (f"{low} to {high}" for low, high in pairs)), "other")
+
+    def sides(self) -> tuple[Fraction, ...]:
+        """Return the edges."""
+        return tuple(exact_decimal("edges", edge) for edge in self.edges)
 
     def bin_of(self) -> Callable[[str], int | None]:
         """Return the function from a text to its bin; None where it is no decimal but must be."""
