@@ -22,7 +22,7 @@ from explorer.release.ledger.accounts import NOT_JOINED
 SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
 SOURCE_TYPES = ("Static", "Dynamic")
 
-_EPSILON = r"\\(\epsilon\\)"
+_EPSILON, _DELTA, _RHO = (rf"\\(\{name}\\)" for name in ("epsilon", "delta", "rho"))
 
 
 def registry_entry(
@@ -115,8 +115,8 @@ def _loss(certificate: Mapping[str, Any]) -> dict[str, Any]:
         cap = alone_cap(budget, composition["releases"])
         parameters = {"rho": float(rounded_up(cap, 6))}
         details = (
-            f"All releases about these people are within \\\\(\\rho\\\\) = {cap}{_joined(certificate)}, "
-            f"which is {_EPSILON} = {at['epsilon_rounded_up']} at \\\\(\\delta\\\\) = {at['delta']}; this "
+            f"All releases about these people are within {_RHO} = {cap}{_joined(certificate)}, "
+            f"which is {_EPSILON} = {at['epsilon_rounded_up']} at {_DELTA} = {at['delta']}; this "
             f"release is {_EPSILON}-DP with {_EPSILON} exactly {epsilon}."
         )
     else:
@@ -165,7 +165,7 @@ def _model(certificate: Mapping[str, Any], curator: str) -> dict[str, Any]:
 def _accounting(certificate: Mapping[str, Any]) -> dict[str, str]:
     steps = [_plain(step["text"]) for step in certificate["post_processing"]]
     gate = (
-        f"the sum of all {_EPSILON}²/2 stays within the budget \\\\(\\rho\\\\) (zCDP filter)"
+        f"the sum of all {_EPSILON}²/2 stays within the budget {_RHO} (zCDP filter)"
         if certificate["ledger"]["gate"] == "zcdp"
         else f"the sum of all {_EPSILON} stays within the budget (pure filter)"
     )
@@ -200,8 +200,9 @@ def _implementation(certificate: Mapping[str, Any]) -> dict[str, str]:
         ),
         "mechanisms": _block(
             *(
-                f"- {mechanism['id']}, {_plain(part['name'])}: {_noise(part)}, sampled exactly from "
-                f"integers with the operating system's random source (Privacy Explorer {version})."
+                f"- {mechanism['id']}, {_plain(part['name'])}: {_noise(part)}, sampled exactly "
+                "from integers with the operating system's random source (Privacy Explorer "
+                f"{version})."
                 for part in mechanism["parts"]
             ),
             "- Floating point: none between a user's rows and the stored integers.",
