@@ -21,7 +21,7 @@ from explorer.release.ledger.errors import DiskFullError, LedgerError, RefusedEr
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.plan import Plan
-from explorer.release.reading import ReadFile, read_file
+from explorer.release.rows.reading import ReadFile, read_file
 
 RandomBytes = Callable[[int], bytes]
 
@@ -51,9 +51,9 @@ def enter(ledger: Ledger, plan: Plan) -> str:
     if ledger.problem:
         raise LedgerError(ledger.problem)
     account = ledger.account(plan.population)
-    if not account.fits(plan.price):
-        raise RefusedError(plan.price, account.remaining, account.largest_fit(), account.gate)
-    return ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.price)
+    if not account.fits(plan.epsilon):
+        raise RefusedError(plan.epsilon, account.remaining, account.largest_fit(), account.gate)
+    return ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.epsilon)
 
 
 def draw(place: Place, plan: Plan, release: str, random_bytes: RandomBytes = os.urandom) -> None:
@@ -110,7 +110,7 @@ def _check_same(entered: Release, plan: Plan) -> None:
         entered.population == plan.population
         and entered.mechanism == plan.mechanism.id
         and entered.parameters == plan.parameters()
-        and entered.epsilon == plan.price
+        and entered.epsilon == plan.epsilon
     )
     if not same:
         raise LedgerError(f"release {entered.id}: it was planned otherwise; plan again")
