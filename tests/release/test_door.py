@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import random
 import resource
+import signal
 import sqlite3
 import time
 from fractions import Fraction
@@ -200,6 +201,22 @@ def test_an_unforeseen_error_while_drawing_costs_and_tells_no_value(
     assert "40.7" not in said[0]
     assert _state(place, release) == "lost"
     assert _spent(place, plan.population) == plan.epsilon
+
+
+def test_ctrl_c_stops_what_costs_nothing_yet_and_waits_for_what_was_started(
+    place: Place, rows: Path
+) -> None:
+    plan = plan_of(opened(place), rows, mechanism="counts.cells/1")
+    release = _entered(place, plan)
+
+    def random_bytes(count: int) -> bytes:
+        signal.raise_signal(signal.SIGINT)
+        return os.urandom(count)
+
+    draw(place, plan, release, random_bytes)
+    assert _state(place, release) == "committed"
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
 
 
 def test_a_full_disk_before_the_start_costs_nothing(
