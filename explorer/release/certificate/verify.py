@@ -102,8 +102,11 @@ def verify(
         except ReleaseError as error:
             report.failure = str(error)
             break
-        except (ValueError, ArithmeticError) as error:  # of numbers that nothing can be made of
-            report.failure = f"{name}: {' '.join(str(error).split()) or type(error).__name__}"
+        except ArithmeticError:
+            report.failure = f"{name}: a number is too large or too small to be true"
+            break
+        except ValueError as error:
+            report.failure = f"{name}: {' '.join(str(error).split())}"
             break
         report.checked.append(name)
     return report
@@ -115,7 +118,7 @@ def _equal(name: str, found: object, expected: object) -> None:
 
 
 def _brief(value: object) -> str:
-    text = value if isinstance(value, str) else canonical(value).decode()
+    text = " ".join(value.split()) if isinstance(value, str) else canonical(value).decode()
     return text if len(text) <= 100 else text[:99] + "…"
 
 
