@@ -125,12 +125,12 @@ def _check_entered(ledger: Ledger, plan: Plan, release: str) -> None:
     entered = ledger.release(release)
     if entered.state not in ("planned", "reserved"):
         raise LedgerError(f"release {release}: it is {entered.state}; plan again")
-    _check_same(entered, plan)
+    _check_same(ledger, entered, plan)
 
 
-def _check_same(entered: Release, plan: Plan) -> None:
+def _check_same(ledger: Ledger, entered: Release, plan: Plan) -> None:
     same = (
-        entered.population == plan.population
+        _same_people(ledger, entered.population, plan.population)
         and entered.mechanism == plan.mechanism.id
         and entered.parameters == plan.parameters()
         and entered.epsilon == plan.epsilon
@@ -142,15 +142,21 @@ def _check_same(entered: Release, plan: Plan) -> None:
 def _recognise(ledger: Ledger, plan: Plan, release: str, read: ReadFile) -> None:
     """Refuse a file that is known to be about others; keep that it was opened, and by whom."""
     known = ledger.known.file(read.sha256)
-    if known is not None and known.population not in ("", plan.population):
+    about = "" if known is None else known.population
+    if about and not _same_people(ledger, about, plan.population):
         raise ReleaseError(
-            f"population: this file was said to be about population {known.population}; plan "
+            f"population: this file was said to be about population {about}; plan "
             "with that one, or join the two"
         )
     ledger.known.opened(read.sha256)
     ledger.known.keep_chosen(ledger.book(release), release, read.sha256)
     ledger.known.belongs(read.sha256, plan.population)
     ledger.known.remember(plan.population, read.ids)
+
+
+def _same_people(ledger: Ledger, one: str, other: str) -> bool:
+    """Tell whether two populations have one account: they are the same, or were joined."""
+    return one == other or ledger.account(one).population == ledger.account(other).population
 
 
 def certificate_of(ledger: Ledger, plan: Plan, release: str) -> dict[str, Any]:
@@ -162,7 +168,7 @@ def certificate_of(ledger: Ledger, plan: Plan, release: str) -> dict[str, Any]:
         If it was not committed, or was planned otherwise.
     """
     entered = ledger.release(release)
-    _check_same(entered, plan)
+    _check_same(ledger, entered, plan)
     stated = Statements(
         plan.declared.texts,
         plan.declared.independent_of_data,

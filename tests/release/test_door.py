@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from explorer.release import door, process
-from explorer.release.door import Place, draw, enter
+from explorer.release.door import Place, draw, enter, publish
 from explorer.release.errors import ReleaseError
 from explorer.release.ledger.accounts import SPENT
 from explorer.release.ledger.errors import RefusedError
@@ -148,6 +148,21 @@ def test_a_file_about_other_people_is_not_charged_to_these(place: Place, rows: P
     with pytest.raises(ReleaseError, match=f"^population: this file .* population {first}; plan"):
         draw(place, other, release)
     assert _state(place, release) == "planned"
+
+
+def test_joined_populations_are_one(place: Place, rows: Path) -> None:
+    first, second = opened(place), opened(place)
+    plan = plan_of(first, rows)
+    draw(place, plan, _entered(place, plan))
+    with place.open() as ledger:
+        ledger.join(second, first)
+    for population in (first, second):
+        plan = plan_of(population, rows, epsilon="1/4")
+        release = _entered(place, plan)
+        draw(place, plan, release)
+        with place.open() as ledger:
+            publish(ledger, plan, release)
+    assert _spent(place, first) == _spent(place, second) == 1
 
 
 def test_a_draw_is_not_done_twice_nor_otherwise(place: Place, rows: Path) -> None:
