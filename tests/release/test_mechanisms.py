@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter, defaultdict
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -296,6 +297,20 @@ def test_user_maps_by_definition(people, times):
     totals, count = user_maps.mean_sums(people, area, ("text", "number"), bounds, B)
     assert totals.tolist() == sums
     assert count.tolist() == [users]
+
+
+@settings(deadline=None)
+@given(peoples(), st.sampled_from(sorted(PARAMETERS)), st.lists(st.text(max_size=60), max_size=4))
+def test_nothing_in_a_row_stops_a_release(people, name, odd):
+    texts = {
+        column: [odd[k % len(odd)] if odd and k % 2 else text for k, text in enumerate(values)]
+        for column, values in people.texts.items()
+    }
+    people = replace(people, texts=texts)
+    mechanism = MECHANISMS[name]
+    p = mechanism.checked(PARAMETERS[name])
+    stored = mechanism.draw(people, p, Fraction(1), os.urandom).stored
+    assert mechanism.shown(json.loads(json.dumps(stored)), p, Fraction(1)).steps
 
 
 def test_numeric_bins_have_their_lower_edge_and_the_last_its_upper():
