@@ -33,11 +33,11 @@ from explorer.release.certificate.derived import (
 from explorer.release.certificate.numbers import fixed_up
 from explorer.release.certificate.schema import CertificateError, check_form
 from explorer.release.errors import ReleaseError
-from explorer.release.format import FORMAT_KEYS, FileFormat
 from explorer.release.ledger.accounts import LARGEST_DELTA, NOT_JOINED, REMARKS, Release
 from explorer.release.ledger.keys import file_tag
 from explorer.release.ledger.view import View
 from explorer.release.mechanisms.table import MECHANISMS
+from explorer.release.rows.format import FORMAT_KEYS, FileFormat
 from explorer.release.wire import canonical, read_fraction, sha256, write_fraction
 
 Certificate = Mapping[str, Any]

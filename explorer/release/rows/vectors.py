@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.release.values import FIRST_TIME, LAST_TIME, Whole, zone_offset
+from explorer.release.rows.values import FIRST_TIME, LAST_TIME, Whole, zone_offset
 
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.int64]

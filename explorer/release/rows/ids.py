@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.release.vectors import Block, Places, low_bytes, same_as_before
+from explorer.release.rows.vectors import Block, Places, low_bytes, same_as_before
 
 KEPT = 1 << 20
 """Spellings that are kept in mind, for speed."""

@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.release.errors import ReleaseError
-from explorer.release.format import DELIMITERS, HEADERS, LAT, LON, TIME, USER, FileFormat
-from explorer.release.ids import KEPT, Users
 from explorer.release.mechanisms.base import Reads
 from explorer.release.people import People
-from explorer.release.values import coordinate_reader, text_reader, time_reader, zone_of
-from explorer.release.vectors import (
+from explorer.release.rows.format import DELIMITERS, HEADERS, LAT, LON, TIME, USER, FileFormat
+from explorer.release.rows.ids import KEPT, Users
+from explorer.release.rows.values import coordinate_reader, text_reader, time_reader, zone_of
+from explorer.release.rows.vectors import (
     Block,
     Places,
     WholeReader,
