@@ -476,6 +476,7 @@ def test_a_deleted_key_leaves_sums_and_chain(folder: Path) -> None:
         assert "can't be checked any more" in ledger.notices[0]
         assert ledger.known.shared(["a", "b"]) == {}
         assert ledger.parameters_chosen(release, FILE)[0] == "data opened before"
+        assert ledger.book(release).remarks == {NO_KEY}
         with pytest.raises(LedgerError, match="plan again"):
             ledger.reserve(release, FILE)
         released(ledger, people)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from explorer.release.ledger.accounts import NO_KEY, UNKNOWN
 from explorer.release.ledger.book import Book
 from explorer.release.ledger.keys import file_mark, person_marks
 from explorer.release.ledger.storage import head_of, meta, said, set_meta, transaction
@@ -90,12 +91,12 @@ class KnownPeople:
         """
         known = self.file(file_sha256)
         planned = book.release(release).planned
-        sure = planned is not None and not book.remarks & {
-            "key missing",
-            "earlier spending unknown",
-        }
         after = known.opened_after if known else None
-        fixed = sure and (after is None or (planned is not None and planned <= after))
+        fixed = (
+            planned is not None
+            and not book.remarks & {NO_KEY, UNKNOWN}
+            and (after is None or planned <= after)
+        )
         return (FIXED if fixed else OPENED), known.shown if known else 0
 
     def keep_chosen(self, book: Book, release: str, file_sha256: str) -> None:

@@ -12,7 +12,7 @@ from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.errors import LedgerError
 from explorer.release.ledger.keys import file_tag, key_file
 from explorer.release.ledger.people import KnownPeople
-from explorer.release.ledger.storage import entries_of, load_book, said
+from explorer.release.ledger.storage import StoredOutputs, entries_of, load_book, said
 from explorer.release.ledger.view import View, checked
 from explorer.release.wire import read_json
 
@@ -69,9 +69,7 @@ class LedgerReading:
         """
         with said(self.path):
             entries = entries_of(self._con, self.path.name)
-            query = "SELECT release, stored FROM outputs WHERE complete"
-            outputs = {release: bytes(stored) for release, stored in self._con.execute(query)}
-        return View(self.id, entries, checked(entries), self._key, outputs)
+        return View(self.id, entries, checked(entries), self._key, StoredOutputs(self.path))
 
     def entries(self) -> list[Entry]:
         """Return all entries, whether their chain holds or not."""
