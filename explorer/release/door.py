@@ -21,10 +21,13 @@ from explorer.release.errors import ReleaseError
 from explorer.release.ledger.accounts import Release
 from explorer.release.ledger.errors import DiskFullError, LedgerError, RefusedError
 from explorer.release.ledger.ledger import Ledger
+from explorer.release.ledger.people import OPENED
 from explorer.release.ledger.settings import FileSettings
-from explorer.release.plan import Plan
+from explorer.release.plan import Plan, declared_of, made_plan
 from explorer.release.rows.reading import ReadFile, read_file
 
+DECLARED, CHOSEN = "declared", "chosen"
+"""What is kept beside the entries of a release."""
 RandomBytes = Callable[[int], bytes]
 
 
@@ -55,7 +58,26 @@ def enter(ledger: Ledger, plan: Plan) -> str:
     account = ledger.account(plan.population)
     if not account.fits(plan.epsilon):
         raise RefusedError(plan.epsilon, account.remaining, account.largest_fit(), account.gate)
-    return ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.epsilon)
+    release = ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.epsilon)
+    ledger.keep_beside(release, DECLARED, plan.declared.as_json())
+    return release
+
+
+def entered_plan(ledger: Ledger, release: str, data: Path = Path()) -> Plan:
+    """Return the plan that a release was entered with, from the ledger alone but for the file.
+
+    Raises
+    ------
+    ReleaseError
+        If its mechanism is not known here, or what was declared was not kept.
+    """
+    entered, declared = ledger.release(release), ledger.beside(release, DECLARED)
+    if declared is None:
+        raise LedgerError(f"release {release}: what was declared is not kept; give its PLAN.json")
+    return made_plan(
+        entered.population, data, entered.mechanism, dict(entered.parameters or {}),
+        entered.epsilon, declared_of(declared),
+    )  # fmt: skip
 
 
 def draw(place: Place, plan: Plan, release: str, random_bytes: RandomBytes = os.urandom) -> None:
@@ -149,7 +171,8 @@ def _recognise(ledger: Ledger, plan: Plan, release: str, read: ReadFile) -> None
             "with that one, or join the two"
         )
     ledger.known.opened(read.sha256)
-    ledger.known.keep_chosen(ledger.book(release), release, read.sha256)
+    # a certificate may be made when the file is gone
+    ledger.keep_beside(release, CHOSEN, list(ledger.parameters_chosen(release, read.sha256)))
     ledger.known.belongs(read.sha256, plan.population)
     ledger.known.remember(plan.population, read.ids)
 
@@ -169,10 +192,11 @@ def certificate_of(ledger: Ledger, plan: Plan, release: str) -> dict[str, Any]:
     """
     entered = ledger.release(release)
     _check_same(ledger, entered, plan)
+    record, shown = ledger.beside(release, CHOSEN) or (OPENED, 0)
     stated = Statements(
         plan.declared.texts,
         plan.declared.independent_of_data,
-        ledger.known.chosen(release),
+        (record, shown),
         entered.tag or "",
         __version__,
         plan.declared.conditions,

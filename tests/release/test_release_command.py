@@ -201,6 +201,23 @@ def test_a_rehearsal_reads_and_spends_nothing_and_says_so(
     assert not list(tmp_path.glob("*.certificate.json"))
 
 
+def test_ids_are_compared_for_the_curator_alone(
+    release: Run, place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = _ready(place, tmp_path)
+    assert release("--spend", "1/2", "--out", str(tmp_path / "out.json")) == 0
+    capsys.readouterr()
+    assert release("--compare") == 0
+    assert capsys.readouterr().out == (
+        "Curator only: no id of this file is known in another population.\n"
+    )
+    write_plan(tmp_path, said | {"population": opened(place)})
+    assert release("--compare") == 0
+    told = capsys.readouterr().out
+    assert told.startswith("Curator only: 40 ids of this file are known in population ")
+    assert said["population"] in told
+
+
 # -- what must not get out
 
 CANARY_USER, CANARY_KIND, CANARY_FILE = "canary-user-é7431", "canary-kind", "canary-file-5519"
