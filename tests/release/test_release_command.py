@@ -115,6 +115,7 @@ def test_without_the_price_it_is_told_and_nothing_is_drawn(
     assert "give --spend 1/2 to draw it" in said.err
     for wrong, sentence in (
         ("1/4", "--spend: 1/4 is not the price; this plan costs 1/2"),
+        ("1/1", "--spend: 1/1 is not the price; this plan costs 1/2"),
         ("2/4", "--spend: '2/4' is not reduced; write 1/2"),
         ("0.5", "--spend: '0.5' is no fraction p/q"),
         ("-1/2", "--spend: '-1/2' is no fraction p/q"),
