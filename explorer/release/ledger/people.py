@@ -15,8 +15,7 @@ from pathlib import Path
 from explorer.release.ledger.accounts import NO_KEY, UNKNOWN
 from explorer.release.ledger.book import Book
 from explorer.release.ledger.keys import file_mark, person_marks
-from explorer.release.ledger.storage import head_of, meta, said, set_meta, transaction
-from explorer.release.wire import canonical, read_json
+from explorer.release.ledger.storage import head_of, said, transaction
 
 FIXED, OPENED = "fixed before the data were opened", "data opened before"
 """What a certificate says of its parameters."""
@@ -98,19 +97,6 @@ class KnownPeople:
             and (after is None or planned <= after)
         )
         return (FIXED if fixed else OPENED), known.shown if known else 0
-
-    def keep_chosen(self, book: Book, release: str, file_sha256: str) -> None:
-        """Keep what `parameters_chosen` says now: a certificate may be made without the file."""
-        said_now = canonical(list(self.parameters_chosen(book, release, file_sha256)))
-        with said(self._path), transaction(self._con):
-            set_meta(self._con, f"chosen {release}", said_now.decode())
-
-    def chosen(self, release: str) -> tuple[str, int]:
-        """Return what was kept of a release; where nothing was, that the data were opened."""
-        with said(self._path):
-            kept = meta(self._con, f"chosen {release}")
-        record, shown = read_json(kept.encode(), "chosen") if kept else (OPENED, 0)
-        return str(record), int(shown)
 
     def shared(self, ids: Iterable[str]) -> dict[str, int]:
         """Return how many of some ids are known to be in each population; none are kept.
