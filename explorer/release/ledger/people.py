@@ -7,6 +7,7 @@ number of times a true map was shown, which the curator caused.
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,6 @@ from explorer.release.ledger.storage import head_of, said, transaction
 
 FIXED, OPENED = "fixed before the data were opened", "data opened before"
 """What a certificate says of its parameters."""
-_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -104,18 +104,12 @@ class KnownPeople:
         Other ids for the same people go unseen; two people of a million and a million look
         alike with chance 5·10⁻⁸.
         """
-        marks = list(person_marks(self._key, ids))
-        found: dict[str, int] = {}
+        marks, found = person_marks(self._key, ids), Counter[str]()
         with said(self._path):
-            for first in range(0, len(marks), _AT_ONCE):
-                some = marks[first : first + _AT_ONCE]
-                query = (
-                    "SELECT population, count(*) FROM people WHERE mark IN "
-                    f"({','.join('?' * len(some))}) GROUP BY population"
-                )
-                for population, number in self._con.execute(query, some):
-                    found[population] = found.get(population, 0) + number
-        return found
+            for mark, population in self._con.execute("SELECT mark, population FROM people"):
+                if mark in marks:
+                    found[population] += 1
+        return dict(found)
 
     def remember(self, population: str, ids: Iterable[str]) -> None:
         """Keep that ids are people of a population."""
