@@ -66,9 +66,7 @@ def test_from_a_file_to_an_epsilon_in_five_clicks(
     view = page.which.view
     qtbot.waitUntil(view.parts.use.isEnabled)
     assert re.match(r"ε (≈|≤) [\d.]+$", view.spoken.number)
-    assert re.search(
-        r"this map is off by less than [\d.]+ km in 9 of 10 draws", view.spoken.text
-    )
+    assert re.search(r"this map is off by less than [\d.]+ km in 9 of 10 draws", view.spoken.text)
     assert mouse.clicks == 4
     before = view.request["epsilon"]
     mouse.click(view.parts.use)

@@ -92,7 +92,7 @@ def test_the_answer_stays_above_the_maps_while_it_is_about_the_question(desk: De
     answer = desk.map.answer
     desk.measured()
     desk.qtbot.waitUntil(lambda: " km" in answer.number.text())
-    assert "this one draw of the noise, with adaptive quadtree and ε = 1." in answer.text.text()
+    assert "off on average in this one draw, with adaptive quadtree at ε = 1." in answer.text.text()
     assert answer.badge.isVisible()
     view = shown(desk)
     finished(desk, view)

@@ -91,6 +91,7 @@ class AnswerStrip(QFrame):
     def show_answer(self, answer: Answer) -> None:
         """Show an answer of which nothing is claimed."""
         self._result = self._found = None
+        self._widest = 0
         self._write(answer, answer.beside)
 
     def set_trailing(self, trailing: bool) -> None:

@@ -1,6 +1,7 @@
 """The Bounds tab: axes, plot, legend and numbers of a study that answers with curves."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Self
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -8,7 +9,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from explorer.engine.service import StudyService
-from explorer.engine.session.comparison import entries_of, with_entries
+from explorer.engine.session.comparison import added_words, entries_of, with_entries
 from explorer.engine.session.plot_view import Pin, PlotView, pins_from_list, pins_to_list
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
@@ -59,10 +60,12 @@ class BoundsWorkspace(Workspace):
         What was done, for the status bar.
     view_changed()
         Something about the view, not about the question, was changed.
+    compare_wanted()
     """
 
     said = Signal(str)
     view_changed = Signal()
+    compare_wanted = Signal()
     view_of_question = True
 
     def __init__(
@@ -106,6 +109,7 @@ class BoundsWorkspace(Workspace):
         watch("solve", "solving", solving.busy_changed, solving.cancel)
         watch("pins", "computing pinned curves", pinned.busy_changed, pinned.cancel)
         page.said.connect(window.show_status)
+        page.compare_wanted.connect(partial(window.show_tool, "compare"))
         return page
 
     def _build(self) -> None:
@@ -161,14 +165,11 @@ class BoundsWorkspace(Workspace):
         )
         self._unpin = self._action("&Unpin all", lambda: self.pinning.unpin_all())
         self._compare = self._action("Add to &comparison", self.add_to_comparison, "Ctrl+D")
+        self._compare_now = self._action("Add and compare &now", self._add_and_go, "Ctrl+Shift+D")
         for name, action, tip in (
             ("Solve…", self._solve, "Find the parameter that reaches a target"),
             ("Pin", self._pin, "Keep these curves, dashed, for reference"),
-            (
-                "Add to Compare",
-                self._compare,
-                "Add the numbers at the sliders' values to the Compare tab",
-            ),
+            ("Add to Compare", self._compare, "Add the numbers at the sliders' values to Compare"),
         ):
             self.y_bar.add_button(name, action, tip)
 
@@ -183,7 +184,8 @@ class BoundsWorkspace(Workspace):
 
     def view_actions(self) -> list[QAction]:
         """Return what the View menu offers for this workspace."""
-        return [self._reset, self._y_log, self._solve, self._pin, self._unpin, self._compare]
+        return [self._reset, self._y_log, self._solve, self._pin, self._unpin, self._compare,
+                self._compare_now]  # fmt: skip
 
     def close_workspace(self) -> None:
         """Disconnect from the session."""
@@ -230,22 +232,20 @@ class BoundsWorkspace(Workspace):
 
     def add_to_comparison(self) -> None:
         """Put the numbers at the sliders' values into the comparison."""
-        result, hidden = self.current_result, self.plot.hidden
+        result, before = self.current_result, self._session.state.comparison
         if result is None:
             return
-        before = self._session.state.comparison
         try:
-            entries = with_entries(before, entries_of(result, hidden, self.claiming.key))
+            entries = with_entries(before, entries_of(result, self.plot.hidden, self.claiming.key))
         except ValueError as error:
             self.said.emit(f"{error}.")
             return
         self._session.set_comparison(entries, "add to comparison")
-        more = len(entries) - len(before)
-        numbers = f"{more} number{'' if more == 1 else 's'}"
-        self.said.emit(
-            f"{numbers} added to the comparison (Compare tab)." if more
-            else "The comparison has these numbers already."
-        )  # fmt: skip
+        self.said.emit(added_words(len(entries) - len(before)))
+
+    def _add_and_go(self) -> None:
+        self.add_to_comparison()
+        self.compare_wanted.emit()
 
     # From the session
 

@@ -8,7 +8,7 @@ from explorer.studies.base.phrases import Answer
 from explorer.studies.base.result import Result
 from explorer.studies.heatmap.mechanisms import mechanism_of
 
-DIGITS = 3
+DIGITS, OF_INTERVAL = 3, 2
 ONE_DRAW = "One draw, computed from these check-ins: for planning, never for a release."
 
 
@@ -28,14 +28,14 @@ def of_draw(result: Result, _claimed: object = None) -> Answer | None:
     if far.value is not None:
         known = f"{NEARLY} {nearest(far.value, DIGITS)}"
     elif far.low is not None and far.high is not None:
-        known = format_interval(far.low, far.high, DIGITS)
+        known = format_interval(far.low, far.high, OF_INTERVAL)
     else:
         return None
     mechanism, epsilon = mechanism_of(result.request), float(result.request["epsilon"])
     said = (
-        f"off, on average over all its mass: this one draw of the noise, with {mechanism.title} "
-        f"and ε = {nearest(epsilon, PARAMETER_DIGITS)}."
+        f"off on average in this one draw, with {mechanism.title} at "
+        f"ε = {nearest(epsilon, PARAMETER_DIGITS)}."
     )
     if mechanism.comparable:
-        said += " “Which ε?” tells what 9 of 10 draws reach and which ε that takes."
+        said += " “Which ε?” finds the ε that is enough in 9 of 10 draws."
     return Answer(f"{known} {region.unit}", said, ONE_DRAW, curator_only=True)

@@ -10,7 +10,7 @@ from explorer.ui.curves.answer_strip import AnswerStrip
 from explorer.ui.map.which.toggle import WhichToggle
 
 LINES = 2
-"""Of the answer: maps must not move with its words."""
+"""Of the answer at least: maps are not to move with its words."""
 
 
 class MapAnswer(AnswerStrip):
@@ -24,7 +24,7 @@ class MapAnswer(AnswerStrip):
         self._which = which
         self._drawn: Result | None = None
         self._of_which = False
-        self.text.setFixedHeight(LINES * self.text.fontMetrics().lineSpacing() + 2)
+        self.text.setMinimumHeight(LINES * self.text.fontMetrics().lineSpacing() + 2)
         which.spoke.connect(self._say)
         self.clear()
 
