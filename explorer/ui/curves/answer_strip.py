@@ -91,7 +91,9 @@ class AnswerStrip(QFrame):
     def show_answer(self, answer: Answer) -> None:
         """Show an answer of which nothing is claimed."""
         self._result = self._found = None
-        self._widest = 0
+        if answer.number != self.number.text():
+            self._widest = 0
+            self.number.setMinimumWidth(0)
         self._write(answer, answer.beside)
 
     def set_trailing(self, trailing: bool) -> None:
@@ -104,7 +106,8 @@ class AnswerStrip(QFrame):
         """Return all that is said, as it is read out."""
         by = f"by {self.claim.text()}, {self.beside.text()}" if not self.claim.isHidden() else ""
         who = self.badge.text() if not self.badge.isHidden() else ""
-        return ". ".join(filter(None, (self.number.text(), self.text.text(), by, who)))
+        said = (self.number.text(), self.text.text().removesuffix("."), by, who)
+        return ". ".join(filter(None, said))
 
     def _write(self, answer: Answer, beside: str) -> None:
         before = self.words()

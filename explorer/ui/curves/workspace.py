@@ -126,9 +126,9 @@ class BoundsWorkspace(Workspace):
         self.beside = LegendArea(self.legend, self.pin_list, self.readouts)
         self.below = PlotTables(self.beside)
         column, lower = QVBoxLayout(above := QWidget()), QVBoxLayout(under := QWidget())
-        for part in (column, lower):
-            part.setContentsMargins(0, 0, 0, 0)
-            part.setSpacing(4)
+        for box in (column, lower):
+            box.setContentsMargins(0, 0, 0, 0)
+            box.setSpacing(4)
         self.preset_note = PresetNote(self._session, self)  # else it shows as a window at first
         column.addWidget(ShortArea(self.preset_note, self))
         for part in (self.answer, self.y_bar, self.plot, self.x_bar, self.solve_bar):
@@ -136,8 +136,8 @@ class BoundsWorkspace(Workspace):
         lower.addWidget(ShortArea(self.notes, self))  # the plot is as high with notes as without
         lower.addWidget(self.below, 1)
         self.splitter = QSplitter(Qt.Orientation.Vertical)
-        for part in (above, under):
-            self.splitter.addWidget(part)
+        for half in (above, under):
+            self.splitter.addWidget(half)
         self.splitter.setStretchFactor(0, 1)
         self.splitter.setCollapsible(0, False)
         self.splitter.setSizes([520, 186])

@@ -270,12 +270,12 @@ class MapWorkspace(Workspace):
         )
         self.play_button = actions.action_button(self.play_action, "▶ Play")
         short = (
-            (self.which.action, ""), (self.region_action, "▭ Region"), (self.zoom_in_action, "+"),
+            (self.which.action, ""), (self.region_action, "Region"), (self.zoom_in_action, "+"),
             (self.zoom_out_action, "−"), (self.home_action, "Reset"),
         )  # fmt: skip
         which, *left = [actions.action_button(*pair) for pair in short]
         left += [self.add_button, actions.action_button(self.error_action, "Error")]
-        right = actions.action_button(self.noise_action), self.play_button
+        right = actions.action_button(self.noise_action, "Noise"), self.play_button
         aside = self.users, self.seed_label
         rows = ToolRows(which, self.which.action, left, right, aside, left[1:3])
         self.which.small_changed.connect(rows.set_small)
