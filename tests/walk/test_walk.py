@@ -197,7 +197,7 @@ def _least_size(walk) -> None:
         end = time.monotonic() + time_limit(5.0)
         while any(rules.of_names(window)) and time.monotonic() < end:
             walk.qtbot.wait(50)
-        found = dict.fromkeys(rules.of_names(window))
+        found = dict.fromkeys((*rules.of_names(window), *rules.of_room(window)))
         walk.wrong += [f"1280×800, {what.key if what else 'map'}: {text}" for text in found]
 
 

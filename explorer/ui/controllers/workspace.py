@@ -75,6 +75,10 @@ class WorkspaceHost(QMainWindow):
         """Bring a study to the front, from tabs of tools too."""
 
     @abstractmethod
+    def show_tool(self, key: str) -> None:
+        """Bring a tab that is about no one question to the front."""
+
+    @abstractmethod
     def show_problem(self, problem: Problem) -> None:
         """Show what went wrong in the banner."""
 

@@ -38,6 +38,7 @@ class AnswerStrip(QFrame):
         self.number = styled_label("answer-number")
         self.text = FixedSizeText("answer-text")
         self.by = styled_label("faint", "by")
+        self.badge = styled_label("badge", "curator only")
         self.claim = tool_button("", "Claim another bound", "Claimed bound")
         self.claim.setObjectName("claim")
         self.claim.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -55,7 +56,7 @@ class AnswerStrip(QFrame):
         first.addWidget(self.text, 1)
         second = QHBoxLayout()
         second.setSpacing(6)
-        for widget in (self.by, self.claim):
+        for widget in (self.badge, self.by, self.claim):
             second.addWidget(widget)
         second.addWidget(self.beside, 1)
         layout = QVBoxLayout(self)
@@ -87,10 +88,26 @@ class AnswerStrip(QFrame):
         else:
             self._write(answer or Answer("", COMPUTING), _beside(result, found))
 
+    def show_answer(self, answer: Answer) -> None:
+        """Show an answer of which nothing is claimed."""
+        self._result = self._found = None
+        if answer.number != self.number.text():
+            self._widest = 0
+            self.number.setMinimumWidth(0)
+        self._write(answer, answer.beside)
+
+    def set_trailing(self, trailing: bool) -> None:
+        """Grey what is said of an earlier picture, or bring it back."""
+        for widget in (self.number, self.text, self.beside):
+            if widget.isEnabled() == trailing:
+                widget.setEnabled(not trailing)
+
     def words(self) -> str:
         """Return all that is said, as it is read out."""
         by = f"by {self.claim.text()}, {self.beside.text()}" if not self.claim.isHidden() else ""
-        return ". ".join(filter(None, (self.number.text(), self.text.text(), by)))
+        who = self.badge.text() if not self.badge.isHidden() else ""
+        said = (self.number.text(), self.text.text().removesuffix("."), by, who)
+        return ". ".join(filter(None, said))
 
     def _write(self, answer: Answer, beside: str) -> None:
         before = self.words()
@@ -101,6 +118,7 @@ class AnswerStrip(QFrame):
                 self._widest = width if answer.number else 0
                 self.number.setMinimumWidth(self._widest)
         self.text.setText(answer.text)
+        self.text.setToolTip(answer.more)
         self.beside.setText(beside)
         found = self._found
         if found is not None:
@@ -110,6 +128,7 @@ class AnswerStrip(QFrame):
                 self.claim.setText(name)
         for widget, there in (
             (self.number, bool(answer.number)),
+            (self.badge, answer.curator_only),
             (self.by, found is not None),
             (self.claim, found is not None),
             (self.beside, bool(beside)),

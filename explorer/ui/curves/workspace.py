@@ -1,6 +1,7 @@
 """The Bounds tab: axes, plot, legend and numbers of a study that answers with curves."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Self
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -8,7 +9,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from explorer.engine.service import StudyService
-from explorer.engine.session.comparison import entries_of, with_entries
+from explorer.engine.session.comparison import added_words, entries_of, with_entries
 from explorer.engine.session.plot_view import Pin, PlotView, pins_from_list, pins_to_list
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
@@ -59,10 +60,12 @@ class BoundsWorkspace(Workspace):
         What was done, for the status bar.
     view_changed()
         Something about the view, not about the question, was changed.
+    compare_wanted()
     """
 
     said = Signal(str)
     view_changed = Signal()
+    compare_wanted = Signal()
     view_of_question = True
 
     def __init__(
@@ -106,6 +109,7 @@ class BoundsWorkspace(Workspace):
         watch("solve", "solving", solving.busy_changed, solving.cancel)
         watch("pins", "computing pinned curves", pinned.busy_changed, pinned.cancel)
         page.said.connect(window.show_status)
+        page.compare_wanted.connect(partial(window.show_tool, "compare"))
         return page
 
     def _build(self) -> None:
@@ -121,24 +125,22 @@ class BoundsWorkspace(Workspace):
         self.stale = StaleMark(self.plot, (self.answer, self.legend, self.readouts), self.plot.view)
         self.beside = LegendArea(self.legend, self.pin_list, self.readouts)
         self.below = PlotTables(self.beside)
-        above = QWidget()
-        column = QVBoxLayout(above)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
+        column, lower = QVBoxLayout(above := QWidget()), QVBoxLayout(under := QWidget())
+        for box in (column, lower):
+            box.setContentsMargins(0, 0, 0, 0)
+            box.setSpacing(4)
         self.preset_note = PresetNote(self._session, self)  # else it shows as a window at first
         column.addWidget(ShortArea(self.preset_note, self))
-        column.addWidget(self.answer)
-        column.addWidget(self.y_bar)
-        column.addWidget(self.plot, 1)
-        column.addWidget(self.x_bar)
-        column.addWidget(self.solve_bar)
-        column.addWidget(ShortArea(self.notes, self))
+        for part in (self.answer, self.y_bar, self.plot, self.x_bar, self.solve_bar):
+            column.addWidget(part, int(part is self.plot))
+        lower.addWidget(ShortArea(self.notes, self))  # the plot is as high with notes as without
+        lower.addWidget(self.below, 1)
         self.splitter = QSplitter(Qt.Orientation.Vertical)
-        self.splitter.addWidget(above)
-        self.splitter.addWidget(self.below)
+        for half in (above, under):
+            self.splitter.addWidget(half)
         self.splitter.setStretchFactor(0, 1)
         self.splitter.setCollapsible(0, False)
-        self.splitter.setSizes([500, 205])
+        self.splitter.setSizes([520, 186])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.splitter)
@@ -161,14 +163,11 @@ class BoundsWorkspace(Workspace):
         )
         self._unpin = self._action("&Unpin all", lambda: self.pinning.unpin_all())
         self._compare = self._action("Add to &comparison", self.add_to_comparison, "Ctrl+D")
+        self._compare_now = self._action("Add and compare &now", self._add_and_go, "Ctrl+Shift+D")
         for name, action, tip in (
             ("Solve…", self._solve, "Find the parameter that reaches a target"),
             ("Pin", self._pin, "Keep these curves, dashed, for reference"),
-            (
-                "Add to Compare",
-                self._compare,
-                "Add the numbers at the sliders' values to the Compare tab",
-            ),
+            ("Add to Compare", self._compare, "Add the numbers at the sliders' values to Compare"),
         ):
             self.y_bar.add_button(name, action, tip)
 
@@ -183,7 +182,8 @@ class BoundsWorkspace(Workspace):
 
     def view_actions(self) -> list[QAction]:
         """Return what the View menu offers for this workspace."""
-        return [self._reset, self._y_log, self._solve, self._pin, self._unpin, self._compare]
+        return [self._reset, self._y_log, self._solve, self._pin, self._unpin, self._compare,
+                self._compare_now]  # fmt: skip
 
     def close_workspace(self) -> None:
         """Disconnect from the session."""
@@ -230,22 +230,20 @@ class BoundsWorkspace(Workspace):
 
     def add_to_comparison(self) -> None:
         """Put the numbers at the sliders' values into the comparison."""
-        result, hidden = self.current_result, self.plot.hidden
+        result, before = self.current_result, self._session.state.comparison
         if result is None:
             return
-        before = self._session.state.comparison
         try:
-            entries = with_entries(before, entries_of(result, hidden, self.claiming.key))
+            entries = with_entries(before, entries_of(result, self.plot.hidden, self.claiming.key))
         except ValueError as error:
             self.said.emit(f"{error}.")
             return
         self._session.set_comparison(entries, "add to comparison")
-        more = len(entries) - len(before)
-        numbers = f"{more} number{'' if more == 1 else 's'}"
-        self.said.emit(
-            f"{numbers} added to the comparison (Compare tab)." if more
-            else "The comparison has these numbers already."
-        )  # fmt: skip
+        self.said.emit(added_words(len(entries) - len(before)))
+
+    def _add_and_go(self) -> None:
+        self.add_to_comparison()
+        self.compare_wanted.emit()
 
     # From the session
 

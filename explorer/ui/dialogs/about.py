@@ -56,7 +56,7 @@ KEYS = (
         ("double-click, 0", "show the whole again"),
         ("drag the vertical line", "is the slider of the parameter on the x axis"),
         ("Ctrl+L", "solve for a target; drag the horizontal line to move it"),
-        ("Ctrl+P, Ctrl+D", "pin the curves, add the numbers to the comparison"),
+        ("Ctrl+P, Ctrl+D", "pin the curves, add the numbers to the comparison (Shift: go there)"),
     )),
     ("Headings and tables", (
         ("← →, Space", "fold and unfold a group of parameters"),
