@@ -114,6 +114,10 @@ class Workspace(QWidget):
     def for_window(cls, window: WorkspaceHost) -> Self:
         """Return the workspace of a window."""
 
+    def panes(self) -> tuple[QWidget, ...]:
+        """Return what the focus goes round in by F6; a focus proxy gets it first."""
+        return (self,)
+
     def view_actions(self) -> list[QAction]:
         """Return what the View menu offers for this workspace."""
         return []

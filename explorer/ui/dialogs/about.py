@@ -37,10 +37,11 @@ KEYS = (
         ("Ctrl+Z, Ctrl+Shift+Z", "undo, redo: parameters, axes, pins, comparison, region, seed"),
         ("Ctrl+O, Ctrl+Shift+O", "open check-ins, open an exported file's recipe"),
         ("Ctrl+E, Ctrl+Shift+C", "export, copy the picture"),
-        ("Ctrl+1, Ctrl+2, …", "choose a study"),
+        ("Ctrl+1, Ctrl+2, …", "choose a tab, in the order of the bar"),
+        ("F6, Shift+F6", "next pane, pane before: parameters, plot, curves, guarantee"),
         ("Ctrl+K", "find a question, figure, parameter, command or word; eps0 = 2 sets it"),
         ("Esc", "stop what runs"),
-        ("F1, Ctrl+F1", "about the question in front, this list"),
+        ("F1, ?", "about the question in front, this list"),
     )),
     ("Sliders", (
         ("← →, Page, Home, End", "move; with Shift ten times finer"),

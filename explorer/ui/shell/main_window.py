@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDropEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QScrollArea,
-    QTabWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
 from explorer.engine.runtime.runtime import FileNotOpenError
 from explorer.engine.service import StudyService
@@ -43,6 +37,7 @@ from explorer.ui.shell.drop_overlay import DropOverlay
 from explorer.ui.shell.export_actions import ExportActions
 from explorer.ui.shell.lazy_tabs import IdleTasks
 from explorer.ui.shell.menu_bar import Menus
+from explorer.ui.shell.sides import LeftSide
 from explorer.ui.shell.start import Start
 from explorer.ui.shell.workspaces import OF_STUDIES, TOOLS, tabs_of
 
@@ -125,21 +120,8 @@ class MainWindow(WindowContext):
         self.presets = PresetBar(self.session, self.study_page.open_page)
         self.parameters = ParametersPanel(self.session, self.parameter_files)
         self.guarantee = GuaranteePanel(self.theme)
-        self.data_page = QScrollArea(widgetResizable=True)
-        self.data_page.setFrameShape(QFrame.Shape.NoFrame)
-        self.data_page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.sides = QTabWidget(documentMode=True)
-        self.sides.setObjectName("sides")
-        self.sides.tabBar().setDrawBase(False)
-        self.sides.addTab(self.parameters, "Parameters")
-        self.sides.addTab(self.data_page, "Data")
-        column = QVBoxLayout(left := QWidget())
-        column.setContentsMargins(0, 2, 0, 0)
-        column.setSpacing(4)
-        for part in (self.question, self.presets, self.sides):
-            column.addWidget(part)
-        column.setStretchFactor(self.sides, 1)
-        column.addStrut(236)  # more where a row of the study in front needs it
+        left = LeftSide(self.question, self.presets, self.parameters)
+        self.sides, self.data_page = left.tabs, left.data_page
         self.guarantee.setMinimumWidth(222)
         self.desk.add_dock("question", left, Qt.DockWidgetArea.LeftDockWidgetArea)
         self.desk.add_dock("guarantee", self.guarantee, Qt.DockWidgetArea.RightDockWidgetArea)
@@ -237,6 +219,18 @@ class MainWindow(WindowContext):
         """Bring a tab that is about no one question to the front."""
         self.start.leave()
         self.tabs.setCurrentWidget(self.tools[key])
+
+    def show_tab(self, place: int) -> None:
+        """Bring a tab to the front."""
+        self.start.leave()
+        self.tabs.setCurrentIndex(place)
+
+    def panes(self) -> tuple[QWidget, ...]:
+        """Return what the focus goes round in by F6, from left to right; some may be hidden."""
+        if self.start.shown:
+            return (self.start.stack,)
+        page = self.tool or self.workspace
+        return (self.docks["question"], *page.panes(), self.docks["guarantee"])
 
     def show_all(self) -> None:
         """Show the page with all questions."""

@@ -19,6 +19,7 @@ from explorer.ui.shell.checking import CheckedAgainst
 from explorer.ui.shell.computing import ComputingPreferences
 from explorer.ui.shell.errata import Errata
 from explorer.ui.shell.finder import KEY, Finder
+from explorer.ui.shell.panes import Panes
 
 if TYPE_CHECKING:
     from explorer.engine.session.session import SessionState
@@ -165,6 +166,11 @@ class Menus:
             menu.addAction(dock.toggleViewAction())
         self._add(menu, "layout", "Reset &layout", window.reset_layout)
         menu.addSeparator()
+        self.panes = Panes(window)
+        menu.addActions(self.panes.tab_actions())
+        self._add(menu, "next-pane", "&Next pane", lambda: self.panes.go(1), "F6")
+        self._add(menu, "pane-before", "Pane &before", lambda: self.panes.go(-1), "Shift+F6")
+        menu.addSeparator()
         self._view = menu
 
     def add_workspace(self, key: str, actions: list[QAction]) -> None:
@@ -180,7 +186,7 @@ class Menus:
         menu.addSeparator()
         self._studies = QActionGroup(window)
         family = ""
-        for place, study in enumerate(cards(), start=1):
+        for study in cards():
             if study.family != family:
                 if family:  # a line above the first would part it from nothing
                     menu.addSeparator()
@@ -188,8 +194,6 @@ class Menus:
             action = QAction(study.name, self._studies, checkable=True)
             action.setData(study.id)
             action.setStatusTip(study.question)
-            if place <= 9:
-                action.setShortcut(QKeySequence(f"Ctrl+{place}"))
             action.triggered.connect(partial(window.show_study, study.id))
             menu.addAction(action)
         menu.addSeparator()
@@ -212,9 +216,8 @@ class Menus:
             menu, "checks", "&Checked against…", self.checking.open, tip="Golden values, "
             "enumerations, brackets and audits that this installation can run, and what passed",
         )  # fmt: skip
-        self._add(
-            menu, "keys", "&Keyboard and mouse", lambda: keys_dialog(window).show(), "Ctrl+F1"
-        )
+        shown = self._add(menu, "keys", "&Keyboard and mouse", lambda: keys_dialog(window).show())
+        shown.setShortcuts([QKeySequence("?"), QKeySequence("Ctrl+F1")])
         self._add(menu, "words", "&Words", lambda: words_dialog(window).show(), tip="ε, δ, EMD, …")
         self._add(menu, "about", "&About Privacy Explorer", lambda: about_dialog(window).show())
 
