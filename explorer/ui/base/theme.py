@@ -345,6 +345,8 @@ def _sheet(c: Palette) -> str:
     QFrame#answer {{ background: {c.panel}; border: none; border-left: 4px solid {c.accent}; }}
     QLabel#answer-number {{ font-size: 16pt; font-weight: 700; }}
     QLabel#answer-text {{ font-size: 10pt; }}
+    QToolButton#axis-title {{ font-weight: 600; padding: 1px 4px; }}
+    QToolButton#axis-title::menu-indicator {{ image: none; width: 0; }}
     QToolButton#claim {{ padding: 1px 18px 1px 8px; }}
     QFrame#line {{ background: {c.border}; max-height: 1px; border: none; }}
     """

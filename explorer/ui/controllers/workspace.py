@@ -114,7 +114,7 @@ class Workspace(QWidget):
     def for_window(cls, window: WorkspaceHost) -> Self:
         """Return the workspace of a window."""
 
-    def panes(self) -> tuple[QWidget, ...]:
+    def focus_areas(self) -> tuple[QWidget, ...]:
         """Return what the focus goes round in by F6; a focus proxy gets it first."""
         return (self,)
 

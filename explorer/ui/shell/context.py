@@ -58,7 +58,7 @@ class WindowContext(WorkspaceHost):
         """Bring a tab to the front."""
 
     @abstractmethod
-    def panes(self) -> tuple[QWidget, ...]:
+    def focus_areas(self) -> tuple[QWidget, ...]:
         """Return what the focus goes round in by F6, from left to right; some may be hidden."""
 
     @abstractmethod

@@ -225,12 +225,12 @@ class MainWindow(WindowContext):
         self.start.leave()
         self.tabs.setCurrentIndex(place)
 
-    def panes(self) -> tuple[QWidget, ...]:
+    def focus_areas(self) -> tuple[QWidget, ...]:
         """Return what the focus goes round in by F6, from left to right; some may be hidden."""
         if self.start.shown:
             return (self.start.stack,)
         page = self.tool or self.workspace
-        return (self.docks["question"], *page.panes(), self.docks["guarantee"])
+        return (self.docks["question"], *page.focus_areas(), self.docks["guarantee"])
 
     def show_all(self) -> None:
         """Show the page with all questions."""

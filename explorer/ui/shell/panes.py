@@ -42,7 +42,7 @@ class Panes(QObject):
 
     def go(self, by: int) -> None:
         """Give the focus to the next pane (1) or the one before (-1)."""
-        panes = [pane for pane in self._window.panes() if pane.isVisible()]
+        panes = [pane for pane in self._window.focus_areas() if pane.isVisible()]
         focus = QApplication.focusWidget()
         here = next((n for n, p in enumerate(panes) if focus and _inside(p, focus)), None)
         if focus is not None and here is not None:
@@ -77,8 +77,9 @@ def _takes_focus(widget: QWidget) -> bool:
 
 def _chain(pane: QWidget) -> list[QWidget]:
     """Return the widgets of a pane in the order in which Tab visits them."""
-    found, widget = [], pane.nextInFocusChain()
-    while widget is not pane:
+    found: list[QWidget] = []
+    widget = pane.nextInFocusChain()
+    while widget is not None and widget is not pane:
         if pane.isAncestorOf(widget):
             found.append(widget)
         widget = widget.nextInFocusChain()
