@@ -38,6 +38,7 @@ KEYS = (
         ("Ctrl+O, Ctrl+Shift+O", "open check-ins, open an exported file's recipe"),
         ("Ctrl+E, Ctrl+Shift+C", "export, copy the picture"),
         ("Ctrl+1, Ctrl+2, …", "choose a tab, in the order of the bar"),
+        ("Ctrl+G", "what is promised; in a narrow window over the plot, and away again"),
         ("F6, Shift+F6", "next pane, pane before: parameters, plot, curves, guarantee"),
         ("Ctrl+K", "find a question, figure, parameter, command or word; eps0 = 2 sets it"),
         ("Esc", "stop what runs"),
@@ -53,11 +54,19 @@ KEYS = (
         ("↑ ↓", "one step of the slider"),
     )),
     ("Plot", (
-        ("drag, wheel, arrows, + −", "pan and zoom; the right button scales one axis"),
+        ("← →, with Shift finer", "move the line at the slider"),
+        ("↑ ↓, Esc", "choose a curve, drawn bold and read out, or none"),
+        ("X, Y", "menu of the axis: what is on it, logarithmic or not, range"),
+        ("drag, wheel, Ctrl+arrows, + −", "pan and zoom; the right button scales one axis"),
         ("double-click, 0", "show the whole again"),
         ("drag the vertical line", "is the slider of the parameter on the x axis"),
         ("Ctrl+L", "solve for a target; drag the horizontal line to move it"),
         ("Ctrl+P, Ctrl+D", "pin the curves, add the numbers to the comparison"),
+    )),
+    ("Curves below the plot", (
+        ("click, Return", "draw the curve bold, or as the others"),
+        ("double-click, S", "show it alone, or all again"),
+        ("right click, menu key", "claim, hide, pin, copy value or source, add to Compare"),
     )),
     ("Headings and tables", (
         ("← →, Space", "fold and unfold a group of parameters"),

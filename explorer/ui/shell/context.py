@@ -62,6 +62,10 @@ class WindowContext(WorkspaceHost):
         """Return what the focus goes round in by F6, from left to right; some may be hidden."""
 
     @abstractmethod
+    def show_guarantee(self) -> None:
+        """Show what is promised: its dock or, where there is no room, over the plot or away."""
+
+    @abstractmethod
     def show_all(self) -> None:
         """Show the page with all questions."""
 

@@ -37,6 +37,7 @@ from explorer.ui.shell.drop_overlay import DropOverlay
 from explorer.ui.shell.export_actions import ExportActions
 from explorer.ui.shell.lazy_tabs import IdleTasks
 from explorer.ui.shell.menu_bar import Menus
+from explorer.ui.shell.narrow import Narrow
 from explorer.ui.shell.sides import LeftSide
 from explorer.ui.shell.start import Start
 from explorer.ui.shell.workspaces import OF_STUDIES, TOOLS, tabs_of
@@ -101,12 +102,7 @@ class MainWindow(WindowContext):
         self.tabs.tabBar().setDrawBase(False)
         self.workspaces = tabs_of(self, self.tabs, OF_STUDIES)
         self.tools = tabs_of(self, self.tabs, TOOLS)
-        middle = QWidget()
-        layout = QVBoxLayout(middle)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self.tabs, 1)
-        self.desk.setCentralWidget(middle)
+        self.desk.set_middle(self.tabs)
         self.start = Start(self, self.desk)
         column = QVBoxLayout(around := QWidget())
         column.setContentsMargins(0, 0, 0, 0)
@@ -126,6 +122,7 @@ class MainWindow(WindowContext):
         self.desk.add_dock("question", left, Qt.DockWidgetArea.LeftDockWidgetArea)
         self.desk.add_dock("guarantee", self.guarantee, Qt.DockWidgetArea.RightDockWidgetArea)
         self.docks = self.desk.docks
+        self.narrow = Narrow(self.desk, self.guarantee)
 
     def _build_status(self) -> None:
         self.status_row = row = StatusRow(self.activity)
@@ -230,7 +227,13 @@ class MainWindow(WindowContext):
         if self.start.shown:
             return (self.start.stack,)
         page = self.tool or self.workspace
-        return (self.docks["question"], *page.focus_areas(), self.docks["guarantee"])
+        right = (self.narrow.over, self.narrow.rail, self.docks["guarantee"])
+        return (self.docks["question"], *page.focus_areas(), *right)
+
+    def show_guarantee(self) -> None:
+        """Show what is promised: its dock or, where there is no room, over the plot or away."""
+        self.start.leave()
+        self.narrow.toggle()
 
     def show_all(self) -> None:
         """Show the page with all questions."""
@@ -243,6 +246,7 @@ class MainWindow(WindowContext):
     def reset_layout(self) -> None:
         """Put docks and tabs back to where they were at first."""
         self.desk.reset()
+        self.narrow.fit()
 
     def restore_layout(self, layout: bytes) -> None:
         """Put docks where they were when `saved_layout` was called."""
@@ -284,6 +288,7 @@ class MainWindow(WindowContext):
         key = self.workspaces.key_at(index) or self._front_key()
         self.menus.update()
         self.desk.stand_aside(self.tool is not None and self.tool.alone)
+        self.narrow.fit()
         if self.tool or key == self._front_key():
             return
         last = self.workspaces[key].current_result
