@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from explorer.engine.runtime.runtime import first_result
 from explorer.engine.session.as_code import bounds_line, bounds_script, map_line, map_script
+from explorer.engine.session.link import link_of
 from explorer.engine.session.recipe import Recipe
 from explorer.figures.animation.frames import Animation
 from explorer.figures.export_job import ExportJob
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from explorer.ui.controllers.workspace import Exported
     from explorer.ui.shell.context import WindowContext
 
-_CODE = {"line": "command line", "script": "Python script"}
+_CODE = {"line": "command line", "script": "Python script", "link": "link"}
 
 
 _COPIED = {Kind.PICTURE: "picture is", Kind.REVIEWER: "text for a reviewer is"}
@@ -144,7 +145,7 @@ class ExportActions(QObject):
         self._start(ExportJob(result, view, recipe, by_suffix(fmt)))
 
     def copy_code(self, kind: str) -> None:
-        """Copy what makes the answer in front again, as a shell's ``line`` or a ``script``."""
+        """Copy what makes the answer in front again: a shell's ``line``, ``script`` or ``link``."""
         window = self._window
         result = window.shown_result
         if window.tool or result is None:
@@ -154,7 +155,9 @@ class ExportActions(QObject):
             return
         view = window.workspace.view_state()
         try:
-            if result.surfaces:
+            if kind == "link":
+                text = link_of(self.recipe(result, window.data.current, public_view(result, view)))
+            elif result.surfaces:
                 settings = self.recipe(result, window.data.current, public_view(result, view))
                 text = map_line(settings) if kind == "line" else map_script(settings)
             elif kind == "line":

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from explorer.ui.shell.export_actions import ExportActions
 
 _OF_THE_ANSWER = (
-    "export", "copy", "copy-numbers", "copy-line", "copy-python", "copy-reviewer", "copy-latex",
+    "export", "copy", "copy-numbers", "copy-link", "copy-line", "copy-python", "copy-reviewer",
+    "copy-latex",
 )  # fmt: skip
 """What there is to do with the answer in front."""
 _THEME_WORDS = {"system": "As the system", "light": "Light", "dark": "Dark"}
@@ -99,6 +100,10 @@ class Menus:
             menu, "recipe", "Open &recipe…", lambda: files.choose_recipe(window), "Ctrl+Shift+O",
             "Go back to what an exported picture or table shows",
         )  # fmt: skip
+        self._add(
+            menu, "link", "Open lin&k…", lambda: files.choose_link(window),
+            tip="Ask what a link asks; Ctrl+K takes one as well",
+        )  # fmt: skip
         self.recent = menu.addMenu("Open recen&t")
         menu.addSeparator()
         output = self._output
@@ -124,6 +129,10 @@ class Menus:
         redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
         menu.addSeparator()
         output = self._output
+        self._add(
+            menu, "copy-link", "Copy lin&k", lambda: output.copy_code("link"), "Ctrl+Shift+L",
+            "Copy the question as text that opens again, here or elsewhere; it tells of no file",
+        )  # fmt: skip
         self._add(
             menu, "copy-line", "Copy as &command line", lambda: output.copy_code("line"),
             tip="Copy the line for a terminal that makes what is in front again",
