@@ -99,6 +99,8 @@ class Workspace(QWidget):
         Whether it has the window to itself: no panel tells of the study in front beside it.
     exported : callable
         Returns what File ▸ Export… writes in place of the answer while that is in front, or None.
+    offer : callable
+        Shows buttons for actions of the menus, by their names there, if it has room for any.
     """
 
     exportable_changed = Signal()
@@ -108,6 +110,7 @@ class Workspace(QWidget):
     view_of_question = False
     alone = False
     exported: Callable[[], Exported | None] = staticmethod(lambda: None)
+    offer: Callable[[Mapping[str, QAction]], None] = staticmethod(lambda _: None)
 
     @classmethod
     @abstractmethod

@@ -1,6 +1,6 @@
 """What stands on the axes of a bounds plot, and what can be done with it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,9 @@ from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.curves.plot import BoundsPlot
 from explorer.ui.drawing.axis_title import AxisTitle
 from explorer.ui.widgets.value_field import ValueField
+
+_OFFERED = {"copy-link": "Copy link", "export": "Export…"}
+"""Actions of the menus that have a button, and its words."""
 
 
 def axis_words(symbol: str, name: str, unit: str = "") -> str:
@@ -90,18 +93,26 @@ class ActionRow(QWidget):
         self.reset = tool_button("↺", tip, "Reset view")
         self._layout = QHBoxLayout(self)
         self._layout.setContentsMargins(12, 6, 12, 2)
+        self._left = 0
+        """How many buttons stand on the left."""
         self._layout.addStretch(1)
         self._layout.addWidget(self.reset)
 
-    def add_button(self, text: str, action: QAction, tip: str) -> QToolButton:
-        """Offer an action, right of those before."""
+    def add_button(self, text: str, action: QAction, tip: str, last: bool = False) -> QToolButton:
+        """Offer an action, right of those before: on the left or, `last`, at the right end."""
         key = action.shortcut().toString()
         with_key = f"{tip} ({key})" if key else tip
         button = tool_button(text, with_key, tip, checkable=action.isCheckable())
         button.clicked.connect(lambda _=False: action.trigger())
         action.changed.connect(lambda: self._follow(button, action))
-        self._layout.insertWidget(self._layout.count() - 2, button)
+        self._layout.insertWidget(self._layout.count() - 1 if last else self._left, button)
+        self._left += not last
         return button
+
+    def offer(self, actions: Mapping[str, QAction]) -> None:
+        """Show buttons for what the menus offer."""
+        for key, words in _OFFERED.items():
+            self.add_button(words, actions[key], actions[key].statusTip() or words, last=True)
 
     @staticmethod
     def _follow(button: QToolButton, action: QAction) -> None:

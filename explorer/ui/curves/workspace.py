@@ -111,6 +111,7 @@ class BoundsWorkspace(Workspace):
     def _build(self) -> None:
         self.plot = BoundsPlot()
         self.row = ActionRow()
+        self.offer = self.row.offer
         self.y_axis, self.x_axis = YAxis(self._session, self.plot), XAxis(self._session, self.plot)
         self.solve_bar = SolveBar()
         self.legend = Legend()

@@ -36,7 +36,8 @@ KEYS = (
     ("Everywhere", (
         ("Ctrl+Z, Ctrl+Shift+Z", "undo, redo: parameters, axes, pins, comparison, region, seed"),
         ("Ctrl+O, Ctrl+Shift+O", "open check-ins, open an exported file's recipe"),
-        ("Ctrl+E, Ctrl+Shift+C", "export, copy the picture"),
+        ("Ctrl+E, Ctrl+Shift+C, Ctrl+Alt+P", "export, copy the picture, print"),
+        ("Ctrl+Shift+L", "copy the question as a link; Ctrl+K takes one"),
         ("Ctrl+1, Ctrl+2, …", "choose a tab, in the order of the bar"),
         ("Ctrl+G", "what is promised; in a narrow window over the plot, and away again"),
         ("F6, Shift+F6", "next pane, pane before: parameters, plot, curves, guarantee"),

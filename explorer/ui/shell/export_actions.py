@@ -88,7 +88,7 @@ class ExportActions(QObject):
         if tool := window.tool:
             tool.export_file()
             return
-        if self._refused():
+        if self.refused():
             return
         if (subject := window.workspace.exported()) is not None:
             self.ask_for(subject)
@@ -134,15 +134,21 @@ class ExportActions(QObject):
         if tool := window.tool:
             tool.copy("csv")
             return
-        if self._refused():
-            return
-        result = window.shown_result
-        if result is None:
-            return
+        if (job := self.picture_job(fmt)) is not None:
+            self._start(job)
+
+    def picture_job(
+        self, fmt: str, size_px: tuple[int, int] = ExportJob.size_px, dpi: float = ExportJob.dpi
+    ) -> ExportJob | None:
+        """Return what draws the answer in front, never with the true map; None if nothing may."""
+        window, result = self._window, self._window.shown_result
+        if self.refused() or result is None:
+            return None
         view = public_view(result, window.workspace.view_state())
         # the gate is passed, or not, as it is written
         recipe = self._whole_recipe(result.request, window.data.current, view)
-        self._start(ExportJob(result, view, recipe, by_suffix(fmt)))
+        job = ExportJob(result, view, recipe, by_suffix(fmt), size_px=size_px, dpi=dpi)
+        return self._with_picture(job)
 
     def copy_code(self, kind: str) -> None:
         """Copy what makes the answer in front again: a shell's ``line``, ``script`` or ``link``."""
@@ -151,7 +157,7 @@ class ExportActions(QObject):
         if window.tool or result is None:
             self.said.emit("Only a question can be copied so; bring one to the front.")
             return
-        if self._refused():
+        if self.refused():
             return
         view = window.workspace.view_state()
         try:
@@ -176,7 +182,7 @@ class ExportActions(QObject):
         `suffix` is that of a format of `Kind.REVIEWER`.
         """
         window, result, path = self._window, self._window.shown_result, None
-        if self._refused() or result is None:
+        if self.refused() or result is None:
             return
         if suffix == "pdf":
             start = str(Path(window.files.folder()) / "guarantee.pdf")
@@ -188,7 +194,7 @@ class ExportActions(QObject):
         recipe = self._whole_recipe(result.request, window.data.current, view)
         self._start(ExportJob(result, view, recipe, by_suffix(suffix, Kind.REVIEWER), path))
 
-    def _refused(self) -> bool:
+    def refused(self) -> bool:
         """Say why nothing can be exported now, if that is so."""
         why = self._window.why_no_export()
         if why:

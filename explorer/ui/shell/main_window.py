@@ -32,13 +32,12 @@ from explorer.ui.panels.presets import PresetBar
 from explorer.ui.panels.questions import QuestionHeader
 from explorer.ui.panels.status import StatusRow
 from explorer.ui.shell.context import WindowContext
-from explorer.ui.shell.desk import Desk
+from explorer.ui.shell.desk import Desk, LeftSide
 from explorer.ui.shell.drop_overlay import DropOverlay
 from explorer.ui.shell.export_actions import ExportActions
 from explorer.ui.shell.lazy_tabs import IdleTasks
 from explorer.ui.shell.menu_bar import Menus
 from explorer.ui.shell.narrow import Narrow
-from explorer.ui.shell.sides import LeftSide
 from explorer.ui.shell.start import Start
 from explorer.ui.shell.workspaces import OF_STUDIES, TOOLS, tabs_of
 
@@ -163,7 +162,7 @@ class MainWindow(WindowContext):
         if page.side_panel is not None:
             self.data_page.setWidget(page.side_panel)
         self.keeper.page_made(key)
-        self.menus.add_workspace(key, page.view_actions())
+        self.menus.add_workspace(key, page)
         page.exportable_changed.connect(self._exportable_changed)
 
     # Asked by others

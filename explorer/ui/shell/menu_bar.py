@@ -20,15 +20,17 @@ from explorer.ui.shell.computing import ComputingPreferences
 from explorer.ui.shell.errata import Errata
 from explorer.ui.shell.finder import KEY, Finder
 from explorer.ui.shell.panes import Panes
+from explorer.ui.shell.printing import Printing
 
 if TYPE_CHECKING:
     from explorer.engine.session.session import SessionState
+    from explorer.ui.controllers.workspace import Workspace
     from explorer.ui.shell.context import WindowContext
     from explorer.ui.shell.export_actions import ExportActions
 
 _OF_THE_ANSWER = (
-    "export", "copy", "copy-numbers", "copy-link", "copy-line", "copy-python", "copy-reviewer",
-    "copy-latex",
+    "export", "print", "copy", "copy-numbers", "copy-link", "copy-line", "copy-python",
+    "copy-reviewer", "copy-latex",
 )  # fmt: skip
 """What there is to do with the answer in front."""
 _THEME_WORDS = {"system": "As the system", "light": "Light", "dark": "Dark"}
@@ -108,6 +110,8 @@ class Menus:
         menu.addSeparator()
         output = self._output
         self._add(menu, "export", "&Export…", output.ask, "Ctrl+E")
+        self.printing = Printing(window, output)
+        self._add(menu, "print", "&Print…", self.printing.ask, "Ctrl+Alt+P")
         self._add(menu, "copy", "&Copy picture", lambda: output.copy("png"), "Ctrl+Shift+C")
         self._add(menu, "copy-numbers", "Copy &numbers", lambda: output.copy("csv"))
         menu.addSeparator()
@@ -183,10 +187,11 @@ class Menus:
         menu.addSeparator()
         self._view = menu
 
-    def add_workspace(self, key: str, actions: list[QAction]) -> None:
+    def add_workspace(self, key: str, page: Workspace) -> None:
         """Offer what a workspace has for the View menu, while it is in front."""
-        self._of_workspace[key] = actions
-        self._view.addActions(actions)
+        self._of_workspace[key] = page.view_actions()
+        self._view.addActions(self._of_workspace[key])
+        page.offer({name: self.actions[name] for name in ("copy-link", "export")})
         self._show_workspace_actions()
 
     def _study_menu(self) -> None:
@@ -259,6 +264,7 @@ class Menus:
         self.checking.close()
         self.cached.close()
         self.computing.close()
+        self.printing.close()
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         if old is None or old.study != state.study:
