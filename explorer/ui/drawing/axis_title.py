@@ -51,6 +51,7 @@ class AxisTitle(QToolButton):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.axis = axis
+        self.setAccessibleName(f"{axis} axis")
         self._words = ""
         self._room = 0
         self._keys: list[str] = []

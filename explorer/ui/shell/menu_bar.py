@@ -181,9 +181,9 @@ class Menus:
         menu.addSeparator()
         self.panes = Panes(window)
         menu.addActions(self.panes.tab_actions())
-        self._add(menu, "guarantee", "&What is promised", window.show_guarantee, "Ctrl+G")
-        self._add(menu, "next-pane", "&Next pane", lambda: self.panes.go(1), "F6")
-        self._add(menu, "pane-before", "Pane &before", lambda: self.panes.go(-1), "Shift+F6")
+        self._add(menu, "guarantee", "What is promised", window.show_guarantee, "Ctrl+G")
+        self._add(menu, "next-pane", "Next pane", lambda: self.panes.go(1), "F6")
+        self._add(menu, "pane-before", "Pane before", lambda: self.panes.go(-1), "Shift+F6")
         menu.addSeparator()
         self._view = menu
 

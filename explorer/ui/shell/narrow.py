@@ -6,12 +6,11 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QVBoxLayout, QWidget
 
+from explorer.ui.base.room import is_narrow
 from explorer.ui.panels.guarantee import GuaranteePanel
 from explorer.ui.panels.guarantee_rail import GuaranteeRail
 from explorer.ui.shell.desk import Desk
 
-NARROW = 1024
-"""Pixels of the window up to which there is no room for three columns."""
 _DOCK = "guarantee"
 _WIDTH = 268
 
@@ -53,7 +52,7 @@ class Narrow(QObject):
     @property
     def on(self) -> bool:
         """Whether the window is as narrow as this."""
-        return self._desk.width() <= NARROW
+        return is_narrow(self._desk)
 
     def fit(self) -> None:
         """Be a strip or a dock, as there is room."""

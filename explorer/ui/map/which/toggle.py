@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
 from explorer.ui.base.errors import Banner
+from explorer.ui.base.room import is_narrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class WhichToggle(QObject):
         """Follow the room there is."""
         if event.type() == QEvent.Type.Resize:
             size = self._parent.size()
-            narrow = size.width() < NARROW
+            narrow = size.width() < NARROW or is_narrow(self._parent)
             room = narrow or size.height() < TIGHT, narrow
             if room != (self.small, self.narrow):
                 self.small, self.narrow = room
