@@ -98,24 +98,32 @@ def keys_dialog(parent: QWidget) -> QDialog:
             f"<tr><td style='padding:1px 18px 1px 10px'>{keys}</td><td>{does}</td></tr>"
             for keys, does in entries
         ]
-    return _dialog("Keyboard and mouse", f"<table>{''.join(rows)}</table>", parent)
+    words = _page("Keyboard and mouse", f"<table>{''.join(rows)}</table>")
+    words.setMinimumHeight(520)  # the rest is scrolled to: dialogs fit 680 pixels
+    return _around("Keyboard and mouse", words, parent)
 
 
 def words_dialog(parent: QWidget, key: str = "") -> QDialog:
     """Return a dialog with the field's words, one of them in view."""
-    words = QTextBrowser()
-    words.setAccessibleName("Words")
-    words.setMinimumHeight(420)
-    words.setHtml(
+    words = _page(
+        "Words",
         "".join(
             f"<p><a name='{term.key}'></a><b>{term.name}</b>: {html.escape(term.means)}</p>"
             for term in TERMS.values()
-        )
+        ),
     )
+    words.setMinimumHeight(420)
     dialog = _around("Words", words, parent)
     if key:
         words.scrollToAnchor(key)
     return dialog
+
+
+def _page(name: str, text: str) -> QTextBrowser:
+    page = QTextBrowser()
+    page.setAccessibleName(name)
+    page.setHtml(text)
+    return page
 
 
 def _dialog(title: str, text: str, parent: QWidget) -> QDialog:

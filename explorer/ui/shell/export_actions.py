@@ -21,8 +21,10 @@ from explorer.figures.export_job import ExportJob
 from explorer.figures.formats import Kind, by_suffix
 from explorer.figures.gate import gate
 from explorer.figures.view_state import ViewState
+from explorer.studies.registry import get_study
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
+from explorer.ui.controllers.export_all import ExportAll
 from explorer.ui.controllers.export_controller import DRAWS, ExportController
 from explorer.ui.dialogs.export import ExportDialog, public_view
 
@@ -54,6 +56,14 @@ class ExportActions(QObject):
         self._window = window
         self.controller = ExportController(self._first, self)
         self._drawer = LatestJob("preview", self)
+        self.all = ExportAll(window.service, self)
+        self.all.done.connect(
+            lambda folder, files: self.said.emit(f"{files} files are in {folder.name}.")
+        )
+        self.all.failed.connect(lambda error: window.show_problem(explain(error, "export")))
+        watch = window.activity.watch
+        watch("all", "exporting all quantities", self.all.busy_changed, self.all.cancel)
+        self.all.progress.connect(lambda done: window.activity.share("all", done))
         self.dialog: ExportDialog | None = None
         window.export_asked.connect(self.ask_for)
         self.controller.done.connect(self._done)
@@ -117,8 +127,28 @@ class ExportActions(QObject):
             )
         )  # fmt: skip
 
+    def ask_all(self) -> None:
+        """Ask for a folder and write every quantity of the question in front there."""
+        window, state = self._window, self._window.session.state
+        if not get_study(state.study).quantities:
+            self.said.emit("All maps that are shown go into one picture: use Export….")
+            return
+        if self.refused():
+            return
+        name = QFileDialog.getExistingDirectory(window, "Export all", window.files.folder())
+        if name:
+            data, theme = window.data.current, window.theme.name
+            recipe = partial(self._recipe_for, data)
+            self.all.start(state, theme, recipe, Path(name))
+
+    def _recipe_for(
+        self, data: CheckinData | None, asked: Request, view: ViewState
+    ) -> dict[str, Any]:
+        return self._whole_recipe(asked, data, view)
+
     def close(self) -> None:
         """Cancel what is exported or drawn, and wait for it."""
+        self.all.close()
         self.controller.close()
         self._drawer.close()
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from explorer.ui.shell.export_actions import ExportActions
 
 _OF_THE_ANSWER = (
-    "export", "print", "copy", "copy-numbers", "copy-link", "copy-line", "copy-python",
-    "copy-reviewer", "copy-latex",
+    "export", "export-all", "print", "copy", "copy-numbers", "copy-link", "copy-line",
+    "copy-python", "copy-reviewer", "copy-latex",
 )  # fmt: skip
 """What there is to do with the answer in front."""
 _THEME_WORDS = {"system": "As the system", "light": "Light", "dark": "Dark"}
@@ -110,6 +110,10 @@ class Menus:
         menu.addSeparator()
         output = self._output
         self._add(menu, "export", "&Export…", output.ask, "Ctrl+E")
+        self._add(
+            menu, "export-all", "E&xport all quantities…", output.ask_all,
+            tip="A drawing and a table of every quantity at the present settings, in a folder",
+        )  # fmt: skip
         self.printing = Printing(window, output)
         self._add(menu, "print", "&Print…", self.printing.ask, "Ctrl+Alt+P")
         self._add(menu, "copy", "&Copy picture", lambda: output.copy("png"), "Ctrl+Shift+C")

@@ -78,6 +78,7 @@ class NumberRow(ParameterRow):
         self.field.set_help(_tooltip(p))
         self.slider = NumberSlider(p)
         self.slider.setAccessibleName(f"{p.symbol} {p.name}, slider")
+        self._told: float | None = None
         self._describe(p.low)
         self.label.setBuddy(self.field)
 
@@ -119,7 +120,9 @@ class NumberRow(ParameterRow):
 
     def _describe(self, number: float) -> None:
         """Have a screen reader say: ``ε₀, local privacy, 2, more private to the left``."""
-        p = self.parameter
+        if number == self._told:
+            return  # asked of every row with every move of any slider
+        self._told, p = number, self.parameter
         sides = {"low": "more private to the left", "high": "more private to the right"}
         side = sides.get(p.more_private, "")
         said = format_number(number, digits=PARAMETER_DIGITS)
