@@ -143,8 +143,8 @@ class YAxis(QObject):
 
     def _fill(self) -> None:
         low, high = self._plot.data_ranges()[1]
-        self.range.low.set_number(float(f"{low:.4g}"))
-        self.range.high.set_number(float(f"{high:.4g}"))
+        self.range.low.set_number(low)
+        self.range.high.set_number(high)
 
     def _checked(self, number: float, end: str) -> float:
         low, high = self._plot.data_ranges()[1]
