@@ -103,6 +103,8 @@ class Workspace(QWidget):
         Whether it has the window to itself: no panel tells of the study in front beside it.
     exported : callable
         Returns what File ▸ Export… writes in place of the answer while that is in front, or None.
+    offer : callable
+        Shows buttons for actions of the menus, by their names there, if it has room for any.
     """
 
     exportable_changed = Signal()
@@ -112,11 +114,16 @@ class Workspace(QWidget):
     view_of_question = False
     alone = False
     exported: Callable[[], Exported | None] = staticmethod(lambda: None)
+    offer: Callable[[Mapping[str, QAction]], None] = staticmethod(lambda _: None)
 
     @classmethod
     @abstractmethod
     def for_window(cls, window: WorkspaceHost) -> Self:
         """Return the workspace of a window."""
+
+    def focus_areas(self) -> tuple[QWidget, ...]:
+        """Return what the focus goes round in by F6; a focus proxy gets it first."""
+        return (self,)
 
     def view_actions(self) -> list[QAction]:
         """Return what the View menu offers for this workspace."""

@@ -1,7 +1,6 @@
 """The answer in front: a number, what it means, and by which bound."""
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout
 
 from explorer.figures.captions import parameter_text
@@ -10,12 +9,11 @@ from explorer.studies.base.face import Answer, answer_of, short_name
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Result, relevant
 from explorer.studies.registry import get_study
+from explorer.ui.base.announcer import Announcer
 from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.curves.reading import COMPUTING
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 
-ANNOUNCE_MS = 700
-"""After the last change an answer is read out."""
 BEST = {"bounds": "tightest valid bound", "mechanisms": "best of them"}
 """What is claimed unless the user claims another, by the kind of claim."""
 
@@ -64,8 +62,7 @@ class AnswerStrip(QFrame):
         layout.setSpacing(3)
         layout.addLayout(first)
         layout.addLayout(second)
-        self._late = QTimer(self, singleShot=True, interval=ANNOUNCE_MS)
-        self._late.timeout.connect(self._announce)
+        self.announcer = Announcer(self)
         self.show_computing()
 
     def show_computing(self) -> None:
@@ -140,12 +137,7 @@ class AnswerStrip(QFrame):
             self.show()
         if self.words() != before:
             self.setAccessibleDescription(self.words())
-            self._late.start()
-
-    def _announce(self) -> None:
-        if self.isVisible():
-            event = QAccessibleAnnouncementEvent(self, self.words())
-            QAccessible.updateAccessibility(event)
+            self.announcer.say(self.words())
 
     def _fill_menu(self) -> None:
         """Offer what may be claimed, with what it says here."""

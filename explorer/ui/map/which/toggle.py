@@ -13,6 +13,7 @@ from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
 from explorer.studies.base.phrases import Answer
 from explorer.ui.base.errors import Banner
+from explorer.ui.base.room import is_narrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class WhichToggle(QObject):
         """Follow the room there is."""
         if event.type() == QEvent.Type.Resize:
             size = self._parent.size()
-            narrow = size.width() < NARROW
+            narrow = size.width() < NARROW or is_narrow(self._parent)
             room = narrow or size.height() < TIGHT, narrow
             if room != (self.small, self.narrow):
                 self.small, self.narrow = room
