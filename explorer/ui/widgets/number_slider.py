@@ -14,7 +14,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QSlider
 
-from explorer.studies.base.study import Kind, Parameter, Scale
+from explorer.studies.base.study import Kind, Parameter
 
 STEPS = 4000
 _RADIUS = 7.0
@@ -53,7 +53,6 @@ class NumberSlider(QSlider):
     def set_parameter(self, parameter: Parameter) -> None:
         """Move on the domain of another parameter; `set_number` says where."""
         self._parameter = parameter
-        self._log = parameter.scale is Scale.LOG and parameter.low > 0
         self._placed = False
 
     @property
@@ -72,38 +71,15 @@ class NumberSlider(QSlider):
     def step(self, steps: float) -> None:
         """Move by so many hundredths of the scale, and at least by one whole number."""
         p = self._parameter
-        fraction = min(max(self._fraction(self._number) + steps / 100, 0.0), 1.0)
-        number = self._at(fraction)
+        fraction = min(max(p.place_of(self._number) + steps / 100, 0.0), 1.0)
+        number = p.at_place(fraction)
         if p.kind is Kind.INTEGER and number == self._number:
             number = p.clamp(self._number + math.copysign(1, steps))
         self._pause.start()
         self._move_to(number)
 
-    def _fraction(self, number: float) -> float:
-        p = self._parameter
-        if p.high == p.low:
-            return 0.0
-        if self._log:
-            return (math.log(max(number, p.low)) - math.log(p.low)) / math.log(p.high / p.low)
-        return (number - p.low) / (p.high - p.low)
-
     def _position(self, number: float) -> int:
-        return round(STEPS * min(max(self._fraction(number), 0.0), 1.0))
-
-    def _at(self, fraction: float) -> float | int:
-        """Return the value at a place of the scale, free of digits nobody chose."""
-        p = self._parameter
-        if fraction <= 0:
-            return p.clamp(p.low)
-        if fraction >= 1:
-            return p.clamp(p.high)
-        if self._log:
-            number = p.low * (p.high / p.low) ** fraction
-            return p.clamp(float(f"{number:.4g}"))
-        span = p.high - p.low
-        number = p.low + span * fraction
-        decimals = max(0, math.ceil(-math.log10(span / STEPS)))
-        return p.clamp(round(number, decimals))
+        return round(STEPS * min(max(self._parameter.place_of(number), 0.0), 1.0))
 
     def _move_to(self, number: float) -> None:
         if number == self._number:
@@ -129,14 +105,16 @@ class NumberSlider(QSlider):
         self._pause.stop()
         self.setSliderDown(True)
         if self._grabbed_at == 0.0:
-            self._move_to(self._at(self._fraction_at(x)))
+            self._move_to(self._parameter.at_place(self._fraction_at(x)))
         self.update()
         event.accept()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Drag the handle."""
         if self._grabbed_at is not None:
-            self._move_to(self._at(self._fraction_at(event.position().x() - self._grabbed_at)))
+            self._move_to(
+                self._parameter.at_place(self._fraction_at(event.position().x() - self._grabbed_at))
+            )
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Let go."""
@@ -170,7 +148,7 @@ class NumberSlider(QSlider):
             self.step(steps / 10 if fine else steps)
         elif event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End):
             self._pause.start()
-            self._move_to(self._at(0.0 if event.key() == Qt.Key.Key_Home else 1.0))
+            self._move_to(self._parameter.at_place(0.0 if event.key() == Qt.Key.Key_Home else 1.0))
         else:
             event.ignore()
             return
@@ -194,7 +172,7 @@ class NumberSlider(QSlider):
         return QSize(60, int(2 * _RADIUS) + 6)
 
     def _handle(self) -> QPointF:
-        fraction = min(max(self._fraction(self._number), 0.0), 1.0)
+        fraction = min(max(self._parameter.place_of(self._number), 0.0), 1.0)
         x = _RADIUS + fraction * max(self.width() - 2 * _RADIUS, 1.0)
         return QPointF(x, self.height() / 2)
 

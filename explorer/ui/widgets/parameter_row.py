@@ -24,6 +24,7 @@ from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.number_slider import NumberSlider
 from explorer.ui.widgets.numbers import rich
+from explorer.ui.widgets.run_button import RunButton
 from explorer.ui.widgets.value_field import ValueField
 
 _TABLE_LINES = 5
@@ -63,7 +64,7 @@ class ParameterRow(QWidget):
 
 
 class NumberRow(ParameterRow):
-    """A label, a typed value and a slider with named ends."""
+    """A button that lets it run, a label, a typed value and a slider with named ends."""
 
     def __init__(self, parameter: Parameter) -> None:
         super().__init__(parameter)
@@ -80,10 +81,12 @@ class NumberRow(ParameterRow):
         self.slider.setAccessibleName(f"{p.symbol} {p.name}, slider")
         self.slider.setAccessibleDescription(" ".join(filter(None, (p.help, direction(p)))))
         self.label.setBuddy(self.field)
+        self.run = RunButton(f"{p.symbol} {p.name}".strip())
 
         top = QHBoxLayout()
         top.setContentsMargins(0, 0, 0, 0)
-        top.setSpacing(6)
+        top.setSpacing(4)
+        top.addWidget(self.run)
         top.addWidget(self.label, 1)
         top.addWidget(self.field)
         ends = QHBoxLayout()
