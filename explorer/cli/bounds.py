@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,8 @@ from explorer.cli.common import (
     study_options,
     without_option,
 )
-from explorer.figures.formats import Kind, by_suffix, suffixes
+from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, Over
+from explorer.figures.formats import Kind, by_suffix, of_kind, suffixes
 
 if TYPE_CHECKING:
     from explorer.engine.executors.cluster import Cluster
@@ -103,8 +105,21 @@ class StudyCommand(click.Command):
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    help=f"Write the curves ({suffixes(Kind.NUMBERS)}) or their plot ({suffixes(Kind.PICTURE)}); "
-    "default CSV on stdout.",
+    help=f"Write the curves ({suffixes(Kind.NUMBERS)}) or their plot ({suffixes(Kind.PICTURE)}), "
+    f"with --animate frames of it ({suffixes(Kind.ANIMATION, maps=True)}); default CSV on stdout.",
+)
+@click.option(
+    "--animate",
+    metavar="KEY",
+    help="Let a parameter run over its range from frame to frame.",
+    shell_complete=completion.of_study(completion.parameters),
+)
+@click.option(
+    "--frames",
+    type=click.IntRange(2, MOST_FRAMES),
+    default=FRAMES,
+    show_default=True,
+    help="How many an animation has.",
 )
 @click.option(
     "--reviewer",
@@ -129,6 +144,8 @@ def bounds_command(
     hidden: tuple[str, ...],
     as_json: bool,
     output: Path | None,
+    animate: str | None,
+    frames: int,
     reviewer: str | None,
     size: str,
     dpi: int,
@@ -146,14 +163,21 @@ def bounds_command(
 
     The parameters of a study: privacy-explorer bounds shuffle-rdp --help
     """
+    from explorer.figures.animation.frames import Animation, with_frames
     from explorer.figures.export_job import ExportJob, rendered
     from explorer.figures.view_state import ViewState
     from explorer.studies.base.claims import check_claim, claimed
     from explorer.studies.registry import get_study
 
     pixels = parse_size(size)
+    moving = [f.suffix for f in of_kind(Kind.ANIMATION, maps=True)]
+    if animate and (output is None or output.suffix.lower().removeprefix(".") not in moving):
+        raise click.BadParameter(
+            f"needs --output FILE, one of {suffixes(Kind.ANIMATION, maps=True)}",
+            param_hint="--animate",
+        )
     if reviewer is None:
-        check_output(output)
+        check_output(output, maps=animate is not None)
     elif reviewer == "pdf" and output is None:
         raise click.BadParameter("a PDF needs --output FILE.pdf", param_hint="--reviewer")
     chosen = get_study(study)
@@ -207,7 +231,9 @@ def bounds_command(
             recipe = recipe_of(result, view, None).to_dict()
             click.echo(rendered(ExportJob(result, view, recipe, by_suffix("csv"))), nl=False)
         else:
-            export(result, view, None, output, pixels, dpi)
+            animation = Animation(Over.PARAMETER, frames, key=animate) if animate else Animation()
+            animated = partial(with_frames, animation=animation, answer=host.answer)
+            export(result, view, None, output, pixels, dpi, animated)
     return 0
 
 

@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 
+from explorer.figures.read_recipe import read_recipe
 from explorer.privacy.core.bound import Role
+from explorer.studies.base.study import Scale, Sweep
 from explorer.ui.panels.range_play import SIMULATED, Way
 
 
@@ -69,3 +71,21 @@ def test_what_fails_or_is_simulated_does_not_run(tiny, moon, qtbot) -> None:
     button.click()
     qtbot.waitUntil(lambda: not play.running)
     assert tiny.banner.isVisible()
+
+
+def test_a_run_is_exported_with_its_recipe(tiny, settled, qtbot, tmp_path) -> None:
+    tiny.session.set_quantity("error")
+    tiny.session.set_sweep(Sweep("eps", 0.1, 10, 20, Scale.LOG))
+    settled(tiny)
+    tiny.output.ask()
+    dialog, path = tiny.output.dialog, tmp_path / "run.gif"
+    dialog.format.setCurrentIndex(dialog.format.findData("gif"))
+    assert [dialog.animate.itemData(i) for i in range(dialog.animate.count())] == ["n", "beta"]
+    dialog.frames.setValue(3)
+    dialog.preset.setCurrentIndex(dialog.preset.findData("custom"))
+    dialog.width_box.setValue(300)
+    dialog.height_box.setValue(240)
+    with qtbot.waitSignal(tiny.output.controller.done):
+        dialog.chosen.emit(dialog.job(path), dialog.animation())
+    dialog.reject()
+    assert read_recipe(path)["animation"] == {"over": "parameter", "frames": 3, "key": "n"}

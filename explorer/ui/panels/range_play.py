@@ -8,7 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QWidget
 
 from explorer.engine.session.session import Session
 from explorer.studies.base.grid_answer import SIMULATION, simulated
@@ -54,7 +54,8 @@ class RangePlay(QObject):
     Parameters
     ----------
     session : Session
-    parent : QObject
+    panel : QWidget
+        Has the rows.
 
     Attributes
     ----------
@@ -63,8 +64,9 @@ class RangePlay(QObject):
         Whole ranges in `SPAN_S` seconds.
     """
 
-    def __init__(self, session: Session, parent: QObject) -> None:
-        super().__init__(parent)
+    def __init__(self, session: Session, panel: QWidget) -> None:
+        super().__init__(panel)
+        self._panel = panel
         self._session = session
         self.way, self.speed = Way.ONCE, 1.0
         self._rows: dict[tuple[str, str], NumberRow] = {}
@@ -181,7 +183,7 @@ class RangePlay(QObject):
 
     def menu(self) -> QMenu:
         """Return how a parameter can run, to choose from."""
-        menu = QMenu()
+        menu = QMenu(self._panel)
         for now, offered in (
             (self.way, tuple(WAYS.items())),
             (self.speed, SPEEDS),
@@ -203,6 +205,5 @@ class RangePlay(QObject):
 
     def _choose(self, where: QPoint) -> None:
         menu = self.menu()
-        menu.setParent(self.parent(), menu.windowFlags())  # type: ignore[call-overload]
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(where)

@@ -19,12 +19,12 @@ from PySide6.QtWidgets import (
 
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Parameter, Value
+from explorer.ui.base.run_button import RunButton
 from explorer.ui.base.styled import styled_label
 from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.number_slider import NumberSlider
 from explorer.ui.widgets.numbers import rich
-from explorer.ui.widgets.run_button import RunButton
 from explorer.ui.widgets.value_field import ValueField
 
 _TABLE_LINES = 5

@@ -60,7 +60,7 @@ class RunButton(QToolButton):
         painter.setBrush(self.palette().color(group, QPalette.ColorRole.PlaceholderText))
         size = 0.26 * self.fontMetrics().height()
         middle = QPointF(self.width() / 2, self.height() / 2)
-        corners = [(-0.8, -1), (1, 0), (-0.8, 1)]
+        corners = [(-0.8, -1.0), (1.0, 0.0), (-0.8, 1.0)]
         if self.isChecked():
             corners = [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]
         painter.drawPolygon(QPolygonF([middle + QPointF(x, y) * size for x, y in corners]))
