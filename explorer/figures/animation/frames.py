@@ -202,7 +202,7 @@ def with_frames(
     question = replace(job.result.request, fidelity=Fidelity.COARSE)
     asked = requests(job.result.request if of_curves else question, animation)
     job = replace(job, animation=replace(animation, frames=len(asked)).told())
-    kept = tuple(s for s in job.result.series if s.pin)
+    kept = tuple(s for s in job.result.series if s.pin or s.own)
 
     def frames() -> Iterator[ExportJob]:
         for number, request in enumerate(asked, 1):
