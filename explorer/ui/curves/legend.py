@@ -52,12 +52,15 @@ class Legend(QWidget):
         The key of the curve to show alone, or no longer alone.
     pin_wanted(str)
         The key of the curve to pin alone.
+    remove_wanted(str)
+        The key of a user's own curve that is to go.
     """
 
     toggled = Signal(str, bool)
     claim_wanted = Signal(str)
     solo_wanted = Signal(str)
     pin_wanted = Signal(str)
+    remove_wanted = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
@@ -177,10 +180,13 @@ class Legend(QWidget):
         shown = row.check.isChecked()
         _offer(menu, "Show alone, or all again\tS", lambda: self.solo_wanted.emit(key))
         _offer(menu, "Hide" if shown else "Show", lambda: self.toggled.emit(key, not shown))
-        _offer(menu, "Pin this curve", lambda: self.pin_wanted.emit(key))
-        menu.addSeparator()
         value, series = row.value.text(), row.series
         assert series is not None
+        if series.own:
+            _offer(menu, "Remove this curve", lambda: self.remove_wanted.emit(key))
+        else:
+            _offer(menu, "Pin this curve", lambda: self.pin_wanted.emit(key))
+        menu.addSeparator()
         glyph = "" if value.startswith(series.role.glyph) else f"{series.role.glyph} "
         known = row.value.isEnabled() and bool(value)
         if value.startswith("≈"):  # read between two computed points: no bound
