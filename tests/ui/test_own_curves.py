@@ -67,7 +67,7 @@ def test_a_dropped_file_is_drawn_listed_undone_and_exported(
     ]
     assert any("Theirs (my.csv)" in name for name in names)
     assert tiny.banner.text.text() == (
-        "Of my.csv 1 row is not drawn: my.csv, line 4, eps: 'ten' is not a number; write a number "
+        "1 row is not drawn: my.csv, line 4, eps: 'ten' is not a number; write a number "
         "such as 0.25, or leave the row out."
     )
     assert (bounds.answer.grab().toImage(), bounds.claiming.key) == (answer.toImage(), claim)

@@ -29,7 +29,7 @@ from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
 from explorer.ui.curves.answer_strip import AnswerStrip
 from explorer.ui.curves.axes import XAxisBar, YAxisBar, axis_words
 from explorer.ui.curves.beside.comparing import add_to_comparison
-from explorer.ui.curves.beside.own import OwnCurves
+from explorer.ui.curves.beside.own import IMPORTS, OwnCurves
 from explorer.ui.curves.beside.pin_list import PinList
 from explorer.ui.curves.beside.pinning import Pinning
 from explorer.ui.curves.claiming import Claiming
@@ -78,6 +78,7 @@ class BoundsWorkspace(Workspace):
         self._theme = theme
         self._coming: tuple[tuple[str, str, object], ViewState] | None = None
         self.import_curve = QAction("&Import curve…", self)
+        self.import_curve.setToolTip(IMPORTS)
         self._build()
         self.own = OwnCurves(session, service, self.plot, self.legend, self.import_curve)
         self.line = SliderLine(session, self.plot)
@@ -120,7 +121,7 @@ class BoundsWorkspace(Workspace):
         self.notes.hide()
         self.stale = StaleMark(self.plot, (self.answer, self.legend, self.readouts), self.plot.view)
         self.beside = LegendArea(self.legend, self.pin_list, self.readouts)
-        self.below = PlotTables(self.beside)
+        self.below = PlotTables(self.beside, self.import_curve)
         above = QWidget()
         column = QVBoxLayout(above)
         column.setContentsMargins(0, 0, 0, 0)
@@ -166,12 +167,6 @@ class BoundsWorkspace(Workspace):
                 "Add to Compare",
                 self._compare,
                 "Add the numbers at the sliders' values to the Compare tab",
-            ),
-            (
-                "Import curve…",
-                self.import_curve,
-                "Draw curves of a CSV file as baselines: x, y, name, role, or x and a column a "
-                "curve; or drop the file on the plot",
             ),
         ):
             self.y_bar.add_button(name, action, tip)

@@ -33,6 +33,10 @@ from explorer.ui.curves.plot import BoundsPlot
 
 SUFFIXES = (".csv", ".tsv", ".txt")
 KINDS = f"Curves ({' '.join(f'*{suffix}' for suffix in SUFFIXES)});;All files (*)"
+IMPORTS = (
+    "Draw the curves of a CSV file, grey and dashed: x, y, name, role, or x and a column a curve. "
+    "A file dropped on the plot is drawn, too"
+)
 MOST_TOLD = 200
 """Rows that are not drawn, in the details."""
 
@@ -141,7 +145,7 @@ class OwnCurves(QObject):
         if found.rejected:
             bad = len(found.rejected)
             rows = "1 row is" if bad == 1 else f"{bad:,} rows are"
-            sentence = f"Of {file} {rows} not drawn: {found.rejected[0]}."
+            sentence = f"{rows} not drawn: {found.rejected[0]}."
             self._tell(Problem("curves", sentence, "\n".join(found.rejected[:MOST_TOLD])))
 
     def _failed(self, path: Path, error: Exception) -> None:
