@@ -31,6 +31,7 @@ from explorer.figures.formats import Kind, by_suffix, of_kind, suffixes
 if TYPE_CHECKING:
     from explorer.engine.executors.cluster import Cluster
     from explorer.engine.runtime.runtime import StudyRuntime
+    from explorer.engine.session.own_curves import OwnCurve
     from explorer.figures.export_job import ExportJob
     from explorer.studies.base.study import Request, Study, Sweep
 
@@ -101,6 +102,15 @@ class StudyCommand(click.Command):
     multiple=True,
     help="Leave this curve out of the picture; may be repeated.",
 )
+@click.option(
+    "--curves",
+    "own_files",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    multiple=True,
+    help="Draw the curves of a CSV file beside, as baselines: x, y, name, role, or x and a column "
+    "a curve; may be repeated.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what --solve finds as JSON.")
 @click.option(
     "--output",
@@ -142,6 +152,7 @@ def bounds_command(
     target: float | None,
     claim: str,
     hidden: tuple[str, ...],
+    own_files: tuple[Path, ...],
     as_json: bool,
     output: Path | None,
     animate: str | None,
@@ -163,6 +174,7 @@ def bounds_command(
 
     The parameters of a study: privacy-explorer bounds shuffle-rdp --help
     """
+    from explorer.engine.session.own_curves import beside, own_to_list
     from explorer.figures.animation.frames import Animation, with_frames
     from explorer.figures.export_job import ExportJob, rendered
     from explorer.figures.view_state import ViewState
@@ -206,14 +218,17 @@ def bounds_command(
         if not any(series.present.any() for series in result.series):
             reasons = dict.fromkeys(s.undefined_reason for s in result.series if s.undefined_reason)
             raise ValueError(f"nothing can be drawn: {'; '.join(reasons) or 'no curve'}")
+        own = _own_curves(host, request, own_files)
+        result = beside(result, own)
         known = [series.key for series in result.series]
         if unknown := [key for key in hidden if key not in known]:
             raise ValueError(
                 f"--hide: {unknown[0]!r} is no curve here; there are {', '.join(known)}"
             )
         view = ViewState.for_result(
-            result, theme=theme, claim=claim, hidden=hidden, left_out=left_out
-        )
+            result, theme=theme, claim=claim, hidden=hidden, left_out=left_out,
+            own=tuple(own_to_list(own)),
+        )  # fmt: skip
         found = claimed(result, claim)
         if found is not None and output is not None:
             click.echo(found.line, err=True)
@@ -249,6 +264,21 @@ def _write_reviewer(job: ExportJob) -> None:
     else:
         write_whole(job.path, content)
         say_written(job.path)
+
+
+def _own_curves(
+    host: StudyRuntime, request: Request, files: Sequence[Path]
+) -> tuple[OwnCurve, ...]:
+    """Return the curves of files, saying on standard error which rows are not drawn."""
+    from explorer.engine.session.own_curves import imported, plot_of, read_curves
+
+    own: tuple[OwnCurve, ...] = ()
+    for path in files:
+        read = read_curves(host, (path, plot_of(request)), None)
+        own = imported(own, read.curves)
+        for row in read.rejected:
+            click.echo(f"not drawn: {row}", err=True)
+    return own
 
 
 def claimed_series(host: StudyRuntime, request: Request, claim: str) -> str | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from explorer.cli import run
 from explorer.engine.runtime.runtime import StudyRuntime, final_result
 from explorer.engine.session import own_curves
 from explorer.engine.session.own_curves import (
@@ -151,3 +152,15 @@ def test_sessions_keep_them_and_leave_out_what_is_no_curve(drawn) -> None:
         "own[0]: 3 x and 1 y; there must be as many",
         "own[1].over: 'eps' can't be swept over 'type1'",
     ]
+
+
+def test_the_command_line_draws_them_and_names_bad_rows(tmp_path: Path, capsys) -> None:
+    of(WIDE + "five,1,2\n", tmp_path)
+    path = tmp_path / "out.csv"
+    asked = ["bounds", "amplification", "--sweep", "eps0=0.5:4:4", "--output", str(path)]
+    assert run([*asked, "--curves", str(tmp_path / "my.csv")]) == 0
+    assert "not drawn: my.csv, line 5, eps0: 'five' is not a number" in capsys.readouterr().err
+    header = next(t for t in path.read_text(encoding="utf-8").splitlines() if t[0] != "#")
+    assert "own:Mine (my.csv),own:Theirs (my.csv)" in header
+    (mine, _) = own_from_list(recipe_from_dict(read_recipe(path)).view["own"], [])
+    assert mine.x == (1, 2, 4)
