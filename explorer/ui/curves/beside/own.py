@@ -96,8 +96,9 @@ class OwnCurves(QObject):
     @property
     def here(self) -> tuple[OwnCurve, ...]:
         """Those in the plot in front."""
-        plot = plot_of(self._session.state.request)
-        return tuple(curve for curve in self._session.state.own if curve.plot == plot)
+        state = self._session.state
+        plot = plot_of(state.request) if state.own else None
+        return tuple(curve for curve in state.own if curve.plot == plot)
 
     def beside(self, result: Result) -> Result:
         """Return an answer with the curves of its plot."""
