@@ -339,10 +339,10 @@ def _killed(drawing: Apart, place: Place, release: str, draw_random: random.Rand
         query = "SELECT json_extract(body, '$.kind') FROM entries ORDER BY seq DESC LIMIT 1"
         con = sqlite3.connect(f"file:{place.ledger}?mode=ro", uri=True, isolation_level=None)
         while con.execute(query).fetchone()[0] == "plan" and stretch != "plan":
-            if drawing.wait(0):
+            if drawing.done:
                 break
         if stretch == "start":
-            while con.execute(query).fetchone()[0] == "reserve" and not drawing.wait(0):
+            while con.execute(query).fetchone()[0] == "reserve" and not drawing.done:
                 pass
         con.close()
     time.sleep(draw_random.uniform(0, 0.02 if stretch in ("reserve", "start") else 0.8))
