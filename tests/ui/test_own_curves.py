@@ -81,7 +81,9 @@ def test_a_dropped_file_is_drawn_listed_undone_and_exported(
     path.write_bytes(rendered(replace(job, format=by_suffix("svg"))))
     assert "Mine (my.csv)" in path.read_text(encoding="utf-8")
 
-    bounds.legend.menu_for(KEYS[0]).actions()[2].trigger()
+    offered = {a.text(): a for a in bounds.legend.menu_for(KEYS[0]).actions()}
+    assert not offered["Add to Compare"].isEnabled()  # no study can compute it again
+    offered["Remove this curve"].trigger()
     assert [c.key for c in session.state.own] == KEYS[1:]
     session.undo()
     session.undo()

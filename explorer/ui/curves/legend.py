@@ -221,7 +221,8 @@ class Legend(QWidget):
             glyph = ""
         _offer(menu, "Copy value", lambda: _copy(f"{glyph}{value}"), known)
         _offer(menu, "Copy source", lambda: _copy(f"{series.label}: {series.reference}"))
-        _offer(menu, "Add to Compare", lambda: self.compare_wanted.emit(key), known)
+        computed = known and not series.own
+        _offer(menu, "Add to Compare", lambda: self.compare_wanted.emit(key), computed)
         return menu
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
