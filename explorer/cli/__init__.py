@@ -19,6 +19,7 @@ from explorer.cli.errata import errata_command
 from explorer.cli.experiment import experiment_command
 from explorer.cli.fetch import fetch_command
 from explorer.cli.heatmap import heatmap_command
+from explorer.cli.release import release_command
 from explorer.cli.studies import studies_command
 from explorer.cli.sweep import sweep_command
 from explorer.cli.users import users_command
@@ -91,6 +92,7 @@ for command in (
     experiment_command,
     users_command,
     window_command,
+    release_command,
     fetch_command,
     cache_command,
     cluster_command,

@@ -54,6 +54,36 @@ class SystemBits:
 
 
 @final
+class ByteBits:
+    """Bits of a function that returns fresh random bytes: `os.urandom` for a release.
+
+    Parameters
+    ----------
+    random_bytes : callable (count) → bytes
+    """
+
+    def __init__(self, random_bytes: Callable[[int], bytes]) -> None:
+        self._bytes = random_bytes
+
+    def __reduce__(self) -> NoReturn:
+        """Raise TypeError."""
+        raise TypeError("release noise is drawn once, in the process that releases")
+
+    def words(self, count: int) -> WordArray:
+        """Return `count` words of 64 bits.
+
+        Raises
+        ------
+        ValueError
+            If the function returns fewer bytes, or more, than it was asked for.
+        """
+        found = self._bytes(8 * count)
+        if len(found) != 8 * count:
+            raise ValueError(f"random bytes: {len(found)} came where {8 * count} were asked for")
+        return np.frombuffer(found, dtype=np.uint64)
+
+
+@final
 class SeededBits:
     """Reproducible bits of a numpy generator, for tests and pictures; never for a release.
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.bound import BoolArray, FloatArray
 from explorer.privacy.heatmaps.adaptive.budgets import THRESHOLD, ExactBudgets
-from explorer.privacy.heatmaps.adaptive.tree import AdaptiveTree, fits, grow
+from explorer.privacy.heatmaps.adaptive.tree import AdaptiveTree, fits, grow, grow_by
 from explorer.privacy.heatmaps.integers import IntegerCounts, Sampler
 from explorer.privacy.noise.demonstration import IntArray
 
@@ -103,6 +103,41 @@ def adaptive_tree_exact(
 
     tree = grow(read, rounded, threshold)
     return ExactAdaptiveTree(tree, tuple(sorted(noisy)))
+
+
+def tree_of_readings(
+    noisy: Iterable[Noisy], budgets: ExactBudgets, resolution: int
+) -> AdaptiveTree:
+    """Return the tree that noisy whole numbers were read by.
+
+    Cells that were read once, above the deepest level, are those that were split: nothing is
+    decided again, so that the tree is the same wherever this runs.
+
+    Parameters
+    ----------
+    noisy : iterable of (int, int, int, int)
+        As in `ExactAdaptiveTree`.
+    budgets : ExactBudgets
+    resolution : int
+        B.
+
+    Raises
+    ------
+    ValueError
+        If a reading is missing.
+    """
+    found = {(level, cell, draw): value for level, cell, draw, value in noisy}
+
+    def read(level: int, draw: int, cells: IntArray) -> FloatArray:
+        keys = [(level, cell, draw) for cell in cells.tolist()]
+        if missing := [key for key in keys if key not in found]:
+            raise ValueError(f"readings: that of level, cell, draw {missing[0]} is missing")
+        return np.array([found[key] / resolution for key in keys], dtype=float)
+
+    def split(level: int, cells: IntArray, estimate: FloatArray) -> BoolArray:
+        return np.array([(level, cell, 1) not in found for cell in cells.tolist()], dtype=bool)
+
+    return grow_by(read, budgets.rounded(), split)
 
 
 def transcript_loss(

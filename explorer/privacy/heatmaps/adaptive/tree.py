@@ -38,6 +38,8 @@ from explorer.privacy.noise.demonstration import DemonstrationNoise, IntArray
 
 Reader = Callable[[int, int, IntArray], FloatArray]
 """(level, draw, Morton codes) → one number a cell."""
+Decision = Callable[[int, IntArray, FloatArray], BoolArray]
+"""(level, Morton codes, estimated counts in users) → whether each cell is split."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,6 +157,23 @@ def grow(read: Reader, budgets: Budgets, threshold: float) -> AdaptiveTree:
     A decision uses the least-squares estimate G of a cell from its own reading, its siblings' and
     its parent's estimate; equality does not split.
     """
+
+    def split(level: int, cells: IntArray, estimate: FloatArray) -> BoolArray:
+        found: BoolArray = estimate * budgets.of(level, 1) > threshold
+        return found
+
+    return grow_by(read, budgets, split)
+
+
+def grow_by(read: Reader, budgets: Budgets, splits: Decision) -> AdaptiveTree:
+    """Grow the tree with cells split as somebody decides.
+
+    Parameters
+    ----------
+    read, budgets
+        As in `grow`.
+    splits : callable (level, codes, estimates) → mask
+    """
     levels: list[VisitedLevel] = []
     cells = np.arange(4**budgets.start, dtype=np.int64)
     above: tuple[FloatArray, FloatArray] | None = None
@@ -169,7 +188,7 @@ def grow(read: Reader, budgets: Budgets, threshold: float) -> AdaptiveTree:
             levels.append(VisitedLevel(cells, first, nothing, first, variances))
             break
         estimate, spread = _estimates(first, variance, above)
-        split: BoolArray = estimate * budgets.of(i, 1) > threshold
+        split = splits(i, cells, estimate)
         stopped = np.flatnonzero(~split)
         again = read(i, 1, cells[stopped])
         draws += len(stopped)

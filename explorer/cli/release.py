@@ -1,0 +1,213 @@
+"""The command that lets something out: a release as planned, for what it costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from explorer.cli.common import check_folder, say_written
+
+if TYPE_CHECKING:
+    from explorer.release.door import Place
+    from explorer.release.ledger.ledger import Ledger
+    from explorer.release.outputs import Written
+    from explorer.release.plan import Plan
+
+
+@click.command("release")
+@click.argument("plan_file", type=click.Path(path_type=Path), metavar="PLAN.json")
+@click.option(
+    "--spend",
+    metavar="P/Q",
+    help="Draw, and spend this: the price as a fraction. Without it the price is told, and nothing "
+    "is drawn.",
+)
+@click.option(
+    "--ledger",
+    "ledger_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The ledger. Default: the one in the user's data folder.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where the output goes: .json (the stored numbers), .csv or .geojson (what is made of "
+    "them). Default: release-ID.json. Its certificate goes beside it, as NAME.certificate.json.",
+)
+@click.option(
+    "--resume",
+    metavar="ID",
+    help="Go on with a release that was interrupted: one prepared and not drawn is drawn; the "
+    "output of one drawn is written again, for free.",
+)
+@click.option("--give-back", metavar="ID", help="Give back a release prepared and not drawn.")
+@click.option(
+    "--withdraw", metavar="ID", help="Enter that an output is not published; it stays spent."
+)
+@click.option(
+    "--rehearse",
+    type=click.IntRange(1, 1_000_000),
+    metavar="USERS",
+    help="Draw on so many synthetic people: reads, spends and releases nothing, and says so.",
+)
+def release_command(
+    plan_file: Path,
+    spend: str | None,
+    ledger_file: Path | None,
+    out: Path | None,
+    resume: str | None,
+    give_back: str | None,
+    withdraw: str | None,
+    rehearse: int | None,
+) -> int:
+    """Release something about real people, as PLAN.json says.
+
+    The numbers are drawn in a process of its own with exact noise, stored in the ledger, and
+    written with their certificate. What was spent stays spent. Exit code 0: released; 1: refused
+    or failed; 2: wrongly asked.
+    """
+    from explorer.release import places
+    from explorer.release.door import Place
+    from explorer.release.outputs import writer_for
+    from explorer.release.plan import read_plan
+
+    chosen = {
+        "--spend": spend, "--give-back": give_back, "--withdraw": withdraw, "--rehearse": rehearse
+    }  # fmt: skip
+    given = [name for name, value in chosen.items() if value is not None]
+    if len(given) > 1:
+        raise click.UsageError(f"{given[0]} and {given[1]} don't go together")
+    if out is not None:
+        writer_for(out)
+        check_folder(out, "--out")
+    plan = read_plan(plan_file)
+    if rehearse is not None:
+        return _rehearse(plan, rehearse, out)
+    place = Place(ledger_file or places.default_ledger(), places.default_settings())
+    if not place.ledger.exists():
+        raise click.ClickException(
+            f"{place.ledger}: there is no ledger; open a population first, or give --ledger"
+        )
+    if give_back is not None or withdraw is not None:
+        return _end(place, give_back, withdraw)
+    return _release(place, plan, spend, resume, out)
+
+
+def _release(
+    place: Place, plan: Plan, spend: str | None, resume: str | None, out: Path | None
+) -> int:
+    """Draw if need be, then write output and certificate."""
+    from explorer.release.door import enter, publish
+    from explorer.release.ledger.errors import RefusedError
+    from explorer.release.outputs import Written
+    from explorer.release.process import draw_apart
+    from explorer.release.words import price_text, refused_text, released_text
+
+    with place.open() as ledger:
+        for notice in ledger.notices:
+            click.echo(notice, err=True)
+        state = ledger.release(resume).state if resume is not None else "planned"
+        if state in ("planned", "reserved"):
+            if spend is None:
+                click.echo(price_text(plan, ledger.account(plan.population)))
+                raise click.UsageError(f"give --spend {_fraction(plan)} to draw it")
+            _check_spend(plan, spend)
+            _tell_unfinished(ledger, resume)
+            try:
+                release = resume or enter(ledger, plan)
+            except RefusedError as error:
+                raise click.ClickException(refused_text(plan, error)) from None
+        else:
+            release = str(resume)
+    if state in ("planned", "reserved"):
+        draw_apart(place, plan, release)
+    with place.open() as ledger:
+        certificate = publish(ledger, plan, release)
+        stored = ledger.output(release)
+    target = out or Path(f"release-{release}.json")
+    _write(target, Written(plan, stored, f"certificate {release}"))
+    _write_certificate(target, certificate)
+    click.echo(released_text(plan))
+    click.echo(release)
+    return 0
+
+
+def _check_spend(plan: Plan, spend: str) -> None:
+    """Refuse what is not the price, to the unit."""
+    from explorer.release.errors import ReleaseError
+    from explorer.release.wire import read_fraction
+
+    try:
+        given = read_fraction(spend, "--spend")
+    except ReleaseError as error:
+        raise click.UsageError(str(error)) from None
+    if given != plan.price:
+        raise click.ClickException(
+            f"--spend: {spend} is not the price; this plan costs {_fraction(plan)}"
+        )
+
+
+def _end(place: Place, give_back: str | None, withdraw: str | None) -> int:
+    """Give a release back, or withdraw it."""
+    with place.open() as ledger:
+        if give_back is not None:
+            ledger.abandon(give_back)
+            click.echo("Given back: nothing was drawn, and nothing is spent.")
+        elif withdraw is not None:
+            ledger.withdraw(withdraw)
+            click.echo("Withdrawn. What it cost stays spent.")
+    return 0
+
+
+def _rehearse(plan: Plan, users: int, out: Path | None) -> int:
+    """Draw on synthetic people and write what would be written."""
+    from explorer.release.outputs import Written
+    from explorer.release.rehearsal import STAMP, rehearse
+
+    output = rehearse(plan, users)
+    target = out or Path("rehearsal.csv")
+    if target.suffix.lower() == ".json":
+        raise click.UsageError("a rehearsal is written as .csv or .geojson, which say what it is")
+    _write(target, Written(plan, output.stored, STAMP))
+    click.echo(f"{STAMP[0].upper()}{STAMP[1:]}.")
+    return 0
+
+
+def _write(target: Path, written: Written) -> None:
+    from explorer.files import write_whole
+    from explorer.release.outputs import writer_for
+
+    write_whole(target, writer_for(target)(written))
+    say_written(target)
+
+
+def _write_certificate(target: Path, certificate: dict[str, Any]) -> None:
+    """Write it beside the output, the very bytes whose hash the ledger holds."""
+    from explorer.files import write_whole
+    from explorer.release.wire import canonical
+
+    path = target.with_name(f"{target.stem}.certificate.json")
+    write_whole(path, canonical(certificate))
+    say_written(path)
+
+
+def _tell_unfinished(ledger: Ledger, resumed: str | None) -> None:
+    """Name releases that were interrupted, and what can be done with them."""
+    for one in ledger.releases():
+        if one.id == resumed or one.state not in ("reserved", "committed"):
+            continue
+        if one.state == "reserved":
+            said = f"Prepared, not drawn: give --resume {one.id}, or --give-back {one.id}."
+        else:
+            said = f"Finished, not published: give --resume {one.id}, or --withdraw {one.id}."
+        click.echo(said, err=True)
+
+
+def _fraction(plan: Plan) -> str:
+    from explorer.release.wire import write_fraction
+
+    return write_fraction(plan.price)

@@ -1,0 +1,211 @@
+"""A certificate, made from ledger, plan and stored output: the same whenever it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from explorer.release.certificate import words
+from explorer.release.certificate.derived import (
+    cap_of,
+    epsilon_at_delta,
+    if_fixed_in_advance,
+    ledger_section,
+    parts_and_error,
+    population_section,
+    post_processing,
+    release_rows,
+    shape_of,
+    sums,
+)
+from explorer.release.certificate.schema import SCHEMA, check_form
+from explorer.release.ledger.errors import LedgerError
+from explorer.release.ledger.view import View
+from explorer.release.wire import canonical, read_json, sha256, write_fraction
+
+MOST_INLINE = 20_000
+"""Bytes of stored output that a certificate carries itself."""
+TEXTS = ("title", "curator", "description", "intended_use")
+DATA_TEXTS = ("label", "period", "region", "source_type")
+
+
+@dataclass(frozen=True)
+class Statements:
+    """What the curator declares, and the records that no entry holds.
+
+    Attributes
+    ----------
+    texts : mapping of str to str
+        One for each of `TEXTS` and `DATA_TEXTS`, as a plan's ``declared``.
+    independent_of_data : bool
+        Whether it is declared that no parameter was chosen from the data.
+    chosen : (str, int)
+        When parameters were fixed, on record, and how often the true map was shown
+        (`Ledger.parameters_chosen`).
+    tag : str
+        Of the data file (`Ledger.tag`).
+    conditions : sequence of str
+        Further declared ones.
+    evaluation : mapping from a row of `words.ROWS` to str
+        Declared ones: model and trust, utility and bias, data security; or collection.
+    apart : sequence of (str, str)
+        What is not added, and why.
+    version : str
+        Of the program.
+    """
+
+    texts: Mapping[str, str]
+    independent_of_data: bool
+    chosen: tuple[str, int]
+    tag: str
+    version: str
+    conditions: Sequence[str] = ()
+    evaluation: Mapping[str, str] = field(default_factory=dict)
+    apart: Sequence[tuple[str, str]] = ()
+
+
+def build(
+    view: View, release: str, stated: Statements, output: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Make the certificate of a release that was committed.
+
+    Nothing in it comes from the data but the stored output and the tag.
+
+    Parameters
+    ----------
+    view : View
+        Of the ledger.
+    release : str
+        Its id.
+    stated : Statements
+    output : mapping, optional
+        The stored output, where the view holds none.
+
+    Raises
+    ------
+    LedgerError
+        If it was not committed.
+    CertificateError
+        If what is declared does not fit the form, such as a text that is too long.
+    """
+    known = view.book.release(release)
+    if known.output_sha256 is None or known.parameters is None:
+        raise LedgerError(f"release {release}: it was not committed, so there is no certificate")
+    parts, error = parts_and_error(known.mechanism, known.parameters, known.epsilon)
+    data = view.outputs.get(release) if output is None else canonical(dict(output))
+    if data is None or sha256(data) != known.output_sha256:
+        raise LedgerError(f"release {release}: the output given is not the one committed")
+    stored = _loaded(data) if output is None else output
+    made: dict[str, Any] = {
+        "schema": SCHEMA,
+        "id": release,
+        "issued": known.date,
+        **{name: _declared(stated.texts.get(name, "")) for name in TEXTS},
+        "program": {
+            "name": "Privacy Explorer",
+            "version": stated.version,
+            "randomness": "operating system",
+            "source": "program",
+        },
+        "ledger": ledger_section(view, known),
+        "population": population_section(view, known),
+        "data": {
+            "tag": stated.tag,
+            **{name: _declared(stated.texts.get(name, "")) for name in DATA_TEXTS},
+        },
+        "protection": {
+            "unit": words.UNIT,
+            "neighbours": words.NEIGHBOURS,
+            "variant": "pure",
+            "model": "central",
+            "replace_epsilon": write_fraction(2 * known.epsilon),
+            "source": "program",
+        },
+        "mechanism": {
+            "id": known.mechanism,
+            "parameters": dict(known.parameters),
+            "epsilon": write_fraction(known.epsilon),
+            "parts": parts,
+            "source": "program",
+        },
+        "parameters_chosen": {
+            "record": stated.chosen[0],
+            "true_map_shown": stated.chosen[1],
+            "independent_of_data": "declared" if stated.independent_of_data else "not declared",
+        },
+        "output": {
+            "sha256": known.output_sha256,
+            "format": "json",
+            "shape": shape_of(stored),
+            **({"inline": stored} if len(data) <= MOST_INLINE else {}),
+        },
+        "expected_error": error,
+        "post_processing": post_processing(
+            known.mechanism, known.parameters, known.epsilon, stored
+        ),
+        "conditions": _conditions(stated, [part["noise"] for part in parts]),
+        "out_of_scope": list(words.OUT_OF_SCOPE),
+        "verify": "privacy-explorer verify certificate.json --ledger ledger.json",
+    }
+    made |= _composed(view, release, stated)
+    if made["ledger"]["gate"] == "zcdp":
+        made["protection"]["variant"] = "zcdp"
+    check_form(made)
+    return made
+
+
+def _composed(view: View, release: str, stated: Statements) -> dict[str, Any]:
+    """Return what depends on all releases together."""
+    known = view.book.release(release)
+    book = view.until(known.seq)
+    account = book.account_of(known.population)
+    rows = release_rows(view, known)
+    total, rho = sums(rows)
+    cap = cap_of(account)
+    at = None if cap is None or account.delta is None else epsilon_at_delta(cap, account.delta)
+    others = [
+        (f"population {other.label or other.population}", "other people, an account of their own")
+        for other in book.accounts.values()
+        if other is not account
+    ]
+    return {
+        "composition": {
+            "releases": rows,
+            "sum_epsilon": write_fraction(total),
+            "sum_rho": write_fraction(rho),
+            "remaining": write_fraction(account.remaining),
+            "epsilon_at_delta": at,
+            "if_fixed_in_advance": if_fixed_in_advance([Fraction(row["epsilon"]) for row in rows]),
+            "accounts_apart": [
+                {"what": what, "why_not_added": why} for what, why in (*others, *stated.apart)
+            ],
+            "source": "program",
+        },
+        "sentence": words.promise(
+            account.gate, total, None if at is None else at["epsilon_rounded_up"], account.delta
+        ),
+        "evaluation": words.evaluation(
+            words.shown_rows(account.gate, known.epsilon, total, account.budget, account.delta),
+            stated.evaluation,
+        ),
+    }
+
+
+def _conditions(stated: Statements, noises: Sequence[str]) -> list[dict[str, str]]:
+    declared = [words.ONE_ID, *([words.NOT_CHOSEN] if stated.independent_of_data else [])]
+    declared += [words.ALL_HERE, *stated.conditions]
+    program = words.program_conditions(noises, stated.independent_of_data)
+    return [_declared(text) for text in declared] + [
+        {"text": text, "source": "program"} for text in program
+    ]
+
+
+def _declared(text: str) -> dict[str, str]:
+    return {"text": text, "source": "declared"}
+
+
+def _loaded(data: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = read_json(data, "the stored output")
+    return found

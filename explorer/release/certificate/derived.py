@@ -1,0 +1,184 @@
+"""What in a certificate follows from other things: from the ledger's entries, or from itself.
+
+Building and verifying both ask here, so that a certificate is checked against what would have been
+built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from explorer.privacy.releases.conversions import fixed_composition_delta, zcdp_to_epsilon
+from explorer.privacy.releases.gates import zcdp_cost
+from explorer.release.certificate.numbers import fixed_up, rounded_up
+from explorer.release.ledger.accounts import REMARKS, Account, Release
+from explorer.release.ledger.view import View
+from explorer.release.mechanisms.base import Part
+from explorer.release.mechanisms.table import MECHANISMS
+from explorer.release.wire import write_fraction
+
+TARGET_DELTA = Fraction(1, 1_000_000)
+FIXED_METHOD = "randomised responses, exact"
+EXTERNAL = "external"
+
+
+def ledger_section(view: View, release: Release) -> dict[str, Any]:
+    """Return a certificate's ``ledger``: as it was when the release was committed."""
+    book = view.until(release.seq)
+    account = book.account_of(release.population)
+    return {
+        "id": view.id,
+        "seq": release.seq,
+        "entry_hash": view.entries[release.seq].hash,
+        "gate": account.gate,
+        "budget": write_fraction(account.budget),
+        "delta": None if account.delta is None else write_fraction(account.delta),
+        "budget_raised": [
+            {
+                "seq": step.seq,
+                "from": write_fraction(step.before),
+                "to": write_fraction(step.after),
+                "date": step.date,
+            }
+            for step in account.raised
+        ],
+        "remarks": [remark for remark in REMARKS if remark in book.remarks],
+        "source": "program",
+    }
+
+
+def population_section(view: View, release: Release) -> dict[str, Any]:
+    """Return a certificate's ``population``."""
+    book = view.until(release.seq)
+    account = book.account_of(release.population)
+    labels = _labels(view)
+    return {
+        "id": account.population,
+        "label": {"text": account.label, "source": "declared"},
+        "joined": account.joined,
+        "declared_different_people": [labels.get(p) or p for p in account.different_from],
+        "source": "program",
+    }
+
+
+def release_rows(view: View, release: Release) -> list[dict[str, Any]]:
+    """Return a certificate's ``composition.releases``: all that was spent on these people."""
+    book = view.until(release.seq)
+    return [
+        {
+            "seq": one.seq,
+            "date": one.date,
+            "mechanism": one.mechanism,
+            "epsilon": write_fraction(one.epsilon),
+            "state": one.state,
+        }
+        for one in book.of_account(release.population)
+    ]
+
+
+def cap_of(account: Account) -> Fraction | None:
+    """Return the ρ that is stated under *zcdp*."""
+    return account.rho_cap if account.gate == "zcdp" else None
+
+
+def alone_cap(budget: Fraction, rows: Iterable[Mapping[str, Any]]) -> Fraction:
+    """Return the same from a certificate of an account that was never joined."""
+    elsewhere = (Fraction(row["epsilon"]) for row in rows if row["mechanism"] == EXTERNAL)
+    return budget + sum(map(zcdp_cost, elsewhere), Fraction(0))
+
+
+def epsilon_at_delta(cap: Fraction, delta: Fraction) -> dict[str, str]:
+    """Return ε at δ of a capped ρ, rounded up."""
+    best = zcdp_to_epsilon(cap, delta).best
+    return {"delta": write_fraction(delta), "epsilon_rounded_up": rounded_up(best)}
+
+
+def sums(rows: Iterable[Mapping[str, Any]]) -> tuple[Fraction, Fraction]:
+    """Return Σε and Σε²/2 of all rows: each of them counts."""
+    spent = [Fraction(row["epsilon"]) for row in rows]
+    return sum(spent, Fraction(0)), sum(map(zcdp_cost, spent), Fraction(0))
+
+
+def if_fixed_in_advance(epsilons: Sequence[Fraction]) -> dict[str, Any]:
+    """Return what exact composition would say, had all been fixed beforehand; it is no gate.
+
+    ε is the least hundredth for which δ is at most 10⁻⁶.
+    """
+    low, high = -1, -(-100 * sum(epsilons, Fraction(0)) // 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fixed_composition_delta(epsilons, Fraction(middle, 100)) <= TARGET_DELTA:
+            high = middle
+        else:
+            low = middle
+    epsilon = Fraction(int(high), 100)
+    return {
+        "epsilon": write_fraction(epsilon),
+        "delta_rounded_up": fixed_up(fixed_composition_delta(epsilons, epsilon)),
+        "method": FIXED_METHOD,
+        "not_a_gate": True,
+    }
+
+
+def stated_parts(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    """Return parts as a certificate states them."""
+    return [
+        {
+            "name": part.name,
+            "epsilon": write_fraction(part.epsilon),
+            "sensitivity": part.sensitivity,
+            "noise": part.noise,
+        }
+        for part in parts
+    ]
+
+
+def parts_and_error(
+    mechanism: str, parameters: Mapping[str, Any], epsilon: Fraction
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return parts and expected error of a release, from what is public.
+
+    Raises
+    ------
+    ReleaseError
+        If the parameters are not of this mechanism.
+    """
+    found = MECHANISMS[mechanism]
+    p = found.checked(parameters)
+    return stated_parts(found.parts(p, epsilon)), found.expected_error(p, epsilon)
+
+
+def post_processing(
+    mechanism: str, parameters: Mapping[str, Any], epsilon: Fraction, output: Mapping[str, Any]
+) -> list[dict[str, str]]:
+    """Return what is done to the stored output before it is shown."""
+    found = MECHANISMS[mechanism]
+    steps = found.shown(output, found.checked(parameters), epsilon).steps or ("none",)
+    return [{"text": step, "source": "program"} for step in steps]
+
+
+def shape_of(output: Mapping[str, Any]) -> list[int]:
+    """Return the shape of stored output: rows and columns where it has them, else how many."""
+    values = [value for name, value in output.items() if name != "first_level"]
+    if len(values) == 1 and isinstance(values[0], list) and values[0]:
+        (rows,) = values
+        if all(isinstance(row, list) for row in rows) and len({len(row) for row in rows}) == 1:
+            return [len(rows), len(rows[0])]
+        side = round(len(rows) ** 0.5)
+        if "cells" in output and side * side == len(rows):
+            return [side, side]
+    return [max(1, sum(map(_numbers, values)))]
+
+
+def _numbers(value: Any) -> int:
+    return sum(map(_numbers, value)) if isinstance(value, list) else 1
+
+
+def _labels(view: View) -> dict[str, str]:
+    return {
+        entry.body["population"]: entry.body.get("label", "")
+        for entry in view.entries
+        if entry.body.get("kind") == "budget" and "population" in entry.body
+    }

@@ -1,0 +1,75 @@
+"""The form of a certificate, as its JSON Schema has it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from explorer.release.errors import ReleaseError
+from explorer.release.wire import read_json
+from explorer.resources import resource_bytes
+
+SCHEMA = "privacy-explorer/certificate/1"
+FILE = "release/certificate.schema.json"
+LARGEST = 256_000_000
+"""Bytes."""
+_LONGEST = 160
+"""Characters of what the schema says."""
+
+
+class CertificateError(ReleaseError):
+    """A certificate that is not what it says; one sentence."""
+
+
+def read_certificate(path: Path) -> dict[str, Any]:
+    """Return a certificate whose form was checked, and nothing else.
+
+    Raises
+    ------
+    CertificateError
+        One sentence that begins with the file's name.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise CertificateError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+    try:
+        if len(data) > LARGEST:
+            raise CertificateError(f"{path.name}: it is too large for a certificate")
+        document = read_json(data, path.name)
+        check_form(document)
+    except CertificateError as error:
+        raise CertificateError(f"{path.name}: {error}") from None
+    except ReleaseError as error:
+        raise CertificateError(str(error)) from None
+    found: dict[str, Any] = document
+    return found
+
+
+def check_form(document: object) -> None:
+    """Raise CertificateError at what the schema does not allow, naming the place."""
+    found = next(_validator().iter_errors(document), None)
+    if found is not None:
+        where = "".join(
+            f"[{step}]" if isinstance(step, int) else f".{step}" for step in found.absolute_path
+        ).lstrip(".")
+        said = " ".join(found.message.split())
+        said = said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…"
+        raise CertificateError(f"{where or 'the certificate'}: {said}")
+
+
+@cache
+def schema() -> Mapping[str, Any]:
+    """Return the schema."""
+    found: dict[str, Any] = json.loads(resource_bytes(FILE))
+    return found
+
+
+@cache
+def _validator() -> Any:
+    from jsonschema import Draft202012Validator  # slow to import, and rarely needed
+
+    return Draft202012Validator(schema())

@@ -1,0 +1,394 @@
+"""Whether a certificate is what it says: alone, with its ledger, its data, another certificate.
+
+Each check recomputes something that stands in the certificate; the first that fails is said in one
+sentence. What no program can check (the declared statements, and whether there are other outputs)
+is not touched, and is named as declared in the certificate itself.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from explorer.privacy.releases.conversions import fixed_composition_delta
+from explorer.release.certificate import words
+from explorer.release.certificate.derived import (
+    FIXED_METHOD,
+    alone_cap,
+    cap_of,
+    epsilon_at_delta,
+    ledger_section,
+    parts_and_error,
+    population_section,
+    post_processing,
+    release_rows,
+    shape_of,
+    sums,
+)
+from explorer.release.certificate.numbers import fixed_up
+from explorer.release.certificate.schema import CertificateError, check_form
+from explorer.release.errors import ReleaseError
+from explorer.release.format import FileFormat
+from explorer.release.ledger.accounts import NOT_JOINED, REMARKS, Release
+from explorer.release.ledger.keys import file_tag
+from explorer.release.ledger.view import View
+from explorer.release.mechanisms.table import MECHANISMS
+from explorer.release.wire import canonical, read_fraction, sha256, write_fraction
+
+Certificate = Mapping[str, Any]
+
+
+@dataclass
+class Report:
+    """What came out.
+
+    Attributes
+    ----------
+    failure : str
+        One sentence; "" if all checks hold.
+    checked : list of str
+        What was checked, and holds.
+    notes : list of str
+        What could not be checked, and why.
+    """
+
+    failure: str = ""
+    checked: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def verify(
+    certificate: object,
+    view: View | None = None,
+    file_sha256: str | None = None,
+    also: object | None = None,
+    output: bytes | None = None,
+) -> Report:
+    """Check a certificate.
+
+    Parameters
+    ----------
+    certificate : object
+        As read by `read_json`.
+    view : View, optional
+        Its ledger, or an export of it.
+    file_sha256 : str, optional
+        Of the data file; the tag needs the ledger's key too.
+    also : object, optional
+        Another certificate of the same ledger: shows a fork.
+    output : bytes, optional
+        The released file, where the certificate does not carry the output.
+    """
+    report = Report()
+    steps: list[tuple[str, Callable[[], object]]] = [
+        ("form", lambda: check_form(certificate)),
+        ("sums, budget and error", lambda: _alone(certificate, report)),  # type: ignore[arg-type]
+        ("output", lambda: _output(certificate, view, output, report)),  # type: ignore[arg-type]
+    ]
+    if view is not None:
+        steps.append(("ledger", lambda: _ledger(certificate, view, report)))  # type: ignore[arg-type]
+    if file_sha256 is not None:
+        steps.append(("data", lambda: _data(certificate, view, file_sha256)))  # type: ignore[arg-type]
+    if also is not None:
+        steps.append(("other certificate", lambda: _also(certificate, also, view, report)))  # type: ignore[arg-type]
+    for name, step in steps:
+        try:
+            step()
+        except ReleaseError as error:
+            report.failure = str(error)
+            break
+        report.checked.append(name)
+    return report
+
+
+def _equal(name: str, found: object, expected: object) -> None:
+    if found != expected:
+        raise CertificateError(f"{name}: is {_brief(found)}, but {_brief(expected)} follows")
+
+
+def _brief(value: object) -> str:
+    text = value if isinstance(value, str) else canonical(value).decode()
+    return text if len(text) <= 100 else text[:99] + "…"
+
+
+def _alone(certificate: Certificate, report: Report) -> None:
+    """Check what follows from the certificate itself."""
+    _fractions(certificate)
+    ledger, mechanism = certificate["ledger"], certificate["mechanism"]
+    composition, population = certificate["composition"], certificate["population"]
+    epsilon, gate = Fraction(mechanism["epsilon"]), ledger["gate"]
+    budget = Fraction(ledger["budget"])
+    delta = None if ledger["delta"] is None else Fraction(ledger["delta"])
+    rows = composition["releases"]
+    _gate(ledger, certificate["protection"], delta)
+    whole = sum((Fraction(part["epsilon"]) for part in mechanism["parts"]), Fraction(0))
+    _equal("mechanism.epsilon", mechanism["epsilon"], write_fraction(whole))
+    replace = write_fraction(2 * epsilon)
+    _equal("protection.replace_epsilon", certificate["protection"]["replace_epsilon"], replace)
+    _own_row(certificate, rows)
+    total, rho = sums(rows)
+    _equal("composition.sum_epsilon", composition["sum_epsilon"], write_fraction(total))
+    _equal("composition.sum_rho", composition["sum_rho"], write_fraction(rho))
+    spent = rho if gate == "zcdp" else total
+    remaining = write_fraction(max(budget - spent, Fraction(0)))
+    _equal("composition.remaining", composition["remaining"], remaining)
+    plain = population["joined"] == NOT_JOINED
+    if plain and spent > budget and all(row["mechanism"] != "external" for row in rows):
+        raise CertificateError(f"ledger.budget: {budget} is less than the {spent} spent")
+    _raised(ledger, joined=not plain)
+    _equal("ledger.remarks", ledger["remarks"], [r for r in REMARKS if r in ledger["remarks"]])
+    at = composition["epsilon_at_delta"]
+    if gate == "sum":
+        _equal("composition.epsilon_at_delta", at, None)
+    elif plain and delta is not None:
+        follows = epsilon_at_delta(alone_cap(budget, rows), delta)
+        _equal("composition.epsilon_at_delta", at, follows)
+    _fixed(composition["if_fixed_in_advance"], [Fraction(row["epsilon"]) for row in rows])
+    sentence = words.promise(gate, total, at and at["epsilon_rounded_up"], delta)
+    _equal("sentence", certificate["sentence"], sentence)
+    _words(certificate, words.shown_rows(gate, epsilon, total, budget, delta))
+    _mechanism(certificate, report)
+
+
+def _fractions(value: object, name: str = "") -> None:
+    """Check that all fractions are reduced; the schema says where they are."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key not in ("inline", "parameters", "text"):
+                _fractions(item, f"{name}.{key}".lstrip("."))
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            _fractions(item, f"{name}[{place}]")
+    elif isinstance(value, str) and re.fullmatch(r"[0-9]+/[0-9]+", value):
+        read_fraction(value, name)
+
+
+def _gate(ledger: Certificate, protection: Certificate, delta: Fraction | None) -> None:
+    variant = "zcdp" if ledger["gate"] == "zcdp" else "pure"
+    _equal("protection.variant", protection["variant"], variant)
+    if (delta is not None) != (variant == "zcdp"):
+        raise CertificateError(f"ledger.delta: does not belong to a {ledger['gate']} gate")
+
+
+def _own_row(certificate: Certificate, rows: Sequence[Certificate]) -> None:
+    """Check that the release stands among those that are added up, once, and last things last."""
+    seq = certificate["ledger"]["seq"]
+    places = [row["seq"] for row in rows]
+    if any(here >= then for here, then in pairwise(places)) or min(places) < 0:
+        raise CertificateError("composition.releases: they are not in order, or one stands twice")
+    mine = [row for row in rows if row["seq"] == seq]
+    if not mine or max(places) > seq:
+        raise CertificateError(f"ledger.seq: {seq} is not the last of composition.releases")
+    follows = {
+        "seq": seq,
+        "date": certificate["issued"],
+        "mechanism": certificate["mechanism"]["id"],
+        "epsilon": certificate["mechanism"]["epsilon"],
+        "state": "committed",
+    }
+    for key, value in follows.items():
+        _equal(f"composition.releases[{rows.index(mine[0])}].{key}", mine[0][key], value)
+    dates = [row["date"] for row in rows]
+    if dates != sorted(dates) and "clock went backwards" not in certificate["ledger"]["remarks"]:
+        raise CertificateError("composition.releases: a date is earlier than the one before it")
+
+
+def _raised(ledger: Certificate, *, joined: bool) -> None:
+    """Check that budgets were raised one after the other, up to the present one."""
+    steps = ledger["budget_raised"]
+    if steps and ledger["gate"] == "zcdp":
+        raise CertificateError("ledger.budget_raised: the ρ of a zcdp gate is never raised")
+    for place, step in enumerate(steps):
+        name = f"ledger.budget_raised[{place}]"
+        if Fraction(step["to"]) < Fraction(step["from"]):
+            raise CertificateError(f"{name}: a budget can be raised, not lowered")
+        if not 0 <= step["seq"] < ledger["seq"]:
+            raise CertificateError(f"{name}.seq: {step['seq']} is no earlier entry")
+    if steps and not joined:
+        following = [step["from"] for step in steps[1:]] + [ledger["budget"]]
+        for place, (step, then) in enumerate(zip(steps, following, strict=True)):
+            _equal(f"ledger.budget_raised[{place}].to", step["to"], then)
+
+
+def _fixed(fixed: Certificate, epsilons: Sequence[Fraction]) -> None:
+    delta = fixed_composition_delta(epsilons, Fraction(fixed["epsilon"]))
+    name = "composition.if_fixed_in_advance"
+    _equal(f"{name}.delta_rounded_up", fixed["delta_rounded_up"], fixed_up(delta))
+    _equal(f"{name}.method", fixed["method"], FIXED_METHOD)
+
+
+def _words(certificate: Certificate, shown: Mapping[str, str]) -> None:
+    """Check the sentences that follow from numbers."""
+    rows = {row["row"]: row for row in certificate["evaluation"]}
+    _equal("evaluation", [row["row"] for row in certificate["evaluation"]], list(words.ROWS))
+    for row, status in words.ROWS.items():
+        _equal(f"evaluation, {row}, status", rows[row]["status"], status)
+        if row in shown:
+            _equal(f"evaluation, {row}", rows[row]["text"], shown[row])
+    noises = [part["noise"] for part in certificate["mechanism"]["parts"]]
+    independent = certificate["parameters_chosen"]["independent_of_data"] == "declared"
+    stated = [c["text"] for c in certificate["conditions"] if c["source"] == "program"]
+    _equal("conditions", stated, words.program_conditions(noises, independent))
+    declared = [c["text"] for c in certificate["conditions"] if c["source"] == "declared"]
+    needed = [words.ONE_ID, *([words.NOT_CHOSEN] if independent else []), words.ALL_HERE]
+    if missing := [text for text in needed if text not in declared]:
+        raise CertificateError(f"conditions: “{missing[0]}” is not declared")
+    _equal("out_of_scope", certificate["out_of_scope"], list(words.OUT_OF_SCOPE))
+    if not certificate["verify"].startswith("privacy-explorer verify "):
+        raise CertificateError("verify: is not the command that checks a certificate")
+
+
+def _mechanism(certificate: Certificate, report: Report) -> None:
+    """Check parts and expected error against the mechanism of that id and version."""
+    mechanism = certificate["mechanism"]
+    if mechanism["id"] not in MECHANISMS:
+        report.notes.append(
+            f"mechanism.id: {mechanism['id']} is not known to this version: counted, not re-derived"
+        )
+        return
+    try:
+        FileFormat.checked(mechanism["parameters"])
+        parts, error = parts_and_error(
+            mechanism["id"], mechanism["parameters"], Fraction(mechanism["epsilon"])
+        )
+    except ReleaseError as problem:
+        raise CertificateError(f"mechanism.parameters: {problem}") from None
+    _equal("mechanism.parts", mechanism["parts"], parts)
+    _equal("expected_error", certificate["expected_error"], error)
+
+
+def _output(
+    certificate: Certificate, view: View | None, given: bytes | None, report: Report
+) -> None:
+    """Check the output's hash, and what follows from the output."""
+    stated = certificate["output"]
+    stored = None if view is None else view.outputs.get(certificate["id"])
+    found = [data for data in (given, stored) if data is not None]
+    if "inline" in stated:
+        found.append(canonical(stated["inline"]))
+    for data in found:
+        _equal("output.sha256", stated["sha256"], sha256(data))
+    if not found:
+        report.notes.append("output: stands in a file of its own, which was not given")
+    if "inline" not in stated:
+        return
+    output, mechanism = stated["inline"], certificate["mechanism"]
+    if not isinstance(output, dict):
+        raise CertificateError("output.inline: is no object")
+    _equal("output.shape", stated["shape"], shape_of(output))
+    if mechanism["id"] in MECHANISMS:
+        try:
+            steps = post_processing(
+                mechanism["id"], mechanism["parameters"], Fraction(mechanism["epsilon"]), output
+            )
+        except (ReleaseError, KeyError, TypeError, ValueError, IndexError, OverflowError):
+            raise CertificateError("output.inline: is no output of this mechanism") from None
+        _equal("post_processing", certificate["post_processing"], steps)
+
+
+def _ledger(certificate: Certificate, view: View, report: Report) -> None:
+    """Check the certificate against the entries it was made from."""
+    stated = certificate["ledger"]
+    _equal("ledger.id", stated["id"], view.id)
+    seq = stated["seq"]
+    if seq >= len(view.entries):
+        raise CertificateError(
+            f"ledger.seq: the ledger given ends before entry {seq}: it is older than the "
+            "certificate, or was rolled back"
+        )
+    if view.entries[seq].hash != stated["entry_hash"]:
+        raise CertificateError(
+            f"ledger.entry_hash: entry {seq} of the ledger given is another one: the ledger was "
+            "forked, or the certificate changed"
+        )
+    body = view.entries[seq].body
+    _equal("id", certificate["id"], body.get("release"))
+    _equal("ledger.seq, kind", body.get("kind"), "commit")
+    release = view.book.release(certificate["id"])
+    _same("ledger", stated, ledger_section(view, release))
+    population = population_section(view, release)
+    if not population["label"]["text"]:
+        population["label"] = certificate["population"]["label"]
+    _same("population", certificate["population"], population)
+    rows = release_rows(view, release)
+    _equal("composition.releases", certificate["composition"]["releases"], rows)
+    account = view.until(seq).account_of(release.population)
+    cap = cap_of(account)
+    if cap is not None and account.delta is not None:
+        at = epsilon_at_delta(cap, account.delta)
+        _equal("composition.epsilon_at_delta", certificate["composition"]["epsilon_at_delta"], at)
+    _equal("output.sha256", certificate["output"]["sha256"], release.output_sha256)
+    if release.parameters is not None:
+        _same("mechanism.parameters", certificate["mechanism"]["parameters"], release.parameters)
+    if release.tag is not None:
+        _equal("data.tag", certificate["data"]["tag"], release.tag)
+    fixed = certificate["parameters_chosen"]["record"] == "fixed before the data were opened"
+    if fixed and release.planned is None:
+        raise CertificateError("parameters_chosen.record: the ledger has no plan of this release")
+    _published(certificate, release, report)
+
+
+def _same(name: str, found: Certificate, expected: Certificate) -> None:
+    for key in expected.keys() | found.keys():
+        _equal(f"{name}.{key}", found.get(key), expected.get(key))
+
+
+def _published(certificate: Certificate, release: Release, report: Report) -> None:
+    """Compare every byte with what was published."""
+    if release.certificate_sha256 is not None:
+        if sha256(canonical(certificate)) != release.certificate_sha256:
+            raise CertificateError(
+                "the certificate: it is not, byte for byte, the one that was published"
+            )
+    else:
+        report.notes.append(
+            "certificate's hash: not in this ledger, so declared texts could have been changed"
+        )
+
+
+def _data(certificate: Certificate, view: View | None, file_sha256: str) -> None:
+    """Check the keyed tag of the data file."""
+    if view is None or view.key is None:
+        raise CertificateError(
+            "data.tag: can't be checked without the ledger's key; give the ledger itself, with its "
+            "key beside it"
+        )
+    tag = file_tag(view.key, certificate["id"], file_sha256)
+    if not hmac.compare_digest(tag, certificate["data"]["tag"]):
+        raise CertificateError("data.tag: the data file is not the one that was released from")
+
+
+def _also(certificate: Certificate, other: Certificate, view: View | None, report: Report) -> None:
+    """Look for a fork between two certificates."""
+    try:
+        check_form(other)
+    except CertificateError as error:
+        raise CertificateError(f"the other certificate: {error}") from None
+    mine, theirs = certificate["ledger"], other["ledger"]
+    if mine["id"] != theirs["id"]:
+        report.notes.append("other certificate: of another ledger, so nothing follows from it")
+        return
+    fork = "the ledger was forked; the total spent is at most the sum of both"
+    if mine["seq"] == theirs["seq"] and mine["entry_hash"] != theirs["entry_hash"]:
+        raise CertificateError(f"ledger.entry_hash: two entries have number {mine['seq']}: {fork}")
+    if certificate["population"]["id"] == other["population"]["id"]:
+        upto = min(mine["seq"], theirs["seq"])
+        pair = [_rows_until(one, upto) for one in (certificate, other)]
+        if pair[0] != pair[1]:
+            raise CertificateError(f"composition.releases: they differ up to entry {upto}: {fork}")
+    known = [] if view is None else view.entries[theirs["seq"] :]
+    if known and known[0].hash != theirs["entry_hash"]:
+        raise CertificateError(f"the other certificate: its entry is not in the ledger: {fork}")
+
+
+def _rows_until(certificate: Certificate, seq: int) -> list[tuple[Any, ...]]:
+    return [
+        (row["seq"], row["mechanism"], row["epsilon"])
+        for row in certificate["composition"]["releases"]
+        if row["seq"] <= seq
+    ]

@@ -1,0 +1,166 @@
+"""The door: from a plan to a stored output, each step on disk before the next.
+
+Plan → read the file, compare its tag → `reserve` → `start` → draw → `commit`. Nothing that is
+entered comes from the data: they are read before `reserve`, and what is read can't refuse.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from explorer import __version__
+from explorer.release.certificate.build import Statements, build
+from explorer.release.errors import ReleaseError
+from explorer.release.ledger.accounts import Release
+from explorer.release.ledger.errors import DiskFullError, LedgerError, RefusedError
+from explorer.release.ledger.ledger import Ledger
+from explorer.release.ledger.settings import FileSettings
+from explorer.release.plan import Plan
+from explorer.release.reading import ReadFile, read_file
+
+RandomBytes = Callable[[int], bytes]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a ledger is, and what this machine remembers of it."""
+
+    ledger: Path
+    settings: Path
+
+    def open(self) -> Ledger:
+        """Open the ledger for writing."""
+        return Ledger(self.ledger, FileSettings(self.settings))
+
+
+def enter(ledger: Ledger, plan: Plan) -> str:
+    """Enter a plan; return the id of the release to be.
+
+    Raises
+    ------
+    RefusedError
+        If it does not fit: nothing is entered then.
+    ReleaseError
+        If the ledger can't be written to, or does not know the population.
+    """
+    if ledger.problem:
+        raise LedgerError(ledger.problem)
+    account = ledger.account(plan.population)
+    if not account.fits(plan.price):
+        raise RefusedError(plan.price, account.remaining, account.largest_fit(), account.gate)
+    return ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.price)
+
+
+def draw(place: Place, plan: Plan, release: str, random_bytes: RandomBytes = os.urandom) -> None:
+    """Draw a release that is planned, or prepared and not drawn. Its output is then stored.
+
+    Parameters
+    ----------
+    place : Place
+    plan : Plan
+        As it was entered.
+    release : str
+        Its id.
+    random_bytes : callable
+        `os.urandom`, but in tests.
+
+    Raises
+    ------
+    ReleaseError
+        One sentence. Whether the release counts as spent, the ledger tells.
+    """
+    with place.open() as ledger:
+        _check_entered(ledger, plan, release)
+        read = read_file(plan.data, plan.form, plan.reads)
+        _recognise(ledger, plan, release, read)
+        if ledger.release(release).state == "planned":
+            ledger.reserve(release, read.sha256)
+        else:
+            ledger.check_file(release, read.sha256)
+        try:
+            ledger.start(release, plan.mechanism.largest_output(plan.checked, plan.epsilon))
+        except DiskFullError:
+            ledger.abandon(release)
+            raise
+        try:
+            output = plan.mechanism.draw(read.people, plan.checked, plan.epsilon, random_bytes)
+            ledger.commit(release, output.stored)
+        except BaseException:
+            with suppress(ReleaseError):  # else it becomes lost at the next opening
+                ledger.lose(release)
+            raise
+
+
+def _check_entered(ledger: Ledger, plan: Plan, release: str) -> None:
+    if ledger.problem:
+        raise LedgerError(ledger.problem)
+    entered = ledger.release(release)
+    if entered.state not in ("planned", "reserved"):
+        raise LedgerError(f"release {release}: it is {entered.state}; plan again")
+    _check_same(entered, plan)
+
+
+def _check_same(entered: Release, plan: Plan) -> None:
+    same = (
+        entered.population == plan.population
+        and entered.mechanism == plan.mechanism.id
+        and entered.parameters == plan.parameters()
+        and entered.epsilon == plan.price
+    )
+    if not same:
+        raise LedgerError(f"release {entered.id}: it was planned otherwise; plan again")
+
+
+def _recognise(ledger: Ledger, plan: Plan, release: str, read: ReadFile) -> None:
+    """Refuse a file that is known to be about others; keep that it was opened, and by whom."""
+    known = ledger.known.file(read.sha256)
+    if known is not None and known.population not in ("", plan.population):
+        raise ReleaseError(
+            f"population: this file was said to be about population {known.population}; plan "
+            "with that one, or join the two"
+        )
+    ledger.known.opened(read.sha256)
+    ledger.known.keep_chosen(ledger.book(release), release, read.sha256)
+    ledger.known.belongs(read.sha256, plan.population)
+    ledger.known.remember(plan.population, read.ids)
+
+
+def certificate_of(ledger: Ledger, plan: Plan, release: str) -> dict[str, Any]:
+    """Make the certificate of a release that was committed, as its plan declares it.
+
+    Raises
+    ------
+    ReleaseError
+        If it was not committed, or was planned otherwise.
+    """
+    entered = ledger.release(release)
+    _check_same(entered, plan)
+    stated = Statements(
+        plan.declared.texts,
+        plan.declared.independent_of_data,
+        ledger.known.chosen(release),
+        entered.tag or "",
+        __version__,
+        plan.declared.conditions,
+    )
+    return build(ledger.view(), release, stated)
+
+
+def publish(ledger: Ledger, plan: Plan, release: str) -> dict[str, Any]:
+    """Return the certificate that a release is published with, publishing it if it was not.
+
+    Raises
+    ------
+    ReleaseError
+        If there is nothing to publish.
+    """
+    made = ledger.certificate(release)
+    if made is None:
+        made = certificate_of(ledger, plan, release)
+        ledger.publish(release, made)
+    return made

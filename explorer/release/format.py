@@ -1,0 +1,183 @@
+"""How a data file is read, as a plan declares it: nothing is found out from the file itself.
+
+If anything were (the type of a column, the delimiter, what a quote opens), one user's row would
+change how the rows of others are read, and no sensitivity would hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from explorer.release.errors import ParameterError
+
+USER, TIME, LAT, LON = "user", "time", "lat", "lon"
+"""Columns of these names are the user's id, the time, latitude and longitude in degrees; columns
+of any other name are text, which a mechanism may read as exact decimals."""
+
+DELIMITERS = {"tab": 9, "comma": 44, "semicolon": 59, "pipe": 124, "space": 32}
+ENCODINGS = {
+    "utf-8": "utf-8",
+    "latin-1": "iso8859-1",
+    "latin-9": "iso8859-15",
+    "windows-1252": "cp1252",
+}
+"""Those in which byte 10 always ends a row and a delimiter is one byte."""
+
+TIME_FORMATS = ("iso", "unix", "unix-ms")
+"""Beside them: a pattern of `PATTERN_PARTS` and other ASCII characters, ``%d.%m.%Y %H:%M``."""
+PATTERN_PARTS = {
+    "%Y": r"(?P<year>\d{4})", "%m": r"(?P<month>\d{2})", "%d": r"(?P<day>\d{2})",
+    "%H": r"(?P<hour>\d{2})", "%M": r"(?P<minute>\d{2})", "%S": r"(?P<second>\d{2})",
+    "%b": r"(?P<name>[A-Z][a-z]{2})", "%a": r"[A-Z][a-z]{2}",
+    "%z": r"(?P<offset>Z|[+-]\d{2}(?::?\d{2})?)",
+}  # fmt: skip
+HEADERS = {"no": False, "yes": True}
+MOST_COLUMNS = 1000
+
+_OFFSET = re.compile(r"([+-])([01]\d|2[0-3]):([0-5]\d)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """How a file of rows is read: each by itself, up to its byte 10, quotes being plain text.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        A name for every field of a row, `USER` among them. A row of more or fewer is unreadable.
+    delimiter : str
+        One of `DELIMITERS`.
+    header : str
+        "yes" if the first row is to be left out, unread.
+    encoding : str
+        One of `ENCODINGS`.
+    time_format : str
+        One of `TIME_FORMATS`, or a pattern.
+    time_zone : str
+        Of times that state no offset: "UTC", an offset such as "+05:30", or a zone's name.
+    """
+
+    columns: tuple[str, ...]
+    delimiter: str
+    header: str = "no"
+    encoding: str = "utf-8"
+    time_format: str = "iso"
+    time_zone: str = "UTC"
+
+    def __post_init__(self) -> None:
+        _check_columns(self.columns)
+        _one_of("delimiter", self.delimiter, DELIMITERS)
+        _one_of("header", self.header, HEADERS)
+        _one_of("encoding", self.encoding, ENCODINGS)
+        if self.time_format not in TIME_FORMATS:
+            time_pattern(self.time_format)
+        fixed_offset(self.time_zone)
+
+    @classmethod
+    def checked(cls, parameters: Mapping[str, object]) -> FileFormat:
+        """Return the format that some of a plan's parameters declare; others are not looked at.
+
+        Raises
+        ------
+        ParameterError
+            Naming the parameter and what it may be.
+        """
+        given = {key: parameters[key] for key in FORMAT_KEYS if key in parameters}
+        for key, what in (("columns", "a list of names"), ("delimiter", "one of its names")):
+            if key not in given:
+                raise ParameterError(
+                    key, "is missing", f"declare it ({what}), as nothing is read off the file"
+                )
+        columns = given.pop("columns")
+        if not isinstance(columns, list | tuple):
+            raise ParameterError("columns", "is no list", 'give names, such as ["user", "time"]')
+        for key, value in given.items():
+            if not isinstance(value, str):
+                raise ParameterError(key, "is no text", "give it in quotes")
+        return cls(tuple(columns), **given)  # type: ignore[arg-type]  # checked just now
+
+    def parameters(self) -> dict[str, str | list[str]]:
+        """Return it as the parameters of a certificate."""
+        found: dict[str, str | list[str]] = {key: getattr(self, key) for key in FORMAT_KEYS}
+        return found | {"columns": list(self.columns)}
+
+
+FORMAT_KEYS = tuple(field.name for field in fields(FileFormat))
+
+
+def time_pattern(pattern: str) -> re.Pattern[str]:
+    """Return the expression that texts of times fit, with a group for every part.
+
+    Raises
+    ------
+    ParameterError
+        If it says no day, something twice, or holds what is no part of a time.
+    """
+    what = "give iso, unix, unix-ms or a pattern such as '%d.%m.%Y %H:%M:%S'"
+    pieces = re.findall(r"%.|[^%]", pattern, re.DOTALL)
+    if "".join(pieces) != pattern or not pattern.isascii() or not pattern.isprintable():
+        raise ParameterError("time_format", f"{pattern!r} can't be read", what)
+    parts = [piece for piece in pieces if piece.startswith("%")]
+    unknown = [part for part in parts if part not in PATTERN_PARTS]
+    if unknown:
+        known = " ".join(PATTERN_PARTS)
+        raise ParameterError("time_format", f"{unknown[0]!r} is no part of a time", f"use {known}")
+    month = ("%m" in parts) + ("%b" in parts)
+    if len(set(parts)) < len(parts) or month != 1 or not {"%Y", "%d"} <= set(parts):
+        raise ParameterError("time_format", f"{pattern!r} does not say each day once", what)
+    return re.compile(
+        "".join(PATTERN_PARTS.get(piece) or re.escape(piece) for piece in pieces), re.ASCII
+    )
+
+
+def fixed_offset(zone: str) -> int | None:
+    """Return a zone's seconds ahead of UTC, or None where they depend on the time.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such zone.
+    """
+    if zone == "UTC":
+        return 0
+    found = _OFFSET.fullmatch(zone)
+    if found is not None:
+        seconds = int(found[2]) * 3600 + int(found[3]) * 60
+        return -seconds if found[1] == "-" else seconds
+    try:
+        ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ParameterError(
+            "time_zone", f"{_short(zone)} is no time zone known here",
+            "give UTC, an offset such as +05:30 or a name such as Europe/Berlin",
+        ) from None  # fmt: skip
+    return None
+
+
+def _check_columns(columns: tuple[object, ...]) -> None:
+    remedy = "give a name for every field of a row, 'user' among them, each once"
+    if not 0 < len(columns) <= MOST_COLUMNS:
+        raise ParameterError("columns", f"has {len(columns)} names", remedy)
+    for name in columns:
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise ParameterError("columns", f"{_short(name)} is no name", remedy)
+        if len(name) > 200:
+            raise ParameterError("columns", f"{_short(name)} is too long a name", remedy)
+    if len(set(columns)) < len(columns):
+        raise ParameterError("columns", "has a name twice", remedy)
+    if USER not in columns:
+        raise ParameterError("columns", f"has no {USER!r}", remedy)
+
+
+def _one_of(field: str, value: str, choices: Mapping[str, object]) -> None:
+    if value not in choices:
+        remedy = f"give {', '.join(choices)}"
+        raise ParameterError(field, f"{_short(value)} is not offered", remedy)
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,1 @@
+"""The ledger: what was spent on whom, in entries that cannot be changed unnoticed."""

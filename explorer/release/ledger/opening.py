@@ -1,0 +1,164 @@
+"""Opening a ledger: whether it is whole, the newest and ours, and its key there.
+
+Disk and settings rolled back together, as in a virtual machine, or a chain rewritten by its owner
+as a whole, are not noticed here: only certificates that were given out before show it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from explorer.release.errors import ReleaseError
+from explorer.release.ledger.accounts import MOVED, NO_KEY, UNKNOWN
+from explorer.release.ledger.book import Book
+from explorer.release.ledger.chain import Entry
+from explorer.release.ledger.keys import key_check, key_file, make_key, read_key
+from explorer.release.ledger.locks import DrawLock
+from explorer.release.ledger.settings import Memory
+from explorer.release.ledger.storage import entries_of, meta, set_meta, transaction
+from explorer.release.ledger.view import check_beside, checked
+from explorer.release.ledger.writing import Writer
+
+OLDER = (
+    "this ledger is older than your last release: restore the newer file, or stop releasing about "
+    "these people"
+)
+SAID = {
+    MOVED: "This ledger has come from another computer; certificates will say so. If it is still "
+    "used there, the total is at most the sum of both.",
+    UNKNOWN: "A ledger that this computer remembers is gone: what was spent earlier is unknown, "
+    "and every later certificate will say so.",
+    NO_KEY: "The ledger's key was missing, so a new one was made: sums hold, but which files and "
+    "people were here before can't be checked any more.",
+}
+LOST = "A release was interrupted while it was drawn: it counts as spent."
+CLOCK_BACK = "The clock is earlier than the last entry; order is by number, and it will be marked."
+
+
+@dataclass
+class Opened:
+    """What was found.
+
+    Attributes
+    ----------
+    id : str
+    key : bytes or None
+    problem : str
+        Why there can be no release; "" if there can.
+    notices : list of str
+    last : Entry or None
+        The last entry.
+    """
+
+    id: str = ""
+    key: bytes | None = None
+    problem: str = ""
+    notices: list[str] = field(default_factory=list)
+    last: Entry | None = None
+
+
+def open_ledger(
+    con: sqlite3.Connection,
+    path: Path,
+    memory: Memory,
+    writer: Callable[[str], Writer],
+    random_bytes: Callable[[int], bytes],
+) -> Opened:
+    """Check a ledger, and write what has to be written before anything else."""
+    found = Opened()
+    with transaction(con):
+        try:
+            entries = entries_of(con, path.name)
+            book = checked(entries)
+            check_beside(con, book)
+        except ReleaseError as error:
+            found.id, found.problem = meta(con, "ledger"), str(error)
+            return found
+        found.id = meta(con, "ledger")
+        found.problem = _rolled_back(memory, found.id, entries)
+        if found.problem:
+            return found
+        remarks = _remarks(memory, path, found.id, book)
+        if not found.id:
+            found.id = random_bytes(16).hex()
+            set_meta(con, "ledger", found.id)
+        found.key, found.problem, fresh = _key(con, path, entries, random_bytes)
+        if found.problem:
+            return found
+        remarks += [NO_KEY] if fresh and entries else []
+        write, now = writer(found.id).write, writer(found.id).time()
+        if now < book.last_at:
+            found.notices.append(CLOCK_BACK)
+        for remark in remarks:
+            entry = write("moved", {"remark": remark, "host": memory.host})
+            found.notices.append(SAID[remark])
+            entries = [*entries, entry]
+        for release in [r for r in book.releases.values() if r.state == "started"]:
+            lock = DrawLock(path, release.id)
+            if lock.taken:  # whoever drew it is gone
+                entries = [*entries, write("lose", {"release": release.id}, release.id)]
+                con.execute("DELETE FROM outputs WHERE release = ?", (release.id,))
+                found.notices.append(LOST)
+                lock.leave()
+    found.last = entries[-1] if entries else None
+    return found
+
+
+def _rolled_back(memory: Memory, ledger: str, entries: Sequence[Entry]) -> str:
+    """Return what is wrong if this machine has written more to the ledger, or something else."""
+    known = memory.ledgers().get(ledger)
+    if known is None or known.seq < 0:
+        return ""
+    if known.seq >= len(entries):
+        return OLDER
+    if entries[known.seq].hash != known.hash:
+        return (
+            f"this ledger is a fork: its entry {known.seq} is not the one this computer has seen; "
+            "the total spent is at most the sum of both"
+        )
+    return ""
+
+
+def _remarks(memory: Memory, path: Path, ledger: str, book: Book) -> list[str]:
+    """Return what must be entered first of where the ledger has been."""
+    here, remarks = str(path.resolve()), []
+    lost = [
+        name
+        for name, known in memory.ledgers().items()
+        if name != ledger
+        and known.path
+        and (known.path == here or (not ledger and not Path(known.path).exists()))
+    ]
+    if lost:
+        remarks.append(UNKNOWN)
+        for name in lost:
+            memory.gone(name)
+    if book.entries and book.host != memory.host:
+        remarks.append(MOVED)
+    return remarks
+
+
+def _key(
+    con: sqlite3.Connection,
+    path: Path,
+    entries: Sequence[Entry],
+    random_bytes: Callable[[int], bytes],
+) -> tuple[bytes | None, str, bool]:
+    """Return the key, what is wrong with it, and whether it was made just now."""
+    file = key_file(path)
+    try:
+        key = read_key(file)
+        fresh = key is None
+        if key is None:
+            key = make_key(file, random_bytes)
+    except ReleaseError as error:
+        return None, str(error), False
+    check = meta(con, "key")
+    if fresh or not check:
+        set_meta(con, "key", key_check(key))
+    elif check != key_check(key):
+        return None, f"{file.name} is the key of another ledger; put back the one of this", False
+    return key, "", fresh

@@ -1,0 +1,139 @@
+"""Which files and people a ledger knows: under its key, outside the chain, for the curator alone.
+
+What is kept here comes from the data. Nothing of it is in an export or a certificate but the
+number of times a true map was shown, which the curator caused.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from explorer.release.ledger.book import Book
+from explorer.release.ledger.keys import file_mark, person_marks
+from explorer.release.ledger.storage import head_of, meta, said, set_meta, transaction
+from explorer.release.wire import canonical, read_json
+
+FIXED, OPENED = "fixed before the data were opened", "data opened before"
+"""What a certificate says of its parameters."""
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """What is known of a data file.
+
+    Attributes
+    ----------
+    population : str
+        Whose people it is about.
+    opened_after : int or None
+        The last entry when it was first opened, −1 if there was none; None if it never was.
+    shown : int
+        How many times its true map was shown.
+    """
+
+    population: str
+    opened_after: int | None
+    shown: int
+
+
+class KnownPeople:
+    """Files and people of a ledger, recognised by keyed hashes."""
+
+    def __init__(self, path: Path, con: sqlite3.Connection, key: bytes) -> None:
+        self._path, self._con, self._key = path, con, key
+
+    def file(self, file_sha256: str) -> FileRecord | None:
+        """Return what is known of a file, or None."""
+        with said(self._path):
+            row = self._con.execute(
+                "SELECT population, opened_after, shown FROM files WHERE mark = ?",
+                (file_mark(self._key, file_sha256),),
+            ).fetchone()
+        return FileRecord(*row) if row else None
+
+    def belongs(self, file_sha256: str, population: str) -> None:
+        """Keep whose people a file is about."""
+        mark = file_mark(self._key, file_sha256)
+        with said(self._path), transaction(self._con):
+            self._con.execute(
+                "INSERT INTO files VALUES (?, ?, NULL, 0) "
+                "ON CONFLICT (mark) DO UPDATE SET population = excluded.population",
+                (mark, population),
+            )
+
+    def opened(self, file_sha256: str) -> None:
+        """Keep that a file was opened: now, unless it was before."""
+        mark = file_mark(self._key, file_sha256)
+        with said(self._path), transaction(self._con):
+            self._con.execute(
+                "INSERT INTO files VALUES (?, '', ?, 0) ON CONFLICT (mark) DO UPDATE "
+                "SET opened_after = coalesce(opened_after, excluded.opened_after)",
+                (mark, head_of(self._con)[0]),
+            )
+
+    def shown(self, file_sha256: str) -> None:
+        """Count that the true map of a file was shown."""
+        self.opened(file_sha256)
+        mark = file_mark(self._key, file_sha256)
+        with said(self._path), transaction(self._con):
+            self._con.execute("UPDATE files SET shown = shown + 1 WHERE mark = ?", (mark,))
+
+    def parameters_chosen(self, book: Book, release: str, file_sha256: str) -> tuple[str, int]:
+        """Return what a certificate says of when parameters were chosen, and how often was looked.
+
+        Where records may be missing (the key or an earlier ledger is gone), or there is no plan, it
+        says that the data were opened before.
+        """
+        known = self.file(file_sha256)
+        planned = book.release(release).planned
+        sure = planned is not None and not book.remarks & {
+            "key missing",
+            "earlier spending unknown",
+        }
+        after = known.opened_after if known else None
+        fixed = sure and (after is None or (planned is not None and planned <= after))
+        return (FIXED if fixed else OPENED), known.shown if known else 0
+
+    def keep_chosen(self, book: Book, release: str, file_sha256: str) -> None:
+        """Keep what `parameters_chosen` says now: a certificate may be made without the file."""
+        said_now = canonical(list(self.parameters_chosen(book, release, file_sha256)))
+        with said(self._path), transaction(self._con):
+            set_meta(self._con, f"chosen {release}", said_now.decode())
+
+    def chosen(self, release: str) -> tuple[str, int]:
+        """Return what was kept of a release; where nothing was, that the data were opened."""
+        with said(self._path):
+            kept = meta(self._con, f"chosen {release}")
+        record, shown = read_json(kept.encode(), "chosen") if kept else (OPENED, 0)
+        return str(record), int(shown)
+
+    def shared(self, ids: Iterable[str]) -> dict[str, int]:
+        """Return how many of some ids are known to be in each population; none are kept.
+
+        Other ids for the same people go unseen; two people of a million and a million look
+        alike with chance 5·10⁻⁸.
+        """
+        marks = list(person_marks(self._key, ids))
+        found: dict[str, int] = {}
+        with said(self._path):
+            for first in range(0, len(marks), _AT_ONCE):
+                some = marks[first : first + _AT_ONCE]
+                query = (
+                    "SELECT population, count(*) FROM people WHERE mark IN "
+                    f"({','.join('?' * len(some))}) GROUP BY population"
+                )
+                for population, number in self._con.execute(query, some):
+                    found[population] = found.get(population, 0) + number
+        return found
+
+    def remember(self, population: str, ids: Iterable[str]) -> None:
+        """Keep that ids are people of a population."""
+        marks = sorted(person_marks(self._key, ids))
+        with said(self._path, 64 * len(marks)), transaction(self._con):
+            self._con.executemany(
+                "INSERT OR IGNORE INTO people VALUES (?, ?)", ((m, population) for m in marks)
+            )

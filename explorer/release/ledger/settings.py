@@ -1,0 +1,107 @@
+"""What this machine remembers beside its ledgers, so that one that is older or gone is noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from explorer.files import write_whole
+from explorer.release.errors import ReleaseError
+from explorer.release.ledger.chain import Entry
+from explorer.release.wire import canonical, read_json
+
+
+class Settings(Protocol):
+    """A JSON object that is kept between runs of the program, on the same machine."""
+
+    def read(self) -> dict[str, Any]:
+        """Return what was written last, {} at first."""
+
+    def write(self, value: Mapping[str, Any]) -> None:
+        """Keep it; it is on disk when this returns."""
+
+
+@dataclass(frozen=True)
+class FileSettings:
+    """`Settings` in a file of their own."""
+
+    path: Path
+
+    def read(self) -> dict[str, Any]:
+        """Return what the file holds; {} if there is none, or none that can be read."""
+        try:
+            found = read_json(self.path.read_bytes(), self.path.name)
+        except (OSError, ReleaseError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def write(self, value: Mapping[str, Any]) -> None:
+        """Replace the file."""
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_whole(self.path, canonical(dict(value)))
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """The last entry that this machine has written to, or seen in, a ledger.
+
+    Attributes
+    ----------
+    path : str
+        Where the ledger was; "" once it was said that it is gone.
+    """
+
+    path: str
+    seq: int
+    hash: str
+
+
+class Memory:
+    """What `Settings` hold about ledgers: who this machine is, and their heads.
+
+    Attributes
+    ----------
+    host : str
+        Random; made when it is first asked for.
+    """
+
+    def __init__(self, settings: Settings, random_bytes: Callable[[int], bytes]) -> None:
+        self._settings = settings
+        stored = settings.read()
+        host = stored.get("host")
+        if not isinstance(host, str) or not host:
+            host = random_bytes(16).hex()
+            settings.write({**stored, "host": host})
+        self.host = host
+
+    def ledgers(self) -> dict[str, Remembered]:
+        """Return the heads by id of ledger."""
+        stored = self._settings.read().get("ledgers")
+        found = {}
+        for name, item in (stored if isinstance(stored, dict) else {}).items():
+            if isinstance(item, dict) and set(item) == {"path", "seq", "hash"}:
+                path, seq, digest = item["path"], item["seq"], item["hash"]
+                if isinstance(path, str) and type(seq) is int and isinstance(digest, str):
+                    found[name] = Remembered(path, seq, digest)
+        return found
+
+    def keep(self, ledger: str, path: Path, entry: Entry) -> None:
+        """Remember a head, unless a higher one is."""
+        known = self.ledgers().get(ledger)
+        if known is not None and known.seq > entry.seq:
+            return
+        self._write(ledger, Remembered(str(path.resolve()), entry.seq, entry.hash))
+
+    def gone(self, ledger: str) -> None:
+        """Remember that it was said that a ledger is gone."""
+        known = self.ledgers()[ledger]
+        self._write(ledger, Remembered("", known.seq, known.hash))
+
+    def _write(self, ledger: str, head: Remembered) -> None:
+        stored = self._settings.read()
+        ledgers = stored.get("ledgers")
+        ledgers = dict(ledgers) if isinstance(ledgers, dict) else {}
+        ledgers[ledger] = {"path": head.path, "seq": head.seq, "hash": head.hash}
+        self._settings.write({**stored, "host": self.host, "ledgers": ledgers})

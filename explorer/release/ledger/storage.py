@@ -1,0 +1,285 @@
+"""The file of a ledger: SQLite, written ahead, on disk before anything is shown.
+
+`entries` are never changed or deleted, which triggers see to; the other tables can be derived from
+them (`accounts`, `releases`) or are no part of the chain: stored outputs, and what is known of
+files and people under the ledger's key.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from explorer.release.ledger.accounts import Account, Raise, Release
+from explorer.release.ledger.book import Book
+from explorer.release.ledger.chain import GENESIS, Entry
+from explorer.release.ledger.errors import DiskFullError, LedgerError
+from explorer.release.wire import canonical, read_fraction, read_json, write_fraction
+
+MAGIC = b"SQLite format 3\x00"
+VERSION = 1
+WAIT_S = 60
+"""For others who write."""
+
+_SCHEMA = f"""
+CREATE TABLE entries (
+  seq INTEGER PRIMARY KEY, prev TEXT NOT NULL, hash TEXT NOT NULL, body TEXT NOT NULL
+);
+CREATE TRIGGER entries_stay BEFORE UPDATE ON entries
+BEGIN SELECT RAISE(ABORT, 'entries of a ledger are never changed'); END;
+CREATE TRIGGER entries_remain BEFORE DELETE ON entries
+BEGIN SELECT RAISE(ABORT, 'entries of a ledger are never deleted'); END;
+CREATE TRIGGER entries_follow BEFORE INSERT ON entries
+WHEN NEW.seq IS NOT (SELECT coalesce(max(seq) + 1, 0) FROM entries)
+  OR NEW.prev IS NOT coalesce((SELECT hash FROM entries ORDER BY seq DESC LIMIT 1), '{GENESIS}')
+BEGIN SELECT RAISE(ABORT, 'entries of a ledger follow the last one'); END;
+CREATE TABLE accounts (population TEXT PRIMARY KEY, joined_to TEXT, state TEXT) WITHOUT ROWID;
+CREATE TABLE releases (release TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE outputs (release TEXT PRIMARY KEY, stored BLOB, complete INTEGER, certificate BLOB);
+CREATE TABLE files (
+  mark BLOB PRIMARY KEY, population TEXT NOT NULL, opened_after INTEGER, shown INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE people (
+  mark BLOB NOT NULL, population TEXT NOT NULL, PRIMARY KEY (mark, population)
+) WITHOUT ROWID;
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+PRAGMA user_version = {VERSION};
+"""
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open a ledger for writing, a new one if there is none.
+
+    Raises
+    ------
+    LedgerError
+        If it can't be, naming the file and why.
+    """
+    with said(path):
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        os.close(handle)
+        con = sqlite3.connect(path, timeout=WAIT_S, isolation_level=None)
+        try:
+            version = con.execute("PRAGMA user_version").fetchone()[0]
+            if version == 0:
+                with transaction(con, exclusive=True):  # others may make it at the same time
+                    version = _create(con)
+            if version != VERSION:
+                raise LedgerError(
+                    f"{path.name}: it is no ledger, or one of a newer version of the program"
+                )
+            mode = con.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+            if mode != "wal":
+                raise LedgerError(f"{path.name}: a ledger must lie on a local disk")
+            con.execute("PRAGMA synchronous = FULL")
+            con.execute("PRAGMA fullfsync = 1")
+        except BaseException:
+            con.close()
+            raise
+    return con
+
+
+def connect_reading(path: Path) -> sqlite3.Connection:
+    """Open a ledger that is there, without writing a byte to it."""
+    with said(path):
+        uri = f"{path.resolve().as_uri()}?mode=ro"
+        con = sqlite3.connect(uri, timeout=WAIT_S, isolation_level=None, uri=True)
+        try:
+            version = con.execute("PRAGMA user_version").fetchone()[0]
+            if version != VERSION:
+                raise LedgerError(
+                    f"{path.name}: it is no ledger, or one of a newer version of the program"
+                )
+        except BaseException:
+            con.close()
+            raise
+    return con
+
+
+def _create(con: sqlite3.Connection) -> int:
+    """Make the tables of a file that is empty; return the version it then has."""
+    if not con.execute("SELECT 1 FROM sqlite_master").fetchone():
+        for statement in _statements():
+            con.execute(statement)
+    return int(con.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _statements() -> Iterator[str]:
+    statement = ""
+    for line in _SCHEMA.splitlines():
+        statement += line + "\n"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+@contextmanager
+def transaction(con: sqlite3.Connection, exclusive: bool = False) -> Iterator[None]:
+    """Write all that the block writes or nothing, seeing what others have written before."""
+    con.execute("BEGIN EXCLUSIVE" if exclusive else "BEGIN IMMEDIATE")
+    try:
+        yield
+        con.execute("COMMIT")
+    except BaseException:
+        if con.in_transaction:
+            con.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def said(path: Path, needed: int = 0, spent: str = "nothing was spent") -> Iterator[None]:
+    """Turn what a disk or SQLite says into one sentence.
+
+    Parameters
+    ----------
+    path : Path
+        The ledger.
+    needed : int
+        Bytes that are to be written.
+    spent : str
+        What to say of the budget if the disk is full.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", "")
+        if name.startswith("SQLITE_FULL") or "disk is full" in str(error):
+            raise _full(path, needed, spent) from None
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            raise LedgerError(
+                f"{path.name}: another window is writing to it; try again in a minute"
+            ) from None
+        raise LedgerError(f"{path.name}: it can't be used as a ledger ({error})") from None
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise _full(path, needed, spent) from None
+        raise LedgerError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _full(path: Path, needed: int, spent: str) -> DiskFullError:
+    megabytes = max(1, -(-needed // 1_000_000))
+    return DiskFullError(
+        f"{path.parent}: the disk is full, {megabytes} MB are needed there; {spent}"
+    )
+
+
+def entries_of(con: sqlite3.Connection, name: str) -> list[Entry]:
+    """Return all entries; their chain is not checked.
+
+    Raises
+    ------
+    LedgerError
+        If one is not JSON.
+    """
+    found = []
+    for seq, prev, digest, text in con.execute("SELECT * FROM entries ORDER BY seq"):
+        if not (isinstance(prev, str) and isinstance(digest, str) and isinstance(text, str)):
+            raise LedgerError(f"{name}: entry {seq} is no text")
+        body = read_json(text.encode("utf-8", "replace"), f"{name}: entry {seq}")
+        if not isinstance(body, dict):
+            raise LedgerError(f"{name}: entry {seq} is no object")
+        found.append(Entry(seq, prev, digest, body))
+    return found
+
+
+def head_of(con: sqlite3.Connection) -> tuple[int, str, str]:
+    """Return seq, hash and time of the last entry; −1, zeros and "" if there is none."""
+    row = con.execute("SELECT seq, hash, body FROM entries ORDER BY seq DESC LIMIT 1").fetchone()
+    if row is None:
+        return -1, GENESIS, ""
+    return row[0], row[1], read_json(row[2].encode(), "the last entry").get("at", "")
+
+
+def meta(con: sqlite3.Connection, name: str) -> str:
+    """Return what is kept under a name, "" if nothing is."""
+    row = con.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def set_meta(con: sqlite3.Connection, name: str, value: str) -> None:
+    """Keep a text under a name."""
+    con.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+
+def load_book(con: sqlite3.Connection, release: str | None = None) -> Book:
+    """Return the balances, and of releases the one that is asked for, or all."""
+    book = Book(ledger=meta(con, "ledger"), host=meta(con, "host"))
+    seq, _, book.last_at = head_of(con)
+    book.entries = seq + 1
+    for population, joined_to, state in con.execute("SELECT * FROM accounts"):
+        if joined_to is not None:
+            book.joined[population] = joined_to
+        else:
+            book.accounts[population] = _account(_stored(state))
+    wanted = "" if release is None else " WHERE release = ?"
+    given = () if release is None else (release,)
+    for name, state in con.execute(f"SELECT release, state FROM releases{wanted}", given):
+        book.releases[name] = _release(_stored(state))
+    return book
+
+
+def save_book(con: sqlite3.Connection, book: Book, before: Book) -> None:
+    """Store what an entry has changed."""
+    for population in book.joined.keys() - before.joined.keys():
+        con.execute(
+            "INSERT OR REPLACE INTO accounts VALUES (?, ?, NULL)",
+            (population, book.joined[population]),
+        )
+    for population, account in book.accounts.items():
+        if before.accounts.get(population) != account:
+            con.execute(
+                "INSERT OR REPLACE INTO accounts VALUES (?, NULL, ?)",
+                (population, _text(account)),
+            )
+    for name, release in book.releases.items():
+        if before.releases.get(name) != release:
+            con.execute("INSERT OR REPLACE INTO releases VALUES (?, ?)", (name, _text(release)))
+    if book.host != before.host:
+        set_meta(con, "host", book.host)
+
+
+def _text(value: Account | Release) -> str:
+    return canonical(_plain(value)).decode()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return write_fraction(value)
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Account | Release | Raise):
+        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    return value
+
+
+def _stored(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = read_json(text.encode(), "what the ledger keeps beside its entries")
+    return found
+
+
+def _fractions(stored: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {
+        name: None if stored[name] is None else read_fraction(stored[name], name) for name in names
+    }
+
+
+def _account(stored: dict[str, Any]) -> Account:
+    numbers = _fractions(
+        stored, "delta", "epsilon_limit", "rho_limit", "rho_cap", "spent_epsilon", "spent_rho"
+    )
+    raised = tuple(
+        Raise(item["seq"], **_fractions(item, "before", "after"), date=item["date"])
+        for item in stored["raised"]
+    )
+    different = tuple(stored["different_from"])
+    return Account(**{**stored, **numbers, "raised": raised, "different_from": different})
+
+
+def _release(stored: dict[str, Any]) -> Release:
+    return Release(**{**stored, **_fractions(stored, "epsilon")})

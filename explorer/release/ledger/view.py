@@ -1,0 +1,182 @@
+"""A ledger as somebody reads who checks it: entries, what follows from them, and no write."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from explorer.release.errors import ReleaseError
+from explorer.release.ledger.book import Book
+from explorer.release.ledger.chain import BrokenChainError, Entry, check_chain, read_export
+from explorer.release.ledger.errors import LedgerError
+from explorer.release.ledger.keys import key_check, key_file, read_key
+from explorer.release.ledger.rules import replay
+from explorer.release.ledger.storage import (
+    MAGIC,
+    connect_reading,
+    entries_of,
+    load_book,
+    meta,
+    said,
+)
+from explorer.release.wire import read_json
+
+BESIDE = "what the ledger keeps beside its entries does not follow from them"
+
+
+@dataclass(frozen=True)
+class View:
+    """A ledger whose chain holds and whose entries the rules allow.
+
+    Attributes
+    ----------
+    id : str
+    entries : sequence of Entry
+    book : Book
+        What follows from all of them.
+    key : bytes or None
+        None in an export, or where it was deleted.
+    outputs : mapping from a release to bytes
+        Stored ones; none in an export.
+    """
+
+    id: str
+    entries: Sequence[Entry]
+    book: Book
+    key: bytes | None = None
+    outputs: Mapping[str, bytes] = field(default_factory=dict)
+
+    def until(self, seq: int) -> Book:
+        """Return what followed from the entries up to, and with, one of them."""
+        book, _, _ = replay(entry.body for entry in self.entries[: seq + 1])
+        return book
+
+
+def checked(entries: Sequence[Entry]) -> Book:
+    """Return what follows from entries.
+
+    Raises
+    ------
+    BrokenChainError
+        If one was edited, is missing, or is against the rules.
+    """
+    check_chain(entries)
+    book, first_bad, problem = replay(entry.body for entry in entries)
+    if first_bad is not None:
+        raise BrokenChainError(first_bad, f"it is against the rules ({problem})")
+    return book
+
+
+def check_beside(con: sqlite3.Connection, book: Book) -> None:
+    """Raise LedgerError if the balances kept beside the entries are not those of a replay."""
+    try:
+        kept = load_book(con)
+    except (ReleaseError, KeyError, TypeError, AttributeError, ValueError):
+        raise LedgerError(BESIDE) from None
+    names = ["accounts", "joined", "releases", "last_at", "entries"]
+    names += ["ledger", "host"] if book.entries else []  # the first entry has them
+    if any(getattr(kept, name) != getattr(book, name) for name in names):
+        raise LedgerError(BESIDE)
+    for release, stored in con.execute("SELECT release, complete FROM outputs"):
+        state = book.releases[release].state if release in book.releases else ""
+        if bool(stored) != (state in ("committed", "published", "withdrawn")):
+            raise LedgerError(f"release {release}: an output is stored that no entry commits")
+
+
+def read_ledger(path: Path) -> View:
+    """Return a ledger, or an export of one, whose chain and rules were checked.
+
+    Raises
+    ------
+    LedgerError
+        One sentence that begins with the file's name.
+    """
+    with said(path), path.open("rb") as file:
+        head = file.read(len(MAGIC))
+    try:
+        return _stored(path) if head == MAGIC else _exported(path)
+    except LedgerError as error:
+        text = str(error)
+        if text.startswith((f"{path.name}:", str(path))):
+            raise
+        raise LedgerError(f"{path.name}: {text}") from None
+
+
+def _exported(path: Path) -> View:
+    with said(path):
+        data = path.read_bytes()
+    try:
+        document = read_json(data, path.name)
+    except ReleaseError as error:
+        raise LedgerError(str(error)) from None
+    ledger, entries = read_export(document)
+    book = checked(entries)
+    if book.ledger not in ("", ledger):
+        raise LedgerError("ledger: is not the one that the entries name")
+    return View(ledger, entries, book)
+
+
+def _stored(path: Path) -> View:
+    with said(path), closing(connect_reading(path)) as con:
+        con.execute("BEGIN")
+        try:
+            entries = entries_of(con, path.name)
+            book = checked(entries)
+            check_beside(con, book)
+            query = "SELECT release, stored FROM outputs WHERE complete"
+            outputs = {release: bytes(stored) for release, stored in con.execute(query)}
+            key = read_key(key_file(path))
+            if key is not None and key_check(key) != meta(con, "key"):
+                key = None
+            return View(meta(con, "ledger"), entries, book, key, outputs)
+        except ReleaseError as error:
+            raise LedgerError(str(error)) from None
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Two ledgers side by side.
+
+    Attributes
+    ----------
+    parted_at : int or None
+        The first entry in which they differ; None if one continues the other.
+    spent_at_most : dict from population to Fraction
+        Σε of both, what they have in common counted once: no more than this was spent in all.
+    """
+
+    parted_at: int | None
+    spent_at_most: Mapping[str, Fraction]
+
+
+def meet(one: View, other: View) -> Meeting:
+    """Compare two ledgers of one id.
+
+    Raises
+    ------
+    LedgerError
+        If they are different ledgers.
+    """
+    if one.id != other.id:
+        raise LedgerError("these are different ledgers, which say nothing of each other")
+    common = 0
+    for mine, theirs in zip(one.entries, other.entries, strict=False):
+        if mine.hash != theirs.hash:
+            break
+        common += 1
+    if common == min(len(one.entries), len(other.entries)):
+        longer = max(one, other, key=lambda view: len(view.entries)).book
+        return Meeting(None, {name: a.spent_epsilon for name, a in longer.accounts.items()})
+    shared = one.until(common - 1)
+    most: dict[str, Fraction] = {}
+    for name in one.book.accounts.keys() | other.book.accounts.keys():
+        spent = Fraction(0)
+        for book, sign in ((one.book, 1), (other.book, 1), (shared, -1)):
+            if name in book.accounts:
+                spent += sign * book.accounts[name].spent_epsilon
+        most[name] = spent
+    return Meeting(common, most)

@@ -1,0 +1,179 @@
+"""The adaptive quadtree of a release: `explorer.privacy.heatmaps.adaptive` on whole numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from explorer.privacy.heatmaps.adaptive.budgets import (
+    SHARE,
+    START,
+    ExactBudgets,
+    adaptive_budgets_exact,
+    check_threshold,
+    measured_levels,
+)
+from explorer.privacy.heatmaps.adaptive.exact import (
+    adaptive_tree_exact,
+    fresh_noise,
+    tree_of_readings,
+)
+from explorer.privacy.heatmaps.adaptive.fit import fit_adaptive
+from explorer.privacy.heatmaps.integers import RESOLUTION
+from explorer.privacy.noise.exact import discrete_laplace
+from explorer.release.errors import ParameterError
+from explorer.release.mechanisms.base import (
+    UNIT,
+    Output,
+    Part,
+    Plain,
+    RandomBytes,
+    Reads,
+    ReleaseMechanism,
+    Shown,
+    noise_error,
+)
+from explorer.release.mechanisms.fields import Fields, epsilon_units, text_of
+from explorer.release.mechanisms.noise import bits_of
+from explorer.release.mechanisms.user_maps import MOST_UNITS, heatmap_counts
+from explorer.release.mechanisms.where import WHERE, Area
+from explorer.release.people import People
+
+FINEST_SIDE = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Adaptive:
+    """Checked parameters: ρ is the share, τ the threshold, B the units, Δ = 2^level."""
+
+    area: Area
+    level: int
+    start: int
+    last: int
+    share: Fraction
+    threshold: Fraction
+    units: int
+
+    def as_parameters(self) -> dict[str, Plain]:
+        """Return them as a certificate states them."""
+        return self.area.as_parameters() | {
+            "side": 1 << self.level,
+            "start_level": self.start,
+            "last_level": self.last,
+            "share": text_of(self.share),
+            "threshold": text_of(self.threshold),
+            "units": self.units,
+        }
+
+
+class AdaptiveHeatmap(ReleaseMechanism[Adaptive]):
+    """Where people are, finer where there are many.
+
+    Privacy
+    -------
+    Each user's rows in the box become whole numbers z ≥ 0 of cells, with the total B (or 0 without
+    a row), by cumulative floors of their own rows. Fix all noisy numbers. Which cells are read with
+    which budgets is a function of them and of public parameters. A reading of cell c with budget b
+    adds discrete Laplace noise of scale B/b, fresh for every cell and draw, so that it changes the
+    log-likelihood by at most b·z(c)/B. Along every path down the tree of readings the budgets add
+    up to E·2⁻⁴⁰ exactly: a split cell spends e_i and hands on r_{i+1} = r_i − e_i, one that is not
+    split spends e_i + r_{i+1}, the deepest level all that is left. The tree's leaves m partition
+    the box and z(c) = Σ_{m⊆c} z(m), hence the log-ratio is at most Σ_m z(m)·E·2⁻⁴⁰/B ≤ E·2⁻⁴⁰ ≤ ε
+    for adding or removing a user. Fit and smoothing are post-processing. The proof with its attacks
+    is that of `explorer.privacy.heatmaps.adaptive.tree`.
+    """
+
+    id: ClassVar[str] = "heatmap.adaptive/1"
+    label: ClassVar[str] = "Heatmap, adaptive quadtree"
+    privacy: ClassVar[str] = (
+        "One user has B units in all; on every path down the tree the readings' ε add up to ε, and "
+        "noisy numbers alone decide what is read."
+    )
+
+    def checked(self, parameters: Mapping[str, Any]) -> Adaptive:
+        """Return checked parameters; the threshold must let trees without people die out."""
+        own = (*WHERE, "side", "start_level", "last_level", "share", "threshold", "units")
+        fields = Fields(self.id, parameters, own)
+        level = fields.side(FINEST_SIDE)
+        start, last = measured_levels(
+            level,
+            fields.whole("start_level", START, 0, 6),
+            fields.whole("last_level", level, 0, 30),
+        )
+        return Adaptive(
+            Area.of(fields, needs_box=True),
+            level,
+            start,
+            last,
+            fields.fraction("share", text_of(SHARE), Fraction(0), Fraction(1)),
+            fields.fraction("threshold", "10/1", Fraction(0), Fraction(10**6)),
+            fields.whole("units", RESOLUTION, 1, MOST_UNITS),
+        )
+
+    def reads(self, p: Adaptive) -> Reads:
+        """Return coordinates, and times if there is a range."""
+        return p.area.reads()
+
+    def parts(self, p: Adaptive, epsilon: Fraction) -> tuple[Part, ...]:
+        """Return the first readings of levels, whose ε add up to that of every path.
+
+        Where a cell is not split a second reading spends what finer levels would have.
+        """
+        budgets = self.budgets(p, epsilon)
+        return tuple(
+            Part(f"level {level}", units * UNIT, p.units)
+            for level, units in enumerate(budgets.spent, budgets.start)
+        )
+
+    def budgets(self, p: Adaptive, epsilon: Fraction) -> ExactBudgets:
+        """Return what levels spend and hand on."""
+        try:
+            found = adaptive_budgets_exact(epsilon_units(epsilon) * UNIT, p.start, p.last, p.share)
+            check_threshold(float(p.threshold), found.rounded())
+        except ParameterError:
+            raise
+        except ValueError as error:
+            field, _, said = str(error).partition(": ")
+            problem, _, remedy = said.partition("; ")
+            raise ParameterError(field, problem, remedy) from None
+        return found
+
+    def most_numbers(self, p: Adaptive, epsilon: Fraction) -> int:
+        """Return how many there would be if every cell were split."""
+        return 4 * 2 * sum(1 << 2 * level for level in range(p.start, p.last + 1))
+
+    def draw(
+        self, people: People, p: Adaptive, epsilon: Fraction, random_bytes: RandomBytes
+    ) -> Output:
+        """Read the tree; stored is [level, Morton code, draw, noisy number] of every reading."""
+        budgets = self.budgets(p, epsilon)
+        counts = heatmap_counts(people, p.area, p.level, p.units)
+        noise = fresh_noise(discrete_laplace, bits_of(random_bytes))
+        found = adaptive_tree_exact(counts, budgets, noise, float(p.threshold))
+        return Output({"readings": [list(one) for one in found.noisy]}, (len(found.noisy), 4))
+
+    def expected_error(self, p: Adaptive, epsilon: Fraction) -> list[dict[str, Any]]:
+        """Return how far single readings are off, in users."""
+        budgets = self.budgets(p, epsilon)
+        found = []
+        for level in range(p.start, p.last + 1):
+            for draw, name in enumerate(("first", "second") if level < p.last else ("only",)):
+                quantity = f"users in a cell of level {level}, {name} reading"
+                found.append(noise_error(quantity, budgets.of(level, draw), p.units, p.units))
+        return found
+
+    def shown(self, output: Mapping[str, Any], p: Adaptive, epsilon: Fraction) -> Shown:
+        """Return the map fitted to the readings, smoothed inside cells that were not split."""
+        readings = [(level, cell, draw, value) for level, cell, draw, value in output["readings"]]
+        tree = tree_of_readings(readings, self.budgets(p, epsilon), p.units)
+        found = fit_adaptive(tree, p.level)
+        return Shown(
+            found.smooth(),
+            found.total,
+            steps=(
+                "weighted least squares on the tree of readings, nearest non-negative map",
+                "divided by its total, moving averages inside cells that were not split",
+            ),
+        )

@@ -1,0 +1,151 @@
+"""Counts of people: in every cell of a map, and in one box."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from explorer.privacy.heatmaps.pyramid.morton import all_codes
+from explorer.release.mechanisms.base import (
+    UNIT,
+    Output,
+    Part,
+    Plain,
+    RandomBytes,
+    Reads,
+    ReleaseMechanism,
+    Shown,
+    noise_error,
+)
+from explorer.release.mechanisms.fields import Fields, epsilon_units
+from explorer.release.mechanisms.noise import bits_of, noisy
+from explorer.release.mechanisms.user_maps import one_cell_counts, user_count
+from explorer.release.mechanisms.where import WHERE, Area
+from explorer.release.people import People
+
+FINEST_SIDE = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Checked parameters: Δ = 2^level."""
+
+    area: Area
+    level: int
+
+    def as_parameters(self) -> dict[str, Plain]:
+        """Return them as a certificate states them."""
+        return self.area.as_parameters() | {"side": 1 << self.level}
+
+
+@dataclass(frozen=True, slots=True)
+class Users:
+    """Checked parameters."""
+
+    area: Area
+
+    def as_parameters(self) -> dict[str, Plain]:
+        """Return them as a certificate states them."""
+        return self.area.as_parameters()
+
+
+class CellCountsRelease(ReleaseMechanism[Cells]):
+    """How many people are mostly in each cell of a map.
+
+    Privacy
+    -------
+    A user adds 1 to the count of one cell (that with most of their rows in the box, the first in
+    Morton order among equals) or to none: ℓ1-sensitivity 1. Discrete Laplace noise of scale 1/ε on
+    every cell gives ε for adding or removing a user.
+    """
+
+    id: ClassVar[str] = "counts.cells/1"
+    label: ClassVar[str] = "People per cell"
+    privacy: ClassVar[str] = "One user changes one cell's count by 1."
+
+    def checked(self, parameters: Mapping[str, Any]) -> Cells:
+        """Return checked parameters."""
+        fields = Fields(self.id, parameters, (*WHERE, "side"))
+        return Cells(Area.of(fields, needs_box=True), fields.side(FINEST_SIDE))
+
+    def reads(self, p: Cells) -> Reads:
+        """Return coordinates, and times if there is a range."""
+        return p.area.reads()
+
+    def parts(self, p: Cells, epsilon: Fraction) -> tuple[Part, ...]:
+        """Return the one measurement."""
+        return (Part("cells", epsilon_units(epsilon) * UNIT, 1),)
+
+    def most_numbers(self, p: Cells, epsilon: Fraction) -> int:
+        """Return how many are stored."""
+        return 1 << 2 * p.level
+
+    def draw(
+        self, people: People, p: Cells, epsilon: Fraction, random_bytes: RandomBytes
+    ) -> Output:
+        """Count; stored are the noisy counts row by row from the south-west."""
+        counts = one_cell_counts(people, p.area, p.level)[all_codes(p.level).ravel()]
+        found = noisy(counts, 1, self.price(p, epsilon), bits_of(random_bytes))
+        return Output({"cells": found}, (1 << p.level, 1 << p.level))
+
+    def expected_error(self, p: Cells, epsilon: Fraction) -> list[dict[str, Any]]:
+        """Return how far a cell's count is off."""
+        return [noise_error("users in a cell", self.price(p, epsilon), 1)]
+
+    def shown(self, output: Mapping[str, Any], p: Cells, epsilon: Fraction) -> Shown:
+        """Return the counts that are not negative, as a map."""
+        side = 1 << p.level
+        grid = np.array([float(value) for value in output["cells"]]).reshape(side, side)
+        kept = np.maximum(grid, 0.0)
+        mass = kept / kept.sum() if kept.any() else np.full_like(kept, 1 / kept.size)
+        return Shown(mass, float(grid.sum()), steps=("negative counts set to 0, divided by total",))
+
+
+class UserCount(ReleaseMechanism[Users]):
+    """How many people have a row in a box and a time range.
+
+    Privacy
+    -------
+    A user adds 1 or 0: sensitivity 1. Discrete Laplace noise of scale 1/ε gives ε for adding or
+    removing a user.
+    """
+
+    id: ClassVar[str] = "count.users/1"
+    label: ClassVar[str] = "Number of people"
+    privacy: ClassVar[str] = "One user changes the count by 1."
+
+    def checked(self, parameters: Mapping[str, Any]) -> Users:
+        """Return checked parameters; without a box every row counts, wherever it is."""
+        return Users(Area.of(Fields(self.id, parameters, WHERE), needs_box=False))
+
+    def reads(self, p: Users) -> Reads:
+        """Return what box and time range need."""
+        return p.area.reads()
+
+    def parts(self, p: Users, epsilon: Fraction) -> tuple[Part, ...]:
+        """Return the one measurement."""
+        return (Part("count", epsilon_units(epsilon) * UNIT, 1),)
+
+    def most_numbers(self, p: Users, epsilon: Fraction) -> int:
+        """Return how many are stored."""
+        return 1
+
+    def draw(
+        self, people: People, p: Users, epsilon: Fraction, random_bytes: RandomBytes
+    ) -> Output:
+        """Count; stored is the noisy count."""
+        counts = user_count(people, p.area)
+        (found,) = noisy(counts, 1, self.price(p, epsilon), bits_of(random_bytes))
+        return Output({"noisy_users": found}, (1,))
+
+    def expected_error(self, p: Users, epsilon: Fraction) -> list[dict[str, Any]]:
+        """Return how far the count is off."""
+        return [noise_error("noisy_users", self.price(p, epsilon), 1)]
+
+    def shown(self, output: Mapping[str, Any], p: Users, epsilon: Fraction) -> Shown:
+        """Return the count as it is."""
+        return Shown(table=(("People", float(output["noisy_users"])),), steps=("none",))

@@ -1,0 +1,195 @@
+"""Parameters as they are typed or stand in a plan, read one by one; errors name field and remedy.
+
+Whole numbers are JSON's; fractions and decimals are texts, so that nothing is rounded on the way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from typing import Any
+
+from explorer.privacy.releases.means import exact_decimal
+from explorer.release.errors import ParameterError
+from explorer.release.mechanisms.base import FILE_FORMAT, UNIT
+
+MOST_TEXTS = 10_000
+"""Entries of a list."""
+LARGEST_FRACTION = 400
+"""Characters of a fraction."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_YEARS = (1900, 2200)
+_RATIO = re.compile(r"[0-9]+/[0-9]+", re.ASCII)
+_LONGEST = 60
+
+
+class Fields:
+    """The parameters of one mechanism.
+
+    Parameters
+    ----------
+    mechanism : str
+        Its id.
+    given : mapping
+    own : tuple of str
+        All that it takes besides the file's format.
+
+    Raises
+    ------
+    ParameterError
+        If there is another.
+    """
+
+    def __init__(self, mechanism: str, given: Mapping[str, Any], own: tuple[str, ...]) -> None:
+        unknown = [name for name in given if name not in own and name not in FILE_FORMAT]
+        if unknown:
+            raise ParameterError(
+                brief(unknown[0])[1:-1], f"is no parameter of {mechanism}",
+                f"leave it out; it has {', '.join(own)}",
+            )  # fmt: skip
+        self._given = given
+
+    def has(self, name: str) -> bool:
+        """Tell whether a parameter is given."""
+        return self._given.get(name) is not None
+
+    def whole(self, name: str, default: int | None, low: int, high: int) -> int:
+        """Return a whole number in [low, high]."""
+        value = self._value(name, default)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise ParameterError(
+                name, f"{brief(value)} is no whole number from {low} to {high}", "give one"
+            )
+        return value
+
+    def side(self, most: int) -> int:
+        """Return ℓ of ``side``, the cells along a side: a power of two."""
+        value = self.whole("side", None, 2, most)
+        if value & (value - 1):
+            raise ParameterError("side", f"{value} is no power of two", "give 64, 128 or 256")
+        return value.bit_length() - 1
+
+    def fraction(self, name: str, default: str | None, low: Fraction, high: Fraction) -> Fraction:
+        """Return a fraction or decimal strictly between two numbers."""
+        text = self._value(name, default)
+        try:
+            if not isinstance(text, str) or len(text) > LARGEST_FRACTION:
+                raise ValueError
+            value = Fraction(text) if _RATIO.fullmatch(text) else exact_decimal(name, text)
+        except (ValueError, ZeroDivisionError):
+            raise ParameterError(
+                name, f"{brief(text)} is no fraction", 'give a text like "3/10"'
+            ) from None
+        if not low < value < high:
+            raise ParameterError(name, f"{brief(text)} is not between {low} and {high}", "give one")
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return a list of texts, at least one."""
+        return _texts(name, self._value(name, None))
+
+    def text(self, name: str) -> str:
+        """Return a text that is not empty."""
+        value = self._value(name, None)
+        if not isinstance(value, str) or not value:
+            raise ParameterError(name, f"{brief(value)} is no text", "give one")
+        return value
+
+    def decimals(self, name: str, count: int | None = None) -> tuple[tuple[str, Fraction], ...]:
+        """Return decimals as they were typed and as fractions, so many or at least one."""
+        texts = self.texts(name)
+        if count is not None and len(texts) != count:
+            raise ParameterError(name, f"has {len(texts)} entries", f"give {count} decimals")
+        try:
+            return tuple((text, exact_decimal(name, text)) for text in texts)
+        except ValueError:
+            raise ParameterError(
+                name, "holds what is no decimal of at most 40 digits", 'give texts like "40.7"'
+            ) from None
+
+    def wholes(self, name: str, count: int, low: int, high: int) -> tuple[int, ...]:
+        """Return a list of so many whole numbers in [low, high]."""
+        values = self._value(name, None)
+        if not isinstance(values, Sequence) or isinstance(values, str) or len(values) != count:
+            raise ParameterError(name, f"{brief(values)} is no list of {count} numbers", "give one")
+        for value in values:
+            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+                raise ParameterError(
+                    name, f"{brief(value)} is no whole number from {low} to {high}", "give one"
+                )
+        return tuple(values)
+
+    def time(self, name: str) -> int:
+        """Return a time in whole seconds since 1970; one without an offset is in UTC."""
+        text = self.text(name)
+        try:
+            when = datetime.fromisoformat(text)
+        except ValueError:
+            raise ParameterError(
+                name, f"{brief(text)} is no time", 'give one like "2026-01-31T12:00:00Z"'
+            ) from None
+        since = (when if when.tzinfo else when.replace(tzinfo=UTC)) - datetime(
+            1970, 1, 1, tzinfo=UTC
+        )
+        if since.microseconds or not _YEARS[0] <= when.year < _YEARS[1]:
+            raise ParameterError(
+                name, f"{brief(text)} is no whole second of the years {_YEARS[0]} to {_YEARS[1]}",
+                "give one",
+            )  # fmt: skip
+        return since.days * 86_400 + since.seconds
+
+    def _value(self, name: str, default: Any) -> Any:
+        value = self._given.get(name)
+        if value is not None:
+            return value
+        if default is None:
+            raise ParameterError(name, "is missing", "give it")
+        return default
+
+
+def _texts(name: str, values: Any) -> tuple[str, ...]:
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        raise ParameterError(name, f"{brief(values)} is no list of texts", "give one")
+    if not 1 <= len(values) <= MOST_TEXTS:
+        raise ParameterError(name, f"has {len(values)} entries", f"give 1 to {MOST_TEXTS}")
+    for value in values:
+        if not isinstance(value, str):
+            raise ParameterError(name, f"{brief(value)} is no text", "put it in quotes")
+    return tuple(values)
+
+
+def epsilon_units(epsilon: Fraction) -> int:
+    """Return ε in whole units of 2⁻⁴⁰, rounded down.
+
+    Raises
+    ------
+    ParameterError
+        If none is left.
+    """
+    if not isinstance(epsilon, Fraction | int) or isinstance(epsilon, bool):
+        raise ParameterError("epsilon", f"{brief(epsilon)} is no fraction", "give one like 1/2")
+    units = epsilon // UNIT
+    if units < 1:
+        raise ParameterError("epsilon", "is below 2^-40", "give more")
+    return int(units)
+
+
+def text_of(value: Fraction) -> str:
+    """Return a fraction as certificates write it."""
+    return f"{value.numerator}/{value.denominator}"
+
+
+def time_text(seconds: int) -> str:
+    """Return a time as certificates write it."""
+    return (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def brief(value: object) -> str:
+    """Return what was given as an error shows it, cut where it is long."""
+    if isinstance(value, int) and abs(value) >= 10**30:
+        return "a number of over 30 digits"
+    text = repr(value) if isinstance(value, str | int | float | None) else type(value).__name__
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…'"

@@ -1,0 +1,162 @@
+"""The histogram of a column: every user weighs the same."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from explorer.privacy.heatmaps.integers import RESOLUTION
+from explorer.privacy.releases.means import exact_decimal, read_decimal
+from explorer.release.errors import ParameterError
+from explorer.release.mechanisms.base import (
+    UNIT,
+    Output,
+    Part,
+    Plain,
+    RandomBytes,
+    Reads,
+    ReleaseMechanism,
+    Shown,
+    noise_error,
+)
+from explorer.release.mechanisms.fields import Fields, epsilon_units
+from explorer.release.mechanisms.noise import bits_of, noisy
+from explorer.release.mechanisms.user_maps import MOST_UNITS, bin_counts
+from explorer.release.mechanisms.where import WHERE, Area
+from explorer.release.people import People
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """Checked parameters: bins are texts, or lie between decimals; the last is what is in none.
+
+    Attributes
+    ----------
+    area : Area
+    column : str
+    values : tuple of str
+        Texts that have a bin each; empty where there are edges.
+    edges : tuple of str
+        Increasing decimals as typed. A bin has its lower edge, the last one also its upper.
+    units : int
+        B.
+    """
+
+    area: Area
+    column: str
+    values: tuple[str, ...]
+    edges: tuple[str, ...]
+    units: int
+
+    @property
+    def count(self) -> int:
+        """How many bins there are, with that of everything else."""
+        return (len(self.values) or len(self.edges) - 1) + 1
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What bins are called."""
+        pairs = pairwise(self.edges)
+        return (*(self.values or (f"{low} to {high}" for low, high in pairs)), "other")
+
+    def sides(self) -> tuple[Fraction, ...]:
+        """Return the edges."""
+        return tuple(exact_decimal("edges", edge) for edge in self.edges)
+
+    def bin_of(self) -> Callable[[str], int | None]:
+        """Return the function from a text to its bin; None where it is no decimal but must be."""
+        if self.values:
+            places = {value: k for k, value in enumerate(self.values)}
+            other = len(places)
+            return lambda text: places.get(text, other)
+        edges = [read_decimal(edge) for edge in self.edges]
+        sides = [edge for edge in edges if edge is not None]
+        other = len(sides) - 1
+
+        def find(text: str) -> int | None:
+            value = read_decimal(text)
+            if value is None:
+                return None
+            if not sides[0] <= value <= sides[-1]:
+                return other
+            return min(bisect_right(sides, value) - 1, other - 1)
+
+        return find
+
+    def as_parameters(self) -> dict[str, Plain]:
+        """Return them as a certificate states them."""
+        bins: dict[str, Plain] = (
+            {"values": list(self.values)} if self.values else {"edges": list(self.edges)}
+        )
+        return self.area.as_parameters() | {"value_column": self.column} | bins | {
+            "units": self.units
+        }  # fmt: skip
+
+
+class Histogram(ReleaseMechanism[Bins]):
+    """How a column's values are distributed, each user weighing the same.
+
+    Privacy
+    -------
+    A user's rows become whole numbers z ≥ 0 of bins with the total B (or 0 without a row) by
+    cumulative floors of their own rows: ℓ1-sensitivity B. Discrete Laplace noise of scale B/ε on
+    every bin, the one for all other values included, gives ε for adding or removing a user.
+    """
+
+    id: ClassVar[str] = "histogram/1"
+    label: ClassVar[str] = "Histogram of a column"
+    privacy: ClassVar[str] = "One user changes all bins together by B units."
+
+    def checked(self, parameters: Mapping[str, Any]) -> Bins:
+        """Return checked parameters; either ``values`` or ``edges`` are given."""
+        own = (*WHERE, "value_column", "values", "edges", "units")
+        fields = Fields(self.id, parameters, own)
+        if fields.has("values") == fields.has("edges"):
+            raise ParameterError("values", "and edges are given, or neither", "give one")
+        values = fields.texts("values") if fields.has("values") else ()
+        edges = fields.decimals("edges") if fields.has("edges") else ()
+        if len(set(values)) < len(values):
+            raise ParameterError("values", "are not all different", "give each once")
+        sides = [value for _, value in edges]
+        if edges and (len(sides) < 2 or any(high <= low for low, high in pairwise(sides))):
+            raise ParameterError("edges", "do not increase", "give two or more in order")
+        return Bins(
+            Area.of(fields, needs_box=False),
+            fields.text("value_column"),
+            values,
+            tuple(text for text, _ in edges),
+            fields.whole("units", RESOLUTION, 1, MOST_UNITS),
+        )
+
+    def reads(self, p: Bins) -> Reads:
+        """Return the column, and what box and time range need."""
+        return p.area.reads(p.column)
+
+    def parts(self, p: Bins, epsilon: Fraction) -> tuple[Part, ...]:
+        """Return the one measurement."""
+        return (Part("bins", epsilon_units(epsilon) * UNIT, p.units),)
+
+    def most_numbers(self, p: Bins, epsilon: Fraction) -> int:
+        """Return how many are stored."""
+        return p.count
+
+    def draw(self, people: People, p: Bins, epsilon: Fraction, random_bytes: RandomBytes) -> Output:
+        """Count; stored are noisy units in the bins, that of all others last."""
+        counts = bin_counts(people, p.area, p.column, p.bin_of(), p.count, p.units)
+        found = noisy(counts, p.units, self.price(p, epsilon), bits_of(random_bytes))
+        return Output({"bins": found}, (p.count,))
+
+    def expected_error(self, p: Bins, epsilon: Fraction) -> list[dict[str, Any]]:
+        """Return how far a bin is off, in users."""
+        return [noise_error("users in a bin", self.price(p, epsilon), p.units, p.units)]
+
+    def shown(self, output: Mapping[str, Any], p: Bins, epsilon: Fraction) -> Shown:
+        """Return the bins in users."""
+        values = (value / p.units for value in output["bins"])
+        return Shown(
+            table=tuple(zip(p.names, values, strict=True)), steps=(f"divided by {p.units}",)
+        )

@@ -1,0 +1,311 @@
+"""Heatmaps that read whole levels or the children of selected cells: the pyramid of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.privacy.heatmaps.integers import RESOLUTION
+from explorer.privacy.heatmaps.pyramid.budget_schedule import start_level
+from explorer.privacy.heatmaps.pyramid.least_squares import LevelCounts, fit
+from explorer.privacy.heatmaps.pyramid.measurement import Measurement, descend, largest
+from explorer.privacy.heatmaps.pyramid.morton import children
+from explorer.privacy.heatmaps.pyramid.sparse import SparseMap
+from explorer.privacy.heatmaps.pyramid.tree import reconstruct
+from explorer.privacy.noise.demonstration import IntArray
+from explorer.privacy.releases.splits import level_split
+from explorer.release.errors import ParameterError
+from explorer.release.mechanisms.base import (
+    UNIT,
+    Output,
+    Part,
+    Plain,
+    RandomBytes,
+    Reads,
+    ReleaseMechanism,
+    Shown,
+    noise_error,
+)
+from explorer.release.mechanisms.fields import Fields, epsilon_units
+from explorer.release.mechanisms.noise import bits_of, noisy
+from explorer.release.mechanisms.user_maps import MOST_UNITS, heatmap_counts
+from explorer.release.mechanisms.where import WHERE, Area
+from explorer.release.people import People
+
+GAMMA_SQUARED = Fraction(1, 2)
+"""A level has 1/√2 of the ε of the one above."""
+MOST_KEPT = 4096
+FINEST_SIDE = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """Checked parameters: w cells are kept a level, B the units, Δ = 2^level."""
+
+    area: Area
+    level: int
+    last: int
+    kept: int
+    units: int
+
+    @property
+    def start(self) -> int:
+        """The level whose cells are all read: q, the largest with 4^q ≤ w."""
+        return min(start_level(self.kept, self.level), self.last)
+
+    def as_parameters(self) -> dict[str, Plain]:
+        """Return them as a certificate states them."""
+        return self.area.as_parameters() | {
+            "side": 1 << self.level,
+            "last_level": self.last,
+            "kept": self.kept,
+            "units": self.units,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Pyramid:
+    """Checked parameters: n₀ is a number of users assumed beforehand, never the data's."""
+
+    area: Area
+    level: int
+    start: int
+    assumed_users: int
+    units: int
+
+    def as_parameters(self) -> dict[str, Plain]:
+        """Return them as a certificate states them."""
+        return self.area.as_parameters() | {
+            "side": 1 << self.level,
+            "start_level": self.start,
+            "assumed_users": self.assumed_users,
+            "units": self.units,
+        }
+
+    def last(self, epsilon: Fraction) -> int:
+        """Return L = ½·log₂(ε·n₀) to the nearest whole number, in q…ℓ."""
+        reach = epsilon * self.assumed_users
+        # ½ log₂ x ≥ L − ½ is x ≥ 2^(2L−1).
+        return max(
+            (level for level in range(self.start, self.level + 1) if reach >= _half_power(level)),
+            default=self.start,
+        )
+
+
+def _half_power(level: int) -> Fraction:
+    return Fraction(4**level, 2)
+
+
+class PaperHeatmap(ReleaseMechanism[Paper]):
+    """Where people are: the paper's algorithm (Ghazi and others 2022), w cells kept on each level.
+
+    Privacy
+    -------
+    Each user's rows in the box become whole numbers z ≥ 0 of cells with the total B (or 0), so that
+    adding or removing a user changes the counts of each level by B in ℓ1. Every cell that is read
+    gets discrete Laplace noise of scale B/ε_i, fresh for each: what is read of one level is
+    ε_i-DP, whichever cells those are; which cells are read on the next depends on earlier noisy
+    numbers only. The ε_i add up. Not read is as not released: leaving out cells by noisy numbers is
+    post-processing of having read all.
+    """
+
+    id: ClassVar[str] = "heatmap.paper/1"
+    label: ClassVar[str] = "Heatmap, pyramid with selection"
+    privacy: ClassVar[str] = (
+        "One user changes each level's counts by B in all; the levels' ε add up, and noisy numbers "
+        "alone decide which cells are read."
+    )
+
+    def checked(self, parameters: Mapping[str, Any]) -> Paper:
+        """Return checked parameters."""
+        fields = Fields(self.id, parameters, (*WHERE, "side", "last_level", "kept", "units"))
+        level = fields.side(2 * FINEST_SIDE)
+        return Paper(
+            Area.of(fields, needs_box=True),
+            level,
+            min(fields.whole("last_level", level, 0, 30), level),
+            fields.whole("kept", 20, 1, MOST_KEPT),
+            fields.whole("units", RESOLUTION, 1, MOST_UNITS),
+        )
+
+    def reads(self, p: Paper) -> Reads:
+        """Return coordinates, and times if there is a range."""
+        return p.area.reads()
+
+    def parts(self, p: Paper, epsilon: Fraction) -> tuple[Part, ...]:
+        """Return the levels, each with 1/√2 of the ε of the one above."""
+        return _level_parts(epsilon, p.start, p.last, p.units)
+
+    def most_numbers(self, p: Paper, epsilon: Fraction) -> int:
+        """Return how many whole numbers may be stored, at most."""
+        whole = 1 << 2 * p.start
+        return 3 * (whole + 4 * max(whole, p.kept) * (p.last - p.start))
+
+    def draw(
+        self, people: People, p: Paper, epsilon: Fraction, random_bytes: RandomBytes
+    ) -> Output:
+        """Read level by level; stored is [level, Morton code, noisy number] of every reading."""
+        parts, bits = self.parts(p, epsilon), bits_of(random_bytes)
+        counts = heatmap_counts(people, p.area, p.level, p.units)
+        stored: list[list[int]] = []
+
+        def read(level: int, cells: IntArray) -> NDArray[np.float64]:
+            share = parts[level - p.start].epsilon
+            found = noisy(counts.at(level, cells), p.units, share, bits)
+            stored.extend([level, *pair] for pair in zip(cells.tolist(), found, strict=True))
+            return _in_users(found, p.units)
+
+        descend(read, p.start, p.last, p.kept)
+        return Output({"readings": stored}, (len(stored), 3))
+
+    def expected_error(self, p: Paper, epsilon: Fraction) -> list[dict[str, Any]]:
+        """Return how far readings are off, in users."""
+        return _level_errors(self.parts(p, epsilon), p.units)
+
+    def shown(self, output: Mapping[str, Any], p: Paper, epsilon: Fraction) -> Shown:
+        """Return the non-negative map nearest to the readings."""
+        solution = reconstruct(self.measured(output, p))
+        blocks = solution.blocks().on(p.level)
+        return Shown(
+            blocks.normalised().grid(),
+            solution.total,
+            steps=("nearest non-negative map in the paper's norm, divided by its total",),
+        )
+
+    def measured(self, output: Mapping[str, Any], p: Paper) -> Measurement:
+        """Return what was read and kept: above the deepest level, cells whose children were read.
+
+        Raises
+        ------
+        ValueError
+            If a reading is missing.
+        """
+        levels: dict[int, dict[int, int]] = {}
+        for level, cell, value in output["readings"]:
+            levels.setdefault(level, {})[cell] = value
+        codes, values, kept = [], [], []
+        cells = np.arange(4**p.start, dtype=np.int64)
+        for level in range(p.start, p.last + 1):
+            found = levels.get(level, {})
+            if missing := [cell for cell in cells.tolist() if cell not in found]:
+                raise ValueError(f"readings: that of level {level}, cell {missing[0]} is missing")
+            codes.append(cells)
+            values.append(_in_users([found[cell] for cell in cells.tolist()], p.units))
+            if level == p.start:
+                kept.append(np.ones(len(cells), bool))
+            elif level == p.last:
+                kept.append(largest(values[-1], cells, p.kept))
+            else:
+                below = levels.get(level + 1, {})
+                kept.append(np.array([4 * cell in below for cell in cells.tolist()], dtype=bool))
+            cells = children(cells[kept[-1]])
+        return Measurement(p.last, p.start, tuple(codes), tuple(values), tuple(kept))
+
+
+class PyramidHeatmap(ReleaseMechanism[Pyramid]):
+    """Where people are: every cell of some levels, fitted by least squares.
+
+    Privacy
+    -------
+    Each user's rows in the box become whole numbers z ≥ 0 of cells with the total B (or 0), so that
+    adding or removing a user changes the counts of each level by B in ℓ1. Discrete Laplace noise of
+    scale B/ε_i on every cell makes a level ε_i-DP; the ε_i add up. Which levels are read depends on
+    ε and on a number of users that is typed. The fit is post-processing.
+    """
+
+    id: ClassVar[str] = "heatmap.pyramid/1"
+    label: ClassVar[str] = "Heatmap, all cells of some levels"
+    privacy: ClassVar[str] = (
+        "One user changes each level's counts by B in all; the levels' ε add up, and which levels "
+        "are read does not depend on the data."
+    )
+
+    def checked(self, parameters: Mapping[str, Any]) -> Pyramid:
+        """Return checked parameters."""
+        own = (*WHERE, "side", "start_level", "assumed_users", "units")
+        fields = Fields(self.id, parameters, own)
+        level = fields.side(FINEST_SIDE)
+        return Pyramid(
+            Area.of(fields, needs_box=True),
+            level,
+            min(fields.whole("start_level", 2, 0, 6), level),
+            fields.whole("assumed_users", None, 1, 10**10),
+            fields.whole("units", RESOLUTION, 1, MOST_UNITS),
+        )
+
+    def reads(self, p: Pyramid) -> Reads:
+        """Return coordinates, and times if there is a range."""
+        return p.area.reads()
+
+    def parts(self, p: Pyramid, epsilon: Fraction) -> tuple[Part, ...]:
+        """Return the levels, each with 1/√2 of the ε of the one above."""
+        return _level_parts(epsilon, p.start, p.last(epsilon), p.units)
+
+    def most_numbers(self, p: Pyramid, epsilon: Fraction) -> int:
+        """Return how many are stored."""
+        return 1 + sum(1 << 2 * level for level in range(p.start, p.last(epsilon) + 1))
+
+    def draw(
+        self, people: People, p: Pyramid, epsilon: Fraction, random_bytes: RandomBytes
+    ) -> Output:
+        """Read all cells of all levels; stored are their noisy numbers in Morton order."""
+        bits = bits_of(random_bytes)
+        counts = heatmap_counts(people, p.area, p.level, p.units)
+        levels = [
+            noisy(counts.at(level, np.arange(4**level)), p.units, part.epsilon, bits)
+            for level, part in enumerate(self.parts(p, epsilon), p.start)
+        ]
+        return Output({"first_level": p.start, "levels": levels}, (sum(map(len, levels)),))
+
+    def expected_error(self, p: Pyramid, epsilon: Fraction) -> list[dict[str, Any]]:
+        """Return how far readings are off, in users."""
+        return _level_errors(self.parts(p, epsilon), p.units)
+
+    def shown(self, output: Mapping[str, Any], p: Pyramid, epsilon: Fraction) -> Shown:
+        """Return the map of the least-squares fit."""
+        parts = self.parts(p, epsilon)
+        values = tuple(_in_users(level, p.units) for level in output["levels"])
+        variances = tuple(2.0 / float(part.epsilon) ** 2 for part in parts)
+        found = fit(LevelCounts(p.start, values, variances))
+        drawn = found.on(p.level)
+        dense = drawn.normalised().grid() if isinstance(drawn, SparseMap) else drawn / drawn.sum()
+        return Shown(
+            dense,
+            found.total,
+            steps=("weighted least squares over the levels, nearest non-negative map, divided by "
+                   "its total",),
+        )  # fmt: skip
+
+
+def _level_parts(epsilon: Fraction, start: int, last: int, units: int) -> tuple[Part, ...]:
+    """Split ε among levels; the few 2⁻⁴⁰ that rounding down leaves go to the first.
+
+    So the price of a price is that price again, and who has a certificate finds the same split.
+    """
+    total = epsilon_units(epsilon)
+    split = list(level_split(total, GAMMA_SQUARED, start, last))
+    split[0] += total - sum(split)
+    if split[-1] < 1:
+        raise ParameterError(
+            "epsilon", f"level {last} would get less than 2^-40", "give more, or read fewer levels"
+        )
+    return tuple(
+        Part(f"level {level}", share * UNIT, units) for level, share in enumerate(split, start)
+    )
+
+
+def _level_errors(parts: tuple[Part, ...], units: int) -> list[dict[str, Any]]:
+    return [
+        noise_error(f"users in a cell of {part.name}", part.epsilon, part.sensitivity, units)
+        for part in parts
+    ]
+
+
+def _in_users(values: list[int], units: int) -> NDArray[np.float64]:
+    """Return noisy whole numbers in users; Python's quotient of any two is correctly rounded."""
+    return np.array([value / units for value in values], dtype=float)

@@ -1,0 +1,175 @@
+"""The mean of bounded columns over people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from explorer.privacy.heatmaps.integers import RESOLUTION
+from explorer.privacy.releases.means import PLACES, exact_decimal, mean_from_noisy
+from explorer.release.errors import ParameterError
+from explorer.release.mechanisms.base import (
+    UNIT,
+    Output,
+    Part,
+    Plain,
+    RandomBytes,
+    Reads,
+    ReleaseMechanism,
+    Shown,
+    noise_error,
+)
+from explorer.release.mechanisms.fields import Fields, brief, epsilon_units, text_of
+from explorer.release.mechanisms.noise import bits_of, noisy
+from explorer.release.mechanisms.user_maps import MOST_UNITS, mean_sums
+from explorer.release.mechanisms.where import WHERE, Area
+from explorer.release.people import People
+
+MOST_COLUMNS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Checked parameters.
+
+    Attributes
+    ----------
+    area : Area
+    columns : tuple of str
+    low, high : tuple of str
+        Public bounds of each column as typed; values beyond count as the bound.
+    count_share : Fraction
+        Of ε, for the number of users.
+    units : int
+        B.
+    """
+
+    area: Area
+    columns: tuple[str, ...]
+    low: tuple[str, ...]
+    high: tuple[str, ...]
+    count_share: Fraction
+    units: int
+
+    def bounds(self) -> list[tuple[Fraction, Fraction]]:
+        """Return the bounds of each column."""
+        return [
+            (exact_decimal("low", low), exact_decimal("high", high))
+            for low, high in zip(self.low, self.high, strict=True)
+        ]
+
+    def as_parameters(self) -> dict[str, Plain]:
+        """Return them as a certificate states them."""
+        return self.area.as_parameters() | {
+            "value_columns": list(self.columns),
+            "low": list(self.low),
+            "high": list(self.high),
+            "count_share": text_of(self.count_share),
+            "units": self.units,
+        }
+
+
+class Mean(ReleaseMechanism[Columns]):
+    """The mean of columns between public bounds, each user weighing the same.
+
+    Privacy
+    -------
+    A user's K ≥ 1 rows that are readable in all d columns become y = ⌊B·Σ(clip x − a)/(K(b − a))⌋
+    in 0…B and t = 2y − B for every column, in exact decimals: each sum of t moves by at most B, the
+    number of users by 1. Discrete Laplace noise of scale B/ε_S and 1/ε_N makes these ε_S- and
+    ε_N-DP for adding or removing a user; d·ε_S + ε_N add up. The mean is post-processing.
+    """
+
+    id: ClassVar[str] = "mean/1"
+    label: ClassVar[str] = "Mean of columns"
+    privacy: ClassVar[str] = (
+        "One user changes each column's sum by at most B units and the number of people by 1; the "
+        "ε of all add up."
+    )
+
+    def checked(self, parameters: Mapping[str, Any]) -> Columns:
+        """Return checked parameters."""
+        own = (*WHERE, "value_columns", "low", "high", "count_share", "units")
+        fields = Fields(self.id, parameters, own)
+        columns = fields.texts("value_columns")
+        if len(set(columns)) < len(columns) or len(columns) > MOST_COLUMNS:
+            raise ParameterError(
+                "value_columns", "are too many or not all different",
+                f"give at most {MOST_COLUMNS}, each once",
+            )  # fmt: skip
+        low, high = (fields.decimals(name, len(columns)) for name in ("low", "high"))
+        for column, (_, least), (b, most) in zip(columns, low, high, strict=True):
+            if not least < most:
+                raise ParameterError(
+                    "high", f"{brief(b)} of {brief(column)} is not above low", "give more"
+                )
+        return Columns(
+            Area.of(fields, needs_box=False),
+            columns,
+            tuple(text for text, _ in low),
+            tuple(text for text, _ in high),
+            fields.fraction("count_share", "1/5", Fraction(0), Fraction(1)),
+            fields.whole("units", RESOLUTION, 1, MOST_UNITS),
+        )
+
+    def reads(self, p: Columns) -> Reads:
+        """Return the columns, and what box and time range need."""
+        return p.area.reads(*p.columns)
+
+    def parts(self, p: Columns, epsilon: Fraction) -> tuple[Part, ...]:
+        """Return the columns' sums and the number of users."""
+        whole = epsilon_units(epsilon)
+        users = whole * p.count_share.numerator // p.count_share.denominator
+        each = (whole - users) // len(p.columns)
+        users = whole - each * len(p.columns)  # so that the price of a price is that price again
+        if min(users, each) < 1:
+            raise ParameterError("epsilon", "a part would get less than 2^-40", "give more")
+        sums = (Part(f"sum of {name}", each * UNIT, p.units) for name in p.columns)
+        return (*sums, Part("count", users * UNIT, 1))
+
+    def most_numbers(self, p: Columns, epsilon: Fraction) -> int:
+        """Return how many are stored."""
+        return len(p.columns) + 1
+
+    def draw(
+        self, people: People, p: Columns, epsilon: Fraction, random_bytes: RandomBytes
+    ) -> Output:
+        """Add up; stored are the noisy centred sums S and the noisy number of users N."""
+        *sums, count = self.parts(p, epsilon)
+        bits = bits_of(random_bytes)
+        scale = 10**PLACES
+        bounds = [(int(low * scale), int(high * scale)) for low, high in p.bounds()]
+        totals, users = mean_sums(people, p.area, p.columns, bounds, p.units)
+        found = noisy(totals, p.units, sums[0].epsilon, bits)
+        (noisy_users,) = noisy(users, 1, count.epsilon, bits)
+        stored = {"centred_sums": found, "noisy_users": noisy_users}
+        return Output(stored, (len(found) + 1,))
+
+    def expected_error(self, p: Columns, epsilon: Fraction) -> list[dict[str, Any]]:
+        """Return how far the sums, in users, and the number of users are off.
+
+        A sum's error divided by the number of users is the mean's, in halves of high − low.
+        """
+        *sums, count = self.parts(p, epsilon)
+        return [
+            *(noise_error(f"{part.name}, in users", part.epsilon, p.units, p.units)
+              for part in sums),
+            noise_error("noisy_users", count.epsilon, 1),
+        ]  # fmt: skip
+
+    def shown(self, output: Mapping[str, Any], p: Columns, epsilon: Fraction) -> Shown:
+        """Return the means and the number of users."""
+        users = output["noisy_users"]
+        means = [
+            (name, float(mean_from_noisy(total, users, low, high, p.units)))
+            for name, total, (low, high) in zip(
+                p.columns, output["centred_sums"], p.bounds(), strict=True
+            )
+        ]
+        return Shown(
+            table=(*((f"Mean of {name}", value) for name, value in means),
+                   ("People", float(users))),
+            steps=("a + (b − a)(1/2 + S/(2B·max(N, 1))) for bounds a, b, clipped to them",),
+        )  # fmt: skip

@@ -1,0 +1,30 @@
+"""Fresh exact noise added to whole numbers: the last thing that touches them before the store."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from numpy.typing import NDArray
+
+from explorer.privacy.noise.bits import BitSource, ByteBits
+from explorer.privacy.noise.exact import discrete_laplace
+from explorer.release.mechanisms.base import RandomBytes
+
+
+def bits_of(random_bytes: RandomBytes) -> BitSource:
+    """Return the bits of fresh random bytes."""
+    return ByteBits(random_bytes)
+
+
+def noisy(counts: NDArray[Any], sensitivity: int, epsilon: Fraction, bits: BitSource) -> list[int]:
+    """Return whole numbers plus discrete Laplace noise of scale sensitivity/ε, fresh for each.
+
+    Counts in 64 bits are below 2⁶² in size; noise beyond that comes as Python's integers, and so
+    does the sum.
+    """
+    drawn = discrete_laplace(sensitivity / epsilon, len(counts), bits)
+    if drawn.dtype == object or counts.dtype == object:
+        counts, drawn = counts.astype(object), drawn.astype(object)
+    found: list[int] = (counts + drawn).tolist()
+    return found

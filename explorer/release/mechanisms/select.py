@@ -1,0 +1,128 @@
+"""Choice of a region among a fixed public grid, by how many people were there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from explorer.privacy.releases.selection import gap_quantile, permute_and_flip
+from explorer.release.errors import ParameterError
+from explorer.release.mechanisms.base import (
+    UNIT,
+    USUAL,
+    Output,
+    Part,
+    Plain,
+    RandomBytes,
+    Reads,
+    ReleaseMechanism,
+    Shown,
+    error_of,
+)
+from explorer.release.mechanisms.fields import Fields, epsilon_units
+from explorer.release.mechanisms.noise import bits_of
+from explorer.release.mechanisms.user_maps import region_counts
+from explorer.release.mechanisms.where import WHERE, Area
+from explorer.release.people import People
+
+MOST_ALONG = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """Checked parameters: the box is divided into rows and columns, of which some are chosen."""
+
+    area: Area
+    rows: int
+    columns: int
+    chosen: int
+
+    def as_parameters(self) -> dict[str, Plain]:
+        """Return them as a certificate states them."""
+        grid = [self.rows, self.columns]
+        return self.area.as_parameters() | {"grid": grid, "chosen": self.chosen}
+
+
+class RegionSelection(ReleaseMechanism[Regions]):
+    """Which region of a grid has about the most people.
+
+    Privacy
+    -------
+    Scores are numbers of users with any row in a region: a user adds 0 or 1 to each, all in one
+    direction. Permute-and-flip with parameter ε/k is then ε/k-DP (see
+    `explorer.privacy.releases.selection`), without the usual factor 2. Of k regions each is chosen
+    among those left, by an own draw: which are left is known from what was chosen, and the k times
+    ε/k add up.
+    """
+
+    id: ClassVar[str] = "select.region/1"
+    label: ClassVar[str] = "Choice of a region"
+    privacy: ClassVar[str] = (
+        "One user adds 0 or 1 to every region's count, all in one direction; each choice costs its "
+        "own ε."
+    )
+
+    def checked(self, parameters: Mapping[str, Any]) -> Regions:
+        """Return checked parameters; at least one region is left over."""
+        fields = Fields(self.id, parameters, (*WHERE, "grid", "chosen"))
+        rows, columns = fields.wholes("grid", 2, 1, MOST_ALONG)
+        if rows * columns < 2:
+            raise ParameterError("grid", "one region leaves no choice", "give more rows or columns")
+        chosen = fields.whole("chosen", 1, 1, min(rows * columns - 1, 1000))
+        return Regions(Area.of(fields, needs_box=True), rows, columns, chosen)
+
+    def reads(self, p: Regions) -> Reads:
+        """Return coordinates, and times if there is a range."""
+        return p.area.reads()
+
+    def parts(self, p: Regions, epsilon: Fraction) -> tuple[Part, ...]:
+        """Return the choices, of equal ε."""
+        units = epsilon_units(epsilon) // p.chosen
+        if units < 1:
+            raise ParameterError("epsilon", "a choice would get less than 2^-40", "give more")
+        return tuple(
+            Part(f"choice {k}", units * UNIT, 1, "permute-and-flip") for k in range(1, p.chosen + 1)
+        )
+
+    def most_numbers(self, p: Regions, epsilon: Fraction) -> int:
+        """Return how many are stored."""
+        return p.chosen
+
+    def draw(
+        self, people: People, p: Regions, epsilon: Fraction, random_bytes: RandomBytes
+    ) -> Output:
+        """Choose; stored are indices of regions, counted row by row from the south-west."""
+        bits = bits_of(random_bytes)
+        scores = region_counts(people, p.area, p.rows, p.columns)
+        left = np.arange(len(scores))
+        found: list[int] = []
+        for part in self.parts(p, epsilon):
+            at = permute_and_flip(scores[left], part.epsilon, bits)
+            found.append(int(left[at]))
+            left = np.delete(left, at)
+        return Output({"regions": found}, (p.chosen,))
+
+    def expected_error(self, p: Regions, epsilon: Fraction) -> list[dict[str, Any]]:
+        """Return by how many users a chosen region may fall short of the best one."""
+        return [
+            error_of(
+                f"users by which {part.name} is below the best that was left",
+                gap_quantile(p.rows * p.columns - k, part.epsilon, 1 - USUAL),
+            )
+            for k, part in enumerate(self.parts(p, epsilon))
+        ]
+
+    def shown(self, output: Mapping[str, Any], p: Regions, epsilon: Fraction) -> Shown:
+        """Return the regions by row and column, and a map of them."""
+        grid = np.zeros((p.rows, p.columns))
+        table = []
+        for k, region in enumerate(output["regions"], 1):
+            row, column = divmod(region, p.columns)
+            grid[row, column] = 1 / p.chosen
+            name = f"Choice {k}: row {row + 1} from the south, column {column + 1} from the west"
+            table.append((name, float(region)))
+        return Shown(grid, table=tuple(table), steps=("none",))

@@ -1,0 +1,202 @@
+"""From rows to whole numbers: what each user contributes, and the sums over users.
+
+No float. What a user contributes is made of their own rows and of public numbers; users are mixed
+by adding whole numbers up. Nothing in a row makes any of this fail: whatever could leave 64 bits is
+bounded beforehand by public limits (`MOST_UNITS`) and by what memory holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.privacy.heatmaps.integers import IntegerCounts, integer_counts
+from explorer.privacy.heatmaps.pyramid.morton import encode
+from explorer.privacy.releases.means import centred_value, read_decimal
+from explorer.release.mechanisms.where import Area
+from explorer.release.people import IntArray, People
+
+MOST_UNITS = 1 << 28
+"""B at most: with it sums over all users of 2³³ rows stay below 2⁶²."""
+
+Whole = NDArray[Any]
+
+
+def heatmap_counts(people: People, area: Area, level: int, units: int) -> IntegerCounts:
+    """Return every user's share of rows in the cells of a box by cumulative floors, total B."""
+    rows, user = _rows(people, area)
+    codes = _cells(people, area, rows, level)
+    return integer_counts(user, codes, np.ones(len(rows), np.int64), level, units)
+
+
+def one_cell_counts(people: People, area: Area, level: int) -> Whole:
+    """Return how many users have most of their rows in each cell, shape (4^level,), Morton order.
+
+    Of cells with equally many the one with the least Morton code counts.
+    """
+    rows, user = _rows(people, area)
+    user, codes, visits = _visits(user, _cells(people, area, rows, level), 4**level)
+    # Of each user's cells the first with the most visits.
+    order = np.lexsort((codes, -visits, user))
+    first = order[np.flatnonzero(np.diff(user[order], prepend=-1))]
+    return summed(codes[first], np.ones(len(first), np.int64), 4**level)
+
+
+def user_count(people: People, area: Area) -> Whole:
+    """Return how many users have a row that counts, shape (1,)."""
+    user = _rows(people, area)[1]
+    present = np.flatnonzero(np.diff(user, prepend=-1))
+    return summed(np.zeros(len(present), np.int64), np.ones(len(present), np.int64), 1)
+
+
+def region_counts(people: People, area: Area, rows: int, columns: int) -> Whole:
+    """Return how many users have any row in each cell of a grid, row by row from the south-west."""
+    assert area.edges is not None
+    at, user = _rows(people, area)
+    y, x = _lines(people, area, at, rows, columns)
+    _, cells, _ = _visits(user, y * columns + x, rows * columns)
+    return summed(cells, np.ones(len(cells), np.int64), rows * columns)
+
+
+def bin_counts(
+    people: People, area: Area, column: str, bin_of: Callable[[str], int | None], bins: int, B: int
+) -> Whole:
+    """Return every user's share of rows in bins by cumulative floors, total B, summed over users.
+
+    Parameters
+    ----------
+    column : str
+        Of texts.
+    bin_of : callable text → bin
+        None for a text that makes its row unreadable.
+    bins : int
+    B : int
+    """
+    texts = people.texts[column]
+    known: dict[str, int] = {}
+
+    def found(text: str | None) -> int:
+        if text is None:
+            return -1
+        if text not in known:
+            at = bin_of(text)
+            known[text] = -1 if at is None else at
+        return known[text]
+
+    rows, user = _rows(people, area)
+    at = np.fromiter((found(texts[row]) for row in rows.tolist()), np.int64, len(rows))
+    there = at >= 0
+    level = max((bins - 1).bit_length() + 1, 2) // 2
+    counts = integer_counts(
+        user[there], at[there], np.ones(np.count_nonzero(there), np.int64), level, B
+    )
+    return summed(counts.codes, counts.masses, bins)
+
+
+def mean_sums(
+    people: People, area: Area, columns: tuple[str, ...], bounds: list[tuple[int, int]], B: int
+) -> tuple[Whole, Whole]:
+    """Return Σ(2y − B) over users for every column, and how many users there are.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        A row counts if it is readable in all of them.
+    bounds : list of (int, int)
+        Of each column, in units of 10⁻⁸⁰.
+    B : int
+
+    Returns
+    -------
+    sums : ndarray, shape (columns,)
+    users : ndarray, shape (1,)
+    """
+    texts = [people.texts[column] for column in columns]
+    known: dict[str | None, int | None] = {None: None}
+    rows, user = _rows(people, area)
+    sums, users = [0] * len(columns), 0
+    mine: list[tuple[int, ...]] = []
+
+    def leave() -> None:
+        nonlocal users
+        if mine:
+            for k, (low, high) in enumerate(bounds):
+                sums[k] += 2 * centred_value((row[k] for row in mine), low, high, B) - B
+            users += 1
+            mine.clear()
+
+    before = -1
+    for row, who in zip(rows.tolist(), user.tolist(), strict=True):
+        if who != before:
+            leave()
+            before = who
+        values = []
+        for column in texts:
+            text = column[row]
+            if text not in known:
+                known[text] = read_decimal(text) if text is not None else None
+            value = known[text]
+            if value is None:
+                break
+            values.append(value)
+        else:
+            mine.append(tuple(values))
+    leave()
+    return _packed(sums), _packed([users])
+
+
+def summed(index: IntArray, values: Whole, size: int) -> Whole:
+    """Return the sums of values with equal indices, shape (size,)."""
+    found = np.zeros(size, values.dtype)
+    np.add.at(found, index, values)
+    return found
+
+
+def _packed(values: list[int]) -> Whole:
+    fits = all(abs(value) < 1 << 62 for value in values)
+    return np.array(values, dtype=np.int64 if fits else object)
+
+
+def _rows(people: People, area: Area) -> tuple[IntArray, IntArray]:
+    """Return which rows count, user by user, and their users."""
+    marked = area.marked(people)
+    return np.flatnonzero(marked), people.of_rows()[marked]
+
+
+def _cells(people: People, area: Area, rows: IntArray, level: int) -> IntArray:
+    y, x = _lines(people, area, rows, 1 << level, 1 << level)
+    return encode(y, x)
+
+
+def _lines(
+    people: People, area: Area, at: IntArray, rows: int, columns: int
+) -> tuple[IntArray, IntArray]:
+    """Return the row and column of the box's grid that rows of the file lie in.
+
+    The northern and eastern sides belong to the last ones.
+    """
+    assert people.lat is not None
+    assert people.lon is not None
+    sides = area.edges
+    assert sides is not None
+
+    def line(values: NDArray[Any], low: int, high: int, count: int) -> IntArray:
+        offset = values[at].astype(np.int64) - low
+        return np.asarray(np.minimum(offset * count // (high - low), count - 1))
+
+    return (
+        line(people.lat, sides.south, sides.north, rows),
+        line(people.lon, sides.west, sides.east, columns),
+    )
+
+
+def _visits(user: IntArray, cells: IntArray, size: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return users' cells, each once and in order, with how many rows they have there."""
+    keys = user * size + cells
+    keys.sort()
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    visits, keys = np.diff(first, append=len(keys)), keys[first]
+    return keys // size, keys % size, visits

@@ -1,0 +1,107 @@
+"""Which rows count: a public box and a public time range."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from explorer.release.errors import ParameterError
+from explorer.release.mechanisms.base import Plain, Reads
+from explorer.release.mechanisms.fields import Fields, time_text
+from explorer.release.people import BoolArray, People
+from explorer.user_rows import EARTH_STEP, Edges
+
+WHERE = ("box", "start", "end")
+_SIDES = (("south", 90), ("west", 180), ("north", 90), ("east", 180))
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A closed box in whole steps of 10⁻⁷ degrees and a half-open time range, each or none.
+
+    Attributes
+    ----------
+    box : tuple of str
+        South, west, north, east in degrees as typed; empty without one.
+    edges : Edges or None
+    start, end : int or None
+        Seconds; rows with start ≤ t < end count.
+    """
+
+    box: tuple[str, ...]
+    edges: Edges | None
+    start: int | None
+    end: int | None
+
+    @classmethod
+    def of(cls, fields: Fields, *, needs_box: bool) -> Area:
+        """Read ``box``, ``start`` and ``end``.
+
+        Raises
+        ------
+        ParameterError
+        """
+        box, edges = _box(fields) if needs_box or fields.has("box") else ((), None)
+        start, end = (fields.time(name) if fields.has(name) else None for name in ("start", "end"))
+        if start is not None and end is not None and not start < end:
+            raise ParameterError("end", "is not after start", "exchange them")
+        return cls(box, edges, start, end)
+
+    def as_parameters(self) -> dict[str, Plain]:
+        """Return what a certificate states."""
+        found: dict[str, Plain] = {"box": list(self.box)} if self.box else {}
+        for name, value in (("start", self.start), ("end", self.end)):
+            if value is not None:
+                found[name] = time_text(value)
+        return found
+
+    @property
+    def timed(self) -> bool:
+        """Whether times matter."""
+        return self.start is not None or self.end is not None
+
+    def reads(self, *texts: str) -> Reads:
+        """Return the columns that this asks for, and further ones."""
+        return Reads(self.edges is not None, self.timed, texts)
+
+    def marked(self, people: People) -> BoolArray:
+        """Return of every row whether it counts; each is judged alone."""
+        found = np.ones(people.rows, bool)
+        if (sides := self.edges) is not None:
+            assert people.lat is not None
+            assert people.lon is not None
+            assert people.placed is not None
+            found &= people.placed
+            found &= (people.lat >= sides.south) & (people.lat <= sides.north)
+            found &= (people.lon >= sides.west) & (people.lon <= sides.east)
+        if self.timed:
+            assert people.time is not None
+            assert people.timed is not None
+            found &= people.timed
+            if self.start is not None:
+                found &= people.time >= self.start
+            if self.end is not None:
+                found &= people.time < self.end
+        return found
+
+
+def _box(fields: Fields) -> tuple[tuple[str, ...], Edges]:
+    given = fields.decimals("box", 4)
+    whole = []
+    for (name, most), (text, value) in zip(_SIDES, given, strict=True):
+        steps: Fraction = value / EARTH_STEP
+        if steps.denominator != 1:
+            raise ParameterError(
+                "box", f"{text} has more than seven decimals", "leave out the rest"
+            )
+        if abs(value) > most:
+            raise ParameterError("box", f"{name} {text} is outside ±{most}", "give degrees")
+        whole.append(int(steps))
+    south, west, north, east = whole
+    if not (south < north and west < east):
+        raise ParameterError(
+            "box", "has no area", "give south, west, north, east; south < north, west < east"
+        )
+    return tuple(text for text, _ in given), Edges(south, west, north, east)

@@ -1,0 +1,296 @@
+"""PLAN.json: all that a release is, before anything is drawn; read strictly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from explorer.release.errors import ParameterError, ReleaseError
+from explorer.release.format import FORMAT_KEYS, LAT, LON, TIME, FileFormat
+from explorer.release.mechanisms import MECHANISMS
+from explorer.release.mechanisms.base import UNIT, Part, Reads, ReleaseMechanism
+from explorer.release.wire import read_fraction, read_json
+
+SCHEMA = "privacy-explorer/plan/1"
+MOST_TEXT = 4000
+"""Characters of a text, as in the certificate's schema."""
+MOST_PARTS = 1000
+"""No mechanism has more; each is rounded down by less than a unit."""
+MOST_CONDITIONS = 50
+MOST_PLAN_BYTES = 4 << 20
+
+TEXTS = (
+    "title", "curator", "description", "intended_use", "label", "period", "region", "source_type",
+)  # fmt: skip
+"""What is declared in words; `label` is that of the data."""
+
+_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What the curator states, and no program can check.
+
+    Attributes
+    ----------
+    texts : mapping of str to str
+        One for each of `TEXTS`.
+    independent_of_data : bool
+        Whether it is declared that no parameter was chosen by looking at the data.
+    conditions : tuple of str
+    """
+
+    texts: Mapping[str, str]
+    independent_of_data: bool
+    conditions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A release as it was planned: a function of what was typed alone.
+
+    Attributes
+    ----------
+    population : str
+        Its id in the ledger.
+    data : Path
+        The file, of which nothing but its path is known here.
+    mechanism : ReleaseMechanism
+    form : FileFormat
+        How the file is read.
+    checked : object
+        The mechanism's own parameters.
+    epsilon : Fraction
+        What is asked of the mechanism.
+    price : Fraction
+        What is charged: the sum of the parts, which are rounded down to units of 2⁻⁴⁰.
+    declared : Declared
+    """
+
+    population: str
+    data: Path
+    mechanism: ReleaseMechanism[Any]
+    form: FileFormat
+    checked: Any
+    epsilon: Fraction
+    price: Fraction
+    declared: Declared
+
+    @property
+    def reads(self) -> Reads:
+        """Which columns the mechanism asks for."""
+        return self.mechanism.reads(self.checked)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The measurements, whose ε add up to the price."""
+        return self.mechanism.parts(self.checked, self.epsilon)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return all parameters as the certificate states them, every default written out."""
+        own: dict[str, Any] = self.checked.as_parameters()
+        return self.form.parameters() | own
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan's file; a relative path of data is taken from its folder.
+
+    Raises
+    ------
+    ReleaseError
+        One sentence that names file, field and remedy.
+    """
+    try:
+        size = path.stat().st_size
+        if size > MOST_PLAN_BYTES:
+            raise ReleaseError(f"{path.name}: it has {size} bytes, too many for a plan")
+        data = path.read_bytes()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise ReleaseError(f"{path.name}: {reason}; give the path of a PLAN.json") from None
+    content = read_json(data, path.name)
+    try:
+        return checked_plan(content, path.parent)
+    except ReleaseError as error:
+        raise ReleaseError(f"{path.name}: {error}") from None
+
+
+def checked_plan(content: object, folder: Path = Path()) -> Plan:
+    """Return a plan from what its JSON says.
+
+    Raises
+    ------
+    ParameterError
+        Naming the field, what is wrong and the remedy.
+    """
+    top = _fields(content, "", ("schema", "population", "data", "mechanism", "declared"))
+    if top["schema"] != SCHEMA:
+        raise ParameterError("schema", f"{_short(top['schema'])} is not read", f"give {SCHEMA}")
+    population = top["population"]
+    if not isinstance(population, str) or not _ID.fullmatch(population):
+        raise ParameterError(
+            "population", f"{_short(population)} is no population's id",
+            "give its 32 digits as the ledger shows them",
+        )  # fmt: skip
+    data = _text(top["data"], "data")
+    if not data.strip() or "\0" in data:
+        raise ParameterError("data", f"{_short(data)} is no path", "give the path of the file")
+    mechanism = _fields(top["mechanism"], "mechanism", ("id", "parameters", "epsilon"))
+    return made_plan(
+        population,
+        folder / data,
+        mechanism["id"],
+        mechanism["parameters"],
+        _epsilon(mechanism["epsilon"]),
+        _declared(top["declared"]),
+    )
+
+
+def made_plan(
+    population: str,
+    data: Path,
+    mechanism_id: object,
+    parameters: object,
+    epsilon: Fraction,
+    declared: Declared,
+) -> Plan:
+    """Return a plan whose mechanism and parameters are checked.
+
+    Of all ε that cost the same the least is asked: what a plan draws is known from its price.
+
+    Raises
+    ------
+    ParameterError
+        Naming the field, what is wrong and the remedy.
+    """
+    mechanism = MECHANISMS.get(mechanism_id) if isinstance(mechanism_id, str) else None
+    if mechanism is None:
+        raise ParameterError(
+            "mechanism.id", f"{_short(mechanism_id)} is not known here",
+            f"give one of {', '.join(MECHANISMS)}",
+        )  # fmt: skip
+    if not isinstance(parameters, dict):
+        raise ParameterError("mechanism.parameters", "is no object", "give names and values")
+    for name, value in parameters.items():
+        _check_plain(value, f"mechanism.parameters.{_short(name)[1:-1]}")
+    try:
+        form = FileFormat.checked(parameters)
+        own = {name: value for name, value in parameters.items() if name not in FORMAT_KEYS}
+        checked = mechanism.checked(own)
+        price = mechanism.price(checked, epsilon)
+        asked = epsilon_of(price, mechanism, checked)
+        plan = Plan(population, data, mechanism, form, checked, asked, price, declared)
+        _check_columns(plan)
+    except ParameterError as error:
+        path = "mechanism" if error.field == "epsilon" else "mechanism.parameters"
+        raise error.below(path) from None
+    return plan
+
+
+def epsilon_of(price: Fraction, mechanism: ReleaseMechanism[Any], checked: Any) -> Fraction:
+    """Return the least ε that costs a price; ledgers and certificates hold the price alone.
+
+    Raises
+    ------
+    ParameterError
+        If none does.
+    """
+    for more in range(MOST_PARTS):
+        epsilon = price + more * UNIT
+        with suppress(ParameterError):  # too little for all parts
+            if mechanism.price(checked, epsilon) == price:
+                return epsilon
+    raise ParameterError("epsilon", f"{price} is no price of {mechanism.id}", "plan again")
+
+
+def _check_columns(plan: Plan) -> None:
+    """Refuse a plan whose file, as declared, has not what the mechanism reads."""
+    reads = plan.reads
+    needed = (LAT, LON) * reads.places + (TIME,) * reads.times + reads.texts
+    for name in needed:
+        if name not in plan.form.columns:
+            raise ParameterError(
+                "columns", f"has no {name!r}, which {plan.mechanism.id} reads",
+                "name the file's columns in their order, this one among them",
+            )  # fmt: skip
+
+
+def _declared(content: object) -> Declared:
+    names = (*TEXTS, "independent_of_data", "conditions")
+    found = _fields(content, "declared", names)
+    texts = {name: _text(found[name], f"declared.{name}") for name in TEXTS}
+    independent = found["independent_of_data"]
+    if not isinstance(independent, bool):
+        raise ParameterError(
+            "declared.independent_of_data", "is neither true nor false", "give one of the two"
+        )
+    conditions = found["conditions"]
+    if not isinstance(conditions, list) or len(conditions) > MOST_CONDITIONS:
+        raise ParameterError(
+            "declared.conditions", f"is no list of at most {MOST_CONDITIONS} texts", "give one"
+        )
+    stated = tuple(_text(text, f"declared.conditions[{k}]") for k, text in enumerate(conditions))
+    return Declared(texts, independent, stated)
+
+
+def _epsilon(value: object) -> Fraction:
+    try:
+        epsilon = read_fraction(value, "mechanism.epsilon")
+    except ReleaseError as error:
+        problem = str(error).partition(": ")[2]
+        raise ParameterError("mechanism.epsilon", problem, 'give it as in "1/2"') from None
+    if not epsilon:
+        raise ParameterError("mechanism.epsilon", "is 0", "give more: nothing costs nothing")
+    return epsilon
+
+
+def _fields(content: object, path: str, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return an object that has exactly these fields."""
+    where = path or "plan"
+    if not isinstance(content, dict):
+        raise ParameterError(where, "is no object", f"give one with {', '.join(names)}")
+    below = f"{path}." if path else ""
+    for name in content:
+        if name not in names:
+            raise ParameterError(
+                below + _short(name)[1:-1], "is not known",
+                f"leave it out; {where} has {', '.join(names)}",
+            )  # fmt: skip
+    for name in names:
+        if name not in content:
+            raise ParameterError(below + name, "is missing", "add it")
+    return content
+
+
+def _text(value: object, field: str) -> str:
+    if not isinstance(value, str):
+        raise ParameterError(field, "is no text", "give it in quotes")
+    if len(value) > MOST_TEXT:
+        raise ParameterError(field, f"is longer than {MOST_TEXT} characters", "shorten it")
+    if any(0xD800 <= ord(char) <= 0xDFFF or (ord(char) < 32 and char != "\n") for char in value):
+        raise ParameterError(field, "has characters that can't be printed", "leave them out")
+    return value
+
+
+def _check_plain(value: object, field: str) -> None:
+    """Refuse what a certificate's parameters can't hold: text, whole numbers, lists of them."""
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, str):
+            _text(item, field)
+        elif isinstance(item, bool) or not isinstance(item, int):
+            raise ParameterError(
+                field, f"{_short(item)} is neither text nor a whole number",
+                "give one of these, or a list of them",
+            )  # fmt: skip
+        elif abs(item) >= 1 << 62:
+            raise ParameterError(field, "is too large a number", "give a smaller one")
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,324 @@
+"""The data file of a release: read once, hashed while that, every row by itself.
+
+No row decides how another one is read: there is no guess, no quote that spans rows, no error a row
+could raise, and none is counted. What can't be read is left out; nothing says so.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.release.errors import ReleaseError
+from explorer.release.format import DELIMITERS, HEADERS, LAT, LON, TIME, USER, FileFormat
+from explorer.release.mechanisms.base import Reads
+from explorer.release.people import People
+from explorer.release.values import coordinate_reader, text_reader, time_reader, zone_of
+from explorer.release.vectors import (
+    Block,
+    Places,
+    WholeReader,
+    coordinates,
+    iso_times,
+    other_times,
+    same_as_before,
+    unix_times,
+)
+
+BLOCK = 8 << 20
+"""Bytes that are read at a time."""
+LONGEST_ROW = 1 << 20
+"""Bytes of a row, its end left out; longer ones can't be read."""
+NEWLINE = 10
+GZIP = ".gz"
+"""A file whose name ends so is unpacked: the name is the plan's, not the file's."""
+
+_KEPT = 1 << 20
+"""Spellings of texts that are kept in mind, for speed."""
+
+
+@dataclass(frozen=True)
+class ReadFile:
+    """What was read of a file: curator only.
+
+    Attributes
+    ----------
+    people : People
+    sha256 : str
+        Of the file's bytes as they are on disk, in hexadecimal digits.
+    ids : tuple of str
+        Of the users, in the order of `people`.
+    """
+
+    people: People
+    sha256: str
+    ids: tuple[str, ...]
+
+
+def read_file(path: Path, form: FileFormat, reads: Reads) -> ReadFile:
+    """Read a file once, in a declared format.
+
+    Parameters
+    ----------
+    path : Path
+    form : FileFormat
+    reads : Reads
+        Which columns are needed; others are not looked at.
+
+    Raises
+    ------
+    ReleaseError
+        If the file can't be read at all, or its archive is broken: never for what a row holds.
+    """
+    try:
+        with path.open("rb") as file, Rows(form, reads) as rows:
+            hashed = _Hashed(file)
+            unpacked = gzip.GzipFile(fileobj=hashed) if path.name.endswith(GZIP) else hashed
+            for block in blocks(unpacked.read, HEADERS[form.header], BLOCK):
+                rows.add(block)
+            while hashed.read(BLOCK):  # what may follow an archive is hashed too
+                pass
+            return ReadFile(rows.people(), hashed.sha256.hexdigest(), rows.ids)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ReleaseError(f"data: the archive is broken ({error}); fetch it again") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise ReleaseError(f"data: the file can't be read ({reason}); check its path") from None
+
+
+class _Hashed(io.RawIOBase):
+    """A file that is hashed while it is read."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self.sha256 = file, hashlib.sha256()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count: int = self._file.readinto(buffer)  # type: ignore[attr-defined]
+        self.sha256.update(memoryview(buffer)[:count])
+        return count
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self.sha256.update(data)
+        return data
+
+
+def blocks(read: Callable[[int], bytes], header: bool, size: int) -> Iterator[bytes]:
+    """Yield whole rows, each with its end, many at a time; those too long are left out.
+
+    Parameters
+    ----------
+    read : callable
+        Returns so many bytes, fewer only at the file's end.
+    header : bool
+        Whether the first row is left out.
+    size : int
+        Bytes read at a time.
+    """
+    left, skipped = b"", header
+    while data := read(size):
+        if skipped:
+            end = data.find(b"\n") + 1
+            skipped, data = not end, data[end:]
+            if skipped:
+                continue
+        rows = left + data
+        end = rows.rfind(b"\n") + 1
+        if end:
+            yield rows[:end]
+        left = rows[end:]
+        if len(left) > LONGEST_ROW:
+            left, skipped = b"", True
+    if left:
+        yield left + b"\n"
+
+
+class Rows:
+    """Rows that are being read, in private work files that have no names."""
+
+    def __init__(self, form: FileFormat, reads: Reads) -> None:
+        self._form, self._reads = form, reads
+        self._text = text_reader(form)
+        self._wholes: dict[str, _Wholes] = {}
+        if reads.places:
+            for name, most in ((LAT, 90), (LON, 180)):
+                slow = coordinate_reader(form, most)
+                self._wholes[name] = _Wholes(name, partial(coordinates, most=most, slow=slow))
+        if reads.times:
+            self._wholes[TIME] = _Wholes(TIME, _times(form))
+        self._texts = {name: _Texts(name, self._text) for name in reads.texts}
+        self._codes = _Work()
+        self._users: dict[str, int] = {}
+        self._spelt: dict[bytes, int] = {}
+
+    def __enter__(self) -> Rows:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._codes.close()
+        for column in self._columns():
+            column.close()
+
+    def _columns(self) -> tuple[_Wholes | _Texts, ...]:
+        return *self._wholes.values(), *self._texts.values()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the users, in the order in which they were first read."""
+        return tuple(self._users)
+
+    def add(self, raw: bytes) -> None:
+        """Read some whole rows, each with its end."""
+        block, names = Block.of(raw), self._form.columns
+        fields = _fields(block, len(raw), DELIMITERS[self._form.delimiter], len(names))
+        codes = self._user_codes(block, *fields(names.index(USER)))
+        kept = codes >= 0
+        self._codes.write(codes[kept])
+        for column in self._columns():
+            starts, ends = fields(names.index(column.name))
+            column.add(block, starts[kept], ends[kept])
+
+    def _user_codes(self, block: Block, starts: Places, ends: Places) -> NDArray[np.int32]:
+        """Return the number of every row's user, −1 where the id can't be read."""
+        new = np.flatnonzero(~same_as_before(block, starts, ends))
+        found = np.empty(len(new), dtype=np.int32)
+        for k, (first, end) in enumerate(
+            zip(starts[new].tolist(), ends[new].tolist(), strict=True)
+        ):
+            raw = block.raw[first:end]
+            code = self._spelt.get(raw)
+            if code is None:
+                text = self._text(raw)
+                code = self._users.setdefault(text, len(self._users)) if text else -1
+                if len(self._spelt) >= _KEPT:
+                    self._spelt.clear()
+                self._spelt[raw] = code
+            found[k] = code
+        return np.repeat(found, np.diff(np.append(new, len(starts))))
+
+    def people(self) -> People:
+        """Return all rows, a user's together."""
+        codes = self._codes.read(np.int32)
+        order = np.argsort(codes, kind="stable")
+        counts = np.bincount(codes, minlength=len(self._users))
+        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        found = {name: column.read(order) for name, column in self._wholes.items()}
+        nothing = (None, None)
+        (lat, north), (lon, east) = found.get(LAT, nothing), found.get(LON, nothing)
+        time, timed = found.get(TIME, nothing)
+        placed = None if north is None or east is None else north & east
+        texts = {name: column.read(order) for name, column in self._texts.items()}
+        return People(starts, lat, lon, placed, time, timed, texts)
+
+
+def _times(form: FileFormat) -> WholeReader:
+    slow = time_reader(form)
+    if form.time_format == "iso":
+        return partial(iso_times, zone=zone_of(form), slow=slow)
+    if form.time_format in ("unix", "unix-ms"):
+        return partial(unix_times, unit=1 if form.time_format == "unix" else 1000, slow=slow)
+    return partial(other_times, slow=lru_cache(_KEPT)(slow))
+
+
+def _fields(
+    block: Block, size: int, delimiter: int, columns: int
+) -> Callable[[int], tuple[Places, Places]]:
+    """Return where the fields of a column begin and end, in rows that have all and no more."""
+    values = block.values[:size]
+    ends = np.flatnonzero(values == NEWLINE)
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    between = np.flatnonzero(values == delimiter)
+    first = np.searchsorted(between, starts)
+    count = np.diff(np.append(first, len(between)))
+    whole = (count == columns - 1) & (ends - starts <= LONGEST_ROW)
+    starts, ends, first = starts[whole], ends[whole], first[whole]
+    # white space around values is taken off; of this one there may be much, in files from Windows
+    ends = ends - ((ends > starts) & (block.values[ends - 1] == 13))
+
+    def fields(k: int) -> tuple[Places, Places]:
+        low = starts if k == 0 else between[first + k - 1] + 1
+        high = ends if k == columns - 1 else between[first + k]
+        return low, high
+
+    return fields
+
+
+class _Work:
+    """A file without a name that only this process sees, gone when it is closed or killed."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the rows
+
+    def write(self, values: NDArray[Any]) -> None:
+        self._file.write(np.ascontiguousarray(values).data)
+
+    def read(self, kind: type[np.generic]) -> NDArray[Any]:
+        self._file.seek(0)
+        return np.frombuffer(self._file.read(), dtype=kind)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _Wholes:
+    """A column of whole numbers."""
+
+    def __init__(self, name: str, reader: WholeReader) -> None:
+        self.name = name
+        self._reader, self._values, self._readable = reader, _Work(), _Work()
+
+    def close(self) -> None:
+        self._values.close()
+        self._readable.close()
+
+    def add(self, block: Block, starts: Places, ends: Places) -> None:
+        values, readable = self._reader(block, starts, ends)
+        self._values.write(values)
+        self._readable.write(readable)
+
+    def read(self, order: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        return self._values.read(np.int64)[order], self._readable.read(np.bool_)[order]
+
+
+class _Texts:
+    """A column of texts: each spelling is kept once, as long as there are not too many."""
+
+    def __init__(self, name: str, text: Callable[[bytes], str | None]) -> None:
+        self.name = name
+        self._text, self._codes = text, _Work()
+        self._spelt: dict[bytes, int] = {}
+        self._texts: list[str | None] = []
+
+    def close(self) -> None:
+        self._codes.close()
+
+    def add(self, block: Block, starts: Places, ends: Places) -> None:
+        codes = np.empty(len(starts), dtype=np.int64)
+        for k, (first, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+            raw = block.raw[first:end]
+            code = self._spelt.get(raw)
+            if code is None:
+                if len(self._spelt) >= _KEPT:
+                    self._spelt.clear()
+                code = self._spelt[raw] = len(self._texts)
+                self._texts.append(self._text(raw))
+            codes[k] = code
+        self._codes.write(codes)
+
+    def read(self, order: NDArray[np.intp]) -> list[str | None]:
+        texts = self._texts
+        return [texts[code] for code in self._codes.read(np.int64)[order].tolist()]

@@ -1,0 +1,144 @@
+"""One value of a row, from its bytes: read exactly, by the declared format alone."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from fractions import Fraction
+from math import floor
+from zoneinfo import ZoneInfo
+
+from explorer.privacy.releases.means import PLACES, read_decimal
+from explorer.release.format import ENCODINGS, TIME_FORMATS, FileFormat, fixed_offset, time_pattern
+
+DEGREE = 10**7
+"""Whole steps of a degree."""
+
+AROUND = "\ufeff"
+"""Taken off with the white space around a value: a mark at a file's beginning is no part of it."""
+
+FIRST_TIME = int(datetime(1, 1, 2, tzinfo=UTC).timestamp())
+LAST_TIME = int(datetime(9999, 12, 30, tzinfo=UTC).timestamp())
+"""Times beyond can't be read: some zone's day there has no date."""
+
+_ONE = 10**PLACES
+Whole = Callable[[bytes], int | None]
+"""Reads a whole number off a value's bytes; None where it can't be read."""
+
+_ISO = re.compile(
+    r"(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})"
+    r"(?:[T ](?P<hour>\d{2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.\d{1,9})?)?"
+    r"(?P<offset>Z|[+-]\d{2}(?::?\d{2})?)?)?",
+    re.ASCII,
+)
+_MONTHS = {
+    "Jan": 1, "Feb": 2, "Mar": 3, "Apr": 4, "May": 5, "Jun": 6,
+    "Jul": 7, "Aug": 8, "Sep": 9, "Oct": 10, "Nov": 11, "Dec": 12,
+}  # fmt: skip
+
+
+def text_reader(form: FileFormat) -> Callable[[bytes], str | None]:
+    """Return what reads text: without white space around it, in normal form C.
+
+    It returns None for bytes that the encoding does not have.
+    """
+    encoding = ENCODINGS[form.encoding]
+
+    def read(raw: bytes) -> str | None:
+        try:
+            text = raw.decode(encoding)
+        except UnicodeDecodeError:
+            return None
+        # twice: a mark may stand within white space, or white space within marks
+        text = text.strip().strip(AROUND).strip()
+        return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+    return read
+
+
+def coordinate_reader(form: FileFormat, most: int) -> Whole:
+    """Return what reads degrees within ±most as whole steps, the nearest ones, ties to even."""
+    text = text_reader(form)
+
+    def read(raw: bytes) -> int | None:
+        value = read_decimal(text(raw) or "")
+        if value is None or abs(value) > most * _ONE:
+            return None
+        return round(Fraction(value * DEGREE, _ONE))
+
+    return read
+
+
+def time_reader(form: FileFormat) -> Whole:
+    """Return what reads times as whole seconds since 1970 UTC, rounded down."""
+    text = text_reader(form)
+    if form.time_format in TIME_FORMATS[1:]:
+        unit = 1 if form.time_format == "unix" else 1000
+
+        def since(raw: bytes) -> int | None:
+            value = read_decimal(text(raw) or "")
+            return None if value is None else in_time(value // (unit * _ONE))
+
+        return since
+    pattern = _ISO if form.time_format == "iso" else time_pattern(form.time_format)
+    zone = zone_of(form)
+
+    def read(raw: bytes) -> int | None:
+        found = pattern.fullmatch(text(raw) or "")
+        return None if found is None else _seconds(found.groupdict(), zone)
+
+    return read
+
+
+def zone_of(form: FileFormat) -> tzinfo:
+    """Return the zone of times that state no offset."""
+    offset = fixed_offset(form.time_zone)
+    return ZoneInfo(form.time_zone) if offset is None else timezone(timedelta(seconds=offset))
+
+
+def in_time(seconds: int) -> int | None:
+    """Return seconds since 1970 if they are of a time that can be read."""
+    return seconds if FIRST_TIME <= seconds <= LAST_TIME else None
+
+
+def zone_offset(local: int, zone: tzinfo) -> int:
+    """Return how far, in seconds, a zone is ahead of UTC at its local seconds since 1970.
+
+    A time that clocks show twice is taken as the first of the two.
+    """
+    shown = datetime(1970, 1, 1) + timedelta(seconds=local)
+    ahead = shown.replace(tzinfo=zone).utcoffset() or timedelta(0)
+    return floor(ahead.total_seconds())
+
+
+def _seconds(parts: dict[str, str | None], zone: tzinfo) -> int | None:
+    month = parts.get("month")
+    hour, minute, second = (int(parts.get(k) or 0) for k in ("hour", "minute", "second"))
+    number = int(month) if month is not None else _MONTHS.get(parts.get("name") or "", 0)
+    if hour > 23 or minute > 59 or second > 59:
+        return None
+    try:
+        day = date(int(parts["year"] or 0), number, int(parts["day"] or 0))
+    except ValueError:
+        return None
+    local = (day - date(1970, 1, 1)).days * 86_400 + hour * 3600 + minute * 60 + second
+    if in_time(local) is None:
+        return None
+    offset = parts.get("offset")
+    if offset is None:
+        return in_time(local - zone_offset(local, zone))
+    ahead = stated_offset(offset)
+    return None if ahead is None else in_time(local - ahead)
+
+
+def stated_offset(text: str) -> int | None:
+    """Return the seconds of an offset such as ``Z``, ``+02``, ``-0330`` or ``+05:30``."""
+    if text == "Z":
+        return 0
+    hours, minutes = int(text[1:3]), int(text[3:].lstrip(":") or 0)
+    if hours > 23 or minutes > 59:
+        return None
+    ahead = hours * 3600 + minutes * 60
+    return -ahead if text[0] == "-" else ahead

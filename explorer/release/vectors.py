@@ -1,0 +1,254 @@
+"""Values of many rows at once, where they are spelt plainly; all others are read one by one.
+
+What is read here is read as `values` reads it: this is for speed alone, and a test compares both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import tzinfo
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.release.values import FIRST_TIME, LAST_TIME, Whole, zone_offset
+
+Bytes = NDArray[np.uint8]
+Places = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+PADDING = 64
+"""Zero bytes that must follow a block, so that no place looked at lies beyond it."""
+
+_LONGEST = 24
+_DIGITS = 18
+_LOW_BYTES = np.array([(1 << 8 * k) - 1 for k in range(9)], dtype=np.uint64)
+_DAYS = np.array([0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], dtype=np.int64)
+
+
+class Block(NamedTuple):
+    """Some whole rows of a file.
+
+    Attributes
+    ----------
+    raw : bytes
+        `PADDING` zero bytes at the end.
+    values : ndarray of uint8
+        The same.
+    """
+
+    raw: bytes
+    values: Bytes
+
+    @classmethod
+    def of(cls, raw: bytes) -> Block:
+        """Return rows as a block."""
+        padded = raw + bytes(PADDING)
+        return cls(padded, np.frombuffer(padded, dtype=np.uint8))
+
+
+class Wholes(NamedTuple):
+    """A whole number of every row, and where it could be read; else it is 0."""
+
+    values: NDArray[np.int64]
+    readable: Mask
+
+
+class Decimals(NamedTuple):
+    """Digits of every row as one number, those of them behind a point, and where that is right."""
+
+    digits: NDArray[np.int64]
+    behind: NDArray[np.int64]
+    plain: Mask
+
+
+def plain_decimals(block: Block, starts: Places, ends: Places) -> Decimals:
+    """Read decimals of at most `_DIGITS` digits, with a sign and a point or without."""
+    first = block.values[starts]
+    negative = first == ord("-")
+    at = starts + (negative | (first == ord("+")))
+    longest = int(min((ends - at).max(initial=0), _LONGEST))
+    plain = (ends - at <= _LONGEST) & (ends > at)
+    digits = np.zeros(len(starts), dtype=np.int64)
+    count = np.zeros(len(starts), dtype=np.int8)
+    behind = np.zeros(len(starts), dtype=np.int8)
+    pointed = np.zeros(len(starts), dtype=np.bool_)
+    for _ in range(longest):
+        live = at < ends
+        char = block.values[at]
+        value = char - np.uint8(48)  # others wrap around
+        digit = (value < 10) & live
+        point = (char == ord(".")) & live
+        plain &= digit | ~live | (point & ~pointed)
+        np.multiply(digits, 10, out=digits, where=digit)
+        np.add(digits, value, out=digits, where=digit)
+        count += digit
+        behind += digit & pointed
+        pointed |= point
+        at += live
+    plain &= (count > 0) & (count <= _DIGITS)
+    np.negative(digits, out=digits, where=negative)
+    return Decimals(digits, behind.astype(np.int64), plain)
+
+
+def coordinates(block: Block, starts: Places, ends: Places, most: int, slow: Whole) -> Wholes:
+    """Read degrees within ±most as whole steps, the nearest ones, ties to even."""
+    digits, behind, plain = plain_decimals(block, starts, ends)
+    power = 10 ** np.arange(_DIGITS + 1, dtype=np.int64)
+    cut = np.maximum(behind - 7, 0)
+    # at most four digits before the point: nothing leaves 64 bits
+    plain &= np.abs(digits) < power[np.minimum(behind + 4, _DIGITS)]
+    beyond = np.abs(digits) > most * power[np.minimum(behind, 15)]
+    divisor = power[np.minimum(cut, _DIGITS)]
+    whole, rest = np.divmod(np.where(plain, digits, 0), divisor)
+    twice = 2 * rest
+    whole += (twice > divisor) | ((twice == divisor) & (whole & 1 == 1))
+    values = whole * power[np.minimum(np.maximum(7 - behind, 0), 7)]
+    # of more than 15 digits behind the point one at most stands before it, or they are too many
+    deep = behind > 15
+    readable = plain & ~deep & ~beyond
+    return _rest(block, starts, ends, Wholes(values, readable), ~plain | deep, slow)
+
+
+def unix_times(block: Block, starts: Places, ends: Places, unit: int, slow: Whole) -> Wholes:
+    """Read numbers of seconds, or of 1/unit of it, since 1970."""
+    digits, behind, plain = plain_decimals(block, starts, ends)
+    plain &= behind == 0
+    seconds = digits // unit
+    readable = plain & (seconds >= FIRST_TIME) & (seconds <= LAST_TIME)
+    return _rest(block, starts, ends, Wholes(seconds, readable), ~plain, slow)
+
+
+def iso_times(block: Block, starts: Places, ends: Places, zone: tzinfo, slow: Whole) -> Wholes:
+    """Read ``2010-10-12T00:21:28`` and the like, with an offset, parts of a second, or without."""
+    chars, length = block.values, ends - starts
+    plain = length >= 19
+
+    def number(at: Places | int, width: int) -> NDArray[np.int64]:
+        nonlocal plain
+        found = np.zeros(len(starts), dtype=np.int64)
+        for k in range(width):
+            value = chars[places + at + k] - np.uint8(48)
+            plain = plain & (value < 10)
+            found *= 10
+            found += value
+        return found
+
+    places = np.where(plain, starts, 0)  # of others something is read, and not used
+    for at, wanted in ((4, b"-"), (7, b"-"), (10, b"T "), (13, b":"), (16, b":")):
+        char = chars[places + at]
+        plain = plain & ((char == wanted[0]) | (char == wanted[-1]))
+    year, month, day = number(0, 4), number(5, 2), number(8, 2)
+    hour, minute, second = number(11, 2), number(14, 2), number(17, 2)
+    tail, plain = _after_fraction(chars, starts, ends, plain)
+    ahead, stated, plain = _offsets(chars, tail, ends, plain)
+    right = (year >= 1) & (month >= 1) & (month <= 12) & (day >= 1)
+    leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
+    right &= day <= _DAYS[np.where(right, month, 1)] + (leap & (month == 2))
+    right &= (hour <= 23) & (minute <= 59) & (second <= 59)
+    local = _days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second
+    right &= plain & (local >= FIRST_TIME) & (local <= LAST_TIME)
+    unstated = np.flatnonzero(right & ~stated)
+    if len(unstated):
+        distinct, which = np.unique(local[unstated], return_inverse=True)
+        if zone.utcoffset(None) is None:
+            offsets = np.array([zone_offset(int(t), zone) for t in distinct], dtype=np.int64)
+        else:
+            offsets = np.full(len(distinct), zone_offset(0, zone), dtype=np.int64)
+        ahead[unstated] = offsets[which]
+    seconds = local - ahead
+    readable = right & (seconds >= FIRST_TIME) & (seconds <= LAST_TIME)
+    return _rest(block, starts, ends, Wholes(seconds, readable), ~plain, slow)
+
+
+def other_times(block: Block, starts: Places, ends: Places, slow: Whole) -> Wholes:
+    """Read times one by one."""
+    nothing = np.zeros(len(starts), dtype=np.int64)
+    none = nothing.astype(np.bool_)
+    return _rest(block, starts, ends, Wholes(nothing, none), ~none, slow)
+
+
+def same_as_before(block: Block, starts: Places, ends: Places) -> Mask:
+    """Return of every row whether its value is spelt as that of the row before; false if long."""
+    length = ends - starts
+    same = np.zeros(len(starts), dtype=np.bool_)
+    same[1:] = (length[1:] == length[:-1]) & (length[1:] <= PADDING)
+    # eight bytes at each place
+    words = np.ndarray(len(block.raw) - 7, dtype="<u8", buffer=block.raw, strides=(1,))
+    for at in range(0, min(int(length.max(initial=0)), PADDING), 8):
+        left = np.clip(length - at, 0, 8)
+        word = words[np.where(left > 0, starts + at, 0)] & _LOW_BYTES[left]
+        same[1:] &= word[1:] == word[:-1]
+    return same
+
+
+def _after_fraction(chars: Bytes, starts: Places, ends: Places, plain: Mask) -> tuple[Places, Mask]:
+    """Return where the parts of a second end, and where what has been read is plain."""
+    tail = np.where(plain, starts + 19, ends)
+    parted = (tail < ends) & (chars[tail] == ord("."))
+    if not parted.any():
+        return tail, plain
+    tail = tail + parted
+    first = tail.copy()
+    for _ in range(9):
+        tail += parted & (tail < ends) & (chars[tail] - np.uint8(48) < 10)
+    return tail, plain & (~parted | (tail > first))
+
+
+def _offsets(
+    chars: Bytes, tail: Places, ends: Places, plain: Mask
+) -> tuple[NDArray[np.int64], Mask, Mask]:
+    """Return stated offsets in seconds, where there are any, and where the ends are plain."""
+    left = ends - tail
+    char = chars[tail]
+    utc = (left == 1) & (char == ord("Z"))
+    signed = (left == 5) | (left == 6)
+    signed &= (char == ord("+")) | (char == ord("-"))
+    ahead = np.zeros(len(tail), dtype=np.int64)
+    if signed.any():
+        at = np.where(signed, tail, 0)
+        colon = signed & (left == 6)
+        good = ~colon | (chars[at + 3] == ord(":"))
+        parts = []
+        for places in (at + 1, at + 3 + colon):
+            tens, ones = chars[places] - np.uint8(48), chars[places + 1] - np.uint8(48)
+            good &= (tens < 10) & (ones < 10)
+            parts.append(tens.astype(np.int64) * 10 + ones)
+        good &= (parts[0] <= 23) & (parts[1] <= 59)
+        signed &= good
+        seconds = parts[0] * 3600 + parts[1] * 60
+        ahead = np.where(signed, np.where(char == ord("-"), -seconds, seconds), 0)
+    plain = plain & ((left == 0) | utc | signed)
+    return ahead, utc | signed, plain
+
+
+def _days(
+    year: NDArray[np.int64], month: NDArray[np.int64], day: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return days since 1970-01-01 in the Gregorian calendar."""
+    late = month <= 2
+    y = year - late
+    era, of_era = np.divmod(y, 400)
+    of_year = (153 * (month + np.where(late, 9, -3)) + 2) // 5 + day - 1
+    found: NDArray[np.int64] = (
+        era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
+    )
+    return found
+
+
+def _rest(
+    block: Block, starts: Places, ends: Places, found: Wholes, others: Mask, slow: Whole
+) -> Wholes:
+    """Read one by one what is not spelt plainly."""
+    values, readable = np.where(found.readable, found.values, 0), found.readable
+    rows = np.flatnonzero(others)
+    places = zip(rows.tolist(), starts[rows].tolist(), ends[rows].tolist(), strict=True)
+    for row, first, end in places:
+        value = slow(block.raw[first:end])
+        readable[row] = value is not None
+        values[row] = value or 0
+    return Wholes(values, readable)
+
+
+WholeReader = Callable[[Block, Places, Places], Wholes]

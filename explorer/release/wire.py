@@ -1,0 +1,142 @@
+"""How ledgers, certificates and plans are written: exact, and the same bytes everywhere."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from fractions import Fraction
+from typing import Any
+
+from explorer.release.errors import ReleaseError
+
+MOST_CHARACTERS = 400
+"""Of a fraction."""
+MOST_BYTES = 1 << 30
+MOST_DEPTH = 50
+
+_FRACTION = re.compile(r"(0|[1-9][0-9]*)/([1-9][0-9]*)", re.ASCII)
+
+
+def canonical(value: Any) -> bytes:
+    """Return a value as the one JSON text that is hashed: sorted keys, no spaces, only ASCII.
+
+    Raises
+    ------
+    ReleaseError
+        If it holds a float or what JSON cannot say.
+    """
+    refuse_floats(value)
+    try:
+        text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ReleaseError(f"it cannot be written as JSON ({error})") from error
+    return text.encode("ascii")
+
+
+def refuse_floats(value: Any, depth: int = 0) -> None:
+    """Raise ReleaseError if there is a float anywhere, or anything nested too deeply."""
+    if isinstance(value, float):
+        raise ReleaseError(f"{value!r} is a float; only whole numbers and texts are exact")
+    if depth > MOST_DEPTH:
+        raise ReleaseError(f"it is nested deeper than {MOST_DEPTH} levels")
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise ReleaseError(f"{key!r} is a name that is no text")
+            refuse_floats(item, depth + 1)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            refuse_floats(item, depth + 1)
+
+
+def sha256(data: bytes) -> str:
+    """Return SHA-256 in hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def read_json(data: bytes, name: str) -> Any:
+    """Return what strict JSON says: no floats, no name twice, nothing very deep.
+
+    Parameters
+    ----------
+    data : bytes
+        UTF-8.
+    name : str
+        Of the file, for messages.
+
+    Raises
+    ------
+    ReleaseError
+        One sentence that begins with the name.
+    """
+
+    def no_float(text: str) -> Any:
+        raise ReleaseError(f"{name}: {shortened(text)} is a float; only whole numbers are exact")
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [key for key, _ in pairs]
+            twice = next(key for key in names if names.count(key) > 1)
+            raise ReleaseError(f"{name}: {shortened(twice)} stands twice in one object")
+        return found
+
+    if len(data) > MOST_BYTES:
+        raise ReleaseError(f"{name}: it is larger than 1 GB")
+    try:
+        text = data.decode("utf-8")
+        value = json.loads(
+            text, parse_float=no_float, parse_constant=no_float, object_pairs_hook=once
+        )
+    except UnicodeDecodeError:
+        raise ReleaseError(f"{name}: it is no UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise ReleaseError(
+            f"{name}: it is no JSON (line {error.lineno}, column {error.colno}: {error.msg})"
+        ) from None
+    except RecursionError:
+        raise ReleaseError(f"{name}: it is nested too deeply") from None
+    except ReleaseError:
+        raise
+    except ValueError:
+        raise ReleaseError(f"{name}: it holds a number of too many digits") from None
+    try:
+        refuse_floats(value)
+        canonical(value)
+    except ReleaseError as error:
+        raise ReleaseError(f"{name}: {error}") from None
+    return value
+
+
+def read_fraction(text: object, name: str) -> Fraction:
+    """Return the non-negative number that a reduced ``p/q`` says.
+
+    Raises
+    ------
+    ReleaseError
+        If it is no such text; the message begins with the name.
+    """
+    found = _FRACTION.fullmatch(text) if isinstance(text, str) else None
+    if found is None or len(str(text)) > MOST_CHARACTERS:
+        raise ReleaseError(
+            f"{name}: {shortened(text)} is no fraction p/q of whole numbers, at least 0 and of at "
+            f"most {MOST_CHARACTERS} characters"
+        )
+    value = Fraction(int(found[1]), int(found[2]))
+    if write_fraction(value) != text:
+        raise ReleaseError(
+            f"{name}: {shortened(text)} is not reduced; write {write_fraction(value)}"
+        )
+    return value
+
+
+def write_fraction(value: Fraction) -> str:
+    """Return a fraction as ``p/q``, reduced."""
+    return f"{value.numerator}/{value.denominator}"
+
+
+def shortened(value: object) -> str:
+    """Return how a value is written in a message: not at length."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,69 @@
+"""What is said of a price, a result and a refusal: functions of plan, ledger and stored output."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from explorer.release.certificate.numbers import rounded_up
+from explorer.release.errors import ParameterError
+from explorer.release.ledger.accounts import Account
+from explorer.release.ledger.errors import RefusedError, rounded_down
+from explorer.release.plan import Plan
+
+PROMISE = (
+    "Whoever reads this release, and all later ones about these people, learns almost nothing "
+    "about whether any one person is in it. “Almost” is the number ε."
+)
+_NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def price_text(plan: Plan, account: Account) -> str:
+    """Say what a release costs and what remains."""
+    price, gate = plan.price, account.gate
+    if gate == "zcdp":
+        cost, unit = price * price / 2, "ρ = "
+    else:
+        cost, unit = price, ""
+    said = f"Costs {rounded_up(price)}"
+    said += f", ρ = {rounded_up(cost)}. " if gate == "zcdp" else ". "
+    remains = account.remaining
+    said += (
+        f"Of {unit}{rounded_down(account.budget)} you have used {rounded_up(account.spent)}; "
+        f"{rounded_down(remains)} remain"
+    )
+    if cost <= remains:
+        more = remains // cost - 1
+        times = _NUMBERS[more] if more < len(_NUMBERS) else f"{more:,}"
+        said += f", {times} more like this after it"
+    return f"{said}. Even if you dislike the result, the price is paid."
+
+
+def refused_text(plan: Plan, error: RefusedError) -> str:
+    """Say that a release does not fit, what would, and how far that would be off."""
+    said = str(error)
+    if error.largest:
+        try:
+            found = plan.mechanism.expected_error(plan.checked, error.largest)
+        except ParameterError:
+            return said
+        quantity, half_width, _ = _widest(found)
+        said += f"; {quantity} then err by ±{half_width:,}"
+    return said
+
+
+def released_text(plan: Plan) -> str:
+    """Say how far the result is off."""
+    found = plan.mechanism.expected_error(plan.checked, plan.epsilon)
+    quantity, half_width, chance = _widest(found)
+    return (
+        f"Released. Right within ±{half_width:,} ({quantity}), {chance.numerator} times in "
+        f"{chance.denominator}, on purpose. Looking again is free; drawing again costs again."
+    )
+
+
+def _widest(errors: list[dict[str, Any]]) -> tuple[str, int, Fraction]:
+    """Return the quantity that is off most, by how much and with what chance at most so."""
+    widest = max(errors, key=lambda one: int(one["half_width"]))
+    quantity = str(widest["quantity"]).replace("_", " ")
+    return quantity, int(widest["half_width"]), Fraction(widest["probability"])

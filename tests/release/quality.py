@@ -1,0 +1,142 @@
+"""Releases against the demonstration's mechanisms: mean EMD of 50 of each on made-up people.
+
+``python -m tests.release.quality`` prints all; the suite runs a few.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from explorer.privacy.heatmaps import (
+    AdaptiveDemonstrationNoise,
+    CellCounts,
+    SparseMap,
+    adaptive_budgets,
+    adaptive_tree,
+    aggregate,
+    depth_cap,
+    discrete_grid,
+    fit,
+    fit_adaptive,
+    measure,
+    measure_levels,
+    reconstruct,
+    schedule,
+    smoothing,
+    unit_noise_grid,
+)
+from explorer.privacy.heatmaps.evaluation.distance import exact_distance
+from explorer.privacy.heatmaps.evaluation.loss import block_sums
+from explorer.privacy.heatmaps.one_cell_counts import one_cell_each
+from explorer.privacy.noise.demonstration import DemonstrationNoise
+from explorer.release.mechanisms import MECHANISMS
+from explorer.release.mechanisms.base import RandomBytes
+from explorer.release.people import People
+from explorer.release.pictures import SIGMA, heatmap
+from explorer.release.synthetic import synthetic_people
+
+BOX = ["40.6", "-74.1", "40.8", "-73.8"]
+SIDES = (40.6, -74.1, 40.8, -73.8)
+W = 20
+
+Map = SparseMap | np.ndarray
+Demonstration = Callable[[People, int, float, int], Map]
+"""(people, level, ε, seed) → map."""
+
+
+def degrees(people: People) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return people.of_rows(), people.lat / 1e7, people.lon / 1e7
+
+
+def counted(people: People, level: int) -> CellCounts:
+    return aggregate(*degrees(people), None, SIDES, level)
+
+
+def adaptive(people: People, level: int, epsilon: float, seed: int) -> Map:
+    budgets = adaptive_budgets(epsilon, 2, level)
+    tree = adaptive_tree(counted(people, level), budgets, AdaptiveDemonstrationNoise(seed))
+    return fit_adaptive(tree, level).smooth()
+
+
+def pyramid(people: People, level: int, epsilon: float, seed: int) -> Map:
+    plan = schedule(epsilon, level, W)
+    noise = DemonstrationNoise(seed, "pyramid")
+    return reconstruct(measure(counted(people, level), plan, W, noise)).blocks().normalised()
+
+
+def least_squares(people: People, level: int, epsilon: float, seed: int) -> Map:
+    plan = schedule(epsilon, level, W, last=depth_cap(epsilon, people.users, 2, level))
+    noise = DemonstrationNoise(seed, "pyramid")
+    return fit(measure_levels(counted(people, level), plan, noise)).on(level)
+
+
+def once(people: People, level: int, epsilon: float, seed: int) -> Map:
+    noise = unit_noise_grid(level, DemonstrationNoise(seed, "laplace"))
+    votes = one_cell_each(*degrees(people), None, SIDES, level)
+    return discrete_grid(votes, epsilon, noise)
+
+
+PAIRS: dict[str, tuple[dict[str, Any], Demonstration]] = {
+    "heatmap.adaptive/1": ({}, adaptive),
+    "heatmap.paper/1": ({"kept": W}, pyramid),
+    "heatmap.pyramid/1": ({"assumed_users": 200}, least_squares),
+    "counts.cells/1": ({}, once),
+}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Mean EMD of releases and of demonstrations, with standard errors."""
+
+    release: float
+    demonstration: float
+    release_error: float
+    demonstration_error: float
+
+    @property
+    def apart(self) -> float:
+        """Their difference in standard errors of it."""
+        error = float(np.hypot(self.release_error, self.demonstration_error))
+        return abs(self.release - self.demonstration) / error
+
+
+def compared(
+    name: str, side: int, runs: int, epsilon: Fraction, random_bytes: RandomBytes, users: int = 200
+) -> Compared:
+    """Compare a release with its demonstration on the same made-up people."""
+    more, demonstration = PAIRS[name]
+    mechanism, level = MECHANISMS[name], side.bit_length() - 1
+    p = mechanism.checked({"box": BOX, "side": side} | more)
+    people = synthetic_people(p, mechanism.reads(p), users, np.random.default_rng(11))
+    blurred = smoothing(side, SIGMA)
+    truth = block_sums(blurred.exact(counted(people, level).blocks().normalised()), 64)
+
+    def emd(found: np.ndarray) -> float:
+        interval = exact_distance(block_sums(found, 64), truth)
+        return (interval.low + interval.high) / 2
+
+    ours, theirs = [], []
+    for seed in range(runs):
+        output = mechanism.draw(people, p, epsilon, random_bytes)
+        ours.append(emd(heatmap(mechanism.shown(output.stored, p, epsilon))))
+        theirs.append(emd(blurred.exact(demonstration(people, level, float(epsilon), seed))))
+    errors = (float(np.std(one, ddof=1)) / runs**0.5 for one in (ours, theirs))
+    return Compared(float(np.mean(ours)), float(np.mean(theirs)), *errors)
+
+
+if __name__ == "__main__":
+    for name in PAIRS:
+        for epsilon in (Fraction(1, 2), Fraction(1), Fraction(5)):
+            found = compared(name, 256, int(sys.argv[1]), epsilon, os.urandom)
+            print(
+                f"{name:20} ε={float(epsilon):<4} release {found.release:.4f} ± "
+                f"{found.release_error:.4f}, demonstration {found.demonstration:.4f} ± "
+                f"{found.demonstration_error:.4f}: {found.apart:.2f} s.e. apart"
+            )

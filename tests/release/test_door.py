@@ -1,0 +1,317 @@
+"""The door: each step on disk before the next, in a process of its own, whatever happens."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+import random
+import resource
+import sqlite3
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from explorer.release import door, process
+from explorer.release.door import Place, draw, enter
+from explorer.release.errors import ReleaseError
+from explorer.release.ledger.accounts import SPENT
+from explorer.release.ledger.errors import RefusedError
+from explorer.release.plan import Plan, made_plan
+from explorer.release.process import Drawing, InterruptedDrawError, Order, draw_apart
+from explorer.release.words import price_text, refused_text, released_text
+from tests.release.plans import MECHANISMS, opened, place_in, plan_of, write_rows
+
+KILLS = int(os.environ.get("PRIVACY_EXPLORER_KILLS", "8"))
+"""The specification's 200 by this variable."""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return place_in(tmp_path)
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    return write_rows(tmp_path / "rows.csv")
+
+
+def _entered(place: Place, plan: Plan) -> str:
+    with place.open() as ledger:
+        return enter(ledger, plan)
+
+
+def _kinds(place: Place) -> list[str]:
+    with place.open() as ledger:
+        return [entry.body["kind"] for entry in ledger.entries()]
+
+
+def _spent(place: Place, population: str) -> Fraction:
+    with place.open() as ledger:
+        return ledger.account(population).spent_epsilon
+
+
+def _state(place: Place, release: str) -> str:
+    with place.open() as ledger:
+        return ledger.release(release).state
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_every_mechanism_goes_through_the_door(place: Place, rows: Path, mechanism: str) -> None:
+    plan = plan_of(opened(place), rows, mechanism=mechanism)
+    release = _entered(place, plan)
+    draw(place, plan, release)
+    assert _kinds(place) == ["budget", "plan", "reserve", "start", "commit"]
+    with place.open() as ledger:
+        stored = ledger.output(release)
+        assert ledger.account(plan.population).spent_epsilon == plan.price
+    shown = plan.mechanism.shown(stored, plan.checked, plan.epsilon)
+    assert shown.grid is not None or shown.table
+
+
+def test_all_is_durable_before_the_first_random_byte(place: Place, rows: Path) -> None:
+    """Another process would see `start`, the disk taken and no output, whenever noise is drawn."""
+    plan = plan_of(opened(place), rows, mechanism="heatmap.adaptive/1")
+    release, seen = _entered(place, plan), set()
+
+    def random_bytes(count: int) -> bytes:
+        with sqlite3.connect(f"file:{place.ledger}?mode=ro", uri=True) as con:
+            kind = "SELECT json_extract(body, '$.kind') FROM entries ORDER BY seq DESC LIMIT 1"
+            room = "SELECT length(stored), complete FROM outputs"
+            seen.add((con.execute(kind).fetchone()[0], *con.execute(room).fetchone()))
+        con.close()
+        return os.urandom(count)
+
+    draw(place, plan, release, random_bytes)
+    room = plan.mechanism.largest_output(plan.checked, plan.epsilon)
+    assert seen == {("start", room, 0)}
+    with place.open() as ledger:
+        assert len(str(ledger.output(release))) < room
+
+
+def test_what_does_not_fit_is_not_even_entered(place: Place, rows: Path) -> None:
+    plan = plan_of(opened(place, budget=1), rows, epsilon="3/2")
+    with place.open() as ledger, pytest.raises(RefusedError) as caught:
+        enter(ledger, plan)
+    told = refused_text(plan, caught.value)
+    assert told == "asked 3/2, left 1; would fit: ε ≤ 1; noisy users then err by ±3"
+    assert _kinds(place) == ["budget"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (lambda path: path.unlink(), "data: the file can't be read (no such file or directory); "),
+        (lambda path: (path.unlink(), path.mkdir()), "data: the file can't be read (is a direct"),
+    ],
+)
+def test_a_file_that_is_not_there_costs_nothing(
+    place: Place, rows: Path, spoil: Any, sentence: str
+) -> None:
+    plan = plan_of(opened(place), rows)
+    release = _entered(place, plan)
+    spoil(rows)
+    with pytest.raises(ReleaseError) as caught:
+        draw_apart(place, plan, release)
+    assert str(caught.value).startswith(sentence)
+    assert _kinds(place) == ["budget", "plan"]
+
+
+def test_a_changed_file_stops_before_anything_is_reserved(place: Place, rows: Path) -> None:
+    plan = plan_of(opened(place), rows)
+    sha256 = _sha256(rows)
+    with place.open() as ledger:
+        parameters = plan.parameters()
+        release = ledger.plan(
+            plan.population, plan.mechanism.id, parameters, plan.price, file_sha256=sha256
+        )
+    rows.write_text(rows.read_text(encoding="utf-8") + "new,,,,,\n", encoding="utf-8")
+    with pytest.raises(ReleaseError, match="not the one that was planned for; plan again"):
+        draw(place, plan, release)
+    assert _kinds(place) == ["budget", "plan"]
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_a_file_about_other_people_is_not_charged_to_these(place: Place, rows: Path) -> None:
+    first, second = opened(place), opened(place)
+    plan = plan_of(first, rows)
+    draw(place, plan, _entered(place, plan))
+    other = plan_of(second, rows)
+    release = _entered(place, other)
+    with pytest.raises(ReleaseError, match=f"^population: this file .* population {first}; plan"):
+        draw(place, other, release)
+    assert _state(place, release) == "planned"
+
+
+def test_a_draw_is_not_done_twice_nor_otherwise(place: Place, rows: Path) -> None:
+    population = opened(place)
+    plan = plan_of(population, rows)
+    release = _entered(place, plan)
+    with pytest.raises(ReleaseError, match="it was planned otherwise; plan again"):
+        draw(place, plan_of(population, rows, epsilon="1/4"), release)
+    draw(place, plan, release)
+    with pytest.raises(ReleaseError, match="it is committed; plan again"):
+        draw(place, plan, release)
+    assert _spent(place, population) == plan.price
+
+
+def test_what_was_prepared_is_continued_or_given_back(place: Place, rows: Path) -> None:
+    population = opened(place)
+    plan = plan_of(population, rows)
+    releases = [_entered(place, plan) for _ in range(2)]
+    with place.open() as ledger:
+        for release in releases:
+            ledger.reserve(release)
+        assert [one.id for one in ledger.prepared()] == releases
+    draw_apart(place, plan, releases[0])
+    with place.open() as ledger:
+        ledger.abandon(releases[1])
+    assert [_state(place, release) for release in releases] == ["committed", "abandoned"]
+    assert _spent(place, population) == plan.price
+
+
+def test_an_unforeseen_error_while_drawing_costs_and_tells_no_value(
+    place: Place, rows: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_of(opened(place), rows)
+    release, said = _entered(place, plan), []
+
+    def fails(*_: object) -> None:
+        raise ValueError("u7 was at 40.7654321")
+
+    class Answers:
+        def send(self, text: str) -> None:
+            said.append(text)
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(type(plan.mechanism), "draw", fails)
+    monkeypatch.setattr(process, "keep_quiet", lambda: None)
+    process._serve(Order.of(place, plan, release), Answers())  # type: ignore[arg-type]
+    assert len(said) == 1
+    assert said[0].startswith("the draw failed unforeseen (ValueError in test_door.py, line ")
+    assert "40.7" not in said[0]
+    assert _state(place, release) == "lost"
+    assert _spent(place, plan.population) == plan.price
+
+
+def test_a_full_disk_before_the_start_costs_nothing(
+    place: Place, rows: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_of(opened(place), rows)
+    release = _entered(place, plan)
+
+    def full(*_: object) -> None:
+        raise door.DiskFullError("no room for the output; free 1 MB")
+
+    monkeypatch.setattr(door.Ledger, "start", full)
+    with pytest.raises(ReleaseError, match="free 1 MB"):
+        draw(place, plan, release)
+    assert _state(place, release) == "abandoned"
+    assert _spent(place, plan.population) == 0
+
+
+def test_a_zcdp_budget_is_priced_in_rho(place: Place, rows: Path) -> None:
+    plan = plan_of(opened(place, budget=1, gate="zcdp"), rows)
+    draw(place, plan, _entered(place, plan))
+    with place.open() as ledger:
+        told = price_text(plan, ledger.account(plan.population))
+    assert told.startswith(
+        "Costs 0.5, ρ = 0.125. Of ρ = 1 you have used 0.125; 0.875 remain, six more like this "
+    )
+
+
+def test_words(place: Place, rows: Path) -> None:
+    plan = plan_of(opened(place), rows)
+    with place.open() as ledger:
+        account = ledger.account(plan.population)
+    assert price_text(plan, account) == (
+        "Costs 0.5. Of 3 you have used 0; 3 remain, five more like this after it. Even if you "
+        "dislike the result, the price is paid."
+    )
+    assert released_text(plan).startswith(
+        "Released. Right within ±6 (noisy users), 19 times in 20, on "
+    )
+
+
+# -- the process
+
+
+def _quiet(answers: Any) -> None:
+    process.keep_quiet()
+    print("a row")
+    os.write(2, b"a row")
+    dumpable = Path("/proc/self/coredump_filter").stat().st_uid
+    answers.send((resource.getrlimit(resource.RLIMIT_CORE), dumpable))
+
+
+def test_its_process_writes_nothing_and_leaves_no_core(capfd: pytest.CaptureFixture[str]) -> None:
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    child = context.Process(target=_quiet, args=(theirs,))
+    child.start()
+    limits, owner = ours.recv()
+    child.join()
+    assert limits == (0, 0)
+    assert owner == 0  # what is not dumpable is root's
+    assert capfd.readouterr() == ("", "")
+
+
+def _killed(drawing: Drawing, place: Place, release: str, draw_random: random.Random) -> bool:
+    """Kill a draw at a random moment of one of its stretches; return whether it was done."""
+    stretch = draw_random.choice(["", "plan", "plan", "reserve", "start", "start", "start"])
+    if stretch:
+        query = "SELECT json_extract(body, '$.kind') FROM entries ORDER BY seq DESC LIMIT 1"
+        con = sqlite3.connect(f"file:{place.ledger}?mode=ro", uri=True, isolation_level=None)
+        while con.execute(query).fetchone()[0] == "plan" and stretch != "plan":
+            if drawing.wait(0):
+                break
+        if stretch == "start":
+            while con.execute(query).fetchone()[0] == "reserve" and not drawing.wait(0):
+                pass
+        con.close()
+    time.sleep(draw_random.uniform(0, 0.02 if stretch in ("reserve", "start") else 0.8))
+    drawing.kill()
+    try:
+        drawing.finish()
+    except InterruptedDrawError:
+        return False
+    return True
+
+
+def test_a_draw_may_be_killed_at_any_moment(place: Place, tmp_path: Path) -> None:
+    """Spent is never below what any shown output cost, and no output is there without `commit`."""
+    rows = write_rows(tmp_path / "many.csv", users=500)
+    population = opened(place, budget=10_000)
+    plan = plan_of(population, rows, mechanism="counts.cells/1")
+    plan = made_plan(
+        population, rows, plan.mechanism.id, plan.parameters() | {"side": 64}, plan.epsilon,
+        plan.declared,
+    )  # fmt: skip
+    draw_random, seen = random.Random(), dict.fromkeys(("planned", *SPENT), 0)
+    for _ in range(KILLS):
+        release = _entered(place, plan)
+        drawing = Drawing(Order.of(place, plan, release))
+        done = _killed(drawing, place, release, draw_random)
+        with place.open() as ledger:
+            assert not ledger.problem
+            state = ledger.release(release).state
+            counted = [one for one in ledger.releases() if one.state in SPENT]
+            assert ledger.account(population).spent_epsilon == plan.price * len(counted)
+            shown = set(ledger.view().outputs)  # the chain is checked, too
+            assert shown == {one.id for one in counted if one.state == "committed"}
+            for prepared in ledger.prepared():
+                ledger.abandon(prepared.id)
+        assert state == "committed" or not done
+        seen[state] += 1
+    print({state: number for state, number in seen.items() if number})
+    assert sum(seen[state] for state in ("planned", "reserved", "lost", "committed")) == KILLS
+    if KILLS >= 100:
+        assert min(seen[state] for state in ("planned", "lost", "committed")) > 0

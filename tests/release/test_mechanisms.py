@@ -1,0 +1,325 @@
+"""Mechanisms of releases: parameters, user maps against plain ones, prices, what is shown."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter, defaultdict
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from explorer.privacy.heatmaps import all_codes, cumulative_floors
+from explorer.privacy.noise.laplace_law import dlap_tail
+from explorer.privacy.releases.means import PLACES, user_value
+from explorer.release.errors import ParameterError
+from explorer.release.mechanisms import MECHANISMS, mechanism_of, user_maps
+from explorer.release.mechanisms.fields import Fields
+from explorer.release.mechanisms.where import Area
+from explorer.release.people import People
+from tests.release.made_people import BOX, people_of, some_users
+
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "heatmap.adaptive/1": {"box": BOX, "side": 16},
+    "heatmap.paper/1": {"box": BOX, "side": 16, "kept": 5},
+    "heatmap.pyramid/1": {"box": BOX, "side": 16, "assumed_users": 100},
+    "counts.cells/1": {"box": BOX, "side": 8, "end": "1970-01-01T00:10:00Z"},
+    "count.users/1": {"start": "1970-01-01", "end": "2000-01-01T02:00:00+02:00"},
+    "select.region/1": {"box": BOX, "grid": [3, 2], "chosen": 2},
+    "histogram/1": {"value_column": "text", "edges": ["1", "2", "3"]},
+    "mean/1": {"value_columns": ["number", "text"], "low": ["0", "1"], "high": ["3", "1e1"]},
+}
+
+
+def everywhere(**more: Any) -> Area:
+    return Area.of(Fields("test", {"box": BOX} | more, ("box", "start", "end")), needs_box=True)
+
+
+def test_the_table_is_the_specification():
+    assert list(MECHANISMS) == [
+        "heatmap.adaptive/1", "heatmap.paper/1", "heatmap.pyramid/1", "counts.cells/1",
+        "count.users/1", "select.region/1", "histogram/1", "mean/1",
+    ]  # fmt: skip
+    for name, mechanism in MECHANISMS.items():
+        assert mechanism.id == name
+        assert "Privacy\n    -------" in (type(mechanism).__doc__ or "")
+    with pytest.raises(ParameterError, match="is not known here"):
+        mechanism_of("heatmap.adaptive/2")
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_parameters_state_every_default_and_are_read_again(name):
+    mechanism = MECHANISMS[name]
+    p = mechanism.checked(PARAMETERS[name])
+    stated = p.as_parameters()
+    assert mechanism.checked(json.loads(json.dumps(stated))) == p
+    form = {"columns": ["user", "time", "lat", "lon", "text"], "delimiter": "tab"}
+    assert mechanism.checked(stated | form) == p
+    with pytest.raises(ParameterError, match=r"^seed: is no parameter"):
+        mechanism.checked(stated | {"seed": 1})
+
+
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("heatmap.adaptive/1", {"side": None}, "side: is missing"),
+    ("heatmap.adaptive/1", {"side": 100}, "side: 100 is no power of two"),
+    ("heatmap.adaptive/1", {"side": True}, "side: True is no whole number"),
+    ("heatmap.adaptive/1", {"side": 4096}, "side: 4096 is no whole number from 2 to 1024"),
+    ("heatmap.adaptive/1", {"share": 0.3}, "share: 0.3 is no fraction"),
+    ("heatmap.adaptive/1", {"share": "1/0"}, "share: '1/0' is no fraction"),
+    ("heatmap.adaptive/1", {"share": "1_0/20"}, "share: '1_0/20' is no fraction"),
+    ("heatmap.adaptive/1", {"share": "1/1"}, "share: '1/1' is not between 0 and 1"),
+    ("heatmap.adaptive/1", {"box": ["10", "20", "11"]}, "box: has 3 entries"),
+    ("heatmap.adaptive/1", {"box": [10, 20, 11, 21]}, "box: 10 is no text"),
+    ("heatmap.adaptive/1", {"box": ["10", "20", "10", "21"]}, "box: has no area"),
+    ("heatmap.adaptive/1", {"box": ["10", "20", "nan", "21"]}, "box: holds what is no decimal"),
+    ("heatmap.adaptive/1", {"box": ["10.00000001", "20", "11", "21"]}, "more than seven decimals"),
+    ("heatmap.adaptive/1", {"box": ["-91", "20", "11", "21"]}, "south -91 is outside ±90"),
+    ("heatmap.adaptive/1", {"start": "yesterday"}, "start: 'yesterday' is no time"),
+    ("heatmap.adaptive/1", {"start": "2020-01-01T00:00:00.5Z"}, "is no whole second"),
+    ("heatmap.adaptive/1", {"start": "2020-01-02", "end": "2020-01-02"}, "end: is not after"),
+    ("heatmap.adaptive/1", {"units": 2**28 + 1}, "units: 268435457 is no whole number"),
+    ("heatmap.adaptive/1", {"units": 10**5000}, "units: a number of over 30 digits is no"),
+    ("heatmap.pyramid/1", {"assumed_users": None}, "assumed_users: is missing"),
+    ("select.region/1", {"grid": [1, 1]}, "grid: one region"),
+    ("select.region/1", {"grid": [2, 1], "chosen": 2}, "chosen: 2 is no whole number from 1 to 1"),
+    ("select.region/1", {"grid": "22"}, "grid: '22' is no list"),
+    ("histogram/1", {"values": ["a"]}, "values: and edges are given"),
+    ("histogram/1", {"edges": None}, "values: and edges are given, or neither"),
+    ("histogram/1", {"edges": ["1", "1"]}, "edges: do not increase"),
+    ("histogram/1", {"edges": None, "values": ["a", "a"]}, "values: are not all different"),
+    ("histogram/1", {"value_column": ""}, "value_column: '' is no text"),
+    ("mean/1", {"low": ["0", "10"]}, "high: '1e1' of 'text' is not above low"),
+    ("mean/1", {"value_columns": ["text", "text"]}, "not all different"),
+]
+
+
+@pytest.mark.parametrize(("name", "changed", "said"), REFUSED)
+def test_what_can_not_be_used_is_refused_in_a_sentence(name, changed, said):
+    with pytest.raises(ParameterError) as error:
+        MECHANISMS[name].checked(PARAMETERS[name] | changed)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+    assert error.value.remedy
+
+
+def test_a_threshold_at_which_empty_trees_grow_is_refused():
+    mechanism = MECHANISMS["heatmap.adaptive/1"]
+    p = mechanism.checked(PARAMETERS["heatmap.adaptive/1"] | {"threshold": "1"})
+    with pytest.raises(ParameterError, match=r"^threshold: 1 is not above"):
+        mechanism.parts(p, Fraction(1))
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_prices_are_the_sum_of_parts_and_at_most_what_was_asked(name):
+    mechanism = MECHANISMS[name]
+    p = mechanism.checked(PARAMETERS[name])
+    for epsilon in (Fraction(1), Fraction(1, 3), Fraction(10**6, 7), Fraction(2**20 + 1, 2**41)):
+        parts = mechanism.parts(p, epsilon)
+        price = mechanism.price(p, epsilon)
+        assert sum(part.epsilon for part in parts) == price
+        assert epsilon - len(parts) * Fraction(1, 2**40) < price <= epsilon
+        assert all(part.epsilon > 0 for part in parts)
+        assert all((part.epsilon * 2**40).denominator == 1 for part in parts)
+    for epsilon in (Fraction(0), Fraction(-1), Fraction(1, 2**41)):
+        with pytest.raises(ParameterError, match=r"^epsilon: "):
+            mechanism.parts(p, epsilon)
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_any_epsilon_and_nobody_at_all_make_an_output(name):
+    mechanism = MECHANISMS[name]
+    p = mechanism.checked(PARAMETERS[name])
+    nobody = people_of([])
+    few = people_of([[(0, 0, "1")], [(7, 7, "nan"), (1, 1, "1e9999")]])
+    shapes = defaultdict(set)
+    for people in (nobody, few):
+        # Noise beyond 64 bits, and none to speak of.
+        for epsilon in (Fraction(1, 2**30), Fraction(10**6)):
+            output = mechanism.draw(people, p, epsilon, os.urandom)
+            assert len(json.dumps(output.stored)) <= mechanism.largest_output(p, epsilon)
+            stored = json.loads(json.dumps(output.stored))
+            assert stored == output.stored
+            found = mechanism.shown(stored, p, epsilon)
+            if found.grid is not None:
+                assert found.grid.sum() == pytest.approx(1)
+                assert found.grid.min() >= 0
+            assert all(np.isfinite(value) for _, value in found.table)
+            assert found.steps
+            shapes[epsilon].add(output.shape)
+    if "adaptive" not in name:
+        assert all(len(one) == 1 for one in shapes.values())
+
+
+def test_random_bytes_come_from_where_they_are_said_to():
+    mechanism = MECHANISMS["count.users/1"]
+    p = mechanism.checked({})
+    people = people_of([[(0, 0, "")]] * 3)
+    asked = []
+
+    def given_bytes(count: int) -> bytes:
+        asked.append(count)
+        return np.random.default_rng(len(asked)).bytes(count)
+
+    first = mechanism.draw(people, p, Fraction(1), given_bytes)
+    again = list(asked)
+    asked.clear()
+    assert mechanism.draw(people, p, Fraction(1), given_bytes) == first
+    assert again == asked
+    with pytest.raises(ValueError, match="bytes: 7 came"):
+        mechanism.draw(people, p, Fraction(1), lambda count: bytes(7))
+
+
+TEXTS = ["1", "2.5", "-3", "x", "1e0", "", "2"]
+
+
+def plain_rows(people: People, user: int, area: Area) -> list[int]:
+    """Of a user, those in the box and the time range, one by one."""
+    sides = area.edges
+    found = []
+    for row in range(int(people.starts[user]), int(people.starts[user + 1])):
+        if sides is not None:
+            lat, lon = int(people.lat[row]), int(people.lon[row])
+            inside = sides.south <= lat <= sides.north and sides.west <= lon <= sides.east
+            if not (people.placed[row] and inside):
+                continue
+        late = area.end is not None and people.time[row] >= area.end
+        early = area.start is not None and people.time[row] < area.start
+        if area.timed and (late or early or not people.timed[row]):
+            continue
+        found.append(row)
+    return found
+
+
+def plain_cell(people: People, row: int, area: Area, rows: int, columns: int) -> tuple[int, int]:
+    sides = area.edges
+    y = Fraction(int(people.lat[row]) - sides.south, sides.north - sides.south) * rows
+    x = Fraction(int(people.lon[row]) - sides.west, sides.east - sides.west) * columns
+    return min(int(y), rows - 1), min(int(x), columns - 1)
+
+
+@st.composite
+def peoples(draw: Any) -> People:
+    """People anywhere near the box, with rows that can't be read."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    each = rng.integers(0, 6, int(rng.integers(0, 7)))
+    starts = np.concatenate([[0], np.cumsum(each)]).astype(np.int64)
+    rows = int(starts[-1])
+    lat = 100_000_000 + rng.integers(-1, 10, rows) * 1_000_000 + rng.integers(-1, 2, rows)
+    lon = 200_000_000 + rng.integers(-1, 10, rows) * 1_000_000 + rng.integers(-1, 2, rows)
+    placed, timed = rng.random(rows) < 0.9, rng.random(rows) < 0.9
+    lat[~placed] = rng.choice([2**62, -(2**62), 0])
+    texts = [None if k == len(TEXTS) else TEXTS[k] for k in rng.integers(0, 8, rows).tolist()]
+    return People(
+        starts, lat, lon, placed, rng.integers(-5, 5, rows), timed,
+        {"text": texts, "number": texts[::-1]},
+    )  # fmt: skip
+
+
+@settings(deadline=None)
+@given(peoples(), st.sampled_from([{}, {"start": "1970-01-01", "end": "1970-01-01T00:00:03Z"}]))
+def test_user_maps_by_definition(people, times):
+    area = everywhere(**times)
+    B, level = 7, 3
+    heat: Counter[int] = Counter()
+    cells: Counter[int] = Counter()
+    regions: Counter[tuple[int, int]] = Counter()
+    bins = np.zeros(3, np.int64)
+    sums, users, present = [0, 0], 0, 0
+    code = all_codes(level)
+    for user in range(people.users):
+        rows = plain_rows(people, user, area)
+        visits = Counter(int(code[plain_cell(people, row, area, 8, 8)]) for row in rows)
+        ordered = sorted(visits)
+        if rows:
+            present += 1
+            z = cumulative_floors(np.array([visits[c] for c in ordered]), B)
+            heat.update(dict(zip(ordered, z.tolist(), strict=True)))
+            cells[max(ordered, key=lambda c: (visits[c], -c))] += 1
+        regions.update({plain_cell(people, row, area, 3, 2) for row in rows})
+        texts, numbers = people.texts["text"], people.texts["number"]
+        of_bin = Counter(
+            {"1": 0, "2": 1}.get(texts[row], 2) for row in rows if texts[row] is not None
+        )
+        if of_bin:
+            known = sorted(of_bin)
+            bins[known] += cumulative_floors(np.array([of_bin[k] for k in known]), B)
+        good = [
+            row for row in rows
+            if texts[row] not in (None, "x", "") and numbers[row] not in (None, "x", "")
+        ]  # fmt: skip
+        if good:
+            users += 1
+            for k, column in enumerate((texts, numbers)):
+                y = user_value([column[row] for row in good], "0", "2.5", B)
+                assert 0 <= y <= B
+                sums[k] += 2 * y - B
+    found = user_maps.heatmap_counts(people, area, level, B)
+    dense = found.at(level, np.arange(4**level))
+    assert dense.tolist() == [heat[c] for c in range(4**level)]
+    assert int(dense.sum()) == present * B
+    once = user_maps.one_cell_counts(people, area, level)
+    assert once.tolist() == [cells[c] for c in range(4**level)]
+    assert user_maps.user_count(people, area).tolist() == [present]
+    grid = user_maps.region_counts(people, area, 3, 2)
+    assert grid.tolist() == [regions[divmod(k, 2)] for k in range(6)]
+    of = {"1": 0, "2": 1}
+    histogram = user_maps.bin_counts(people, area, "text", lambda t: of.get(t, 2), 3, B)
+    assert histogram.tolist() == bins.tolist()
+    bounds = [(0, 25 * 10 ** (PLACES - 1))] * 2
+    totals, count = user_maps.mean_sums(people, area, ("text", "number"), bounds, B)
+    assert totals.tolist() == sums
+    assert count.tolist() == [users]
+
+
+def test_numeric_bins_have_their_lower_edge_and_the_last_its_upper():
+    p = MECHANISMS["histogram/1"].checked({"value_column": "x", "edges": ["-1", "0", "0.5"]})
+    find = p.bin_of()
+    texts = ["-1", "-0.0001", "0", "5e-1", "0.50000000000000000001", "-2", "1e40", "nan", "", "x"]
+    assert [find(text) for text in texts] == [0, 0, 1, 1, 2, 2, 2, None, None, None]
+    assert p.names == ("-1 to 0", "0 to 0.5", "other")
+    assert p.count == 3
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_expected_errors_are_quantiles_of_the_noise_alone(name):
+    mechanism = MECHANISMS[name]
+    p = mechanism.checked(PARAMETERS[name])
+    rows = mechanism.expected_error(p, Fraction(1, 2))
+    assert rows
+    for row in rows:
+        assert row.keys() == {"quantity", "half_width", "probability", "source"}
+        assert type(row["half_width"]) is int
+        assert row["probability"] == "19/20"
+    if name == "count.users/1":
+        half = rows[0]["half_width"]
+        assert half == 6
+        assert dlap_tail(Fraction(1, 2), 1, half + 1) <= 0.05 < dlap_tail(Fraction(1, 2), 1, half)
+
+
+def test_shown_maps_are_made_of_the_stored_numbers_alone():
+    """With hardly any noise they are the true ones."""
+    users = some_users(np.random.default_rng(4), 200, ["x"])
+    people = people_of(users)
+    epsilon = Fraction(10**7)
+    exact = user_maps.heatmap_counts(people, everywhere(), 4, 2**20)
+    true = exact.at(4, all_codes(4)) / (200 * 2**20)
+    for name in ("heatmap.adaptive/1", "heatmap.paper/1", "heatmap.pyramid/1"):
+        mechanism = MECHANISMS[name]
+        p = mechanism.checked(PARAMETERS[name] | ({"kept": 256} if "paper" in name else {}))
+        output = mechanism.draw(people, p, epsilon, os.urandom)
+        found = mechanism.shown(output.stored, p, epsilon)
+        assert found.total == pytest.approx(200, rel=1e-3)
+        assert np.abs(found.grid - true).sum() < 0.01
+
+
+@pytest.mark.parametrize("name", ["heatmap.adaptive/1", "heatmap.paper/1"])
+def test_a_stored_output_that_lacks_a_reading_is_not_shown(name):
+    mechanism = MECHANISMS[name]
+    p = mechanism.checked(PARAMETERS[name])
+    people = people_of(some_users(np.random.default_rng(4), 50, ["x"]))
+    stored = mechanism.draw(people, p, Fraction(5), os.urandom).stored
+    with pytest.raises(ValueError, match="is missing"):
+        mechanism.shown({"readings": stored["readings"][1:]}, p, Fraction(5))

@@ -1,0 +1,280 @@
+"""The data file of a release: every row by itself, as the plainest reader there is reads it."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import random
+from collections import defaultdict
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from explorer.release import reading
+from explorer.release.errors import ParameterError, ReleaseError
+from explorer.release.format import FileFormat
+from explorer.release.mechanisms.base import Reads
+from explorer.release.reading import ReadFile, read_file
+from tests.release.reference_reader import Row, rows_of
+
+COLUMNS = ["user", "time", "lat", "lon", "place"]
+READS = Reads(places=True, times=True, texts=("place",))
+
+USERS = [
+    "7", "007", "a", " a ", "é", "e\u0301", "\ufeff7", "", " ", '"', "'a", "a" * 70, "a" * 71,
+    "12345678", "1234567", "\x00", "7\x00", "NaN", "\u00a0b", "ß",
+]  # fmt: skip
+TIMES = [
+    "2010-10-12T00:21:28Z", "2010-10-12 00:21:28", "2010-10-19 23:55:27+0000", "2010-10-12",
+    "2010-03-28T02:30:00", "2010-10-31T02:30:00", "2010-10-12T00:21:28.999-03:30", "epoch",
+    "2010-02-29T00:00:00Z", "2012-02-29T23:59:59+05", "2010-13-01T00:00:00Z", "1900-02-29 00:00:00",
+    "2010-10-12T24:00:00Z", "2010-10-12T00:60:00Z", "2010-10-12T00:21Z", "2010-10-12T00:21:28.Z",
+    "2010-10-12T00:21:28+2400", "2010-10-12t00:21:28", "0001-01-01T00:00:00Z", "20101012T002128Z",
+    "9999-12-31T23:59:59Z", "0001-01-02T00:00:00+10:00", "1969-12-31T23:59:59.5Z", "infinity",
+    "2010-10-12T00:21:28.0000000001Z", "2010-10-12T00:21:28 Z", "٢٠١٠-10-12T00:21:28Z", "",
+    "1286842888", "-1", "1.5e3", "-0.5", "99999999999999999999", "2010-10-12T00:21:28+05:3",
+]  # fmt: skip
+DEGREES = [
+    "40.6438845363", "-73.78280639649999", "0", "-0", "+5.", ".5", ".", "", "90", "90.00000001",
+    "-90.0000000", "180", "180.1", "1e2", "1e1", "4.5E-3", "1e-40", "0e41", "nan", "inf", "-inf",
+    "1_0", "0x10", "1,5", " 5 ", "5\x00", "--5", "+-5", "1.2.3", "0.00000005", "0.00000015",
+    "-0.00000005", "0.000000050000000000000000000000001", "1" * 41, "0" * 41, "0" * 39 + "1",
+    "123456789012345678", "9" * 18, "9" * 19, "90.0000000000000000", "90.0000000000000000001",
+    "0000000040.5", "40.12345678901234567890", "²", "٣", "12.34567895", "12.34567885", "00090.0",
+    "3.141592653589793", "0.1234567890123456", "9223372036854775807", "18446744073709551617",
+]  # fmt: skip
+PLACES = ["", "x", "é", "e\u0301", '"quoted', "#", "\\", "0.10", "NULL", "\x1a", "y" * 300]
+
+
+def _cell(choices: list[str]) -> st.SearchStrategy[bytes]:
+    spelt = st.sampled_from(choices).map(str.encode)
+    return st.one_of(spelt, spelt, spelt, st.binary(max_size=9))
+
+
+LINES = st.one_of(
+    st.tuples(*map(_cell, (USERS, TIMES, DEGREES, DEGREES, PLACES))).map(b",".join),
+    st.lists(st.sampled_from(USERS).map(str.encode), max_size=8).map(b",".join),
+    st.binary(max_size=40),
+)
+
+
+@st.composite
+def files(draw: st.DrawFn) -> bytes:
+    lines = draw(st.lists(LINES, max_size=30))
+    ends = st.sampled_from([b"\n", b"\n", b"\r\n", b"\n\n"])
+    body = b"".join(line + draw(ends) for line in lines)
+    return body if draw(st.booleans()) else body.rstrip(b"\n")
+
+
+def _format(**changes: str) -> FileFormat:
+    return FileFormat(tuple(COLUMNS), **({"delimiter": "comma"} | changes))
+
+
+def _read(data: bytes, form: FileFormat, tmp: Path) -> ReadFile:
+    path = tmp / "rows.csv"
+    path.write_bytes(data)
+    return read_file(path, form, READS)
+
+
+def _rows(found: ReadFile) -> dict[str, list[Row]]:
+    """Return every user's rows in the file's order."""
+    people, by_user = found.people, {}
+    assert people.starts[-1] == people.rows
+    for u, (user, first, end) in enumerate(
+        zip(found.ids, people.starts[:-1], people.starts[1:], strict=True)
+    ):
+        assert end > first, u
+        by_user[user] = [_row(found, user, k) for k in range(first, end)]
+    return by_user
+
+
+def _row(found: ReadFile, user: str, k: int) -> Row:
+    people = found.people
+    assert people.lat is not None
+    assert people.lon is not None
+    assert people.placed is not None
+    assert people.time is not None
+    assert people.timed is not None
+    placed = bool(people.placed[k])
+    return Row(
+        user,
+        int(people.lat[k]) if placed else None,
+        int(people.lon[k]) if placed else None,
+        int(people.time[k]) if people.timed[k] else None,
+        (people.texts["place"][k],),
+    )
+
+
+def _wanted(data: bytes, **how: object) -> dict[str, list[Row]]:
+    by_user: dict[str, list[Row]] = defaultdict(list)
+    for row in rows_of(data, COLUMNS, "comma", **how):  # type: ignore[arg-type]
+        both = row.lat is not None and row.lon is not None
+        by_user[row.user].append(row if both else Row(row.user, None, None, row.time, row.texts))
+    return dict(by_user)
+
+
+@given(
+    files(),
+    st.booleans(),
+    st.sampled_from(["utf-8", "latin-1", "windows-1252"]),
+    st.sampled_from(["UTC", "Europe/Berlin", "-03:30"]),
+    st.booleans(),
+    st.sampled_from([7, 64, 1 << 20]),
+)
+def test_it_agrees_with_the_plainest_reader(
+    tmp_path_factory: pytest.TempPathFactory,
+    data: bytes,
+    header: bool,
+    encoding: str,
+    zone: str,
+    unix: bool,
+    size: int,
+) -> None:
+    form = _format(
+        header="yes" if header else "no",
+        encoding=encoding,
+        time_zone=zone,
+        time_format="unix" if unix else "iso",
+    )
+    wanted = _wanted(data, header=header, encoding=encoding, zone=zone, unix=unix)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "BLOCK", size)
+        assert _rows(_read(data, form, tmp_path_factory.mktemp("r"))) == wanted
+
+
+@given(files(), st.lists(LINES, min_size=1, max_size=8), st.randoms(use_true_random=False))
+def test_nobody_s_rows_change_how_others_rows_are_read(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, added: list[bytes], rng: random.Random
+) -> None:
+    """Whatever somebody adds, and wherever: what all others have is as it was."""
+    tmp, form = tmp_path_factory.mktemp("r"), _format()
+    before = _rows(_read(data, form, tmp))
+    lines = data.split(b"\n")
+    for line in added:
+        for piece in line.split(b"\n"):
+            lines.insert(rng.randrange(len(lines)), piece)
+    after = _rows(_read(b"\n".join(lines), form, tmp))
+    theirs = {row.user for row in rows_of(b"\n".join(added), COLUMNS, "comma")}
+    assert {u: r for u, r in before.items() if u not in theirs} == {
+        u: r for u, r in after.items() if u not in theirs
+    }
+
+
+def test_all_spellings_together_and_in_blocks_of_any_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = random.Random(5)
+    lines = [
+        ",".join(map(rng.choice, (USERS, TIMES, DEGREES, DEGREES, PLACES))) for _ in range(3000)
+    ]
+    data = "\n".join(lines).encode()
+    wanted = _wanted(data)
+    for size in (1 << 23, 4096, 100):
+        monkeypatch.setattr(reading, "BLOCK", size)
+        assert _rows(_read(data, _format(), tmp_path)) == wanted
+
+
+def test_patterns_of_times(tmp_path: Path) -> None:
+    times = (b"Tue Apr 03 18:00:09 +0000 2012", b"Tue Foo 03 18:00:09 +0000 2012", b"3.4")
+    data = b"".join(b"u," + time + b",1,1,\n" for time in times)
+    found = _read(data, _format(time_format="%a %b %d %H:%M:%S %z %Y"), tmp_path).people
+    assert found.time is not None
+    assert found.timed is not None
+    assert found.time[0] == 1_333_476_009
+    assert found.timed.tolist() == [True, False, False]
+    day = _read(
+        b"u,03/04/2012,1,1,\n", _format(time_format="%d/%m/%Y", time_zone="+01:00"), tmp_path
+    )
+    assert day.people.time is not None
+    assert day.people.time.tolist() == [1_333_407_600]
+
+
+def test_a_row_of_a_megabyte_is_read_and_a_longer_one_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "LONGEST_ROW", 1000)
+    monkeypatch.setattr(reading, "BLOCK", 64)
+    rest = b",2010-10-12,1,1,"
+    fits = b"u" + rest + b"x" * (1000 - 1 - len(rest))
+    data = b"a" + rest + b"\n" + fits + b"\n" + fits + b"y\n" + b"z" * 99_999 + b"\nb" + rest
+    assert list(_rows(_read(data, _format(), tmp_path))) == ["a", "u", "b"]
+    assert list(_rows(_read(data, _format(header="yes"), tmp_path))) == ["u", "b"]
+    assert list(_rows(_read(b"h" * 5000 + b"\n" + data, _format(header="yes"), tmp_path))) == [
+        "a", "u", "b",
+    ]  # fmt: skip
+    monkeypatch.setattr(reading, "BLOCK", 1 << 20)
+    assert list(_rows(_read(data, _format(), tmp_path))) == ["a", "u", "b"]
+
+
+def test_it_is_hashed_as_it_is_on_disk_while_it_is_read_once(tmp_path: Path) -> None:
+    data = b"u,2010-10-12,1,1,\n" * 1000
+    path = tmp_path / "rows.csv.gz"
+    path.write_bytes(gzip.compress(data))
+    found = read_file(path, _format(), READS)
+    assert found.people.rows == 1000
+    assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    plain = _read(data, _format(), tmp_path)
+    assert plain.sha256 == hashlib.sha256(data).hexdigest()
+
+
+def test_what_is_no_file_or_a_broken_archive_is_told_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ReleaseError, match=r"^data: .*no such file.*; check its path$"):
+        read_file(tmp_path / "none.csv", _format(), READS)
+    cut = tmp_path / "cut.gz"
+    cut.write_bytes(gzip.compress(os.urandom(1000))[:-20])
+    with pytest.raises(ReleaseError, match=r"^data: the archive is broken .*; fetch it again$"):
+        read_file(cut, _format(), READS)
+
+
+def test_an_empty_file_has_no_users_and_is_no_error(tmp_path: Path) -> None:
+    found = _read(b"", _format(), tmp_path)
+    assert (found.people.users, found.people.rows, found.ids) == (0, 0, ())
+
+
+def test_no_file_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading.tempfile, "tempdir", str(tmp_path))
+    with reading.Rows(_format(), READS) as rows:
+        for block in reading.blocks(
+            BytesIO(b"u,2010-10-12,1,1,secret\n").read, header=False, size=99
+        ):
+            rows.add(block)
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"columns": []}, "columns: has 0 names; give"),
+        ({"columns": ["lat", "lon"]}, "columns: has no 'user'; give"),
+        ({"columns": ["user", "user"]}, "columns: has a name twice"),
+        ({"columns": ["user", 5]}, "columns: 5 is no name"),
+        ({"columns": "user"}, "columns: is no list"),
+        ({"delimiter": "\t"}, "delimiter: '\\t' is not offered; give tab, comma"),
+        ({"header": True}, "header: is no text"),
+        ({"encoding": "utf-16"}, "encoding: 'utf-16' is not offered; give utf-8, latin-1"),
+        ({"time_format": "%s"}, "time_format: '%s' is no part of a time; use %Y"),
+        ({"time_format": "%H:%M"}, "time_format: '%H:%M' does not say each day once"),
+        ({"time_format": "%Y-%m-%d%"}, "time_format: '%Y-%m-%d%' can't be read"),
+        ({"time_zone": "Mars/Crater"}, "time_zone: 'Mars/Crater' is no time zone known here"),
+        ({"time_zone": "../../etc/passwd"}, "time_zone: '../../etc/passwd' is no time zone"),
+    ],
+)  # fmt: skip
+def test_a_format_that_can_t_be_is_refused(changes: dict[str, object], sentence: str) -> None:
+    given_format = {"columns": COLUMNS, "delimiter": "comma"} | changes
+    with pytest.raises(ParameterError) as caught:
+        FileFormat.checked(given_format)
+    assert str(caught.value).startswith(sentence)
+
+
+def test_a_format_is_told_with_its_defaults() -> None:
+    form = FileFormat.checked({"columns": COLUMNS, "delimiter": "tab", "box": "not looked at"})
+    assert form.parameters() == {
+        "columns": COLUMNS, "delimiter": "tab", "header": "no", "encoding": "utf-8",
+        "time_format": "iso", "time_zone": "UTC",
+    }  # fmt: skip
+    for missing in ("columns", "delimiter"):
+        with pytest.raises(ParameterError, match=f"^{missing}: is missing; declare it"):
+            FileFormat.checked({k: v for k, v in form.parameters().items() if k != missing})

@@ -1,0 +1,323 @@
+"""`privacy-explorer release`: refuses as a window would; nothing gets out but what is paid."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import random
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from explorer.cli import run
+from explorer.release import places
+from explorer.release.certificate.verify import verify
+from explorer.release.door import Place, certificate_of, draw, enter
+from explorer.release.ledger.ledger import Ledger
+from explorer.release.ledger.settings import FileSettings
+from explorer.release.outputs import FORMATS, Written
+from explorer.release.plan import checked_plan
+from explorer.release.reading import read_file
+from explorer.release.wire import canonical
+from tests.release.plans import (
+    MECHANISMS,
+    content,
+    opened,
+    place_in,
+    plan_of,
+    write_plan,
+    write_rows,
+)
+
+Run = Callable[..., int]
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    place = place_in(tmp_path)
+    monkeypatch.setattr(places, "default_settings", lambda: place.settings)
+    return place
+
+
+@pytest.fixture
+def release(place: Place, tmp_path: Path) -> Run:
+    def release(*options: str, plan: Path = tmp_path / "PLAN.json") -> int:
+        return run(["release", str(plan), "--ledger", str(place.ledger), *options])
+
+    return release
+
+
+def _ready(place: Place, tmp_path: Path, **how: str) -> dict[str, Any]:
+    write_rows(tmp_path / "rows.csv")
+    said = content(opened(place), **how)
+    write_plan(tmp_path, said)
+    return said
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_a_release_is_written_with_a_certificate_that_holds(
+    release: Run, place: Place, tmp_path: Path, mechanism: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = checked_plan(_ready(place, tmp_path, mechanism=mechanism), tmp_path)
+    out = tmp_path / "out.json"
+    price = f"{plan.price.numerator}/{plan.price.denominator}"
+    assert release("--spend", price, "--out", str(out)) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("Released. Right within ±")
+    certificate = json.loads((tmp_path / "out.certificate.json").read_bytes())
+    assert said.out.splitlines()[-1] == certificate["id"]
+    assert certificate["output"]["sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
+    assert certificate["mechanism"]["epsilon"] == price
+    assert certificate["parameters_chosen"] == {
+        "record": "fixed before the data were opened",
+        "true_map_shown": 0,
+        "independent_of_data": "declared",
+    }
+    sha256 = hashlib.sha256((tmp_path / "rows.csv").read_bytes()).hexdigest()
+    with place.open() as ledger:
+        report = verify(certificate, ledger.view(), sha256, output=out.read_bytes())
+        assert report.failure == ""
+        assert ledger.release(certificate["id"]).state == "published"
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".geojson"])
+def test_maps_are_written_as_tables_and_as_squares(
+    release: Run, place: Place, tmp_path: Path, suffix: str
+) -> None:
+    _ready(place, tmp_path, mechanism="heatmap.adaptive/1", epsilon="2/1")
+    out = tmp_path / f"out{suffix}"
+    assert release("--spend", "2/1", "--out", str(out)) == 0
+    number = json.loads((tmp_path / "out.certificate.json").read_bytes())["id"]
+    text = out.read_text(encoding="utf-8")
+    assert f"certificate {number}" in text
+    if suffix == ".csv":
+        lines = [line for line in text.splitlines() if not line.startswith("#")]
+        cells = list(csv.DictReader(io.StringIO("\n".join(lines))))
+        shares = [float(cell["share"]) for cell in cells]
+        assert len(cells) == 256
+        assert (cells[0]["south"], cells[0]["west"]) == ("40.5", "-74.25")
+        assert (cells[-1]["north"], cells[-1]["east"]) == ("40.9", "-73.7")
+    else:
+        shapes = json.loads(text)["features"]
+        shares = [shape["properties"]["share"] for shape in shapes]
+        ring = shapes[0]["geometry"]["coordinates"][0]
+        assert ring[0] == ring[-1]
+        assert len(ring) == 5
+    assert sum(shares) == pytest.approx(1)
+
+
+def test_without_the_price_it_is_told_and_nothing_is_drawn(
+    release: Run, place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _ready(place, tmp_path)
+    (tmp_path / "rows.csv").unlink()  # not even looked at
+    assert release() == 2
+    said = capsys.readouterr()
+    assert said.out.startswith("Costs 0.5. Of 3 you have used 0; 3 remain, five more like this ")
+    assert "give --spend 1/2 to draw it" in said.err
+    for wrong, sentence in (
+        ("1/4", "--spend: 1/4 is not the price; this plan costs 1/2"),
+        ("2/4", "--spend: '2/4' is not reduced; write 1/2"),
+        ("0.5", "--spend: '0.5' is no fraction p/q"),
+        ("-1/2", "--spend: '-1/2' is no fraction p/q"),
+    ):
+        assert release(f"--spend={wrong}") != 0
+        assert sentence in capsys.readouterr().err
+    with place.open() as ledger:
+        assert [entry.body["kind"] for entry in ledger.entries()] == ["budget"]
+
+
+def test_what_does_not_fit_is_refused_with_what_would(
+    release: Run, place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _ready(place, tmp_path, epsilon="7/2")
+    (tmp_path / "rows.csv").unlink()
+    assert release("--spend", "7/2") == 1
+    assert capsys.readouterr().err == (
+        "privacy-explorer: asked 7/2, left 3; would fit: ε ≤ 3; noisy users then err by ±1\n"
+    )
+
+
+def test_errors_are_one_sentence(
+    release: Run, place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = _ready(place, tmp_path)
+    write_plan(tmp_path, said | {"population": "0" * 32})
+    assert release("--spend", "1/2") == 1
+    assert f"population: '{'0' * 32}' has no budget in this ledger" in capsys.readouterr().err
+    assert release("--spend", "1/2", "--out", str(tmp_path / "out.xlsx")) == 1
+    assert "give a name that ends with .json, .csv, .geojson" in capsys.readouterr().err
+    assert release("--spend", "1/2", "--rehearse", "9") == 2
+    assert "--spend and --rehearse don't go together" in capsys.readouterr().err
+    place.ledger.unlink()
+    assert release("--spend", "1/2") == 1
+    assert "there is no ledger; open a population first" in capsys.readouterr().err
+    assert not place.ledger.exists()
+
+
+def test_interrupted_releases_are_named_and_resumed_or_given_back(
+    release: Run, place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = checked_plan(_ready(place, tmp_path), tmp_path)
+    with place.open() as ledger:
+        first, second, third = (enter(ledger, plan) for _ in range(3))
+        sha256 = hashlib.sha256(plan.data.read_bytes()).hexdigest()
+        ledger.reserve(first, sha256)
+        ledger.reserve(second, sha256)
+    draw(place, plan, third)  # and then the window was killed
+    out = str(tmp_path / "out.json")
+    assert release("--spend", "1/2", "--resume", first, "--out", out) == 0
+    told = capsys.readouterr().err
+    assert f"Prepared, not drawn: give --resume {second}, or --give-back {second}." in told
+    assert f"Finished, not published: give --resume {third}, or --withdraw {third}." in told
+    assert first not in told
+    assert release("--give-back", second) == 0
+    assert release("--resume", third, "--out", out) == 0  # costs nothing
+    before = Path(out).read_bytes()
+    assert release("--resume", third, "--out", out) == 0  # nor does looking again
+    assert Path(out).read_bytes() == before
+    assert release("--withdraw", first) == 0
+    with place.open() as ledger:
+        states = [ledger.release(one).state for one in (first, second, third)]
+        assert states == ["withdrawn", "abandoned", "published"]
+        assert ledger.account(plan.population).spent_epsilon == 1
+
+
+def test_a_rehearsal_reads_and_spends_nothing_and_says_so(
+    release: Run, place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = _ready(place, tmp_path)
+    (tmp_path / "rows.csv").unlink()
+    before = place.ledger.read_bytes()
+    for mechanism in MECHANISMS:
+        plan = content(said["population"], mechanism=mechanism, epsilon="10/1")
+        write_plan(tmp_path, plan)
+        out = tmp_path / "out.csv"
+        assert release("--rehearse", "200", "--out", str(out)) == 0
+        assert out.read_text(encoding="utf-8").startswith(
+            "# rehearsal on synthetic people: nothing"
+        )
+        assert capsys.readouterr().out.startswith("Rehearsal on synthetic people: nothing was read")
+    assert release("--rehearse", "200", "--out", str(tmp_path / "out.json")) == 2
+    assert place.ledger.read_bytes() == before
+    assert not list(tmp_path.glob("*.certificate.json"))
+
+
+# -- what must not get out
+
+CANARY_USER, CANARY_KIND, CANARY_FILE = "canary-user-é7431", "canary-kind", "canary-file-5519"
+CANARY_PLACE, CANARY_AMOUNT = ("40.6543217", "-73.9876543"), "77.123457"
+
+
+def _canaries(path: Path) -> bytes:
+    """Write check-ins with unusual values everywhere, among others."""
+    write_rows(path, users=61)
+    line = [CANARY_USER, "2026-01-07T11:22:33Z", *CANARY_PLACE, CANARY_KIND, CANARY_AMOUNT]
+    data = path.read_bytes() + f"{','.join(line)}\n".encode() * 17 + b"canary-broken-row\n"
+    path.write_bytes(data)
+    return data
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_canaries_stay_inside(
+    release: Run, place: Place, tmp_path: Path, mechanism: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing written or said has a value, the file's name, size, rows, users or plain hash."""
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    data = _canaries(inside / f"{CANARY_FILE}.csv")
+    population = opened(place)
+    said = content(population, str(inside / f"{CANARY_FILE}.csv"), mechanism=mechanism)
+    plan = checked_plan(said)
+    price = f"{plan.price.numerator}/{plan.price.denominator}"
+    plan_file = write_plan(tmp_path, said)
+    assert release("--spend", price, "--out", str(outside / "out.json"), plan=plan_file) == 0
+    with place.open() as ledger:
+        number = ledger.releases()[0].id
+    for name in ("out.csv", *(["out.geojson"] if mechanism.startswith("heatmap") else [])):
+        target = str(outside / name)
+        assert release("--resume", number, "--out", target, plan=plan_file) == 0
+    with place.open() as ledger:
+        entries = [entry.as_json() for entry in ledger.entries()]
+    found = {path.name: path.read_bytes() for path in outside.iterdir()}
+    certificate = json.loads(found["out.certificate.json"])
+    certificate["output"].pop("inline", None)  # noisy numbers may be any
+    found |= {"certificate without output": canonical(certificate)}
+    found |= {"ledger export": json.dumps(entries).encode()}
+    printed = capfd.readouterr()
+    found |= {"screen": (printed.out + printed.err).encode()}
+    lines = data.count(b"\n")
+    sha256 = hashlib.sha256(data).hexdigest()
+    never = [
+        "canary", CANARY_USER, "7431", *CANARY_PLACE, "406543217", "739876543", "11:22:33",
+        CANARY_AMOUNT, CANARY_FILE, sha256, sha256.upper(), sha256[:16],
+        hashlib.md5(data, usedforsecurity=False).hexdigest(), str(int(sha256, 16)),
+    ]  # fmt: skip
+    for where, text in found.items():
+        for value in never:
+            assert value.encode() not in text, (where, value)
+        if not where.startswith("out."):
+            numbers = set(re.findall(rb"(?<![0-9a-f.])[0-9]+(?![0-9a-f.])", text))
+            assert not numbers & {str(len(data)).encode(), str(lines).encode()}, where
+    assert {"out.json", "out.csv", "out.certificate.json", "ledger export", "screen"} <= set(found)
+
+
+def _fixed(place: Place) -> Ledger:
+    """Open a ledger whose clock stands and whose random numbers repeat."""
+    rng = random.Random(8)
+    return Ledger(
+        place.ledger, FileSettings(place.settings),
+        now=lambda: datetime(2026, 1, 19, tzinfo=UTC), random_bytes=rng.randbytes,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_other_data_and_the_same_plan_differ_in_output_tag_and_nonces_alone(
+    tmp_path: Path, mechanism: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One file is of many people, one of nobody, one can't be read at all: nothing else tells."""
+    made = []
+    for number, write in enumerate((
+        lambda path: write_rows(path, users=90, seed=4),
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(random.Random(1).randbytes(5000)),
+    )):  # fmt: skip
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        write(folder / "rows.csv")
+        place = place_in(folder)
+        monkeypatch.setattr(Place, "open", _fixed)
+        plan = plan_of(opened(place), folder / "rows.csv", mechanism=mechanism)
+        with place.open() as ledger:
+            release = enter(ledger, plan)
+        draw(place, plan, release)
+        with place.open() as ledger:
+            certificate = certificate_of(ledger, plan, release)
+            entries = [dict(entry.body) for entry in ledger.entries()]
+            notices = ledger.notices
+        output = certificate.pop("output")
+        shape = output["shape"] if mechanism not in ("heatmap.adaptive/1",) else []
+        certificate["data"].pop("tag")
+        certificate["ledger"].pop("entry_hash")
+        for entry in entries:
+            for name in ("tag", "nonce", "output_sha256"):
+                entry.pop(name, None)
+        made.append((canonical(certificate), canonical(entries), shape, notices))
+    assert made[0] == made[1] == made[2]
+
+
+def test_what_is_written_is_a_function_of_plan_and_stored_numbers(tmp_path: Path) -> None:
+    """Read again from the ledger, on a machine without the data, it is the same bytes."""
+    plan = plan_of("0" * 32, mechanism="heatmap.pyramid/1", epsilon="4/1")
+    people = read_file(write_rows(tmp_path / "a.csv"), plan.form, plan.reads).people
+    drawn = plan.mechanism.draw(people, plan.checked, plan.epsilon, random.Random(2).randbytes)
+    again = json.loads(canonical(drawn.stored))
+    for write in FORMATS.values():
+        assert write(Written(plan, drawn.stored, "x")) == write(Written(plan, again, "x"))
