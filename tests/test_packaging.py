@@ -47,7 +47,7 @@ def test_the_project_names_licence_authors_and_keywords() -> None:
 def test_nothing_that_is_never_imported_is_installed() -> None:
     names = {re.split(r"[<>=!]", item)[0].lower() for item in PROJECT["dependencies"]}
     assert not {"superqt", "scikit-learn"} & names
-    modules = {"pyside6-essentials": "PySide6", "pillow": "PIL"}
+    modules = {"pyside6-essentials": "PySide6", "pillow": "PIL", "pyyaml": "yaml"}
     source = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "explorer").rglob("*.py"))
     for name in names - {"psutil"}:  # loky imports that one
         module = modules.get(name, name)

@@ -98,8 +98,9 @@ def test_paragraphs_are_short() -> None:
     assert len(longest) < 800, longest
 
 
-ELSEWHERE = (" fetch ", " cluster ")
-"""What these print is tested beside them: one needs the net, one runs until it is stopped."""
+ELSEWHERE = (" fetch ", " cluster ", " ledger ", " release ", " verify ")
+"""What these print is tested beside them: one needs the net, one runs until it is stopped; those of
+releases belong together (`tests/release/test_release_readme.py`)."""
 
 
 @pytest.mark.parametrize("command", [c for c in PROGRAM if not any(w in c for w in ELSEWHERE)])

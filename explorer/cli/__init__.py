@@ -19,7 +19,7 @@ from explorer.cli.errata import errata_command
 from explorer.cli.experiment import experiment_command
 from explorer.cli.fetch import fetch_command
 from explorer.cli.heatmap import heatmap_command
-from explorer.cli.release import release_command
+from explorer.cli.release import ledger_command, release_command, verify_command
 from explorer.cli.studies import studies_command
 from explorer.cli.sweep import sweep_command
 from explorer.cli.users import users_command
@@ -93,6 +93,8 @@ for command in (
     users_command,
     window_command,
     release_command,
+    ledger_command,
+    verify_command,
     fetch_command,
     cache_command,
     cluster_command,

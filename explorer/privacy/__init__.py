@@ -10,6 +10,7 @@ its package; nothing is imported before it is used.
 `coordinates`       Bayesian coordinate DP: budgets, certificates, mechanisms, regression
 `heatmaps`          private heatmaps: pyramid, reconstruction, clustering, shuffle protocol
 `learning`          learning from shuffled, locally private gradients
+`releases`          budgets, selection, means and attacks of releases, in exact fractions
 `spaces`            metric spaces, each with its earth mover's distance
 `transport`         earth mover's distance on grids, exact and in brackets
 `shuffling`         privacy amplification by shuffling: clones, closed form and exact

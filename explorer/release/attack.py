@@ -72,7 +72,7 @@ class Membership:
     best_guess: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Audited:
     """What runs of the release's code on neighbours show.
 
@@ -88,6 +88,9 @@ class Audited:
         That were counted, of each.
     threshold : float
         Of the log-likelihood ratio, from runs that were not counted.
+    false_alarms, misses : ndarray of float
+        What tests at other thresholds did in the runs that were counted, from always to never
+        saying "there": estimates, to be drawn beside the claimed curve of `membership`.
     """
 
     claim: float
@@ -96,6 +99,8 @@ class Audited:
     hits_without: int
     runs: int
     threshold: float
+    false_alarms: FloatArray
+    misses: FloatArray
 
     @property
     def fails(self) -> bool:
@@ -214,4 +219,6 @@ def judged(here: FloatArray, there: FloatArray, claim: float) -> Audited:
     best = max(thresholds.tolist(), key=promised)
     seen = hits(best, slice(first, None))
     shown = audit_epsilon_lower(*seen, counted, RISK).eps_lower
-    return Audited(claim, shown, *seen, counted, best)
+    rates = np.array([(0, 0), *(hits(t, slice(first, None)) for t in thresholds[::-1])]) / counted
+    misses, alarms = 1 - rates[::-1, 0], rates[::-1, 1]
+    return Audited(claim, shown, *seen, counted, best, alarms, misses)

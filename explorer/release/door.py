@@ -7,8 +7,10 @@ entered comes from the data: they are read before `reserve`, and what is read ca
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import suppress
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ from explorer.release.ledger.errors import DiskFullError, LedgerError, RefusedEr
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.plan import Plan
-from explorer.release.reading import ReadFile, read_file
+from explorer.release.rows.reading import ReadFile, read_file
 
 RandomBytes = Callable[[int], bytes]
 
@@ -51,9 +53,9 @@ def enter(ledger: Ledger, plan: Plan) -> str:
     if ledger.problem:
         raise LedgerError(ledger.problem)
     account = ledger.account(plan.population)
-    if not account.fits(plan.price):
-        raise RefusedError(plan.price, account.remaining, account.largest_fit(), account.gate)
-    return ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.price)
+    if not account.fits(plan.epsilon):
+        raise RefusedError(plan.epsilon, account.remaining, account.largest_fit(), account.gate)
+    return ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.epsilon)
 
 
 def draw(place: Place, plan: Plan, release: str, random_bytes: RandomBytes = os.urandom) -> None:
@@ -82,18 +84,39 @@ def draw(place: Place, plan: Plan, release: str, random_bytes: RandomBytes = os.
             ledger.reserve(release, read.sha256)
         else:
             ledger.check_file(release, read.sha256)
-        try:
-            ledger.start(release, plan.mechanism.largest_output(plan.checked, plan.epsilon))
-        except DiskFullError:
-            ledger.abandon(release)
-            raise
-        try:
-            output = plan.mechanism.draw(read.people, plan.checked, plan.epsilon, random_bytes)
-            ledger.commit(release, output.stored)
-        except BaseException:
-            with suppress(ReleaseError):  # else it becomes lost at the next opening
-                ledger.lose(release)
-            raise
+        with _uninterrupted():
+            _drawn(ledger, plan, release, read, random_bytes)
+
+
+def _drawn(
+    ledger: Ledger, plan: Plan, release: str, read: ReadFile, random_bytes: RandomBytes
+) -> None:
+    """Draw what is reserved, between `start` and `commit`."""
+    try:
+        ledger.start(release, plan.mechanism.largest_output(plan.checked, plan.epsilon))
+    except DiskFullError:
+        ledger.abandon(release)
+        raise
+    try:
+        output = plan.mechanism.draw(read.people, plan.checked, plan.epsilon, random_bytes)
+        ledger.commit(release, output.stored)
+    except BaseException:
+        with suppress(ReleaseError):  # else it becomes lost at the next opening
+            ledger.lose(release)
+        raise
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl+C wait: what has been started is spent, so it is better finished."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _check_entered(ledger: Ledger, plan: Plan, release: str) -> None:
@@ -110,7 +133,7 @@ def _check_same(entered: Release, plan: Plan) -> None:
         entered.population == plan.population
         and entered.mechanism == plan.mechanism.id
         and entered.parameters == plan.parameters()
-        and entered.epsilon == plan.price
+        and entered.epsilon == plan.epsilon
     )
     if not same:
         raise LedgerError(f"release {entered.id}: it was planned otherwise; plan again")

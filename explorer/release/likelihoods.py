@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps.pyramid.morton import all_codes
 from explorer.privacy.releases.means import PLACES
 from explorer.privacy.releases.selection import permute_and_flip_law
@@ -107,12 +109,15 @@ def _regions(people: People, p: Any, epsilon: Fraction) -> LogLikelihood:
     scores = region_counts(people, p.area, p.rows, p.columns).tolist()
     parts = MECHANISMS["select.region/1"].parts(p, epsilon)
 
+    @cache
+    def law(left: tuple[int, ...], share: Fraction) -> FloatArray:
+        return permute_and_flip_law([scores[k] for k in left], share)
+
     def of(stored: Mapping[str, Any]) -> float:
-        left, found = list(range(len(scores))), 0.0
+        left, found = tuple(range(len(scores))), 0.0
         for region, part in zip(stored["regions"], parts, strict=True):
-            law = permute_and_flip_law([scores[k] for k in left], part.epsilon)
-            found += float(np.log(law[left.index(region)]))
-            left.remove(region)
+            found += float(np.log(law(left, part.epsilon)[left.index(region)]))
+            left = tuple(k for k in left if k != region)
         return found
 
     return of

@@ -114,7 +114,7 @@ def _header(written: Written) -> Iterator[str]:
     title = " ".join(written.title().split())
     if title:
         yield title
-    yield f"{written.plan.mechanism.id}, epsilon {written.plan.price}"
+    yield f"{written.plan.mechanism.id}, epsilon {written.plan.epsilon}"
 
 
 def _cells(

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from explorer.release.errors import ParameterError, ReleaseError
-from explorer.release.format import FORMAT_KEYS, LAT, LON, TIME, FileFormat
 from explorer.release.mechanisms import MECHANISMS
-from explorer.release.mechanisms.base import UNIT, Part, Reads, ReleaseMechanism
+from explorer.release.mechanisms.base import Part, Reads, ReleaseMechanism
+from explorer.release.rows.format import FORMAT_KEYS, LAT, LON, TIME, FileFormat
 from explorer.release.wire import read_fraction, read_json
 
 SCHEMA = "privacy-explorer/plan/1"
 MOST_TEXT = 4000
 """Characters of a text, as in the certificate's schema."""
-MOST_PARTS = 1000
-"""No mechanism has more; each is rounded down by less than a unit."""
 MOST_CONDITIONS = 50
 MOST_PLAN_BYTES = 4 << 20
 
@@ -66,9 +63,7 @@ class Plan:
     checked : object
         The mechanism's own parameters.
     epsilon : Fraction
-        What is asked of the mechanism.
-    price : Fraction
-        What is charged: the sum of the parts, which are rounded down to units of 2⁻⁴⁰.
+        The price: what was asked for, rounded down to units of 2⁻⁴⁰.
     declared : Declared
     """
 
@@ -78,7 +73,6 @@ class Plan:
     form: FileFormat
     checked: Any
     epsilon: Fraction
-    price: Fraction
     declared: Declared
 
     @property
@@ -161,8 +155,6 @@ def made_plan(
 ) -> Plan:
     """Return a plan whose mechanism and parameters are checked.
 
-    Of all ε that cost the same the least is asked: what a plan draws is known from its price.
-
     Raises
     ------
     ParameterError
@@ -183,29 +175,12 @@ def made_plan(
         own = {name: value for name, value in parameters.items() if name not in FORMAT_KEYS}
         checked = mechanism.checked(own)
         price = mechanism.price(checked, epsilon)
-        asked = epsilon_of(price, mechanism, checked)
-        plan = Plan(population, data, mechanism, form, checked, asked, price, declared)
+        plan = Plan(population, data, mechanism, form, checked, price, declared)
         _check_columns(plan)
     except ParameterError as error:
         path = "mechanism" if error.field == "epsilon" else "mechanism.parameters"
         raise error.below(path) from None
     return plan
-
-
-def epsilon_of(price: Fraction, mechanism: ReleaseMechanism[Any], checked: Any) -> Fraction:
-    """Return the least ε that costs a price; ledgers and certificates hold the price alone.
-
-    Raises
-    ------
-    ParameterError
-        If none does.
-    """
-    for more in range(MOST_PARTS):
-        epsilon = price + more * UNIT
-        with suppress(ParameterError):  # too little for all parts
-            if mechanism.price(checked, epsilon) == price:
-                return epsilon
-    raise ParameterError("epsilon", f"{price} is no price of {mechanism.id}", "plan again")
 
 
 def _check_columns(plan: Plan) -> None:

@@ -26,7 +26,7 @@ def canonical(value: Any) -> bytes:
     ReleaseError
         If it holds a float or what JSON cannot say.
     """
-    refuse_floats(value)
+    check_exact(value)
     try:
         text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -34,20 +34,30 @@ def canonical(value: Any) -> bytes:
     return text.encode("ascii")
 
 
-def refuse_floats(value: Any, depth: int = 0) -> None:
-    """Raise ReleaseError if there is a float anywhere, or anything nested too deeply."""
+def check_exact(value: Any, depth: int = 0) -> None:
+    """Raise ReleaseError if there is a float, half a character, or anything nested too deeply."""
     if isinstance(value, float):
         raise ReleaseError(f"{value!r} is a float; only whole numbers and texts are exact")
+    if isinstance(value, str):
+        _whole_characters(value)
     if depth > MOST_DEPTH:
         raise ReleaseError(f"it is nested deeper than {MOST_DEPTH} levels")
     if isinstance(value, dict):
         for key, item in value.items():
             if not isinstance(key, str):
                 raise ReleaseError(f"{key!r} is a name that is no text")
-            refuse_floats(item, depth + 1)
+            _whole_characters(key)
+            check_exact(item, depth + 1)
     elif isinstance(value, list | tuple):
         for item in value:
-            refuse_floats(item, depth + 1)
+            check_exact(item, depth + 1)
+
+
+def _whole_characters(text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ReleaseError(f"{shortened(text)} holds half a character") from None
 
 
 def sha256(data: bytes) -> str:
@@ -102,7 +112,7 @@ def read_json(data: bytes, name: str) -> Any:
     except ValueError:
         raise ReleaseError(f"{name}: it holds a number of too many digits") from None
     try:
-        refuse_floats(value)
+        check_exact(value)
         canonical(value)
     except ReleaseError as error:
         raise ReleaseError(f"{name}: {error}") from None

@@ -20,7 +20,7 @@ _NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eigh
 
 def price_text(plan: Plan, account: Account) -> str:
     """Say what a release costs and what remains."""
-    price, gate = plan.price, account.gate
+    price, gate = plan.epsilon, account.gate
     if gate == "zcdp":
         cost, unit = price * price / 2, "ρ = "
     else:

@@ -8,6 +8,8 @@ from typing import Any
 from explorer.privacy.noise.laplace_law import dlap_pmf, dlap_quantile, dlap_sd, dlap_tail
 from explorer.privacy.releases import attacks, conversions, gates, means, selection
 from explorer.privacy.releases.splits import level_split
+from explorer.release.ledger.chain import chain_hashes
+from explorer.release.ledger.rules import replay
 
 
 def ratio(value: Fraction) -> str:
@@ -53,6 +55,16 @@ def cost(epsilon: str) -> dict[str, Any]:
     return {"gate": ratio(found.gate), "tight": found.tight}
 
 
+def replayed(events: list[dict[str, Any]]) -> dict[str, Any]:
+    book, first_bad, _ = replay(events)
+    return {
+        "valid": first_bad is None,
+        "first_bad": first_bad,
+        "spent": ratio(sum((a.spent_epsilon for a in book.accounts.values()), Fraction(0))),
+        "states": {name: release.state for name, release in book.releases.items()},
+    }
+
+
 ADAPTERS = {
     "dlap_pmf": lambda epsilon, B, k: {"pmf": dlap_pmf(Fraction(epsilon), B, k)},
     "dlap_tail": lambda epsilon, B, m: {"tail": dlap_tail(Fraction(epsilon), B, m)},
@@ -96,4 +108,6 @@ ADAPTERS = {
     "user_level_bound": lambda epsilon_per_unit, units: {
         "bound": ratio(gates.user_level_bound(Fraction(epsilon_per_unit), units))
     },
+    "chain_hashes": lambda entries: {"hashes": chain_hashes(entries)},
+    "replay": replayed,
 }

@@ -83,6 +83,13 @@ def test_an_audit_of_a_count_shows_most_of_its_epsilon():
     assert 0.5 < found.shown < 1
     assert not found.fails
     assert found.runs == 800
+    assert (np.diff(found.false_alarms) <= 0).all()
+    assert (np.diff(found.misses) >= 0).all()
+    assert (found.false_alarms[-1], found.misses[-1]) == (0, 1)
+    # Estimates of a true trade-off of at least the claimed one.
+    curve = attack.membership(Fraction(1))
+    claimed = np.interp(found.false_alarms, curve.false_alarms, curve.misses)
+    assert (found.misses > claimed - 0.06).all()
 
 
 def test_an_audit_finds_noise_that_is_too_small(monkeypatch):

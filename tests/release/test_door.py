@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import random
 import resource
+import signal
 import sqlite3
 import time
 from fractions import Fraction
@@ -25,7 +26,7 @@ from explorer.release.process import Drawing, InterruptedDrawError, Order, draw_
 from explorer.release.words import price_text, refused_text, released_text
 from tests.release.plans import MECHANISMS, opened, place_in, plan_of, write_rows
 
-KILLS = int(os.environ.get("PRIVACY_EXPLORER_KILLS", "8"))
+KILLS = int(os.environ.get("PRIVACY_EXPLORER_KILLS", "6"))
 """The specification's 200 by this variable."""
 
 
@@ -67,7 +68,7 @@ def test_every_mechanism_goes_through_the_door(place: Place, rows: Path, mechani
     assert _kinds(place) == ["budget", "plan", "reserve", "start", "commit"]
     with place.open() as ledger:
         stored = ledger.output(release)
-        assert ledger.account(plan.population).spent_epsilon == plan.price
+        assert ledger.account(plan.population).spent_epsilon == plan.epsilon
     shown = plan.mechanism.shown(stored, plan.checked, plan.epsilon)
     assert shown.grid is not None or shown.table
 
@@ -126,7 +127,7 @@ def test_a_changed_file_stops_before_anything_is_reserved(place: Place, rows: Pa
     with place.open() as ledger:
         parameters = plan.parameters()
         release = ledger.plan(
-            plan.population, plan.mechanism.id, parameters, plan.price, file_sha256=sha256
+            plan.population, plan.mechanism.id, parameters, plan.epsilon, file_sha256=sha256
         )
     rows.write_text(rows.read_text(encoding="utf-8") + "new,,,,,\n", encoding="utf-8")
     with pytest.raises(ReleaseError, match="not the one that was planned for; plan again"):
@@ -158,7 +159,7 @@ def test_a_draw_is_not_done_twice_nor_otherwise(place: Place, rows: Path) -> Non
     draw(place, plan, release)
     with pytest.raises(ReleaseError, match="it is committed; plan again"):
         draw(place, plan, release)
-    assert _spent(place, population) == plan.price
+    assert _spent(place, population) == plan.epsilon
 
 
 def test_what_was_prepared_is_continued_or_given_back(place: Place, rows: Path) -> None:
@@ -173,7 +174,7 @@ def test_what_was_prepared_is_continued_or_given_back(place: Place, rows: Path) 
     with place.open() as ledger:
         ledger.abandon(releases[1])
     assert [_state(place, release) for release in releases] == ["committed", "abandoned"]
-    assert _spent(place, population) == plan.price
+    assert _spent(place, population) == plan.epsilon
 
 
 def test_an_unforeseen_error_while_drawing_costs_and_tells_no_value(
@@ -199,7 +200,23 @@ def test_an_unforeseen_error_while_drawing_costs_and_tells_no_value(
     assert said[0].startswith("the draw failed unforeseen (ValueError in test_door.py, line ")
     assert "40.7" not in said[0]
     assert _state(place, release) == "lost"
-    assert _spent(place, plan.population) == plan.price
+    assert _spent(place, plan.population) == plan.epsilon
+
+
+def test_ctrl_c_stops_what_costs_nothing_yet_and_waits_for_what_was_started(
+    place: Place, rows: Path
+) -> None:
+    plan = plan_of(opened(place), rows, mechanism="counts.cells/1")
+    release = _entered(place, plan)
+
+    def random_bytes(count: int) -> bytes:
+        signal.raise_signal(signal.SIGINT)
+        return os.urandom(count)
+
+    draw(place, plan, release, random_bytes)
+    assert _state(place, release) == "committed"
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
 
 
 def test_a_full_disk_before_the_start_costs_nothing(
@@ -304,7 +321,7 @@ def test_a_draw_may_be_killed_at_any_moment(place: Place, tmp_path: Path) -> Non
             assert not ledger.problem
             state = ledger.release(release).state
             counted = [one for one in ledger.releases() if one.state in SPENT]
-            assert ledger.account(population).spent_epsilon == plan.price * len(counted)
+            assert ledger.account(population).spent_epsilon == plan.epsilon * len(counted)
             shown = set(ledger.view().outputs)  # the chain is checked, too
             assert shown == {one.id for one in counted if one.state == "committed"}
             for prepared in ledger.prepared():

@@ -357,11 +357,25 @@ def test_a_full_disk_before_start_costs_nothing(folder: Path) -> None:
         _full(ledger, 3)
         with pytest.raises(DiskFullError) as full:
             ledger.start(release, 2_000_000)
-        assert "4 MB are needed there; nothing was spent" in str(full.value)
+        assert "7 MB are needed there; nothing was spent" in str(full.value)
         assert str(folder) in str(full.value)
         assert not list(folder.glob("*.lock"))
         ledger.abandon(release)
         assert ledger.account(people).spent == 0
+
+
+def test_a_disk_too_small_is_noticed_before_start(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(folder) as ledger:
+        people = population(ledger)
+        release = reserved(ledger, people)
+        usage = shutil.disk_usage(folder)._replace(free=6_000_000)
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+        with pytest.raises(DiskFullError, match="7 MB are needed there; nothing was spent"):
+            ledger.start(release, 2_000_000)
+        assert ledger.release(release).state == "reserved"
+        ledger.start(release, 1_000)
 
 
 def test_the_output_has_its_place_before_the_first_random_byte(folder: Path) -> None:

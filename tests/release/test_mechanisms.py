@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter, defaultdict
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +21,7 @@ from explorer.release.mechanisms import MECHANISMS, mechanism_of, user_maps
 from explorer.release.mechanisms.fields import Fields
 from explorer.release.mechanisms.where import Area
 from explorer.release.people import People
+from explorer.studies.heatmap.mechanisms import MECHANISMS as DEMONSTRATIONS
 from tests.release.made_people import BOX, people_of, some_users
 
 PARAMETERS: dict[str, dict[str, Any]] = {
@@ -48,6 +50,15 @@ def test_the_table_is_the_specification():
         assert "Privacy\n    -------" in (type(mechanism).__doc__ or "")
     with pytest.raises(ParameterError, match="is not known here"):
         mechanism_of("heatmap.adaptive/2")
+
+
+def test_demonstrations_name_what_releases_them():
+    named = {row.key: row.release for row in DEMONSTRATIONS.values() if row.release}
+    assert named == {
+        "adaptive": "heatmap.adaptive/1", "pyramid": "heatmap.paper/1",
+        "least-squares": "heatmap.pyramid/1", "integers": "counts.cells/1",
+    }  # fmt: skip
+    assert set(named.values()) <= set(MECHANISMS)
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
@@ -91,6 +102,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("histogram/1", {"edges": ["1", "1"]}, "edges: do not increase"),
     ("histogram/1", {"edges": None, "values": ["a", "a"]}, "values: are not all different"),
     ("histogram/1", {"value_column": ""}, "value_column: '' is no text"),
+    ("histogram/1", {"value_column": "user"}, "value_column: 'user' is no column of texts"),
+    ("mean/1", {"value_columns": ["number", "lat"]}, "value_columns: 'lat' is no column of texts"),
     ("mean/1", {"low": ["0", "10"]}, "high: '1e1' of 'text' is not above low"),
     ("mean/1", {"value_columns": ["text", "text"]}, "not all different"),
 ]
@@ -120,10 +133,12 @@ def test_prices_are_the_sum_of_parts_and_at_most_what_was_asked(name):
         parts = mechanism.parts(p, epsilon)
         price = mechanism.price(p, epsilon)
         assert sum(part.epsilon for part in parts) == price
-        assert epsilon - len(parts) * Fraction(1, 2**40) < price <= epsilon
+        assert epsilon - Fraction(1, 2**40) < price <= epsilon
+        assert mechanism.price(p, price) == price
+        assert mechanism.parts(p, price) == parts
         assert all(part.epsilon > 0 for part in parts)
         assert all((part.epsilon * 2**40).denominator == 1 for part in parts)
-    for epsilon in (Fraction(0), Fraction(-1), Fraction(1, 2**41)):
+    for epsilon in (Fraction(0), Fraction(-1), Fraction(1, 2**41), Fraction(10**400)):
         with pytest.raises(ParameterError, match=r"^epsilon: "):
             mechanism.parts(p, epsilon)
 
@@ -151,6 +166,16 @@ def test_any_epsilon_and_nobody_at_all_make_an_output(name):
             shapes[epsilon].add(output.shape)
     if "adaptive" not in name:
         assert all(len(one) == 1 for one in shapes.values())
+
+
+def test_the_depth_follows_from_the_price():
+    mechanism = MECHANISMS["heatmap.pyramid/1"]
+    p = mechanism.checked({"box": BOX, "side": 256, "assumed_users": 3})
+    # ε·n₀ = 2³ at ε = 8/3, which is no multiple of 2⁻⁴⁰.
+    for epsilon in (Fraction(8, 3), Fraction(8, 3) + Fraction(1, 2**40)):
+        price = mechanism.price(p, epsilon)
+        assert mechanism.parts(p, price) == mechanism.parts(p, epsilon)
+    assert [p.last(Fraction(2) ** k) for k in (0, 2, 3, 5, 7, 9)] == [2, 2, 2, 3, 4, 5]
 
 
 def test_random_bytes_come_from_where_they_are_said_to():
@@ -272,6 +297,20 @@ def test_user_maps_by_definition(people, times):
     totals, count = user_maps.mean_sums(people, area, ("text", "number"), bounds, B)
     assert totals.tolist() == sums
     assert count.tolist() == [users]
+
+
+@settings(deadline=None)
+@given(peoples(), st.sampled_from(sorted(PARAMETERS)), st.lists(st.text(max_size=60), max_size=4))
+def test_nothing_in_a_row_stops_a_release(people, name, odd):
+    texts = {
+        column: [odd[k % len(odd)] if odd and k % 2 else text for k, text in enumerate(values)]
+        for column, values in people.texts.items()
+    }
+    people = replace(people, texts=texts)
+    mechanism = MECHANISMS[name]
+    p = mechanism.checked(PARAMETERS[name])
+    stored = mechanism.draw(people, p, Fraction(1), os.urandom).stored
+    assert mechanism.shown(json.loads(json.dumps(stored)), p, Fraction(1)).steps
 
 
 def test_numeric_bins_have_their_lower_edge_and_the_last_its_upper():

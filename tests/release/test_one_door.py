@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 EXPLORER = Path(__file__).resolve().parents[2] / "explorer"
-INSIDE = ("reading", "people", "values", "vectors")
+INSIDE = ("rows", "people")
 """Modules of the room that hold what is true of people."""
 STAMPED = ("cli/users/command.py",)
 """Draws with the system's randomness for the curator, and stamps what it writes."""

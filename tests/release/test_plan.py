@@ -14,7 +14,7 @@ import pytest
 
 from explorer.release.errors import ReleaseError
 from explorer.release.mechanisms import MECHANISMS as KNOWN
-from explorer.release.plan import epsilon_of, made_plan, read_plan
+from explorer.release.plan import made_plan, read_plan
 from tests.release.plans import MECHANISMS, content, write_plan
 
 POPULATION = "fedcba9876543210fedcba9876543210"
@@ -28,12 +28,14 @@ def test_every_mechanism_is_planned(tmp_path: Path) -> None:
         path = write_plan(tmp_path, content(POPULATION, mechanism=name, epsilon="1/3"))
         plan = read_plan(path)
         assert plan.data == tmp_path / "rows.csv"
-        assert 0 < plan.price <= plan.epsilon <= Fraction(1, 3)
-        assert plan.price == sum(part.epsilon for part in plan.parts)
-        assert (plan.price * 2**40).denominator == 1
+        assert 0 < plan.epsilon <= Fraction(1, 3)
+        assert plan.epsilon == sum(part.epsilon for part in plan.parts)
+        assert (plan.epsilon * 2**40).denominator == 1
         # what ledger and certificate hold is the same plan again
-        parameters, asked = plan.parameters(), epsilon_of(plan.price, plan.mechanism, plan.checked)
-        again = made_plan(POPULATION, plan.data, name, parameters, asked, plan.declared)
+        parameters = plan.parameters()
+        again = made_plan(
+            POPULATION, plan.data, name, parameters, plan.epsilon, plan.declared
+        )  # fmt: skip
         assert again == plan
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from explorer.release import reading
 from explorer.release.errors import ParameterError, ReleaseError
-from explorer.release.format import FileFormat
 from explorer.release.mechanisms.base import Reads
-from explorer.release.reading import ReadFile, read_file
+from explorer.release.rows import reading
+from explorer.release.rows.format import FileFormat
+from explorer.release.rows.reading import ReadFile, read_file
 from tests.release.reference_reader import Row, rows_of
 
 COLUMNS = ["user", "time", "lat", "lon", "place"]
@@ -168,11 +168,11 @@ def test_all_spellings_together_and_in_blocks_of_any_size(
 ) -> None:
     rng = random.Random(5)
     lines = [
-        ",".join(map(rng.choice, (USERS, TIMES, DEGREES, DEGREES, PLACES))) for _ in range(3000)
+        ",".join(map(rng.choice, (USERS, TIMES, DEGREES, DEGREES, PLACES))) for _ in range(1500)
     ]
     data = "\n".join(lines).encode()
     wanted = _wanted(data)
-    for size in (1 << 23, 4096, 100):
+    for size in (1 << 23, 999):
         monkeypatch.setattr(reading, "BLOCK", size)
         assert _rows(_read(data, _format(), tmp_path)) == wanted
 

@@ -23,7 +23,7 @@ from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.outputs import FORMATS, Written
 from explorer.release.plan import checked_plan
-from explorer.release.reading import read_file
+from explorer.release.rows.reading import read_file
 from explorer.release.wire import canonical
 from tests.release.plans import (
     MECHANISMS,
@@ -66,7 +66,7 @@ def test_a_release_is_written_with_a_certificate_that_holds(
 ) -> None:
     plan = checked_plan(_ready(place, tmp_path, mechanism=mechanism), tmp_path)
     out = tmp_path / "out.json"
-    price = f"{plan.price.numerator}/{plan.price.denominator}"
+    price = f"{plan.epsilon.numerator}/{plan.epsilon.denominator}"
     assert release("--spend", price, "--out", str(out)) == 0
     said = capsys.readouterr()
     assert said.out.startswith("Released. Right within ±")
@@ -236,7 +236,7 @@ def test_canaries_stay_inside(
     population = opened(place)
     said = content(population, str(inside / f"{CANARY_FILE}.csv"), mechanism=mechanism)
     plan = checked_plan(said)
-    price = f"{plan.price.numerator}/{plan.price.denominator}"
+    price = f"{plan.epsilon.numerator}/{plan.epsilon.denominator}"
     plan_file = write_plan(tmp_path, said)
     assert release("--spend", price, "--out", str(outside / "out.json"), plan=plan_file) == 0
     with place.open() as ledger:
@@ -256,7 +256,7 @@ def test_canaries_stay_inside(
     lines = data.count(b"\n")
     sha256 = hashlib.sha256(data).hexdigest()
     never = [
-        "canary", CANARY_USER, "7431", *CANARY_PLACE, "406543217", "739876543", "11:22:33",
+        "canary", CANARY_USER, *CANARY_PLACE, "406543217", "739876543", "11:22:33",
         CANARY_AMOUNT, CANARY_FILE, sha256, sha256.upper(), sha256[:16],
         hashlib.md5(data, usedforsecurity=False).hexdigest(), str(int(sha256, 16)),
     ]  # fmt: skip

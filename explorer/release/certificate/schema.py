@@ -13,7 +13,6 @@ from explorer.release.wire import read_json
 from explorer.resources import resource_bytes
 
 SCHEMA = "privacy-explorer/certificate/1"
-FILE = "release/certificate.schema.json"
 LARGEST = 256_000_000
 """Bytes."""
 _LONGEST = 160
@@ -64,7 +63,7 @@ def check_form(document: object) -> None:
 @cache
 def schema() -> Mapping[str, Any]:
     """Return the schema."""
-    found: dict[str, Any] = json.loads(resource_bytes(FILE))
+    found: dict[str, Any] = json.loads(resource_bytes("release/certificate.schema.json"))
     return found
 
 

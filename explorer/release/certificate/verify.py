@@ -33,11 +33,11 @@ from explorer.release.certificate.derived import (
 from explorer.release.certificate.numbers import fixed_up
 from explorer.release.certificate.schema import CertificateError, check_form
 from explorer.release.errors import ReleaseError
-from explorer.release.format import FileFormat
-from explorer.release.ledger.accounts import NOT_JOINED, REMARKS, Release
+from explorer.release.ledger.accounts import LARGEST_DELTA, NOT_JOINED, REMARKS, Release
 from explorer.release.ledger.keys import file_tag
 from explorer.release.ledger.view import View
 from explorer.release.mechanisms.table import MECHANISMS
+from explorer.release.rows.format import FORMAT_KEYS, FileFormat
 from explorer.release.wire import canonical, read_fraction, sha256, write_fraction
 
 Certificate = Mapping[str, Any]
@@ -102,6 +102,12 @@ def verify(
         except ReleaseError as error:
             report.failure = str(error)
             break
+        except ArithmeticError:
+            report.failure = f"{name}: a number is too large or too small to be true"
+            break
+        except ValueError as error:
+            report.failure = f"{name}: {' '.join(str(error).split())}"
+            break
         report.checked.append(name)
     return report
 
@@ -112,7 +118,7 @@ def _equal(name: str, found: object, expected: object) -> None:
 
 
 def _brief(value: object) -> str:
-    text = value if isinstance(value, str) else canonical(value).decode()
+    text = " ".join(value.split()) if isinstance(value, str) else canonical(value).decode()
     return text if len(text) <= 100 else text[:99] + "…"
 
 
@@ -125,6 +131,7 @@ def _alone(certificate: Certificate, report: Report) -> None:
     budget = Fraction(ledger["budget"])
     delta = None if ledger["delta"] is None else Fraction(ledger["delta"])
     rows = composition["releases"]
+    _positive(certificate, delta)
     _gate(ledger, certificate["protection"], delta)
     whole = sum((Fraction(part["epsilon"]) for part in mechanism["parts"]), Fraction(0))
     _equal("mechanism.epsilon", mechanism["epsilon"], write_fraction(whole))
@@ -166,6 +173,18 @@ def _fractions(value: object, name: str = "") -> None:
             _fractions(item, f"{name}[{place}]")
     elif isinstance(value, str) and re.fullmatch(r"[0-9]+/[0-9]+", value):
         read_fraction(value, name)
+
+
+def _positive(certificate: Certificate, delta: Fraction | None) -> None:
+    """Check that nothing costs nothing."""
+    mechanism = certificate["mechanism"]
+    spent = [("mechanism", mechanism), *(("mechanism.parts", part) for part in mechanism["parts"])]
+    spent += [("composition.releases", row) for row in certificate["composition"]["releases"]]
+    for name, item in spent:
+        if not Fraction(item["epsilon"]) > 0:
+            raise CertificateError(f"{name}: epsilon must be above 0")
+    if delta is not None and not 0 < delta <= LARGEST_DELTA:
+        raise CertificateError("ledger.delta: must be above 0 and at most 10⁻⁶")
 
 
 def _gate(ledger: Certificate, protection: Certificate, delta: Fraction | None) -> None:
@@ -251,13 +270,14 @@ def _mechanism(certificate: Certificate, report: Report) -> None:
             f"mechanism.id: {mechanism['id']} is not known to this version: counted, not re-derived"
         )
         return
+    given = mechanism["parameters"]
     try:
-        FileFormat.checked(mechanism["parameters"])
-        parts, error = parts_and_error(
-            mechanism["id"], mechanism["parameters"], Fraction(mechanism["epsilon"])
-        )
+        FileFormat.checked(given)
+        stated = MECHANISMS[mechanism["id"]].checked(given).as_parameters()
+        parts, error = parts_and_error(mechanism["id"], given, Fraction(mechanism["epsilon"]))
     except ReleaseError as problem:
         raise CertificateError(f"mechanism.parameters: {problem}") from None
+    _same("mechanism.parameters", {k: given[k] for k in given if k not in FORMAT_KEYS}, stated)
     _equal("mechanism.parts", mechanism["parts"], parts)
     _equal("expected_error", certificate["expected_error"], error)
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -15,11 +18,13 @@ from explorer.release.ledger.locks import DrawLock
 from explorer.release.ledger.opening import open_ledger
 from explorer.release.ledger.reading import LedgerReading
 from explorer.release.ledger.settings import Memory, Settings
-from explorer.release.ledger.storage import connect, said, transaction
+from explorer.release.ledger.storage import connect, disk_full, said, transaction
 from explorer.release.ledger.writing import Writer
 from explorer.release.wire import canonical, sha256, write_fraction
 
 SPENT_ALREADY = "nothing is shown, and the release counts as spent"
+SLACK_BYTES = 1_000_000
+"""Of the disk, for entries and what SQLite needs besides the output."""
 
 
 def utc_now() -> datetime:
@@ -227,6 +232,9 @@ class Ledger(LedgerReading):
         DiskFullError
             Nothing was spent if the release is abandoned then.
         """
+        needed = 3 * output_bytes + SLACK_BYTES
+        if shutil.disk_usage(self.path.parent).free < needed:
+            raise disk_full(self.path, needed, "nothing was spent")
         with said(self.path):
             lock = DrawLock(self.path, release)
         if not lock.taken:
@@ -236,13 +244,13 @@ class Ledger(LedgerReading):
             self._append(
                 "start", {"release": release}, release,
                 lambda: self._con.execute(insert, (release, output_bytes)),
-                needed=2 * output_bytes,
+                needed=needed,
             )  # fmt: skip
         except BaseException:
             lock.leave()
             raise
         self._drawing[release] = lock
-        with said(self.path):
+        with suppress(sqlite3.Error):
             # Pages go to the file now: what `commit` writes ahead takes the place they had before.
             self._con.execute("PRAGMA wal_checkpoint(PASSIVE)")
 

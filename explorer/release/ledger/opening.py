@@ -17,7 +17,7 @@ from explorer.release.ledger.book import Book
 from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.keys import key_check, key_file, make_key, read_key
 from explorer.release.ledger.locks import DrawLock
-from explorer.release.ledger.settings import Memory
+from explorer.release.ledger.settings import Memory, Remembered
 from explorer.release.ledger.storage import entries_of, meta, set_meta, transaction
 from explorer.release.ledger.view import check_beside, checked
 from explorer.release.ledger.writing import Writer
@@ -78,7 +78,7 @@ def open_ledger(
             found.id, found.problem = meta(con, "ledger"), str(error)
             return found
         found.id = meta(con, "ledger")
-        found.problem = _rolled_back(memory, found.id, entries)
+        found.problem = behind(memory.ledgers().get(found.id), entries)
         if found.problem:
             return found
         remarks = _remarks(memory, path, found.id, book)
@@ -107,9 +107,8 @@ def open_ledger(
     return found
 
 
-def _rolled_back(memory: Memory, ledger: str, entries: Sequence[Entry]) -> str:
-    """Return what is wrong if this machine has written more to the ledger, or something else."""
-    known = memory.ledgers().get(ledger)
+def behind(known: Remembered | None, entries: Sequence[Entry]) -> str:
+    """Return what is wrong if more was written to a ledger than it has, or something else."""
     if known is None or known.seq < 0:
         return ""
     if known.seq >= len(entries):

@@ -58,6 +58,18 @@ class Remembered:
     hash: str
 
 
+def remembered(settings: Settings) -> dict[str, Remembered]:
+    """Return the heads that settings hold, by id of ledger."""
+    stored = settings.read().get("ledgers")
+    found = {}
+    for name, item in (stored if isinstance(stored, dict) else {}).items():
+        if isinstance(item, dict) and set(item) == {"path", "seq", "hash"}:
+            path, seq, digest = item["path"], item["seq"], item["hash"]
+            if isinstance(path, str) and type(seq) is int and isinstance(digest, str):
+                found[name] = Remembered(path, seq, digest)
+    return found
+
+
 class Memory:
     """What `Settings` hold about ledgers: who this machine is, and their heads.
 
@@ -78,14 +90,7 @@ class Memory:
 
     def ledgers(self) -> dict[str, Remembered]:
         """Return the heads by id of ledger."""
-        stored = self._settings.read().get("ledgers")
-        found = {}
-        for name, item in (stored if isinstance(stored, dict) else {}).items():
-            if isinstance(item, dict) and set(item) == {"path", "seq", "hash"}:
-                path, seq, digest = item["path"], item["seq"], item["hash"]
-                if isinstance(path, str) and type(seq) is int and isinstance(digest, str):
-                    found[name] = Remembered(path, seq, digest)
-        return found
+        return remembered(self._settings)
 
     def keep(self, ledger: str, path: Path, entry: Entry) -> None:
         """Remember a head, unless a higher one is."""

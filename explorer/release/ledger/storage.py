@@ -150,19 +150,25 @@ def said(path: Path, needed: int = 0, spent: str = "nothing was spent") -> Itera
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "")
         if name.startswith("SQLITE_FULL") or "disk is full" in str(error):
-            raise _full(path, needed, spent) from None
+            raise disk_full(path, needed, spent) from None
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             raise LedgerError(
                 f"{path.name}: another window is writing to it; try again in a minute"
             ) from None
-        raise LedgerError(f"{path.name}: it can't be used as a ledger ({error})") from None
+        why = "".join(c if c.isprintable() else " " for c in str(error))[:120]
+        raise LedgerError(f"{path.name}: it can't be used as a ledger ({why})") from None
+    except UnicodeDecodeError:  # SQLite quotes what it can't read
+        raise LedgerError(
+            f"{path.name}: it can't be used as a ledger (its text is broken)"
+        ) from None
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise _full(path, needed, spent) from None
+            raise disk_full(path, needed, spent) from None
         raise LedgerError(f"{path}: {(error.strerror or str(error)).lower()}") from None
 
 
-def _full(path: Path, needed: int, spent: str) -> DiskFullError:
+def disk_full(path: Path, needed: int, spent: str) -> DiskFullError:
+    """Return what to say if there is no room for so many bytes more."""
     megabytes = max(1, -(-needed // 1_000_000))
     return DiskFullError(
         f"{path.parent}: the disk is full, {megabytes} MB are needed there; {spent}"

@@ -164,7 +164,10 @@ class ReleaseMechanism(ABC, Generic[P]):
         """
 
     def price(self, p: P, epsilon: Fraction) -> Fraction:
-        """Return what asking for ε costs: at most ε, a multiple of 2⁻⁴⁰."""
+        """Return what asking for ε costs: ε rounded down to a multiple of 2⁻⁴⁰.
+
+        Parts of the price are those of ε, so that a ledger need not keep both.
+        """
         return sum((part.epsilon for part in self.parts(p, epsilon)), Fraction(0))
 
     @abstractmethod

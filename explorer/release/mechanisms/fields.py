@@ -17,9 +17,13 @@ from explorer.release.mechanisms.base import FILE_FORMAT, UNIT
 
 MOST_TEXTS = 10_000
 """Entries of a list."""
+LARGEST_EPSILON = 10**9
+"""Far beyond any that protects anybody: numbers stay within floats where they are drawn."""
 LARGEST_FRACTION = 400
 """Characters of a fraction."""
 
+NO_TEXTS = ("user", "time", "lat", "lon")
+"""Columns that are read as what they are named."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _YEARS = (1900, 2200)
 _RATIO = re.compile(r"[0-9]+/[0-9]+", re.ASCII)
@@ -98,6 +102,18 @@ class Fields:
             raise ParameterError(name, f"{brief(value)} is no text", "give one")
         return value
 
+    def columns(self, name: str) -> tuple[str, ...]:
+        """Return names of columns of texts, each once."""
+        found = self.texts(name)
+        for column in found:
+            if column in NO_TEXTS or not column:
+                raise ParameterError(
+                    name, f"{brief(column)} is no column of texts", "give the name of one"
+                )
+        if len(set(found)) < len(found):
+            raise ParameterError(name, "are not all different", "give each once")
+        return found
+
     def decimals(self, name: str, count: int | None = None) -> tuple[tuple[str, Fraction], ...]:
         """Return decimals as they were typed and as fractions, so many or at least one."""
         texts = self.texts(name)
@@ -167,10 +183,12 @@ def epsilon_units(epsilon: Fraction) -> int:
     Raises
     ------
     ParameterError
-        If none is left.
+        If none is left, or more than `LARGEST_EPSILON`.
     """
     if not isinstance(epsilon, Fraction | int) or isinstance(epsilon, bool):
         raise ParameterError("epsilon", f"{brief(epsilon)} is no fraction", "give one like 1/2")
+    if epsilon > LARGEST_EPSILON:
+        raise ParameterError("epsilon", f"is above {LARGEST_EPSILON}", "give less")
     units = epsilon // UNIT
     if units < 1:
         raise ParameterError("epsilon", "is below 2^-40", "give more")

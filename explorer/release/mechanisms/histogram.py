@@ -23,7 +23,7 @@ from explorer.release.mechanisms.base import (
     Shown,
     noise_error,
 )
-from explorer.release.mechanisms.fields import Fields, epsilon_units
+from explorer.release.mechanisms.fields import NO_TEXTS, Fields, brief, epsilon_units
 from explorer.release.mechanisms.noise import bits_of, noisy
 from explorer.release.mechanisms.user_maps import MOST_UNITS, bin_counts
 from explorer.release.mechanisms.where import WHERE, Area
@@ -117,6 +117,11 @@ class Histogram(ReleaseMechanism[Bins]):
         fields = Fields(self.id, parameters, own)
         if fields.has("values") == fields.has("edges"):
             raise ParameterError("values", "and edges are given, or neither", "give one")
+        column = fields.text("value_column")
+        if column in NO_TEXTS:
+            raise ParameterError(
+                "value_column", f"{brief(column)} is no column of texts", "give the name of one"
+            )
         values = fields.texts("values") if fields.has("values") else ()
         edges = fields.decimals("edges") if fields.has("edges") else ()
         if len(set(values)) < len(values):
@@ -126,7 +131,7 @@ class Histogram(ReleaseMechanism[Bins]):
             raise ParameterError("edges", "do not increase", "give two or more in order")
         return Bins(
             Area.of(fields, needs_box=False),
-            fields.text("value_column"),
+            column,
             values,
             tuple(text for text, _ in edges),
             fields.whole("units", RESOLUTION, 1, MOST_UNITS),

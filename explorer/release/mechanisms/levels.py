@@ -89,7 +89,8 @@ class Pyramid:
 
     def last(self, epsilon: Fraction) -> int:
         """Return L = ½·log₂(ε·n₀) to the nearest whole number, in q…ℓ."""
-        reach = epsilon * self.assumed_users
+        # Of the price, which is all that a ledger keeps.
+        reach = epsilon_units(epsilon) * UNIT * self.assumed_users
         # ½ log₂ x ≥ L − ½ is x ≥ 2^(2L−1).
         return max(
             (level for level in range(self.start, self.level + 1) if reach >= _half_power(level)),
@@ -283,17 +284,14 @@ class PyramidHeatmap(ReleaseMechanism[Pyramid]):
 
 
 def _level_parts(epsilon: Fraction, start: int, last: int, units: int) -> tuple[Part, ...]:
-    """Split ε among levels; the few 2⁻⁴⁰ that rounding down leaves go to the first.
-
-    So the price of a price is that price again, and who has a certificate finds the same split.
-    """
-    total = epsilon_units(epsilon)
-    split = list(level_split(total, GAMMA_SQUARED, start, last))
-    split[0] += total - sum(split)
+    whole = epsilon_units(epsilon)
+    split = list(level_split(whole, GAMMA_SQUARED, start, last))
     if split[-1] < 1:
         raise ParameterError(
             "epsilon", f"level {last} would get less than 2^-40", "give more, or read fewer levels"
         )
+    # What rounding down has left: the price is what was asked for, in whole units.
+    split[0] += whole - sum(split)
     return tuple(
         Part(f"level {level}", share * UNIT, units) for level, share in enumerate(split, start)
     )

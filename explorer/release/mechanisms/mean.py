@@ -93,12 +93,9 @@ class Mean(ReleaseMechanism[Columns]):
         """Return checked parameters."""
         own = (*WHERE, "value_columns", "low", "high", "count_share", "units")
         fields = Fields(self.id, parameters, own)
-        columns = fields.texts("value_columns")
-        if len(set(columns)) < len(columns) or len(columns) > MOST_COLUMNS:
-            raise ParameterError(
-                "value_columns", "are too many or not all different",
-                f"give at most {MOST_COLUMNS}, each once",
-            )  # fmt: skip
+        columns = fields.columns("value_columns")
+        if len(columns) > MOST_COLUMNS:
+            raise ParameterError("value_columns", "are too many", f"give at most {MOST_COLUMNS}")
         low, high = (fields.decimals(name, len(columns)) for name in ("low", "high"))
         for column, (_, least), (b, most) in zip(columns, low, high, strict=True):
             if not least < most:
@@ -123,7 +120,7 @@ class Mean(ReleaseMechanism[Columns]):
         whole = epsilon_units(epsilon)
         users = whole * p.count_share.numerator // p.count_share.denominator
         each = (whole - users) // len(p.columns)
-        users = whole - each * len(p.columns)  # so that the price of a price is that price again
+        users = whole - each * len(p.columns)
         if min(users, each) < 1:
             raise ParameterError("epsilon", "a part would get less than 2^-40", "give more")
         sums = (Part(f"sum of {name}", each * UNIT, p.units) for name in p.columns)

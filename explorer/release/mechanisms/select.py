@@ -80,12 +80,13 @@ class RegionSelection(ReleaseMechanism[Regions]):
         return p.area.reads()
 
     def parts(self, p: Regions, epsilon: Fraction) -> tuple[Part, ...]:
-        """Return the choices, of equal ε."""
-        units = epsilon_units(epsilon) // p.chosen
+        """Return the choices, of equal ε but for a unit."""
+        units, left = divmod(epsilon_units(epsilon), p.chosen)
         if units < 1:
             raise ParameterError("epsilon", "a choice would get less than 2^-40", "give more")
         return tuple(
-            Part(f"choice {k}", units * UNIT, 1, "permute-and-flip") for k in range(1, p.chosen + 1)
+            Part(f"choice {k}", (units + (k <= left)) * UNIT, 1, "permute-and-flip")
+            for k in range(1, p.chosen + 1)
         )
 
     def most_numbers(self, p: Regions, epsilon: Fraction) -> int:

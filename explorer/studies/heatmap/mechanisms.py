@@ -149,7 +149,8 @@ class Mechanism:
         ``module:function``, from parameters and a number of users to an upper `Bound` on the error;
         empty where none is proved.
     release : str or None
-        What releases it with exact noise; None where nothing does, and it is a demonstration.
+        Id of what releases it with exact noise; None where nothing does. What is drawn here is a
+        demonstration either way.
     """
 
     key: str
@@ -236,12 +237,12 @@ MECHANISMS: dict[str, Mechanism] = {
             "adaptive", "Adaptive quadtree", "adaptive quadtree",
             "explorer.studies.heatmap.adaptive:run", _PATHS, (SPLIT, FITTED_TREE),
             uses=tuple(p.key for p in _OF_TREE), parameters=_OF_TREE, in_figures=True,
-            compared=True,
+            compared=True, release="heatmap.adaptive/1",
         ),
         Mechanism(
             "pyramid", "Pyramid (Ghazi et al.)", "pyramid", _RUN + "pyramid", _LEVELS,
             (ALGORITHM,), uses=("w", "backend", "variant"), in_figures=True, compared=True,
-            proved=_PROVED + "pyramid",
+            proved=_PROVED + "pyramid", release="heatmap.paper/1",
         ),
         Mechanism(
             "capped", "Depth cap + LP", "depth cap + LP", _RUN + "capped", _LEVELS,
@@ -250,7 +251,7 @@ MECHANISMS: dict[str, Mechanism] = {
         Mechanism(
             "least-squares", "Depth cap + least squares", "depth cap + least squares",
             _RUN + "least_squares", _LEVELS, (CAPPED, FITTED), uses=("w", "n0"), in_figures=True,
-            compared=True,
+            compared=True, release="heatmap.pyramid/1",
         ),
         Mechanism(
             "dense", "Dense aggregation (App. D)", "dense aggregation", _RUN + "dense",
@@ -278,6 +279,7 @@ MECHANISMS: dict[str, Mechanism] = {
             "integers", "Discrete Laplace, whole counts", "discrete Laplace",
             _RUN + "discrete_laplace", _ONE_COUNT, (DISCRETE_NOISE,),
             weight=COUNTS_ONCE, ideal="whole-number", notes=(ONE_CELL_EACH,), compared=True,
+            release="counts.cells/1",
         ),
         Mechanism(
             "integers-top", "Discrete Laplace, whole counts, top t %",

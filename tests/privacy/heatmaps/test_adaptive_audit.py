@@ -145,7 +145,7 @@ def test_enumeration_sees_a_stop_that_spends_too_much(monkeypatch: pytest.Monkey
 
 
 def test_enumeration_sees_a_decision_on_the_exact_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    right, wrong = "estimate * budgets", "truth(i, cells) * budgets"
+    right, wrong = "estimate * budgets", "truth(level, cells) * budgets"
     source = inspect.getsource(tree)
     assert source.count(right) == 1
     mutant = ModuleType("mutant_of_the_adaptive_tree")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.release.values import FIRST_TIME, LAST_TIME, Whole, zone_offset
+from explorer.release.rows.values import FIRST_TIME, LAST_TIME, Whole, zone_offset
 
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.int64]
@@ -174,13 +174,19 @@ def same_as_before(block: Block, starts: Places, ends: Places) -> Mask:
     length = ends - starts
     same = np.zeros(len(starts), dtype=np.bool_)
     same[1:] = (length[1:] == length[:-1]) & (length[1:] <= PADDING)
-    # eight bytes at each place
-    words = np.ndarray(len(block.raw) - 7, dtype="<u8", buffer=block.raw, strides=(1,))
     for at in range(0, min(int(length.max(initial=0)), PADDING), 8):
         left = np.clip(length - at, 0, 8)
-        word = words[np.where(left > 0, starts + at, 0)] & _LOW_BYTES[left]
+        word = low_bytes(block, np.where(left > 0, starts + at, 0), left)
         same[1:] &= word[1:] == word[:-1]
     return same
+
+
+def low_bytes(block: Block, starts: Places, lengths: Places) -> NDArray[np.uint64]:
+    """Return the values of at most eight bytes each as one number, the first byte lowest."""
+    # eight bytes at each place of the block
+    words = np.ndarray(len(block.raw) - 7, dtype="<u8", buffer=block.raw, strides=(1,))
+    found: NDArray[np.uint64] = words[starts] & _LOW_BYTES[lengths]
+    return found
 
 
 def _after_fraction(chars: Bytes, starts: Places, ends: Places, plain: Mask) -> tuple[Places, Mask]:

@@ -145,7 +145,7 @@ def _check_spend(plan: Plan, spend: str) -> None:
         given = read_fraction(spend, "--spend")
     except ReleaseError as error:
         raise click.UsageError(str(error)) from None
-    if given != plan.price:
+    if given != plan.epsilon:
         raise click.ClickException(
             f"--spend: {spend} is not the price; this plan costs {_fraction(plan)}"
         )
@@ -210,4 +210,4 @@ def _tell_unfinished(ledger: Ledger, resumed: str | None) -> None:
 def _fraction(plan: Plan) -> str:
     from explorer.release.wire import write_fraction
 
-    return write_fraction(plan.price)
+    return write_fraction(plan.epsilon)

@@ -21,18 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.release.errors import ReleaseError
-from explorer.release.format import DELIMITERS, HEADERS, LAT, LON, TIME, USER, FileFormat
 from explorer.release.mechanisms.base import Reads
 from explorer.release.people import People
-from explorer.release.values import coordinate_reader, text_reader, time_reader, zone_of
-from explorer.release.vectors import (
+from explorer.release.rows.format import DELIMITERS, HEADERS, LAT, LON, TIME, USER, FileFormat
+from explorer.release.rows.ids import KEPT, Users
+from explorer.release.rows.values import coordinate_reader, text_reader, time_reader, zone_of
+from explorer.release.rows.vectors import (
     Block,
     Places,
     WholeReader,
     coordinates,
     iso_times,
     other_times,
-    same_as_before,
     unix_times,
 )
 
@@ -43,9 +43,6 @@ LONGEST_ROW = 1 << 20
 NEWLINE = 10
 GZIP = ".gz"
 """A file whose name ends so is unpacked: the name is the plan's, not the file's."""
-
-_KEPT = 1 << 20
-"""Spellings of texts that are kept in mind, for speed."""
 
 
 @dataclass(frozen=True)
@@ -162,8 +159,7 @@ class Rows:
             self._wholes[TIME] = _Wholes(TIME, _times(form))
         self._texts = {name: _Texts(name, self._text) for name in reads.texts}
         self._codes = _Work()
-        self._users: dict[str, int] = {}
-        self._spelt: dict[bytes, int] = {}
+        self._users = Users(self._text)
 
     def __enter__(self) -> Rows:
         return self
@@ -179,42 +175,24 @@ class Rows:
     @property
     def ids(self) -> tuple[str, ...]:
         """The ids of the users, in the order in which they were first read."""
-        return tuple(self._users)
+        return self._users.ids
 
     def add(self, raw: bytes) -> None:
         """Read some whole rows, each with its end."""
         block, names = Block.of(raw), self._form.columns
         fields = _fields(block, len(raw), DELIMITERS[self._form.delimiter], len(names))
-        codes = self._user_codes(block, *fields(names.index(USER)))
+        codes = self._users.codes(block, *fields(names.index(USER)))
         kept = codes >= 0
         self._codes.write(codes[kept])
         for column in self._columns():
             starts, ends = fields(names.index(column.name))
             column.add(block, starts[kept], ends[kept])
 
-    def _user_codes(self, block: Block, starts: Places, ends: Places) -> NDArray[np.int32]:
-        """Return the number of every row's user, −1 where the id can't be read."""
-        new = np.flatnonzero(~same_as_before(block, starts, ends))
-        found = np.empty(len(new), dtype=np.int32)
-        for k, (first, end) in enumerate(
-            zip(starts[new].tolist(), ends[new].tolist(), strict=True)
-        ):
-            raw = block.raw[first:end]
-            code = self._spelt.get(raw)
-            if code is None:
-                text = self._text(raw)
-                code = self._users.setdefault(text, len(self._users)) if text else -1
-                if len(self._spelt) >= _KEPT:
-                    self._spelt.clear()
-                self._spelt[raw] = code
-            found[k] = code
-        return np.repeat(found, np.diff(np.append(new, len(starts))))
-
     def people(self) -> People:
         """Return all rows, a user's together."""
         codes = self._codes.read(np.int32)
         order = np.argsort(codes, kind="stable")
-        counts = np.bincount(codes, minlength=len(self._users))
+        counts = np.bincount(codes, minlength=len(self.ids))
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         found = {name: column.read(order) for name, column in self._wholes.items()}
         nothing = (None, None)
@@ -231,7 +209,7 @@ def _times(form: FileFormat) -> WholeReader:
         return partial(iso_times, zone=zone_of(form), slow=slow)
     if form.time_format in ("unix", "unix-ms"):
         return partial(unix_times, unit=1 if form.time_format == "unix" else 1000, slow=slow)
-    return partial(other_times, slow=lru_cache(_KEPT)(slow))
+    return partial(other_times, slow=lru_cache(KEPT)(slow))
 
 
 def _fields(
@@ -312,7 +290,7 @@ class _Texts:
             raw = block.raw[first:end]
             code = self._spelt.get(raw)
             if code is None:
-                if len(self._spelt) >= _KEPT:
+                if len(self._spelt) >= KEPT:
                     self._spelt.clear()
                 code = self._spelt[raw] = len(self._texts)
                 self._texts.append(self._text(raw))

@@ -11,7 +11,13 @@ from math import floor
 from zoneinfo import ZoneInfo
 
 from explorer.privacy.releases.means import PLACES, read_decimal
-from explorer.release.format import ENCODINGS, TIME_FORMATS, FileFormat, fixed_offset, time_pattern
+from explorer.release.rows.format import (
+    ENCODINGS,
+    TIME_FORMATS,
+    FileFormat,
+    fixed_offset,
+    time_pattern,
+)
 
 DEGREE = 10**7
 """Whole steps of a degree."""

@@ -1,0 +1,326 @@
+"""The commands about what was spent on whom."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from explorer.cli.common import check_folder, say_written
+
+if TYPE_CHECKING:
+    from explorer.release.ledger.accounts import Account
+    from explorer.release.ledger.view import View
+
+_ledger_option = click.option(
+    "--ledger",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="A ledger, or an export of one. Default: the one in the user's data folder.",
+)
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+
+
+@click.group("ledger")
+def ledger_command() -> None:
+    """Show, check or export the ledger of what was released, or open an account in it.
+
+    Roll back disk and settings together (a virtual machine), or rewrite the whole chain, and only
+    certificates that were given out before will show it.
+    """
+
+
+@ledger_command.command("show")
+@_ledger_option
+@click.option("--entries", "all_entries", is_flag=True, help="List all entries.")
+@click.option(
+    "--weekly",
+    metavar="P/Q",
+    help="Say what releases of this ε every week would add up to, and how many still fit.",
+)
+@_json_option
+def show_command(file: Path | None, all_entries: bool, weekly: str | None, as_json: bool) -> int:
+    """Say what was spent, what remains and what would still fit."""
+    epsilon = None if weekly is None else _epsilon(weekly)
+    view, problem = _read(file)
+    if as_json:
+        click.echo(json.dumps(_as_json(view, problem, all_entries, epsilon), indent=2))
+        return 1 if problem else 0
+    click.echo(f"Ledger {view.id}, {len(view.entries)} entries")
+    for account in view.book.accounts.values():
+        click.echo("\n".join(_account_lines(view, account, epsilon)))
+    for remark in sorted(view.book.remarks):
+        click.echo(f"Remark: {remark}")
+    if all_entries:
+        for entry in view.entries:
+            body = entry.body
+            click.echo(
+                f"{entry.seq:>6}  {body.get('at', ''):<20}  {body['kind']:<8}  "
+                f"{body.get('epsilon', ''):<12}  {body.get('release', '')}"
+            )
+    if problem:
+        raise click.ClickException(problem)
+    return 0
+
+
+@ledger_command.command("verify")
+@_ledger_option
+@click.option(
+    "--also",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="A copy or an export of the same ledger: shows whether both went on.",
+)
+@_json_option
+def verify_ledger_command(file: Path | None, also: Path | None, as_json: bool) -> int:
+    """Check the chain of hashes, replay every gate, and compare with what this computer has seen.
+
+    Exit code 0: all holds; 1: it does not, which is said in one sentence.
+    """
+    from explorer.release.ledger.view import meet, read_ledger
+
+    view, problem = _read(file)
+    if also is not None and not problem:
+        met = meet(view, read_ledger(also))
+        if met.parted_at is not None:
+            most = "; ".join(f"{name}: {spent}" for name, spent in met.spent_at_most.items())
+            problem = (
+                f"the two ledgers part at entry {met.parted_at}: heads {_head(view)[:16]}… and "
+                f"{_head(read_ledger(also))[:16]}…; spent in all at most {most}"
+            )
+    if as_json:
+        found = {
+            "valid": not problem, "problem": problem, "ledger": view.id,
+            "entries": len(view.entries), "head": _head(view),
+        }  # fmt: skip
+        click.echo(json.dumps(found, indent=2))
+        return 1 if problem else 0
+    if problem:
+        raise click.ClickException(problem)
+    click.echo(f"Ledger {view.id}: {len(view.entries)} entries hold, gates replayed")
+    click.echo(f"Head: {_head(view)}")
+    if view.key is None:
+        click.echo("Without its key: which files and people were here can't be checked")
+    return 0
+
+
+@ledger_command.command("export")
+@_ledger_option
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.json",
+    help="Where to; standard output if it is not given.",
+)
+def export_command(file: Path | None, output: Path | None) -> None:
+    """Write all entries as JSON, for auditors: no key, no output, no person.
+
+    Entries have their times in seconds: give an export to auditors, not to everybody.
+    """
+    from explorer.files import write_whole
+    from explorer.release.ledger.chain import exported
+
+    check_folder(output, "--output")
+    view, problem = _read(file)
+    if problem:
+        raise click.ClickException(problem)
+    text = json.dumps(exported(view.id, view.entries), indent=1) + "\n"
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_whole(output, text.encode("ascii"))
+        say_written(output)
+
+
+@ledger_command.command("open")
+@click.option(
+    "--ledger", "file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="The ledger; made if it is not there. Default: the one in the user's data folder.",
+)  # fmt: skip
+@click.option("--label", required=True, help="What these people are called in certificates.")
+@click.option(
+    "--budget", required=True, metavar="P/Q", help="All that may ever be spent: ε, or ρ of zcdp."
+)
+@click.option(
+    "--gate", type=click.Choice(["sum", "zcdp"]), default="sum", show_default=True,
+    help="How releases add up; chosen for good.",
+)  # fmt: skip
+@click.option("--delta", metavar="P/Q", help="Of zcdp, for good: 1/1000000000 if it is not given.")
+@click.option(
+    "--different-people", is_flag=True,
+    help="Declare that these are not the people of the other accounts; certificates say so.",
+)  # fmt: skip
+def open_command(
+    file: Path | None,
+    label: str,
+    budget: str,
+    gate: str,
+    delta: str | None,
+    different_people: bool,
+) -> None:
+    """Open the account of a population: all files about the same people. Prints its id."""
+    from explorer.release import places
+    from explorer.release.ledger.ledger import Ledger
+
+    limit = _epsilon(budget, "--budget")
+    at = _epsilon(delta or "1/1000000000", "--delta") if gate == "zcdp" else None
+    if delta is not None and gate == "sum":
+        raise click.BadParameter("a sum gate has no δ", param_hint="--delta")
+    path = file or places.default_ledger()
+    if file is None:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    check_folder(path, "--ledger")
+    with Ledger(path, places.machine_settings()) as ledger:
+        for notice in ledger.notices:
+            click.echo(notice, err=True)
+        others = [account.population for account in ledger.accounts()]
+        if others and not different_people:
+            raise click.ClickException(
+                f"{path.name}: files about the same people belong to population {others[0]}; give "
+                "--different-people to declare that these are others"
+            )
+        click.echo(ledger.open_population(gate, limit, label, delta=at, different_from=others))
+
+
+def _read(file: Path | None) -> tuple[View, str]:
+    """Return a ledger that was checked, and what this computer has to say against it."""
+    from explorer.release import places
+    from explorer.release.ledger.opening import behind
+    from explorer.release.ledger.settings import remembered
+    from explorer.release.ledger.view import read_ledger
+
+    path = file or places.default_ledger()
+    if not path.exists():
+        raise click.ClickException(f"{path}: there is no ledger; give --ledger FILE")
+    view = read_ledger(path)
+    known = remembered(places.machine_settings()).get(view.id)
+    # An export made earlier is not rolled back, only shorter.
+    stored = path.read_bytes()[:6] == b"SQLite"
+    return view, behind(known, view.entries) if stored else ""
+
+
+def _epsilon(text: str, option: str = "--weekly") -> Fraction:
+    from explorer.release.errors import ReleaseError
+    from explorer.release.wire import read_fraction
+
+    try:
+        value = read_fraction(text, option)
+    except ReleaseError as error:
+        raise click.UsageError(str(error)) from None
+    if not value:
+        raise click.UsageError(f"{option}: give more than 0")
+    return value
+
+
+def _head(view: View) -> str:
+    from explorer.release.ledger.chain import GENESIS
+
+    return view.entries[-1].hash if view.entries else GENESIS
+
+
+def _account_lines(view: View, account: Account, weekly: Fraction | None) -> Iterator[str]:
+    from explorer.release.certificate.numbers import rounded_up
+    from explorer.release.ledger.errors import rounded_down
+
+    unit = "ρ" if account.gate == "zcdp" else "ε"
+    yield f"\nPopulation {account.population}: {account.label or 'no label'}"
+    at = f", δ {account.delta}" if account.delta else ""
+    yield (
+        f"  gate {account.gate}, {unit} {rounded_down(account.budget)}{at}; "
+        f"spent {rounded_up(account.spent)}, remaining {rounded_down(account.remaining)}"
+    )
+    largest = account.largest_fit()
+    yield f"  would fit: ε ≤ {rounded_down(largest)}" if largest else "  nothing more fits"
+    if account.joined != "no":
+        yield f"  accounts joined: {account.joined}"
+    for release in view.book.of_account(account.population):
+        epsilon = rounded_up(release.epsilon)
+        yield (
+            f"  {release.seq:>5}  {release.date}  {release.mechanism:<20}  ε {epsilon:<8}  "
+            f"{release.state:<10}  {release.id}"
+        )
+    if weekly is not None:
+        yield from _weekly_lines(account, weekly)
+
+
+def _weekly_lines(account: Account, epsilon: Fraction) -> Iterator[str]:
+    found = _weekly(account, epsilon)
+    yield f"  every week ε {epsilon}: {found['fit']} more fit, and nothing refills the budget"
+    yield f"  {'weeks':>7}  {'sum':>8}  zcdp at δ {found['delta']}"
+    for row in found["adds_up_to"]:
+        yield f"  {row['weeks']:>7}  {row['sum']:>8}  {row['zcdp']}"
+    yield f"  zcdp pays from {found['zcdp_pays_from']} releases"
+
+
+def _weekly(account: Account, epsilon: Fraction) -> dict[str, Any]:
+    """Return what releases every week add up to, and how many of them fit."""
+    from explorer.release.certificate.numbers import rounded_up
+    from explorer.release.ledger.accounts import UNITS
+    from explorer.release.ledger.repeated import repeated, zcdp_pays_from
+
+    delta = account.delta or Fraction(1, 1_000_000)
+    charged = Fraction(int(epsilon * UNITS), UNITS) or Fraction(1, UNITS)
+    each = charged**2 / 2 if account.gate == "zcdp" else charged
+    return {
+        "epsilon": str(epsilon),
+        "fit": int(account.remaining / each),
+        "delta": str(delta),
+        "adds_up_to": [
+            {
+                "weeks": row.releases,
+                "sum": rounded_up(row.sum_epsilon),
+                "zcdp": rounded_up(row.zcdp_epsilon, 2),
+            }
+            for row in repeated(epsilon, delta, (4, 52, 260))
+        ],
+        "zcdp_pays_from": zcdp_pays_from(epsilon, delta),
+    }
+
+
+def _as_json(
+    view: View, problem: str, all_entries: bool, weekly: Fraction | None
+) -> dict[str, Any]:
+    from explorer.release.wire import write_fraction
+
+    return {
+        "ledger": view.id,
+        "problem": problem,
+        "entries": [entry.as_json() for entry in view.entries]
+        if all_entries
+        else len(view.entries),
+        "head": _head(view),
+        "remarks": sorted(view.book.remarks),
+        "populations": [
+            {
+                "id": account.population,
+                "label": account.label,
+                "gate": account.gate,
+                "budget": write_fraction(account.budget),
+                "delta": None if account.delta is None else write_fraction(account.delta),
+                "spent": write_fraction(account.spent),
+                "sum_epsilon": write_fraction(account.spent_epsilon),
+                "sum_rho": write_fraction(account.spent_rho),
+                "remaining": write_fraction(account.remaining),
+                "largest_fit": write_fraction(account.largest_fit()),
+                "joined": account.joined,
+                "releases": [
+                    {
+                        "id": release.id,
+                        "seq": release.seq,
+                        "date": release.date,
+                        "mechanism": release.mechanism,
+                        "epsilon": write_fraction(release.epsilon),
+                        "state": release.state,
+                    }
+                    for release in view.book.of_account(account.population)
+                ],
+                **({"weekly": _weekly(account, weekly)} if weekly is not None else {}),
+            }
+            for account in view.book.accounts.values()
+        ],
+    }

@@ -1,0 +1,100 @@
+"""The command that checks a certificate."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import click
+
+from explorer.cli.common import check_folder, say_written
+
+_file = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command("verify")
+@click.argument("certificate", type=_file, metavar="CERT")
+@click.option(
+    "--ledger", type=_file, metavar="FILE",
+    help="Its ledger, or an export: checks chain, gates and every number against the entries.",
+)  # fmt: skip
+@click.option(
+    "--data", type=_file, metavar="FILE",
+    help="The data file: checks the keyed tag, which needs the ledger with its key.",
+)  # fmt: skip
+@click.option(
+    "--also", type=_file, metavar="CERT", help="Another certificate of the ledger: shows a fork."
+)
+@click.option(
+    "--output", type=_file, metavar="FILE.json",
+    help="The released numbers, where the certificate does not carry them.",
+)  # fmt: skip
+@click.option(
+    "--registry", type=_file, metavar="FILE.yaml",
+    help="Once all checks hold: write an entry for the registry of deployments.",
+)  # fmt: skip
+@click.option(
+    "--sector", default="", help="Of the registry's entry: Technology, Healthcare, Government …"
+)
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+def verify_command(
+    certificate: Path,
+    ledger: Path | None,
+    data: Path | None,
+    also: Path | None,
+    output: Path | None,
+    registry: Path | None,
+    sector: str,
+    as_json: bool,
+) -> int:
+    """Check whether a certificate is what it says. Exit code 0: it is; 1: it is not.
+
+    Alone its form, sums, budget, error and output are recomputed. What is declared by the curator
+    no program can check: the certificate says which statements those are.
+    """
+    from explorer.release.certificate.registry import registry_yaml
+    from explorer.release.certificate.schema import read_certificate
+    from explorer.release.certificate.verify import verify
+    from explorer.release.errors import ReleaseError
+    from explorer.release.ledger.view import read_ledger
+
+    check_folder(registry, "--registry")
+    try:
+        read = read_certificate(certificate)
+        view = None if ledger is None else read_ledger(ledger)
+        other = None if also is None else read_certificate(also)
+    except ReleaseError as error:
+        return _told(str(error), [], [], as_json)
+    found = verify(
+        read, view, None if data is None else _sha256(data), other,
+        None if output is None else output.read_bytes(),
+    )  # fmt: skip
+    failure = f"{certificate.name}: {found.failure}" if found.failure else ""
+    if registry is not None and not failure:
+        from explorer.files import write_whole
+
+        write_whole(registry, registry_yaml(read, sector=sector).encode())
+        say_written(registry)
+    return _told(failure, found.checked, found.notes, as_json)
+
+
+def _told(failure: str, checked: list[str], notes: list[str], as_json: bool) -> int:
+    """Print what came out, and return the exit code."""
+    if as_json:
+        found = {"valid": not failure, "failure": failure, "checked": checked, "notes": notes}
+        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        return 1 if failure else 0
+    for name in checked:
+        click.echo(f"holds: {name}")
+    for note in notes:
+        click.echo(f"not checked: {note}")
+    if failure:
+        raise click.ClickException(failure)
+    click.echo("The certificate is what it says.")
+    return 0
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,117 @@
+"""Real deployments beside a release, after unit and period are brought to the same footing.
+
+Facts of 15 of 41 entries of opendp/deployments-registry-data at one commit, with its licence, in
+``registry-strip.json``; none of them was approved at that commit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from explorer.privacy.releases.gates import user_level_bound
+from explorer.release.certificate.numbers import rounded_up
+from explorer.resources import resource_bytes
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A row of the strip.
+
+    Attributes
+    ----------
+    name, year : str
+        With its curators.
+    registered : str
+        Variant, parameters and unit as they stand in the registry.
+    bar : Fraction or None
+        ε for a user over the whole period, an upper bound; None where it can't be derived.
+    arithmetic : str
+        How it comes about, or why there is none.
+    movement : bool
+        Whether it is about where people go.
+    """
+
+    name: str
+    year: str
+    registered: str
+    bar: Fraction | None
+    arithmetic: str
+    movement: bool
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A release between real deployments.
+
+    Attributes
+    ----------
+    rows : tuple of Deployment
+        The release first.
+    source : str
+        Where the facts come from, and what the registry says of its review.
+    licence : str
+    """
+
+    rows: tuple[Deployment, ...]
+    source: str
+    licence: str
+
+
+def strip(certificate: Mapping[str, Any] | None = None) -> Strip:
+    """Return the rows of the registry, after that of a certificate if one is given."""
+    stored = _stored()
+    rows = tuple(_row(row) for row in stored["rows"])
+    mine = () if certificate is None else (_own(certificate),)
+    source = (
+        f"{stored['source']}, commit {stored['commit'][:8]}, {len(rows)} of "
+        f"{stored['entries_there']} entries; {stored['review']}"
+    )
+    return Strip((*mine, *rows), source, stored["licence"])
+
+
+@cache
+def _stored() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(resource_bytes("release/registry-strip.json"))
+    return found
+
+
+def _row(row: Mapping[str, Any]) -> Deployment:
+    known = row["user_level"]
+    bar, arithmetic = None, row["remark"] or ""
+    if known is not None:
+        each, units = Fraction(known["epsilon_per_unit"]), known["units"]
+        bar = user_level_bound(each, units)
+        arithmetic = (
+            known["why"]
+            if units == 1
+            else f"{rounded_up(each)} a {known['unit']} × {units} {known['unit'].split('-')[-1]}s "
+            f"= {rounded_up(bar)}, upper bound by addition; {known['why']}"
+        )
+    values = ", ".join(f"{name} {value}" for name, value in row["parameters"].items())
+    return Deployment(
+        f"{row['name']} ({', '.join(row['curators'])})",
+        row["published"][:4],
+        f"{row['variant']}, {values}, {row['unit'] or 'unit not stated'}, {row['model'].lower()}",
+        bar,
+        arithmetic,
+        row["movement"],
+    )
+
+
+def _own(certificate: Mapping[str, Any]) -> Deployment:
+    total = Fraction(certificate["composition"]["sum_epsilon"])
+    releases = len(certificate["composition"]["releases"])
+    return Deployment(
+        f"{certificate['title']['text']} ({certificate['curator']['text']})",
+        certificate["issued"][:4],
+        f"{certificate['protection']['variant']}, epsilon {certificate['mechanism']['epsilon']}, "
+        "user id, central",
+        total,
+        f"all releases so far: {releases}, by addition; user-level",
+        True,
+    )

@@ -1,0 +1,346 @@
+"""Certificates: the example, those we make, and that whatever can be recomputed is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import explorer
+from explorer.release.certificate import words
+from explorer.release.certificate.build import Statements, build
+from explorer.release.certificate.numbers import factor, fixed_up, rounded_up
+from explorer.release.certificate.schema import CertificateError, read_certificate
+from explorer.release.certificate.verify import verify
+from explorer.release.ledger.errors import LedgerError
+from explorer.release.ledger.ledger import Ledger
+from explorer.release.ledger.view import View, read_ledger
+from explorer.release.mechanisms import MECHANISMS
+from explorer.release.wire import canonical
+from tests.release import mutations
+from tests.release.ledgers import FILE, opened, planned, population, released
+
+DATA = Path(__file__).parents[1] / "data" / "release"
+EXAMPLE = read_certificate(DATA / "certificate.example.json")
+LEDGER = read_ledger(DATA / "ledger.example.json")
+
+TEXTS = {
+    "title": "People in the old town",
+    "curator": "Example City Statistics Office",
+    "description": "Number of people.",
+    "intended_use": "Tests.",
+    "label": "Check-ins, January 2026",
+    "period": "2026-01-01 to 2026-01-14",
+    "region": "Old town",
+    "source_type": "Dynamic",
+}
+
+DECLARED = {
+    "title", "curator", "description", "intended_use", "program.version", "population.label",
+    "data", "parameters_chosen.true_map_shown", "composition.accounts_apart", "verify",
+    "evaluation.2.text", "evaluation.4.text", "evaluation.6.text", "evaluation.7.text",
+}  # fmt: skip
+"""Places of the example that neither certificate nor its ledger tell: declared or free texts, and
+the tag, which needs data and key."""
+OF_THE_FILE = {"mechanism.parameters"}
+"""Of the example's ledger, which is older and holds no parameters."""
+OF_THE_LEDGER = {
+    "id", "ledger.id", "ledger.entry_hash", "population.id",
+    "composition.releases.0.seq", "composition.releases.0.date",
+    "composition.releases.0.mechanism", "composition.releases.1.seq",
+    "composition.releases.1.date", "composition.releases.1.mechanism",
+}  # fmt: skip
+"""Places that only the ledger tells."""
+
+
+def _within(path: mutations.Path, places: set[str]) -> bool:
+    name = ".".join(map(str, path))
+    return any(name == place or name.startswith(f"{place}.") for place in places)
+
+
+def _forged(document: dict[str, Any]) -> Iterator[tuple[mutations.Path, dict[str, Any]]]:
+    for path in mutations.leaves(document):
+        value = mutations.at(document, path)
+        for other in mutations.others(value):
+            if other != value or type(other) is not type(value):
+                yield path, mutations.changed(document, path, other)
+
+
+def test_the_example_verifies_alone_and_with_its_ledger() -> None:
+    alone, both = verify(EXAMPLE), verify(EXAMPLE, LEDGER)
+    assert (alone.failure, both.failure) == ("", "")
+    assert both.checked == ["form", "sums, budget and error", "output", "ledger"]
+    assert "not in this ledger" in both.notes[0]
+
+
+def test_a_change_of_whatever_can_be_recomputed_fails_in_one_sentence() -> None:
+    survived, said = set(), set()
+    for path, forged in _forged(EXAMPLE):
+        alone, both = verify(forged).failure, verify(forged, LEDGER).failure
+        assert "\n" not in both
+        assert bool(both) or not alone
+        said.add(both)
+        if not alone and not _within(path, DECLARED | OF_THE_FILE | OF_THE_LEDGER):
+            survived.add(("alone", path))
+        if not both and not _within(path, DECLARED | OF_THE_FILE):
+            survived.add(("with the ledger", path))
+    assert survived == set()
+    assert len(said) > 100
+
+
+def test_nothing_may_be_left_out_or_added() -> None:
+    for path in mutations.leaves(EXAMPLE):
+        if isinstance(path[-1], str) and path[:2] != ("mechanism", "parameters"):
+            assert verify(mutations.without(EXAMPLE, path)).failure, path
+            extended = mutations.changed(EXAMPLE, (*path[:-1], "rows"), 1)
+            assert verify(extended).failure, path
+
+
+class Made:
+    """A certificate of a release whose ledger and key are there."""
+
+    def __init__(self, ledger: Ledger, release: str, **more: Any) -> None:
+        self.release = release
+        self.stated = Statements(
+            TEXTS, True, ledger.parameters_chosen(release, FILE), ledger.tag(release, FILE),
+            explorer.__version__, **more,
+        )  # fmt: skip
+        self.certificate = build(ledger.view(), release, self.stated)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "ledger"
+    made.mkdir()
+    return made
+
+
+def test_a_certificate_we_make_verifies_with_ledger_and_data(folder: Path) -> None:
+    with opened(folder) as ledger:
+        people = population(ledger)
+        released(ledger, people, Fraction(1))
+        made = Made(ledger, released(ledger, people))
+        found = verify(made.certificate, ledger.view(), FILE)
+        assert found.failure == ""
+        assert found.checked[-1] == "data"
+        assert made.certificate["parameters_chosen"] == {
+            "record": "fixed before the data were opened",
+            "true_map_shown": 0,
+            "independent_of_data": "declared",
+        }
+        # later releases and states change nothing in it
+        released(ledger, people)
+        ledger.withdraw(made.release)
+        assert build(ledger.view(), made.release, made.stated) == made.certificate
+        assert verify(made.certificate, ledger.view(), FILE).failure == ""
+        assert "not the one that was released from" in (
+            verify(made.certificate, ledger.view(), "cd" * 32).failure
+        )
+
+
+def test_once_published_every_changed_leaf_fails(folder: Path) -> None:
+    with opened(folder) as ledger:
+        people = population(ledger)
+        made = Made(ledger, released(ledger, people))
+        ledger.publish(made.release, made.certificate)
+        view = ledger.view()
+        assert ledger.certificate(made.release) == made.certificate
+    found = verify(made.certificate, view, FILE)
+    assert (found.failure, found.notes) == ("", [])
+    for path, forged in _forged(made.certificate):
+        assert verify(forged, view).failure, path
+
+
+def test_parameters_and_tag_follow_from_the_ledger(folder: Path) -> None:
+    with opened(folder) as ledger:
+        made = Made(ledger, released(ledger, population(ledger)))
+        view = ledger.view()
+    for place in (("mechanism", "parameters", "box", 0), ("data", "tag"), ("population", "label")):
+        value = mutations.at(made.certificate, place)
+        other = (
+            {"text": "others", "source": "declared"}
+            if isinstance(value, dict)
+            else mutations.others(value)[0]
+        )
+        forged = mutations.changed(made.certificate, place, other)
+        assert verify(forged, view).failure
+
+
+def test_under_zcdp_the_cap_is_stated(folder: Path) -> None:
+    with opened(folder) as ledger:
+        people = ledger.open_population("zcdp", Fraction(1, 2), "x", delta=Fraction(1, 10**6))
+        ledger.external(people, Fraction(1, 4), "a talk")
+        made = Made(ledger, released(ledger, people))
+        view = ledger.view()
+    certificate = made.certificate
+    assert certificate["protection"]["variant"] == "zcdp"
+    assert certificate["ledger"]["budget"] == "1/2"
+    # ε of ρ = 1/2 + 1/32, not of what was spent so far
+    assert 5.22 < float(certificate["composition"]["epsilon_at_delta"]["epsilon_rounded_up"]) < 5.6
+    assert "(ε, δ)-differentially private with ε at most" in certificate["sentence"]
+    assert verify(certificate, view).failure == ""
+    assert certificate["composition"]["releases"][0]["mechanism"] == "external"
+    forged = mutations.changed(certificate, ("composition", "epsilon_at_delta"), None)
+    assert "epsilon_at_delta" in verify(forged).failure
+
+
+def test_raised_budgets_joins_and_other_people_are_in_every_later_certificate(
+    folder: Path,
+) -> None:
+    with opened(folder) as ledger:
+        one = population(ledger, Fraction(1))
+        other = ledger.open_population("sum", Fraction(9), "visitors", different_from=[one])
+        ledger.raise_budget(other, Fraction(10))
+        first = Made(ledger, released(ledger, other))
+        assert first.certificate["population"]["declared_different_people"] == [
+            "Users of the example service"
+        ]
+        assert first.certificate["composition"]["accounts_apart"][0]["what"].endswith("service")
+        assert [step["to"] for step in first.certificate["ledger"]["budget_raised"]] == ["10/1"]
+        ledger.join(other, one)
+        ledger.raise_budget(other, Fraction(11))
+        second = Made(ledger, released(ledger, other))
+        view = ledger.view()
+    assert second.certificate["population"]["joined"] == "joined after comparison"
+    assert len(second.certificate["ledger"]["budget_raised"]) == 2
+    for made in (first, second):
+        assert verify(made.certificate, view).failure == ""
+
+
+def test_what_happened_to_the_ledger_is_remarked(folder: Path) -> None:
+    with opened(folder) as ledger:
+        people = population(ledger)
+    with opened(folder, "another") as ledger:
+        made = Made(ledger, released(ledger, people))
+        assert made.certificate["ledger"]["remarks"] == ["moved to another computer"]
+        assert verify(made.certificate, ledger.view()).failure == ""
+
+
+def test_a_ledger_rolled_back_or_forked_does_not_fit(folder: Path) -> None:
+    with opened(folder) as ledger:
+        people = population(ledger)
+        made = Made(ledger, released(ledger, people))
+        view = ledger.view()
+    older = View(view.id, view.entries[:3], view.until(2))
+    assert "was rolled back" in verify(made.certificate, older).failure
+    assert "ledger.id" in verify(made.certificate, LEDGER).failure
+
+
+def test_two_certificates_show_a_fork(folder: Path) -> None:
+    import shutil
+
+    with opened(folder) as ledger:
+        people = population(ledger)
+    copied = folder.parent / "copied" / "ledger"
+    shutil.copytree(folder, copied)
+    with opened(folder) as ledger:
+        one = Made(ledger, released(ledger, people)).certificate
+        later = Made(ledger, released(ledger, people)).certificate
+        view = ledger.view()
+    with opened(copied) as ledger:
+        other = Made(ledger, released(ledger, people, Fraction(1))).certificate
+    assert "at most the sum of both" in verify(one, also=other).failure
+    assert verify(later, also=one).failure == ""
+    assert "they differ up to entry" in verify(later, also=other).failure
+    assert "not in the ledger" in verify(later, view, also={**other, "population": {
+        **other["population"], "id": "0" * 32}}).failure  # fmt: skip
+    found = verify(one, also=EXAMPLE)
+    assert (found.failure, "another ledger" in found.notes[0]) == ("", True)
+
+
+def test_data_need_the_key(folder: Path) -> None:
+    with opened(folder) as ledger:
+        made = Made(ledger, released(ledger, population(ledger)))
+    os.unlink(folder / "ledger.key")
+    view = read_ledger(folder / "ledger.sqlite")
+    assert verify(made.certificate, view).failure == ""
+    for known in (None, view):
+        assert "can't be checked without" in verify(made.certificate, known, FILE).failure
+
+
+def test_there_is_no_certificate_of_what_was_not_committed(folder: Path) -> None:
+    with opened(folder) as ledger:
+        people = population(ledger)
+        release = planned(ledger, people)
+        stated = Statements(TEXTS, True, ("data opened before", 0), "0" * 64, "1")
+        with pytest.raises(LedgerError, match="was not committed"):
+            build(ledger.view(), release, stated)
+        done = released(ledger, people)
+        with pytest.raises(LedgerError, match="not the one committed"):
+            build(ledger.view(), done, stated, {"noisy_users": 1208})
+        long = Statements({**TEXTS, "title": "x" * 4001}, True, stated.chosen, "0" * 64, "1")
+        with pytest.raises(CertificateError, match="title"):
+            build(ledger.view(), done, long)
+
+
+def test_what_is_not_declared_is_said() -> None:
+    assert words.NOT_DECLARED in words.program_conditions(["permute-and-flip"], False)
+    forged = mutations.changed(
+        EXAMPLE, ("parameters_chosen", "independent_of_data"), "not declared"
+    )
+    assert "conditions" in verify(forged).failure
+
+
+def test_a_large_output_stands_in_a_file_of_its_own(folder: Path) -> None:
+    output = {"bins": [10**25] * 1000}
+    with opened(folder) as ledger:
+        people = population(ledger)
+        parameters = {
+            "value_column": "place", "values": [f"v{k}" for k in range(999)],
+            "columns": ["user", "place"], "delimiter": "tab",
+        }  # fmt: skip
+        mechanism = MECHANISMS["histogram/1"]
+        p = mechanism.checked(parameters)
+        whole = {**parameters, **p.as_parameters()}
+        release = ledger.plan(people, "histogram/1", whole, Fraction(1), FILE)
+        ledger.reserve(release, FILE)
+        ledger.start(release, mechanism.largest_output(p, Fraction(1)))
+        ledger.commit(release, output)
+        made = Made(ledger, release)
+        view = ledger.view()
+    assert "inline" not in made.certificate["output"]
+    assert made.certificate["output"]["shape"] == [1000]
+    alone = verify(made.certificate)
+    assert (alone.failure, "file of its own" in alone.notes[0]) == ("", True)
+    assert verify(made.certificate, output=canonical(output)).notes == []
+    assert verify(made.certificate, view).failure == ""
+    changed = canonical({"bins": [10**25 + 1] + [10**25] * 999})
+    assert "output.sha256" in verify(made.certificate, output=changed).failure
+
+
+def test_the_price_of_a_price_is_that_price_for_every_mechanism() -> None:
+    """So that parts and error can be found again from what a certificate states."""
+    box = ["40.70", "-74.02", "40.72", "-73.99"]
+    parameters: dict[str, dict[str, Any]] = {
+        "heatmap.adaptive/1": {"box": box, "side": 256},
+        "heatmap.paper/1": {"box": box, "side": 256},
+        "heatmap.pyramid/1": {"box": box, "side": 256, "assumed_users": 10_000},
+        "counts.cells/1": {"box": box, "side": 64},
+        "count.users/1": {},
+        "select.region/1": {"box": box, "grid": [4, 4], "chosen": 3},
+        "histogram/1": {"value_column": "place", "values": ["a", "b"]},
+        "mean/1": {"value_columns": ["x", "y", "z"], "low": ["0"] * 3, "high": ["1"] * 3},
+    }
+    assert set(parameters) == set(MECHANISMS)
+    for name, mechanism in MECHANISMS.items():
+        p = mechanism.checked(parameters[name])
+        assert mechanism.checked(p.as_parameters()) == p
+        for epsilon in (Fraction(1, 3), Fraction(1), Fraction(123457, 100000), Fraction(7, 10)):
+            price = mechanism.price(p, epsilon)
+            assert epsilon - Fraction(20, 2**40) < price <= epsilon
+            assert mechanism.parts(p, price) == mechanism.parts(p, epsilon)
+
+
+def test_numbers_are_rounded_to_the_safe_side() -> None:
+    assert rounded_up(Fraction(7, 4)) == "1.75"
+    assert rounded_up(Fraction(1, 3)) == "0.3334"
+    assert rounded_up(2.0) == "2.0001"
+    assert fixed_up(0.0565874) == "0.056588"
+    assert fixed_up(0.0) == "0.000000"
+    assert factor(Fraction(7, 4)) == "5.76"
+    assert factor(Fraction(10)) == "22027"
+    assert factor(Fraction(20)) == "4.86·10^8"

@@ -1,0 +1,144 @@
+"""`ledger` and `verify` as a user types them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+import yaml
+
+from explorer.cli import run
+from explorer.release.ledger.ledger import Ledger
+from explorer.release.places import machine_settings
+from explorer.release.wire import canonical
+from tests.release.ledgers import CLOCK, FILE, released
+from tests.release.test_certificate import Made
+
+DATA = Path(__file__).parents[1] / "data" / "release"
+LEDGER = str(DATA / "ledger.example.json")
+EXAMPLE = str(DATA / "certificate.example.json")
+
+Said = pytest.CaptureFixture[str]
+
+
+def test_the_ledger_is_shown_with_what_would_still_fit(capsys: Said) -> None:
+    assert run(["ledger", "show", "--ledger", LEDGER, "--weekly", "1/10", "--entries"]) == 0
+    said = capsys.readouterr().out
+    assert "ε 3; spent 1.75, remaining 1.25" in said
+    assert "would fit: ε ≤ 1.25" in said
+    assert "12 more fit, and nothing refills" in said
+    assert "withdraw" in said
+    assert run(["ledger", "show", "--ledger", LEDGER, "--weekly", "1/10", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    (people,) = found["populations"]
+    assert (people["spent"], people["remaining"], people["sum_rho"]) == ("7/4", "5/4", "21/32")
+    assert people["weekly"]["zcdp_pays_from"] == 24
+    assert [release["state"] for release in people["releases"]] == [
+        "published", "withdrawn", "committed",
+    ]  # fmt: skip
+
+
+def test_the_ledger_is_verified(capsys: Said, tmp_path: Path) -> None:
+    assert run(["ledger", "verify", "--ledger", LEDGER]) == 0
+    assert "12 entries hold, gates replayed" in capsys.readouterr().out
+    document = json.loads(Path(LEDGER).read_text())
+    document["entries"][5]["body"]["epsilon"] = "1/8"
+    forged = tmp_path / "forged.json"
+    forged.write_text(json.dumps(document))
+    for command in ("show", "verify", "export"):
+        assert run(["ledger", command, "--ledger", str(forged)]) == 1
+        said = capsys.readouterr()
+        assert "forged.json: entry 5: it was edited" in said.err
+        assert said.err.count("\n") == 1
+    assert run(["ledger", "show", "--ledger", str(tmp_path / "none")]) == 1
+    assert "there is no ledger; give --ledger FILE" in capsys.readouterr().err
+
+
+def test_an_account_is_opened_and_the_same_people_are_not_opened_twice(
+    capsys: Said, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "ledger.sqlite")
+    order = ["ledger", "open", "--ledger", path, "--budget", "3/1", "--label", "Visitors"]
+    assert run(order) == 0
+    people = capsys.readouterr().out.strip()
+    assert len(people) == 32
+    assert run(order) == 1
+    assert f"belong to population {people}; give --different-people" in capsys.readouterr().err
+    assert run([*order, "--different-people", "--gate", "zcdp"]) == 0
+    other = capsys.readouterr().out.strip()
+    assert run(["ledger", "show", "--ledger", path, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)["populations"]
+    assert {p["id"]: (p["gate"], p["delta"]) for p in shown} == {
+        people: ("sum", None), other: ("zcdp", "1/1000000000"),
+    }  # fmt: skip
+    for wrong in (["--budget", "2/2"], ["--budget", "0/1"], ["--delta", "1/2"]):
+        assert run([*order, *wrong]) == 2
+
+
+def test_a_ledger_that_was_rolled_back_is_seen(capsys: Said, tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    order = ["ledger", "open", "--ledger", str(path), "--budget", "3/1", "--label", "x"]
+    assert run(order) == 0
+    shutil.copytree(tmp_path, tmp_path / "backup")
+    assert run([*order, "--different-people"]) == 0
+    export = tmp_path / "export.json"
+    assert run(["ledger", "export", "--ledger", str(path), "--output", str(export)]) == 0
+    shutil.copy(tmp_path / "backup" / "ledger.sqlite", path)
+    capsys.readouterr()
+    for command in ("show", "verify", "export"):
+        assert run(["ledger", command, "--ledger", str(path)]) == 1
+        assert "older than your last release" in capsys.readouterr().err
+    assert run(["ledger", "verify", "--ledger", str(export), "--also", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["valid"]
+
+
+def test_an_export_is_what_verify_reads(capsys: Said) -> None:
+    assert run(["ledger", "export", "--ledger", LEDGER]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(Path(LEDGER).read_text())
+
+
+def test_a_certificate_is_verified_alone_and_with_its_ledger(capsys: Said, tmp_path: Path) -> None:
+    entry = tmp_path / "entry.yaml"
+    assert run(["verify", EXAMPLE, "--ledger", LEDGER, "--registry", str(entry)]) == 0
+    said = capsys.readouterr().out
+    assert "holds: ledger" in said
+    assert "not checked: certificate's hash" in said
+    assert said.endswith("The certificate is what it says.\n")
+    assert yaml.safe_load(entry.read_text())["status"] == "Draft"
+    document = json.loads(Path(EXAMPLE).read_text())
+    document["composition"]["sum_epsilon"] = "3/2"
+    forged = tmp_path / "forged.json"
+    forged.write_text(json.dumps(document))
+    assert run(["verify", str(forged)]) == 1
+    error = capsys.readouterr().err
+    assert error == (
+        "privacy-explorer: forged.json: composition.sum_epsilon: is 3/2, but 7/4 follows\n"
+    )
+    assert run(["verify", str(forged), "--json", "--registry", str(tmp_path / "no.yaml")]) == 1
+    assert json.loads(capsys.readouterr().out)["valid"] is False
+    assert not (tmp_path / "no.yaml").exists()
+    assert run(["verify", str(tmp_path / "none.json")]) == 1
+    assert run(["verify", EXAMPLE, "--also", EXAMPLE]) == 0
+
+
+def test_a_release_is_verified_with_ledger_data_and_a_fork(capsys: Said, tmp_path: Path) -> None:
+    data = tmp_path / "data.csv"
+    data.write_bytes(b"somebody\t1\n")
+    path = tmp_path / "ledger.sqlite"
+    with Ledger(path, machine_settings(), now=CLOCK) as ledger:
+        people = ledger.open_population("sum", Fraction(3), "x")
+        made = Made(ledger, released(ledger, people))
+    certificate = tmp_path / "certificate.json"
+    certificate.write_bytes(canonical(made.certificate))
+    call = ["verify", str(certificate), "--ledger", str(path), "--data", str(data)]
+    assert run(call) == 1
+    assert "not the one that was released from" in capsys.readouterr().err
+    assert FILE not in certificate.read_text()
+    export = tmp_path / "export.json"
+    assert run(["ledger", "export", "--ledger", str(path), "--output", str(export)]) == 0
+    assert run(["verify", str(certificate), "--ledger", str(export)]) == 0
+    assert run(["verify", str(certificate), "--ledger", LEDGER]) == 1
+    assert "ledger.id" in capsys.readouterr().err

@@ -1,0 +1,38 @@
+"""What the README says of releases works as printed, in its order."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from explorer.cli import run
+from explorer.release import places
+
+README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+SECTION = README[README.index("## Releasing") : README.index("## What the numbers mean")]
+
+
+def test_its_commands_and_its_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(places, "default_ledger", lambda: tmp_path / "ledger.sqlite")
+    monkeypatch.setattr(places, "default_settings", lambda: tmp_path / "settings" / "ledgers.json")
+    commands = re.findall(r"^    privacy-explorer (.+)$", SECTION, flags=re.MULTILINE)
+    assert {command.split()[0] for command in commands} == {"ledger", "release", "verify"}
+    (plan,) = re.findall(r"```json\n(.+?)```", SECTION, flags=re.DOTALL)
+    rows = (f"u{k % 50}\t2026-01-02T03:04:05Z\t40.{600 + k}\t-73.{800 + k}\t7\n" for k in range(99))
+    (tmp_path / "checkins.csv").write_text("".join(rows), encoding="utf-8")
+    for command in commands:
+        assert run(shlex.split(command, comments=True)) == 0, command
+        said = capsys.readouterr().out
+        assert said.strip(), command
+        if command.startswith("ledger open"):
+            written = json.loads(plan) | {"population": said.split()[-1]}
+            (tmp_path / "PLAN.json").write_text(json.dumps(written), encoding="utf-8")
+    assert (tmp_path / "map.csv").stat().st_size > 1000
+    assert (tmp_path / "rehearsal.csv").stat().st_size > 1000
