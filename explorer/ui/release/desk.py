@@ -99,6 +99,11 @@ class ReleaseDesk(QObject):
         """Whether the ledger is being used, or a release drawn."""
         return self._ledger.busy
 
+    @property
+    def rehearsing(self) -> bool:
+        """Whether a rehearsal or an audit runs."""
+        return self._trial.busy
+
     def close(self) -> None:
         """End the threads; a release that is being drawn is finished by its own process."""
         for job in (self._trial, self._looks, self._ledger):
@@ -232,7 +237,7 @@ class ReleaseDesk(QObject):
                 known = ledger.known.file(self.fingerprint)
             return LedgerState(
                 self.place, True, ledger.problem, tuple(ledger.notices), ledger.accounts(),
-                ledger.releases(), known.shown if known else 0,
+                ledger.releases(), known.shown if known else 0, ledger.id,
             )  # fmt: skip
 
     def _draw(self, plan: Plan, release: str, task: Task) -> tuple[Result, LedgerState]:
@@ -267,9 +272,7 @@ def rehearsals(
     return found
 
 
-def audited(
-    _runtime: object, subject: tuple[Plan, int, int], check: Callable[[], None]
-) -> Audited:
+def audited(_runtime: object, subject: tuple[Plan, int, int], check: Callable[[], None]) -> Audited:
     """Return what an audit of a plan's mechanism shows; runs in the process that computes."""
     plan, runs, users = subject
     return audit(

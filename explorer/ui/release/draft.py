@@ -16,7 +16,8 @@ from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.ledger.accounts import Account, Release
 from explorer.release.ledger.errors import rounded_down
 from explorer.release.mechanisms import MECHANISMS
-from explorer.release.plan import TEXTS, Declared, Plan, epsilon_of, made_plan
+from explorer.release.plan import TEXTS, Declared, Plan, made_plan
+from explorer.release.wire import write_fraction
 from explorer.release.words import price_text
 from explorer.ui.release.fields import (
     any_format,
@@ -47,6 +48,7 @@ class LedgerState:
     releases : tuple of Release
     shown : int
         How often the true map of the file open in the window was shown.
+    id : str
     """
 
     place: Place
@@ -56,6 +58,7 @@ class LedgerState:
     accounts: tuple[Account, ...] = ()
     releases: tuple[Release, ...] = ()
     shown: int = 0
+    id: str = ""
 
     def account(self, population: str) -> Account | None:
         """Return the account of a population, if it has one."""
@@ -147,21 +150,16 @@ class Draft:
 def resumed(draft: Draft, release: Release) -> Draft:
     """Return the draft that shows a release of the ledger: its parameters, the page's words."""
     texts = typed_texts(release.parameters or {})
-    mechanism = MECHANISMS[release.mechanism]
-    epsilon = epsilon_of(release.epsilon, mechanism, mechanism.checked(release.parameters or {}))
     kept = {name: draft.text(name) for name in (*TEXTS, "data")}
-    typed = {**kept, **texts, "epsilon": f"{epsilon.numerator}/{epsilon.denominator}"}
-    return replace(draft, population=release.population, mechanism=mechanism.id, typed=typed)
+    typed = {**kept, **texts, "epsilon": write_fraction(release.epsilon)}
+    return replace(draft, population=release.population, mechanism=release.mechanism, typed=typed)
 
 
 def plan_again(draft: Draft, release: Release) -> Plan:
     """Return the plan of a release that is in the ledger, with the page's file and words."""
-    mechanism = MECHANISMS[release.mechanism]
-    given = dict(release.parameters or {})
-    epsilon = epsilon_of(release.epsilon, mechanism, mechanism.checked(given))
     return made_plan(
-        release.population, Path(draft.text("data") or "nowhere"), mechanism.id, given, epsilon,
-        draft.declared(),
+        release.population, Path(draft.text("data") or "nowhere"), release.mechanism,
+        dict(release.parameters or {}), release.epsilon, draft.declared(),
     )  # fmt: skip
 
 
@@ -220,9 +218,7 @@ def _what(draft: Draft, _: LedgerState) -> Point:
 
 def _chosen(draft: Draft, ledger: LedgerState) -> Point:
     times = "once" if ledger.shown == 1 else f"{ledger.shown} times"
-    seen = (
-        f"You opened the true map {times}; the certificate will say so." if ledger.shown else ""
-    )
+    seen = f"You opened the true map {times}; the certificate will say so." if ledger.shown else ""
     if draft.copied:
         names = ", ".join(COPIED_NAMES[key].rpartition(" ")[0] for key in sorted(draft.copied))
         said = f"{names}: taken from the map. The guarantee does not cover that choice."
@@ -247,9 +243,9 @@ def _price(draft: Draft, ledger: LedgerState) -> Point:
     account = ledger.account(draft.population)
     if account is None:
         return Point(
-            False, f"Costs {rounded_up(plan.price)}; what remains is known with point 1."
+            False, f"Costs {rounded_up(plan.epsilon)}; what remains is known with point 1."
         )
-    if not account.fits(plan.price):
+    if not account.fits(plan.epsilon):
         return Point(False, refused(account))
     return Point(True, price_text(plan, account))
 

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 from explorer.release.errors import ParameterError
-from explorer.release.format import DELIMITERS, ENCODINGS, HEADERS, USER, FileFormat
 from explorer.release.mechanisms import MECHANISMS
+from explorer.release.plan import FORMAT_CHOICES, PLACED, check_format
 
 EXAMPLE = "heatmap.adaptive/1"
 """Of the example that is filled in when asked for."""
@@ -123,9 +123,9 @@ TAKE_PEOPLE = ("heatmap.pyramid/1",)
 FORMAT = (
     Field("columns", "Columns", "user, time, lat, lon", _list,
           tip="A name for every field of a row, in order; user, time, lat and lon are called so"),
-    Field("delimiter", "Between fields", "", choices=tuple(DELIMITERS)),
-    Field("header", "First row is names", "", choices=tuple(HEADERS)),
-    Field("encoding", "Letters", "", needed=False, choices=tuple(ENCODINGS)),
+    Field("delimiter", "Between fields", "", choices=FORMAT_CHOICES["delimiter"]),
+    Field("header", "First row is names", "", choices=FORMAT_CHOICES["header"]),
+    Field("encoding", "Letters", "", needed=False, choices=FORMAT_CHOICES["encoding"]),
     Field("time_format", "Times", "iso", needed=False, tip="iso, unix, unix-ms or %d.%m.%Y %H:%M"),
     Field("time_zone", "Zone of times", "UTC", needed=False, tip="Of times that state no offset"),
 )  # fmt: skip
@@ -207,14 +207,14 @@ def read_format(typed: Mapping[str, str]) -> dict[str, Any]:
             raise ParameterError(
                 field.key, "is not declared yet", "nothing is found out from the file"
             )
-    FileFormat.checked(found)
+    check_format(found)
     return found
 
 
 def any_format(mechanism: str, own: Mapping[str, Any]) -> dict[str, Any]:
     """Return a format that has all columns a mechanism reads, for people who are in no file."""
     reads = MECHANISMS[mechanism].reads(MECHANISMS[mechanism].checked(own))
-    return {"columns": list(dict.fromkeys((USER, "time", "lat", "lon", *reads.texts))),
+    return {"columns": list(dict.fromkeys((*PLACED, *reads.texts))),
             "delimiter": "tab"}  # fmt: skip
 
 

@@ -270,13 +270,20 @@ class PlanPage(QWidget):
         self.show_draft(replace(self.draft, mechanism=EXAMPLE, typed=typed))
         self.rehearse.setFocus()
 
+    def price_plan(self) -> Plan | None:
+        """Return the plan for made-up people: what is released and ε; None if one is missing."""
+        try:
+            return self.draft.rehearsal()
+        except ReleaseError:
+            return None
+
     # Inside
 
     def _show_price(self) -> None:
-        plan = self._plan_for_price()
+        plan = self.price_plan()
         account = None if self.ledger is None else self.ledger.account(self.draft.population)
         self.draw.setText(
-            "Release…" if plan is None else f"Spend ε = {rounded_up(plan.price)} and release…"
+            "Release…" if plan is None else f"Spend ε = {rounded_up(plan.epsilon)} and release…"
         )
         if self.ledger is not None:
             self.side.show_plan(plan, self.ledger, self.draft.population)
@@ -289,7 +296,7 @@ class PlanPage(QWidget):
         power = 2 if account.gate == "zcdp" else 1
         costs = [r.epsilon**power / power for r in counted]
         budget = account.budget or 1
-        asked = 0 if plan is None else plan.price**power / power
+        asked = 0 if plan is None else plan.epsilon**power / power
         left = rounded_down(account.remaining)
         said = f"{len(costs)} earlier, {left} left of {rounded_down(account.budget)}"
         self.bar.show_shares([float(c / budget) for c in costs], float(asked / budget), said)
@@ -297,18 +304,12 @@ class PlanPage(QWidget):
                  f"({MECHANISMS[r.mechanism].label if r.mechanism in MECHANISMS else 'elsewhere'})"
                  for r in counted[-4:])] if counted else [said]  # fmt: skip
         if plan is not None:
-            met = overlaps(plan.parameters(), plan.price, counted)
+            met = overlaps(plan.parameters(), plan.epsilon, counted)
             lines += [overlap.sentence for overlap in met[-2:]]
-            if not account.fits(plan.price) and account.largest_fit():
+            if not account.fits(plan.epsilon) and account.largest_fit():
                 self.fit.setText(f"Use what fits: ε = {rounded_down(account.largest_fit())}")
                 self.fit.setVisible(True)
         self.earlier.setText("\n".join(lines))
-
-    def _plan_for_price(self) -> Plan | None:
-        try:
-            return self.draft.rehearsal()
-        except ReleaseError:
-            return None
 
     def _say(self, card: PointCard, said: str) -> None:
         card.said.setText(said)

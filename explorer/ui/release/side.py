@@ -85,7 +85,7 @@ class Side(QScrollArea):
             self.promise.setText(PROMISE)
             self.off.setText("Known once what is released and ε are typed.")
             return
-        chance = best_chance(float(plan.price))
+        chance = best_chance(float(plan.epsilon))
         shown = shown_odds(chance)
         self.odds.setText(shown)
         self.odds.setAccessibleName(f"Odds at most {shown}")
@@ -101,10 +101,10 @@ class Side(QScrollArea):
             spent = account.spent_epsilon
         self.together.setVisible(bool(spent))
         if spent:
-            total = shown_odds(best_chance(float(spent + plan.price)))
+            total = shown_odds(best_chance(float(spent + plan.epsilon)))
             self.together.setText(
                 f"With all earlier releases together at most {total} "
-                f"(ε {rounded_up(spent + plan.price)})."
+                f"(ε {rounded_up(spent + plan.epsilon)})."
             )
         errors = plan.mechanism.expected_error(plan.checked, plan.epsilon)
         self.off.setText("\n".join(error_lines(errors)))

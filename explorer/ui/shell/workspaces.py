@@ -58,6 +58,10 @@ TOOLS = {
         "Figures", "The figures, tables and examples of all papers, and what comes out here",
         "explorer.ui.index.workspace:FiguresWorkspace",
     ),
+    "release": WorkspaceSpec(
+        "Release", "What may leave: planned, rehearsed, drawn once, with a certificate",
+        "explorer.ui.release.workspace:ReleaseWorkspace",
+    ),
 }  # fmt: skip
 """The others."""
 

@@ -1,0 +1,303 @@
+"""The Release tab: plan, result, ledger and attacks; only from here something may leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, Self
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QMessageBox,
+    QPushButton,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.checkins import CheckinData
+from explorer.engine.session.session import Session
+from explorer.geography.plane import plain
+from explorer.release.certificate.numbers import rounded_up
+from explorer.release.door import Place
+from explorer.release.ledger.accounts import Release
+from explorer.release.ledger.errors import RefusedError
+from explorer.release.places import default_ledger, default_settings
+from explorer.release.plan import Plan
+from explorer.release.words import price_text
+from explorer.ui.base.errors import Problem
+from explorer.ui.base.styled import styled_label
+from explorer.ui.base.theme import Theme
+from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.release.attack_page import AttackPage
+from explorer.ui.release.desk import ReleaseDesk, Result
+from explorer.ui.release.draft import LedgerState, plan_again, refused, resumed, sentence_of
+from explorer.ui.release.ledger_page import LedgerPage
+from explorer.ui.release.plan_page import PlanPage
+from explorer.ui.release.result_page import ResultPage
+
+STUDY = "heatmap"
+"""Whose ε and region are those of the map."""
+UNFINISHED = {
+    "reserved": "Prepared, not drawn",
+    "committed": "Finished, not published",
+}
+WHY_NO_EXPORT = "A release is exported from its own page, once it is published."
+
+
+class ReleaseWorkspace(Workspace):
+    """Plans, rehearses and draws releases; nothing of the file in front gets in by itself.
+
+    Parameters
+    ----------
+    window : WorkspaceHost
+    place : Place, optional
+        Of the ledger; by default the user's own.
+    """
+
+    alone = True
+
+    def __init__(self, window: WorkspaceHost, place: Place | None = None) -> None:
+        super().__init__(window)
+        self._session: Session = window.session
+        self._theme: Theme = window.theme
+        self._say: Callable[[str], None] = window.show_status
+        self._tell: Callable[[Problem], None] = window.show_problem
+        place = place or Place(default_ledger(), default_settings())
+        self.desk = ReleaseDesk(window.service, place, self)
+        self.ledger = LedgerState(place)
+        self.asking: QMessageBox | None = None
+        self.plan = PlanPage(self._theme)
+        self.result = ResultPage(self._theme, window.files.folder)
+        self.books = LedgerPage(self._theme)
+        self.attack = AttackPage(self._theme)
+        self._data = window.data
+        self.unfinished = QWidget()
+        self._rows = QVBoxLayout(self.unfinished)
+        self._rows.setContentsMargins(12, 6, 12, 0)
+        self.pages = QTabWidget(documentMode=True)
+        self.pages.setObjectName("sides")
+        self.pages.setAccessibleName("Pages of the release")
+        self.pages.tabBar().setDrawBase(False)
+        for page, title in (
+            (self.plan, "Plan"), (self.result, "Result"), (self.books, "Ledger"),
+            (self.attack, "Attack"),
+        ):  # fmt: skip
+            self.pages.addTab(page, title)
+        self.pages.setTabEnabled(1, False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.unfinished)
+        layout.addWidget(self.pages, 1)
+        self._connect()
+        if self._data.current is not None:
+            self._data_loaded(self._data.current)
+
+    @classmethod
+    def for_window(cls, window: WorkspaceHost) -> Self:
+        """Return the workspace of a window."""
+        return cls(window)
+
+    def why_no_export(self) -> str:
+        """Say that File ▸ Export is not for this."""
+        return WHY_NO_EXPORT
+
+    def minimumSizeHint(self) -> QSize:
+        """Return little: its parts scroll."""
+        return QSize(240, 200)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Read the ledger: another window may have written to it."""
+        super().showEvent(event)
+        if not self.desk.busy:
+            self.desk.read()
+
+    def close_workspace(self) -> None:
+        """End what runs; a draw goes on to its end in its own process."""
+        self._data.loaded.disconnect(self._data_loaded)
+        self._theme.changed.disconnect(self.plan.update_page)
+        self.desk.close()
+        self.result.close_page()
+
+    def show_page(self, page: QWidget) -> None:
+        """Bring a page to the front."""
+        self.pages.setCurrentWidget(page)
+
+    def _connect(self) -> None:
+        desk, plan = self.desk, self.plan
+        desk.state_read.connect(self._state_read)
+        desk.entries_read.connect(self.books.show_entries)
+        desk.rehearsed.connect(plan.show_rehearsals)
+        desk.drawn.connect(self._drawn)
+        desk.audited.connect(self.attack.show_audit)
+        desk.opened.connect(lambda population: plan.show_draft(
+            replace(plan.draft, population=population)))  # fmt: skip
+        desk.failed.connect(self._failed)
+        for signal in (desk.busy_changed, desk.rehearsing_changed):
+            signal.connect(lambda _: self._busy_changed())
+        plan.rehearsal_asked.connect(desk.rehearse)
+        plan.draw_asked.connect(self._ask_to_spend)
+        plan.copy_asked.connect(self._copy_from_map)
+        plan.who.wanted.connect(desk.open_population)
+        self.result.publish_asked.connect(desk.publish)
+        self.result.withdraw_asked.connect(desk.withdraw)
+        self.result.said.connect(self._say)
+        self.result.failed.connect(self._failed)
+        self.books.change_asked.connect(desk.change)
+        self.books.opened.connect(self._look_again)
+        self.books.failed.connect(self._failed)
+        self.attack.audit_asked.connect(self._audit)
+        self.pages.currentChanged.connect(self._page_chosen)
+        self._data.loaded.connect(self._data_loaded)
+        self._theme.changed.connect(plan.update_page)
+
+    # From the window
+
+    def _data_loaded(self, data: CheckinData) -> None:
+        """Count that the true map of real people was shown: a certificate says how often."""
+        self.desk.fingerprint = "" if data.synthetic else data.fingerprint
+        if self.desk.fingerprint:
+            self.desk.count_look(self.desk.fingerprint)
+
+    def _copy_from_map(self) -> None:
+        """Copy the map's box and ε, by this click alone, and remember that they are copies."""
+        chosen = self._session.state.selection
+        draft, request = self.plan.draft, self._session.state.request_of(STUDY)
+        typed = {**draft.typed, "epsilon": str(request["epsilon"])}
+        copied = {"epsilon"}
+        if chosen is not None and chosen.region.plane is None:
+            typed["box"] = ", ".join(map(plain, chosen.region.box))
+            copied.add("box")
+        self.plan.show_draft(
+            replace(draft, typed=typed, copied=draft.copied | copied, untouched=False)
+        )
+
+    # From the desk
+
+    def _state_read(self, state: LedgerState) -> None:
+        self.ledger = state
+        self.plan.show_ledger(state)
+        self.books.show_ledger(state)
+        self._show_unfinished()
+        if self.pages.currentWidget() is self.books:
+            self.desk.read_entries()
+
+    def _drawn(self, result: Result) -> None:
+        self.pages.setTabEnabled(1, True)
+        self.result.show_result(result)
+        self.show_page(self.result)
+
+    def _failed(self, error: Exception) -> None:
+        said = sentence_of(error)
+        if isinstance(error, RefusedError):
+            account = self.ledger.account(self.plan.draft.population)
+            said = refused(account) if account is not None else said
+        self._tell(Problem("release", said))
+
+    def _busy_changed(self) -> None:
+        self.plan.show_busy(self.desk.busy, self.desk.rehearsing)
+        self.attack.show_busy(self.desk.rehearsing)
+        self.unfinished.setEnabled(not self.desk.busy)
+
+    def _page_chosen(self) -> None:
+        if self.pages.currentWidget() is self.books:
+            self.desk.read_entries()
+        elif self.pages.currentWidget() is self.attack:
+            self.attack.show_plan(self.plan.price_plan())
+
+    # Drawing
+
+    def _ask_to_spend(self, plan: Plan) -> None:
+        """Say what it costs, for good, and draw if that is wanted."""
+        account = self.ledger.account(plan.population)
+        if account is None:
+            return
+        spend = f"Spend {rounded_up(plan.epsilon)} and release"
+        self._confirm(price_text(plan, account), spend, partial(self._draw, plan, ""))
+
+    def _draw(self, plan: Plan, release: str) -> None:
+        self.plan.words.setText("Drawing, in a process of its own; it is not tried again.")
+        self.desk.draw(plan, release)
+
+    def _confirm(self, text: str, doing: str, does: Callable[[], object]) -> None:
+        box = self.asking = QMessageBox(self)
+        box.setIcon(QMessageBox.Icon.NoIcon)
+        box.setWindowTitle("Release")
+        box.setText(text)
+        button = box.addButton(doing, QMessageBox.ButtonRole.AcceptRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+        button.clicked.connect(does)
+        box.finished.connect(self._asked)
+        box.open()
+
+    def _asked(self, *_: Any) -> None:
+        if self.asking is not None:
+            self.asking.deleteLater()
+            self.asking = None
+
+    def _show_unfinished(self) -> None:
+        """Offer what was interrupted: prepared ones go on or are given back."""
+        while (item := self._rows.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        for notice in dict.fromkeys(self.ledger.notices):
+            self._rows.addWidget(styled_label("notes", notice, word_wrap=True))
+        left = [r for r in self.ledger.releases if r.state in UNFINISHED]
+        for release in left:
+            self._rows.addWidget(self._unfinished_row(release))
+        self.unfinished.setVisible(bool(left or self.ledger.notices))
+
+    def _unfinished_row(self, release: Release) -> QWidget:
+        row = QHBoxLayout(widget := QWidget())
+        row.setContentsMargins(0, 0, 0, 0)
+        said = f"{UNFINISHED[release.state]}: {release.mechanism}, ε {rounded_up(release.epsilon)}"
+        row.addWidget(QLabel(f"{said}, {release.date}"), 1)
+        if release.state == "reserved":
+            give_back = lambda ledger: ledger.abandon(release.id)  # noqa: E731
+            offered = (("Continue", partial(self._continue, release)),
+                       ("Give back", partial(self.desk.change, give_back)))  # fmt: skip
+        else:
+            withdraw = lambda ledger: ledger.withdraw(release.id)  # noqa: E731
+            offered = (("Open", partial(self._look_again, release)),
+                       ("Withdraw", partial(self.desk.change, withdraw)))  # fmt: skip
+        for text, does in offered:
+            button = QPushButton(text)
+            button.setAccessibleName(f"{text}: {said}")
+            button.clicked.connect(lambda _=False, does=does: does())
+            row.addWidget(button)
+        return widget
+
+    def _continue(self, release: Release) -> None:
+        """Draw a release that is prepared: as it was planned, from the file named on the page."""
+        self.plan.show_draft(resumed(self.plan.draft, release))
+        self.show_page(self.plan)
+        if not self.plan.draft.text("data"):
+            self.plan.words.setText("Name the file (point 5), then continue.")
+            self.plan.path.setFocus()
+            return
+        try:
+            plan = plan_again(self.plan.draft, release)
+        except ValueError as error:
+            self._failed(error)
+            return
+        self._draw(plan, release.id)
+
+    def _look_again(self, release: Release) -> None:
+        """Show a stored output again, for free."""
+        try:
+            self.desk.look(plan_again(self.plan.draft, release), release.id)
+        except ValueError as error:
+            self._failed(error)
+
+    def _audit(self, runs: int, users: int) -> None:
+        plan = self.plan.price_plan()
+        if plan is not None:
+            self.desk.audit(plan, runs, users)
