@@ -121,6 +121,7 @@ class AttackPage(QWidget):
         self.averages = NumberTable("Averages of demonstration draws")
         self.plot = TradeoffPlot(theme)
         self.runs = ChoiceBox("Runs with the person and without")
+        self.runs.setMinimumContentsLength(18)
         self.runs.offer([(str(k), f"{k:,} runs a side") for k in RUNS], str(RUNS[0]))
         self.button = QPushButton("Audit the running code")
         self.button.clicked.connect(

@@ -33,9 +33,11 @@ class PointCard(QFrame):
     number : int
     title : str
     theme : Theme
+    hint : str
+        Beside the title.
     """
 
-    def __init__(self, number: int, title: str, theme: Theme) -> None:
+    def __init__(self, number: int, title: str, theme: Theme, hint: str = "") -> None:
         super().__init__()
         self._theme, self._name = theme, f"{number} {title}"
         self.ok = False
@@ -49,7 +51,10 @@ class PointCard(QFrame):
         self.said.setMinimumWidth(120)
         self.rows = QVBoxLayout()
         self.rows.setSpacing(5)
-        self.rows.addWidget(self.title)
+        head = QHBoxLayout()
+        head.addWidget(self.title)
+        head.addWidget(styled_label("muted", hint), 1)
+        self.rows.addLayout(head)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 7, 12, 8)
         layout.setSpacing(12)

@@ -20,6 +20,7 @@ from explorer.release.plan import TEXTS, Declared, Plan, made_plan
 from explorer.release.wire import write_fraction
 from explorer.release.words import price_text
 from explorer.ui.release.fields import (
+    LABELS,
     any_format,
     read_epsilon,
     read_format,
@@ -100,8 +101,12 @@ class Draft:
         return self.typed.get(key, "").strip()
 
     def with_text(self, key: str, text: str) -> Draft:
-        """Return the draft with something else typed: then it is no copy any more, but seen."""
-        return replace(self, typed={**self.typed, key: text})
+        """Return the draft with something else typed.
+
+        A copy stays one while it is changed, as it was seen; not once it was deleted wholly.
+        """
+        copied = self.copied if text.strip() else self.copied - {key}
+        return replace(self, typed={**self.typed, key: text}, copied=copied)
 
     @property
     def independent(self) -> bool:
@@ -195,8 +200,9 @@ def _judged(
 def sentence_of(error: Exception) -> str:
     """Return an error as the page says it: without the path of a plan's field."""
     said = str(error)
-    for path in ("mechanism.parameters.", "mechanism."):
-        said = said.removeprefix(path)
+    if isinstance(error, ParameterError):
+        key = error.field.rpartition(".")[2]
+        said = f"{LABELS.get(key, key)}: {error.problem}; {error.remedy}"
     return f"{said[:1].upper()}{said[1:]}." if said[-1:] not in ".!?" else said
 
 

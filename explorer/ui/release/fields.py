@@ -151,6 +151,13 @@ def example_of(mechanism: str) -> dict[str, str]:
     return {**found, "mechanism": mechanism, "epsilon": "1/2", PEOPLE: "500"}
 
 
+LABELS = {
+    field.key: field.label
+    for fields in (*OF_MECHANISM.values(), FORMAT, STATED)
+    for field in fields
+} | {"epsilon": "ε", PEOPLE: "Expected people n₀"}  # fmt: skip
+
+
 def read_epsilon(text: str) -> Fraction:
     """Return ε from a decimal or a fraction.
 

@@ -86,6 +86,8 @@ def certified(result: Result, path: Path) -> bytes:
     if suffix == ".json":
         return original
     if suffix == ".yaml":
+        if not (certificate["title"]["text"] and certificate["curator"]["text"]):
+            raise ValueError("title: a registry entry needs title and curator, which were not told")
         return registry_yaml(certificate).encode()
     if suffix == ".pdf":
         return certificate_bytes(

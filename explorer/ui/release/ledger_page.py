@@ -98,6 +98,7 @@ class LedgerPage(QScrollArea):
 
     def _build_actions(self) -> None:
         self.account = ChoiceBox("Account")
+        self.account.setMinimumContentsLength(24)
         self.amount, self.what = QLineEdit(), QLineEdit()
         self.amount.setAccessibleName("ε of the raised limit or of what was spent elsewhere")
         self.amount.setPlaceholderText("ε")

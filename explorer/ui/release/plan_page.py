@@ -47,14 +47,16 @@ from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.section import Section
 
-TITLES = (
-    "Who is protected", "What is released", "Chosen without looking", "Price", "The file",
-)  # fmt: skip
+TITLES = {
+    "Who is protected": "",
+    "What is released": "",
+    "Chosen without looking": "Fill in what you know, not what you saw.",
+    "Price": "",
+    "The file": "Nothing is found out from it: say how it is written.",
+}
 _PEOPLE = Field(
     PEOPLE, "Expected people n₀", "500", tip="As you expect, never counted: rehearsals have so many"
 )
-_EPSILON = Field("epsilon", "ε", "1/2", tip="As a decimal or a fraction")
-NOT_SEEN = "Fill in what you know, not what you saw."
 
 
 class PlanPage(QWidget):
@@ -81,7 +83,10 @@ class PlanPage(QWidget):
         self.draft = Draft()
         self.ledger: LedgerState | None = None
         self._busy = self._rehearsing = False
-        self.cards = [PointCard(k, title, theme) for k, title in enumerate(TITLES, 1)]
+        self._fresh = True
+        self.cards = [
+            PointCard(k, title, theme, hint) for k, (title, hint) in enumerate(TITLES.items(), 1)
+        ]
         self.side = Side(theme)
         self._build_head()
         self._build_points()
@@ -154,16 +159,20 @@ class PlanPage(QWidget):
         self.sentence.setAccessibleName("How they were chosen, for the certificate")
         self.sentence.setPlaceholderText("or say in the certificate how they were chosen")
         self.sentence.textEdited.connect(lambda text: self.change(sentence=text))
-        chosen.add(styled_label("muted", NOT_SEEN), self.untouched, self.sentence)
+        chosen.add(_row(self.sentence, self.untouched, first=False))
 
-        self.epsilon = TypedFields(6)
-        self.epsilon.offer((_EPSILON,), self.draft.text)
+        self.epsilon = QLineEdit()
+        self.epsilon.setAccessibleName("ε")
+        self.epsilon.setPlaceholderText("ε, such as 1/2")
+        self.epsilon.setToolTip("As a decimal or a fraction")
+        self.epsilon.setMaximumWidth(130)
+        self.epsilon.textEdited.connect(lambda text: self._typed("epsilon", text))
         self.fit = QPushButton()
         self.fit.setObjectName("link")
         self.fit.clicked.connect(self._take_what_fits)
         self.bar = BudgetBar(self._theme)
         self.earlier = styled_label("faint", word_wrap=True)
-        price.add(self.epsilon, self.bar, self.earlier, self.fit)
+        price.add(_row(self.bar, self.epsilon, first=False), self.earlier, self.fit)
 
         self.path = QLineEdit()
         self.path.setAccessibleName("Path of the file")
@@ -179,7 +188,7 @@ class PlanPage(QWidget):
         self.texts.offer(STATED, self.draft.text)
         self.stated.rows.addWidget(self.texts)
         file.add(_row(self.path, self.browse), self.form, self.stated)
-        for fields in (self.own, self.rest, self.epsilon, self.form, self.texts):
+        for fields in (self.own, self.rest, self.form, self.texts):
             fields.typed.connect(self._typed)
         self._offer_fields()
 
@@ -206,8 +215,11 @@ class PlanPage(QWidget):
     # What is shown
 
     def show_ledger(self, ledger: LedgerState) -> None:
-        """Show what the ledger says now; a single account is not chosen by itself."""
+        """Show what the ledger says now; these are the same people as before, unless said."""
         self.ledger = ledger
+        if not self.draft.population and len(ledger.accounts) == 1 and self._fresh:
+            self.draft = replace(self.draft, population=ledger.accounts[0].population)
+        self._fresh = False
         if self.draft.population and ledger.account(self.draft.population) is None:
             self.draft = replace(self.draft, population="")
         self.who.show_ledger(ledger, self.draft.population)
@@ -223,7 +235,8 @@ class PlanPage(QWidget):
         self.path.setText(draft.text("data"))
         self.who.show_ledger(self.ledger, draft.population)
         self._offer_fields()
-        for fields in (self.epsilon, self.form, self.texts):
+        self.epsilon.setText(draft.text("epsilon"))
+        for fields in (self.form, self.texts):
             fields.show_texts(draft.text)
         self.update_page()
 
@@ -276,6 +289,17 @@ class PlanPage(QWidget):
             return self.draft.rehearsal()
         except ReleaseError:
             return None
+
+    def go_to_first(self) -> None:
+        """Put the focus on what is to be answered first, or on the button."""
+        red = next((card for card in self.cards if not card.ok), None)
+        if red is None:
+            self.draw.setFocus()
+            return
+        self.area.ensureWidgetVisible(red)
+        fields = (w for w in red.findChildren(QWidget) if w.isVisible() and w.isEnabled())
+        wanted = (QLineEdit, ChoiceBox)
+        next((w for w in fields if isinstance(w, wanted)), self.rehearse).setFocus()
 
     # Inside
 
@@ -331,7 +355,7 @@ class PlanPage(QWidget):
         rest = [f for f in fields if f not in needed]
         self.own.offer([*needed, _PEOPLE], self.draft.text)
         self.rest.offer(rest, self.draft.text)
-        names = ", ".join(field.label.lower() for field in rest)
+        names = ", ".join(f"{field.label[:1].lower()}{field.label[1:]}" for field in rest)
         self.more.set_title(f"More parameters: {names}")
 
     def _take_what_fits(self) -> None:
@@ -339,7 +363,7 @@ class PlanPage(QWidget):
         if account is not None:
             fits = account.largest_fit()
             self.draft = self.draft.with_text("epsilon", rounded_down(fits, 9))
-            self.epsilon.show_texts(self.draft.text)
+            self.epsilon.setText(self.draft.text("epsilon"))
             self.update_page()
 
     def _browse(self) -> None:
@@ -367,11 +391,11 @@ class PlanPage(QWidget):
         self.draw_asked.emit(plan)
 
 
-def _row(first: QWidget, *others: QWidget) -> QWidget:
+def _row(wide: QWidget, *others: QWidget, first: bool = True) -> QWidget:
+    """Put parts beside each other; the wide one stands first or last."""
     widget = QWidget()
     row = QHBoxLayout(widget)
     row.setContentsMargins(0, 0, 0, 0)
-    row.addWidget(first, 1)
-    for part in others:
-        row.addWidget(part)
+    for part in (wide, *others) if first else (*others, wide):
+        row.addWidget(part, int(part is wide))
     return widget

@@ -7,14 +7,14 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, Qt, Signal
-from PySide6.QtGui import QPixmap, QResizeEvent
+from PySide6.QtGui import QPixmap, QResizeEvent, QTextOption
 from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
     QHBoxLayout,
     QLabel,
+    QPlainTextEdit,
     QPushButton,
-    QScrollArea,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -136,27 +136,21 @@ class ResultPage(QWidget):
         self.state = styled_label("notes", word_wrap=True)
         self.publish = QPushButton("Publish")
         self.publish.setObjectName("door")
-        self.export = QPushButton("Export…")
+        self.export_button = QPushButton("Export…")
         self.certificate = QPushButton("Certificate…")
         self.withdraw = QPushButton("Withdraw")
-        self.text = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
-        self.text.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse
-            | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
+        self.text = QPlainTextEdit(readOnly=True, tabChangesFocus=True)
+        self.text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setAccessibleName("Certificate")
-        area = QScrollArea(widgetResizable=True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(self.text)
         buttons = QHBoxLayout()
-        for button in (self.publish, self.export, self.certificate, self.withdraw):
+        for button in (self.publish, self.export_button, self.certificate, self.withdraw):
             buttons.addWidget(button)
         right = QVBoxLayout()
         right.setContentsMargins(8, 8, 12, 8)
         right.addWidget(self.state)
         right.addLayout(buttons)
-        right.addWidget(area, 1)
+        right.addWidget(self.text, 1)
         beside = QWidget()
         beside.setLayout(right)
         beside.setFixedWidth(380)
@@ -170,7 +164,7 @@ class ResultPage(QWidget):
         layout.addWidget(beside)
         self.publish.clicked.connect(lambda: self.publish_asked.emit(self.result))
         self.withdraw.clicked.connect(lambda: self.withdraw_asked.emit(self.result))
-        self.export.clicked.connect(self._export)
+        self.export_button.clicked.connect(self.export)
         self.certificate.clicked.connect(self._certificate)
 
     def close_page(self) -> None:
@@ -188,16 +182,17 @@ class ResultPage(QWidget):
             "\n".join((title.upper(), *statements))
             for title, statements in printed(dict(result.certificate))
         ]
-        self.text.setText("\n\n".join(lines))
+        self.text.setPlainText("\n\n".join(lines))
         published = state == "published"
         self.publish.setVisible(state == "committed")
         self.withdraw.setEnabled(state != "withdrawn")
-        for button in (self.export, self.certificate):
+        for button in (self.export_button, self.certificate):
             button.setEnabled(published)
             button.setToolTip("" if published else "Publish first: files carry the certificate")
         self.picture.show_released(released_of(result))
 
-    def _export(self) -> None:
+    def export(self) -> None:
+        """Ask for a file and write the output there, once it is published."""
         assert self.result is not None
         start = f"release-{self.result.release.id}"
         self._write("Export what was released", start, EXPORTS, exported)

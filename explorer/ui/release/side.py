@@ -14,7 +14,7 @@ from explorer.release.mechanisms.base import Shown
 from explorer.release.plan import Plan
 from explorer.release.rehearsal import STAMP
 from explorer.release.words import PROMISE
-from explorer.studies.base.phrases import best_chance, shown_odds, times_in_100
+from explorer.studies.base.phrases import USELESS, best_chance, shown_odds, times_in_100
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.panels.odds_bar import OddsBar
@@ -87,7 +87,8 @@ class Side(QScrollArea):
             return
         chance = best_chance(float(plan.epsilon))
         shown = shown_odds(chance)
-        self.odds.setText(shown)
+        useful = chance < USELESS
+        self.odds.setText(shown if useful else "No useful promise")
         self.odds.setAccessibleName(f"Odds at most {shown}")
         self.bar.show_chance(chance, f"At most {shown}")
         self.promise.setText(
@@ -139,10 +140,12 @@ def _sentence(text: str) -> str:
 
 
 def error_lines(errors: Sequence[dict[str, Any]]) -> list[str]:
-    """Return how large noise is, in numbers; of many quantities the first and the last ones."""
+    """Return how large noise is, in numbers: of many quantities the first, most, least and last."""
     few = list(errors)
     if len(few) > MOST_ERRORS:
-        few = [*few[:2], *few[-2:]]
+        by_width = sorted(few, key=lambda one: int(one["half_width"]))
+        chosen = (few[0], by_width[-1], by_width[0], few[-1])
+        few = [one for one in few if any(one is kept for kept in chosen)]
     found = []
     for one in few:
         chance = Fraction(one["probability"])

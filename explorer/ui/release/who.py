@@ -57,6 +57,7 @@ class WhoPart(QWidget):
         self.budget.setPlaceholderText("budget, such as 3")
         self.budget.setMaximumWidth(150)
         self.gate = ChoiceBox("Gate")
+        self.gate.setMinimumContentsLength(22)
         self.gate.offer([(gate, _GATE_WORDS[gate]) for gate in GATES], GATES[0])
         self.different = CheckBox()
         self.button = QPushButton("Open account")

@@ -29,6 +29,7 @@ from explorer.release.ledger.errors import RefusedError
 from explorer.release.places import default_ledger, default_settings
 from explorer.release.plan import Plan
 from explorer.release.words import price_text
+from explorer.studies.registry import cards, get_study
 from explorer.ui.base.errors import Problem
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
@@ -40,8 +41,8 @@ from explorer.ui.release.ledger_page import LedgerPage
 from explorer.ui.release.plan_page import PlanPage
 from explorer.ui.release.result_page import ResultPage
 
-STUDY = "heatmap"
-"""Whose ε and region are those of the map."""
+MAP = "map"
+"""The workspace whose study's ε is copied."""
 UNFINISHED = {
     "reserved": "Prepared, not drawn",
     "committed": "Finished, not published",
@@ -71,6 +72,7 @@ class ReleaseWorkspace(Workspace):
         self.desk = ReleaseDesk(window.service, place, self)
         self.ledger = LedgerState(place)
         self.asking: QMessageBox | None = None
+        self._notices: dict[str, None] = {}
         self.plan = PlanPage(self._theme)
         self.result = ResultPage(self._theme, window.files.folder)
         self.books = LedgerPage(self._theme)
@@ -103,9 +105,21 @@ class ReleaseWorkspace(Workspace):
         """Return the workspace of a window."""
         return cls(window)
 
-    def why_no_export(self) -> str:
-        """Say that File ▸ Export is not for this."""
-        return WHY_NO_EXPORT
+    def export_file(self) -> None:
+        """Export what was released, if it may leave."""
+        if self.result.result is not None and self.result.export_button.isEnabled():
+            self.result.export()
+        else:
+            self._say(WHY_NO_EXPORT)
+
+    def show_part(self, key: str) -> None:
+        """Show a page, or ask to draw what is planned."""
+        pages = {"plan": self.plan, "draw": self.plan, "ledger": self.books, "attack": self.attack}
+        self.show_page(pages[key])
+        if key in ("plan", "draw"):
+            self.plan.go_to_first()
+        if key == "draw":
+            self.plan.draw.click()
 
     def minimumSizeHint(self) -> QSize:
         """Return little: its parts scroll."""
@@ -167,9 +181,13 @@ class ReleaseWorkspace(Workspace):
     def _copy_from_map(self) -> None:
         """Copy the map's box and ε, by this click alone, and remember that they are copies."""
         chosen = self._session.state.selection
-        draft, request = self.plan.draft, self._session.state.request_of(STUDY)
-        typed = {**draft.typed, "epsilon": str(request["epsilon"])}
-        copied = {"epsilon"}
+        draft, typed, copied = self.plan.draft, {**self.plan.draft.typed}, set()
+        study = get_study(next(c.id for c in cards() if c.workspace == MAP))
+        request = self._session.state.request_of(study.id)
+        for p in study.parameters:
+            if p.symbol == "ε":
+                typed["epsilon"] = str(request[p.key])
+                copied.add("epsilon")
         if chosen is not None and chosen.region.plane is None:
             typed["box"] = ", ".join(map(plain, chosen.region.box))
             copied.add("box")
@@ -181,6 +199,7 @@ class ReleaseWorkspace(Workspace):
 
     def _state_read(self, state: LedgerState) -> None:
         self.ledger = state
+        self._notices = dict.fromkeys((*self._notices, *state.notices))
         self.plan.show_ledger(state)
         self.books.show_ledger(state)
         self._show_unfinished()
@@ -190,6 +209,7 @@ class ReleaseWorkspace(Workspace):
     def _drawn(self, result: Result) -> None:
         self.pages.setTabEnabled(1, True)
         self.result.show_result(result)
+        self._show_unfinished()
         self.show_page(self.result)
 
     def _failed(self, error: Exception) -> None:
@@ -248,12 +268,13 @@ class ReleaseWorkspace(Workspace):
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
-        for notice in dict.fromkeys(self.ledger.notices):
+        for notice in self._notices:
             self._rows.addWidget(styled_label("notes", notice, word_wrap=True))
-        left = [r for r in self.ledger.releases if r.state in UNFINISHED]
+        shown = None if self.result.result is None else self.result.result.release.id
+        left = [r for r in self.ledger.releases if r.state in UNFINISHED and r.id != shown]
         for release in left:
             self._rows.addWidget(self._unfinished_row(release))
-        self.unfinished.setVisible(bool(left or self.ledger.notices))
+        self.unfinished.setVisible(bool(left or self._notices))
 
     def _unfinished_row(self, release: Release) -> QWidget:
         row = QHBoxLayout(widget := QWidget())
