@@ -151,10 +151,9 @@ class ReleaseDesk(QObject):
 
         A ledger is made for it if there is none: what is not counted, a certificate could not say.
         """
-        place = self.place
 
         def count(_task: Task) -> None:
-            with place.open() as ledger:
+            with self._writable() as ledger:
                 ledger.known.shown(fingerprint)
 
         self._looks.submit(None, count)
@@ -217,12 +216,16 @@ class ReleaseDesk(QObject):
 
     def _write(self, does: Callable[[Ledger], Any], then: Callable[[Any], object]) -> None:
         def work(_task: Task) -> tuple[Any, LedgerState]:
-            self.place.ledger.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with self.place.open() as ledger:
+            with self._writable() as ledger:
                 found = does(ledger)
             return found, self._state()
 
         self._ask(then, work)
+
+    def _writable(self) -> Ledger:
+        """Open the ledger, in a folder that is there."""
+        self.place.ledger.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return self.place.open()
 
     def _show(self, found: tuple[Result, LedgerState]) -> None:
         self.state_read.emit(found[1])

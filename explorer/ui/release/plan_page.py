@@ -167,7 +167,7 @@ class PlanPage(QWidget):
         self.epsilon.setToolTip("As a decimal or a fraction")
         self.epsilon.setMaximumWidth(130)
         self.epsilon.textEdited.connect(lambda text: self._typed("epsilon", text))
-        self.fit = QPushButton()
+        self.fit = QPushButton("Use what fits")
         self.fit.setObjectName("link")
         self.fit.clicked.connect(self._take_what_fits)
         self.bar = BudgetBar(self._theme)

@@ -60,6 +60,7 @@ class WhoPart(QWidget):
         self.gate.setMinimumContentsLength(22)
         self.gate.offer([(gate, _GATE_WORDS[gate]) for gate in GATES], GATES[0])
         self.different = CheckBox()
+        self.different.setAccessibleName("These are different people from those of other accounts")
         self.button = QPushButton("Open account")
         self.opening = QWidget()
         first, second = QHBoxLayout(), QHBoxLayout()
