@@ -26,6 +26,7 @@ from explorer.release.process import Drawing, InterruptedDrawError, Order, draw_
 from explorer.release.words import price_text, refused_text, released_text
 from tests.release.plans import MECHANISMS, opened, place_in, plan_of, write_rows
 
+NOW = 0.0
 KILLS = int(os.environ.get("PRIVACY_EXPLORER_KILLS", "6"))
 """The specification's 200 by this variable."""
 
@@ -288,10 +289,10 @@ def _killed(drawing: Drawing, place: Place, release: str, draw_random: random.Ra
         query = "SELECT json_extract(body, '$.kind') FROM entries ORDER BY seq DESC LIMIT 1"
         con = sqlite3.connect(f"file:{place.ledger}?mode=ro", uri=True, isolation_level=None)
         while con.execute(query).fetchone()[0] == "plan" and stretch != "plan":
-            if drawing.wait(0):
+            if drawing.wait(NOW):
                 break
         if stretch == "start":
-            while con.execute(query).fetchone()[0] == "reserve" and not drawing.wait(0):
+            while con.execute(query).fetchone()[0] == "reserve" and not drawing.wait(NOW):
                 pass
         con.close()
     time.sleep(draw_random.uniform(0, 0.02 if stretch in ("reserve", "start") else 0.8))

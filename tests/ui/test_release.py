@@ -127,9 +127,9 @@ def test_a_release_is_drawn_published_and_exported(window, qtbot, tmp_path, monk
     assert window.tool is page
     spend = next(b for b in page.asking.buttons() if b.text().startswith("Spend 0.5"))
     spend.click()
-    qtbot.waitUntil(lambda: page.result.result is not None)
+    qtbot.waitUntil(lambda: page.front == "Result")
     result = page.result
-    assert page.pages.currentWidget() is result
+    assert page.front == "Result"
     assert not result.export_button.isEnabled()
     result.publish.click()
     qtbot.waitUntil(result.export_button.isEnabled)
@@ -156,12 +156,12 @@ def test_a_release_is_drawn_published_and_exported(window, qtbot, tmp_path, monk
     assert verify(certificate, view).failure == ""
     assert view.book.accounts[release.population].spent_epsilon == Fraction(1, 2)
     # again costs again, and does not fit any more
-    page.show_page(plan)
+    page.show_page("Plan")
     assert not plan.draw.isEnabled()
     assert plan.cards[3].said.text().startswith("Only 0.25 is left for these people")
     plan.fit.click()
     assert plan.draw.isEnabled()
-    page.show_page(page.books)
+    page.show_page("Ledger")
     qtbot.waitUntil(lambda: len(page.books.entries.table.rows) == 6)
     assert page.books.balances.table.rows[0][4] == "ε = 0.25"
     assert check(window) == []
@@ -192,7 +192,7 @@ def test_what_was_interrupted_is_given_back_or_goes_on(window, qtbot, tmp_path) 
     assert "Name the file" in page.plan.words.text()
     type_into(qtbot, page.plan.path, str(plan.data))
     buttons("Continue")[0].click()
-    qtbot.waitUntil(lambda: page.result.result is not None or window.banner.problem is not None)
+    qtbot.waitUntil(lambda: page.front == "Result" or window.banner.problem is not None)
     assert window.banner.problem is None
     with place.open() as ledger:
         assert sorted(r.state for r in ledger.releases()) == ["abandoned", "committed"]

@@ -311,7 +311,7 @@ class PlanPage(QWidget):
         )
         if self.ledger is not None:
             self.side.show_plan(plan, self.ledger, self.draft.population)
-        self.bar.setVisible(account is not None)
+        self.bar.show_shares((), 0.0, "Budget: known with point 1")
         self.fit.setVisible(False)
         self.earlier.setVisible(account is not None)
         if account is None or self.ledger is None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import Any, Self
+from functools import cached_property, partial
+from typing import Any, Self, TypeVar
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QShowEvent
@@ -41,6 +41,7 @@ from explorer.ui.release.ledger_page import LedgerPage
 from explorer.ui.release.plan_page import PlanPage
 from explorer.ui.release.result_page import ResultPage
 
+Page = TypeVar("Page", bound=QWidget)
 MAP = "map"
 """The workspace whose study's ε is copied."""
 UNFINISHED = {
@@ -74,9 +75,7 @@ class ReleaseWorkspace(Workspace):
         self.asking: QMessageBox | None = None
         self._notices: dict[str, None] = {}
         self.plan = PlanPage(self._theme)
-        self.result = ResultPage(self._theme, window.files.folder)
-        self.books = LedgerPage(self._theme)
-        self.attack = AttackPage(self._theme)
+        self._folder: Callable[[], str] = window.files.folder
         self._data = window.data
         self.unfinished = QWidget()
         self._rows = QVBoxLayout(self.unfinished)
@@ -85,11 +84,11 @@ class ReleaseWorkspace(Workspace):
         self.pages.setObjectName("sides")
         self.pages.setAccessibleName("Pages of the release")
         self.pages.tabBar().setDrawBase(False)
-        for page, title in (
-            (self.plan, "Plan"), (self.result, "Result"), (self.books, "Ledger"),
-            (self.attack, "Attack"),
-        ):  # fmt: skip
-            self.pages.addTab(page, title)
+        self.pages.addTab(self.plan, "Plan")
+        self._later = {title: QWidget() for title in ("Result", "Ledger", "Attack")}
+        for title, holder in self._later.items():
+            QVBoxLayout(holder).setContentsMargins(0, 0, 0, 0)
+            self.pages.addTab(holder, title)
         self.pages.setTabEnabled(1, False)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -107,15 +106,14 @@ class ReleaseWorkspace(Workspace):
 
     def export_file(self) -> None:
         """Export what was released, if it may leave."""
-        if self.result.result is not None and self.result.export_button.isEnabled():
+        if self._made("result") and self.result.export_button.isEnabled():
             self.result.export()
         else:
             self._say(WHY_NO_EXPORT)
 
     def show_part(self, key: str) -> None:
         """Show a page, or ask to draw what is planned."""
-        pages = {"plan": self.plan, "draw": self.plan, "ledger": self.books, "attack": self.attack}
-        self.show_page(pages[key])
+        self.show_page({"draw": "plan"}.get(key, key).capitalize())
         if key in ("plan", "draw"):
             self.plan.go_to_first()
         if key == "draw":
@@ -136,19 +134,63 @@ class ReleaseWorkspace(Workspace):
         self._data.loaded.disconnect(self._data_loaded)
         self._theme.changed.disconnect(self.plan.update_page)
         self.desk.close()
-        self.result.close_page()
+        if self._made("result"):
+            self.result.close_page()
 
-    def show_page(self, page: QWidget) -> None:
-        """Bring a page to the front."""
-        self.pages.setCurrentWidget(page)
+    # Pages: but for the plan each is made when it is first asked for
+
+    @cached_property
+    def result(self) -> ResultPage:
+        """What was released."""
+        page = ResultPage(self._theme, self._folder)
+        page.publish_asked.connect(self.desk.publish)
+        page.withdraw_asked.connect(self.desk.withdraw)
+        page.said.connect(self._say)
+        page.failed.connect(self._failed)
+        return self._put("Result", page)
+
+    @cached_property
+    def books(self) -> LedgerPage:
+        """The ledger."""
+        page = LedgerPage(self._theme)
+        page.change_asked.connect(self.desk.change)
+        page.opened.connect(self._look_again)
+        page.failed.connect(self._failed)
+        self.desk.entries_read.connect(page.show_entries)
+        page.show_ledger(self.ledger)
+        return self._put("Ledger", page)
+
+    @cached_property
+    def attack(self) -> AttackPage:
+        """What can be found out."""
+        page = AttackPage(self._theme)
+        page.audit_asked.connect(self._audit)
+        self.desk.audited.connect(page.show_audit)
+        return self._put("Attack", page)
+
+    def _put(self, title: str, page: Page) -> Page:
+        layout = self._later[title].layout()
+        assert layout is not None
+        layout.addWidget(page)
+        return page
+
+    def _made(self, name: str) -> bool:
+        return name in self.__dict__
+
+    @property
+    def front(self) -> str:
+        """The title of the page in front."""
+        return self.pages.tabText(self.pages.currentIndex())
+
+    def show_page(self, title: str) -> None:
+        """Bring a page to the front by its title."""
+        self.pages.setCurrentWidget(self._later.get(title, self.plan))
 
     def _connect(self) -> None:
         desk, plan = self.desk, self.plan
         desk.state_read.connect(self._state_read)
-        desk.entries_read.connect(self.books.show_entries)
         desk.rehearsed.connect(plan.show_rehearsals)
         desk.drawn.connect(self._drawn)
-        desk.audited.connect(self.attack.show_audit)
         desk.opened.connect(lambda population: plan.show_draft(
             replace(plan.draft, population=population)))  # fmt: skip
         desk.failed.connect(self._failed)
@@ -158,14 +200,6 @@ class ReleaseWorkspace(Workspace):
         plan.draw_asked.connect(self._ask_to_spend)
         plan.copy_asked.connect(self._copy_from_map)
         plan.who.wanted.connect(desk.open_population)
-        self.result.publish_asked.connect(desk.publish)
-        self.result.withdraw_asked.connect(desk.withdraw)
-        self.result.said.connect(self._say)
-        self.result.failed.connect(self._failed)
-        self.books.change_asked.connect(desk.change)
-        self.books.opened.connect(self._look_again)
-        self.books.failed.connect(self._failed)
-        self.attack.audit_asked.connect(self._audit)
         self.pages.currentChanged.connect(self._page_chosen)
         self._data.loaded.connect(self._data_loaded)
         self._theme.changed.connect(plan.update_page)
@@ -201,16 +235,17 @@ class ReleaseWorkspace(Workspace):
         self.ledger = state
         self._notices = dict.fromkeys((*self._notices, *state.notices))
         self.plan.show_ledger(state)
-        self.books.show_ledger(state)
+        if self._made("books"):
+            self.books.show_ledger(state)
         self._show_unfinished()
-        if self.pages.currentWidget() is self.books:
+        if self.front == "Ledger":
             self.desk.read_entries()
 
     def _drawn(self, result: Result) -> None:
         self.pages.setTabEnabled(1, True)
         self.result.show_result(result)
         self._show_unfinished()
-        self.show_page(self.result)
+        self.show_page("Result")
 
     def _failed(self, error: Exception) -> None:
         said = sentence_of(error)
@@ -221,13 +256,15 @@ class ReleaseWorkspace(Workspace):
 
     def _busy_changed(self) -> None:
         self.plan.show_busy(self.desk.busy, self.desk.rehearsing)
-        self.attack.show_busy(self.desk.rehearsing)
+        if self._made("attack"):
+            self.attack.show_busy(self.desk.rehearsing)
         self.unfinished.setEnabled(not self.desk.busy)
 
     def _page_chosen(self) -> None:
-        if self.pages.currentWidget() is self.books:
+        if self.front == "Ledger":
+            assert self.books is not None  # made now
             self.desk.read_entries()
-        elif self.pages.currentWidget() is self.attack:
+        elif self.front == "Attack":
             self.attack.show_plan(self.plan.price_plan())
 
     # Drawing
@@ -270,7 +307,8 @@ class ReleaseWorkspace(Workspace):
                 widget.deleteLater()
         for notice in self._notices:
             self._rows.addWidget(styled_label("notes", notice, word_wrap=True))
-        shown = None if self.result.result is None else self.result.result.release.id
+        front = self.result.result if self._made("result") else None
+        shown = None if front is None else front.release.id
         left = [r for r in self.ledger.releases if r.state in UNFINISHED and r.id != shown]
         for release in left:
             self._rows.addWidget(self._unfinished_row(release))
@@ -299,7 +337,7 @@ class ReleaseWorkspace(Workspace):
     def _continue(self, release: Release) -> None:
         """Draw a release that is prepared: as it was planned, from the file named on the page."""
         self.plan.show_draft(resumed(self.plan.draft, release))
-        self.show_page(self.plan)
+        self.show_page("Plan")
         if not self.plan.draft.text("data"):
             self.plan.words.setText("Name the file (point 5), then continue.")
             self.plan.path.setFocus()

@@ -22,11 +22,14 @@ class WorkspaceSpec:
     tool_tip : str
     factory : str
         ``package.module:Class``, a `Workspace`.
+    before : tuple of str
+        Modules that are imported first, one at a time, so that none keeps the window waiting.
     """
 
     title: str
     tool_tip: str
     factory: str
+    before: tuple[str, ...] = ()
 
     def make(self, window: WorkspaceHost) -> Workspace:
         """Return the workspace of a window."""
@@ -61,6 +64,13 @@ TOOLS = {
     "release": WorkspaceSpec(
         "Release", "What may leave: planned, rehearsed, drawn once, with a certificate",
         "explorer.ui.release.workspace:ReleaseWorkspace",
+        (
+            "explorer.release.mechanisms", "explorer.release.ledger.ledger",
+            "explorer.release.certificate.build",
+            "explorer.release.certificate.registry", "explorer.ui.release.files",
+            "explorer.ui.release.result_page", "explorer.ui.release.plan_page",
+            "explorer.ui.release.attack_page",
+        ),
     ),
 }  # fmt: skip
 """The others."""
@@ -74,7 +84,7 @@ def tabs_of(
         key: TabFactory(
             spec.title,
             partial(spec.make, window),
-            (partial(resolve_name, spec.factory),),
+            tuple(partial(resolve_name, name) for name in (*spec.before, spec.factory)),
             spec.tool_tip,
         )
         for key, spec in specs.items()
