@@ -21,10 +21,13 @@ from explorer.release.errors import ReleaseError
 from explorer.release.ledger.accounts import Release
 from explorer.release.ledger.errors import DiskFullError, LedgerError, RefusedError
 from explorer.release.ledger.ledger import Ledger
+from explorer.release.ledger.people import OPENED
 from explorer.release.ledger.settings import FileSettings
-from explorer.release.plan import Plan
+from explorer.release.plan import Plan, declared_of, made_plan
 from explorer.release.rows.reading import ReadFile, read_file
 
+DECLARED, CHOSEN = "declared", "chosen"
+"""What is kept beside the entries of a release."""
 RandomBytes = Callable[[int], bytes]
 
 
@@ -55,7 +58,26 @@ def enter(ledger: Ledger, plan: Plan) -> str:
     account = ledger.account(plan.population)
     if not account.fits(plan.epsilon):
         raise RefusedError(plan.epsilon, account.remaining, account.largest_fit(), account.gate)
-    return ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.epsilon)
+    release = ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.epsilon)
+    ledger.keep_beside(release, DECLARED, plan.declared.as_json())
+    return release
+
+
+def entered_plan(ledger: Ledger, release: str, data: Path = Path()) -> Plan:
+    """Return the plan that a release was entered with, from the ledger alone but for the file.
+
+    Raises
+    ------
+    ReleaseError
+        If its mechanism is not known here, or what was declared was not kept.
+    """
+    entered, declared = ledger.release(release), ledger.beside(release, DECLARED)
+    if declared is None:
+        raise LedgerError(f"release {release}: what was declared is not kept; give its PLAN.json")
+    return made_plan(
+        entered.population, data, entered.mechanism, dict(entered.parameters or {}),
+        entered.epsilon, declared_of(declared),
+    )  # fmt: skip
 
 
 def draw(place: Place, plan: Plan, release: str, random_bytes: RandomBytes = os.urandom) -> None:
@@ -125,12 +147,12 @@ def _check_entered(ledger: Ledger, plan: Plan, release: str) -> None:
     entered = ledger.release(release)
     if entered.state not in ("planned", "reserved"):
         raise LedgerError(f"release {release}: it is {entered.state}; plan again")
-    _check_same(entered, plan)
+    _check_same(ledger, entered, plan)
 
 
-def _check_same(entered: Release, plan: Plan) -> None:
+def _check_same(ledger: Ledger, entered: Release, plan: Plan) -> None:
     same = (
-        entered.population == plan.population
+        _same_people(ledger, entered.population, plan.population)
         and entered.mechanism == plan.mechanism.id
         and entered.parameters == plan.parameters()
         and entered.epsilon == plan.epsilon
@@ -142,15 +164,22 @@ def _check_same(entered: Release, plan: Plan) -> None:
 def _recognise(ledger: Ledger, plan: Plan, release: str, read: ReadFile) -> None:
     """Refuse a file that is known to be about others; keep that it was opened, and by whom."""
     known = ledger.known.file(read.sha256)
-    if known is not None and known.population not in ("", plan.population):
+    about = "" if known is None else known.population
+    if about and not _same_people(ledger, about, plan.population):
         raise ReleaseError(
-            f"population: this file was said to be about population {known.population}; plan "
+            f"population: this file was said to be about population {about}; plan "
             "with that one, or join the two"
         )
     ledger.known.opened(read.sha256)
-    ledger.known.keep_chosen(ledger.book(release), release, read.sha256)
+    # a certificate may be made when the file is gone
+    ledger.keep_beside(release, CHOSEN, list(ledger.parameters_chosen(release, read.sha256)))
     ledger.known.belongs(read.sha256, plan.population)
     ledger.known.remember(plan.population, read.ids)
+
+
+def _same_people(ledger: Ledger, one: str, other: str) -> bool:
+    """Tell whether two populations have one account: they are the same, or were joined."""
+    return one == other or ledger.account(one).population == ledger.account(other).population
 
 
 def certificate_of(ledger: Ledger, plan: Plan, release: str) -> dict[str, Any]:
@@ -162,11 +191,12 @@ def certificate_of(ledger: Ledger, plan: Plan, release: str) -> dict[str, Any]:
         If it was not committed, or was planned otherwise.
     """
     entered = ledger.release(release)
-    _check_same(entered, plan)
+    _check_same(ledger, entered, plan)
+    record, shown = ledger.beside(release, CHOSEN) or (OPENED, 0)
     stated = Statements(
         plan.declared.texts,
         plan.declared.independent_of_data,
-        ledger.known.chosen(release),
+        (record, shown),
         entered.tag or "",
         __version__,
         plan.declared.conditions,

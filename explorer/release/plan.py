@@ -62,6 +62,14 @@ class Declared:
     independent_of_data: bool
     conditions: tuple[str, ...]
 
+    def as_json(self) -> dict[str, Any]:
+        """Return it as a plan's ``declared``."""
+        return {
+            **self.texts,
+            "independent_of_data": self.independent_of_data,
+            "conditions": list(self.conditions),
+        }
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -157,7 +165,7 @@ def checked_plan(content: object, folder: Path = Path()) -> Plan:
         mechanism["id"],
         mechanism["parameters"],
         _epsilon(mechanism["epsilon"]),
-        _declared(top["declared"]),
+        declared_of(top["declared"]),
     )
 
 
@@ -216,7 +224,14 @@ def _check_columns(plan: Plan) -> None:
             )  # fmt: skip
 
 
-def _declared(content: object) -> Declared:
+def declared_of(content: object) -> Declared:
+    """Return what a plan's ``declared`` says.
+
+    Raises
+    ------
+    ParameterError
+        Naming the field, what is wrong and the remedy.
+    """
     names = (*TEXTS, "independent_of_data", "conditions")
     found = _fields(content, "declared", names)
     texts = {name: _text(found[name], f"declared.{name}") for name in TEXTS}

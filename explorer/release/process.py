@@ -1,4 +1,4 @@
-"""A release is drawn in a process of its own: started fresh, given one order, never asked again.
+"""What reads a release's file has a process of its own: started fresh, given one order, once.
 
 What it knows of people ends with it. It says one sentence or nothing: what it might write to the
 screen, leave in a core dump or tell in an unforeseen error could be somebody's row.
@@ -16,16 +16,26 @@ from dataclasses import dataclass
 from fractions import Fraction
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from explorer.release.door import Place, draw
 from explorer.release.errors import ReleaseError
+from explorer.release.mechanisms.base import Reads
 from explorer.release.plan import Declared, Plan, made_plan
+from explorer.release.rows.format import FileFormat
+from explorer.release.rows.reading import read_file
+
+
+class Order(Protocol):
+    """What the process is given: plain data, which it checks again."""
+
+    def run(self) -> Any:
+        """Do it; what is returned goes to whoever gave the order."""
 
 
 @dataclass(frozen=True)
-class Order:
-    """What the process is given: a plan as plain data, which it checks again."""
+class DrawOrder:
+    """The order to draw a release that was entered."""
 
     place: Place
     release: str
@@ -36,27 +46,49 @@ class Order:
     epsilon: Fraction
 
     @classmethod
-    def of(cls, place: Place, plan: Plan, release: str) -> Order:
-        """Return the order to draw a release that was entered."""
+    def of(cls, place: Place, plan: Plan, release: str) -> DrawOrder:
+        """Return the order for a plan and the id it was entered under."""
         return cls(
             place, release, plan.population, plan.data, plan.mechanism.id, plan.parameters(),
             plan.epsilon,
         )  # fmt: skip
 
-    def plan(self) -> Plan:
-        """Return the plan."""
-        return made_plan(
+    def run(self) -> None:
+        """Draw: the output is stored then, and nothing is returned."""
+        plan = made_plan(
             self.population, self.data, self.mechanism, self.parameters, self.epsilon,
             Declared({}, False, ()),
         )  # fmt: skip
+        draw(self.place, plan, self.release)
+
+
+@dataclass(frozen=True)
+class CompareOrder:
+    """The order to compare the ids of a file with those of all populations but its own."""
+
+    place: Place
+    population: str
+    data: Path
+    form: FileFormat
+
+    def run(self) -> dict[str, int]:
+        """Return how many ids are known in which populations: for the curator alone."""
+        ids = read_file(self.data, self.form, Reads()).ids
+        with self.place.open() as ledger:
+            found = ledger.known.shared(ids)
+            own = ledger.account(self.population).population
+            return {
+                other: number for other, number in found.items()
+                if ledger.account(other).population != own
+            }  # fmt: skip
 
 
 class InterruptedDrawError(ReleaseError):
     """The process ended without a word; what is spent, the ledger says."""
 
 
-class Drawing:
-    """A release that is being drawn.
+class Apart:
+    """An order that is carried out in a process of its own.
 
     Attributes
     ----------
@@ -81,28 +113,30 @@ class Drawing:
         """End the process at once: what was started counts as spent."""
         self._process.kill()
 
-    def finish(self) -> None:
-        """Wait for the end; the output is stored then.
+    def finish(self) -> Any:
+        """Wait for the end, and return what came out.
 
         Raises
         ------
         ReleaseError
             Why it is not, in one sentence.
         """
-        said: str | None = None
+        answer: tuple[str, Any] | None = None
         with suppress(EOFError, OSError):
-            said = self._answers.recv()
+            answer = self._answers.recv()
         self._answers.close()
         self._process.join()
         code = self._process.exitcode
         self._process.close()
-        if said is None:
+        if answer is None:
             raise InterruptedDrawError(
                 f"the process that draws was ended (exit code {code}); nothing is shown, and the "
                 "ledger says whether the release counts as spent"
             )
-        if said:
-            raise ReleaseError(said)
+        wrong, found = answer
+        if wrong:
+            raise ReleaseError(wrong)
+        return found
 
 
 def draw_apart(place: Place, plan: Plan, release: str) -> None:
@@ -113,22 +147,40 @@ def draw_apart(place: Place, plan: Plan, release: str) -> None:
     ReleaseError
         One sentence.
     """
-    Drawing(Order.of(place, plan, release)).finish()
+    Apart(DrawOrder.of(place, plan, release)).finish()
+
+
+def compare_apart(place: Place, plan: Plan) -> dict[str, int]:
+    """Return how many ids of a plan's file are known in other populations, for the curator alone.
+
+    It is asked whose people a file is about before this is called (spec: a comparison is a trace
+    of the data). Nothing is kept, and nothing of it gets into an entry.
+
+    Raises
+    ------
+    ReleaseError
+        One sentence.
+    """
+    found: dict[str, int] = Apart(
+        CompareOrder(place, plan.population, plan.data, plan.form)
+    ).finish()
+    return found
 
 
 def _serve(order: Order, answers: Connection) -> None:
-    """Draw, and say "" or what went wrong: the life of the process."""
+    """Carry an order out, and answer what went wrong ("" if nothing) and what came out."""
     keep_quiet()
+    found = None
     try:
-        draw(order.place, order.plan(), order.release)
-        said = ""
+        found = order.run()
+        wrong = ""
     except ReleaseError as error:
-        said = str(error)
+        wrong = str(error)
     except BaseException as error:
         # Its message might hold a value that was read: where it was raised does not.
-        said = f"the draw failed unforeseen ({type(error).__name__} {_where(error)}); report it"
+        wrong = f"the draw failed unforeseen ({type(error).__name__} {_where(error)}); report it"
     with suppress(OSError):  # nobody waits any more
-        answers.send(said)
+        answers.send((wrong, found))
     answers.close()
 
 

@@ -34,30 +34,55 @@ def canonical(value: Any) -> bytes:
     return text.encode("ascii")
 
 
-def check_exact(value: Any, depth: int = 0) -> None:
-    """Raise ReleaseError if there is a float, half a character, or anything nested too deeply."""
+def check_exact(value: Any) -> None:
+    """Raise ReleaseError if there is a float, half a character, or anything nested too deeply.
+
+    The message begins with the place.
+    """
+    try:
+        _check_exact(value, 0)
+    except _InexactError as error:
+        place = "".join(
+            f"[{step}]" if isinstance(step, int) else f".{step}" for step in reversed(error.steps)
+        )
+        raise ReleaseError(f"{place.lstrip('.')}: {error}" if place else str(error)) from None
+
+
+class _InexactError(ReleaseError):
+    """What is wrong, and the steps to it from within."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.steps: list[str | int] = []
+
+
+def _check_exact(value: Any, depth: int) -> None:
     if isinstance(value, float):
-        raise ReleaseError(f"{value!r} is a float; only whole numbers and texts are exact")
+        raise _InexactError(f"{value!r} is a float; only whole numbers and texts are exact")
+    if depth > MOST_DEPTH:
+        raise _InexactError(f"is nested deeper than {MOST_DEPTH} levels")
     if isinstance(value, str):
         _whole_characters(value)
-    if depth > MOST_DEPTH:
-        raise ReleaseError(f"it is nested deeper than {MOST_DEPTH} levels")
-    if isinstance(value, dict):
-        for key, item in value.items():
-            if not isinstance(key, str):
-                raise ReleaseError(f"{key!r} is a name that is no text")
-            _whole_characters(key)
-            check_exact(item, depth + 1)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            check_exact(item, depth + 1)
+    if not isinstance(value, dict | list | tuple):
+        return
+    step: str | int = 0
+    try:
+        for step, item in value.items() if isinstance(value, dict) else enumerate(value):
+            if isinstance(value, dict):
+                if not isinstance(step, str):
+                    raise _InexactError("has a name that is no text")
+                _whole_characters(step)
+            _check_exact(item, depth + 1)
+    except _InexactError as error:
+        error.steps.append(shortened(step).strip("'") if isinstance(step, str) else step)
+        raise
 
 
 def _whole_characters(text: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise ReleaseError(f"{shortened(text)} holds half a character") from None
+        raise _InexactError("has characters that can't be written; leave them out") from None
 
 
 def sha256(data: bytes) -> str:

@@ -56,9 +56,12 @@ def released_text(plan: Plan) -> str:
     """Say how far the result is off."""
     found = plan.mechanism.expected_error(plan.checked, plan.epsilon)
     quantity, half_width, chance = _widest(found)
+    within = f"±{half_width:,} ({quantity})"
+    if len(found) > 1:
+        within = f"±{half_width:,} or less (roughest: {quantity})"
     return (
-        f"Released. Right within ±{half_width:,} ({quantity}), {chance.numerator} times in "
-        f"{chance.denominator}, on purpose. Looking again is free; drawing again costs again."
+        f"Released. Right within {within}, {chance.numerator} times in {chance.denominator}, on "
+        "purpose. Looking again is free; drawing again costs again."
     )
 
 

@@ -138,6 +138,7 @@ class Originals:
             certificate = build(ledger.view(), release, stated)
             ledger.publish(release, certificate)
             self.view: View = ledger.view()
+        self.settings = (folder / "settings of fuzz.json").read_bytes()
         self.ledger = (self.folder / "ledger.sqlite").read_bytes()
         self.export = json.dumps(exported(self.view.id, self.view.entries)).encode()
         self.certificate = canonical(certificate)
@@ -184,7 +185,7 @@ def try_plan(_: Originals, file: Path, data: bytes) -> str:
         plan = read_plan(file)
     except ReleaseError as error:
         return _refused(error)
-    return "another plan" if plan.price > 0 else "A PLAN FOR NOTHING"
+    return "another plan" if plan.epsilon > 0 else "A PLAN FOR NOTHING"
 
 
 def try_ledger(original: Originals, file: Path, data: bytes) -> str:
@@ -193,11 +194,13 @@ def try_ledger(original: Originals, file: Path, data: bytes) -> str:
         old.unlink()
     file.write_bytes(data)
     shutil.copy(original.folder / "ledger.key", file.with_suffix(".key"))
-    settings = FileSettings(file.parent / "settings of fuzz.json")
+    (file.parent / "settings.json").write_bytes(original.settings)
     try:
-        with Ledger(file, settings) as ledger:
+        with Ledger(file, FileSettings(file.parent / "settings.json")) as ledger:
             if ledger.problem:
                 return "refused" if "\n" not in ledger.problem else f"said {ledger.problem!r}"
+            if not data:
+                return "a new one" if not ledger.entries() else "NOT EMPTY"
             if ledger.entries() != list(original.view.entries):
                 return "ANOTHER LEDGER WAS OPENED"
             return "the same"
@@ -230,7 +233,7 @@ def run(count: int, seed: int, folder: Path) -> Outcome:
             said = f"RAISED {type(error).__name__}: {error}"
         if time.monotonic() - began > 20:
             said = "TOOK LONGER THAN 20 S"
-        if said.startswith(("refused", "the same", "first", "another plan")):
+        if said.startswith(("refused", "the same", "first", "another plan", "a new")):
             outcome.counts[f"{name}: {said}"] += 1
         else:
             outcome.faults.append(f"{name} {number}: {said}")

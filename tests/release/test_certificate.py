@@ -312,6 +312,17 @@ def test_a_large_output_stands_in_a_file_of_its_own(folder: Path) -> None:
     assert "output.sha256" in verify(made.certificate, output=changed).failure
 
 
+def test_a_mechanism_that_is_not_known_here_is_counted_and_not_derived() -> None:
+    document = mutations.changed(EXAMPLE, ("mechanism", "id"), "quantile/7")
+    document = mutations.changed(
+        document, ("composition", "releases", 2, "mechanism"), "quantile/7"
+    )
+    found = verify(document)
+    assert (found.failure, "counted, not re-derived" in found.notes[0]) == ("", True)
+    document = mutations.changed(document, ("composition", "sum_epsilon"), "1/1")
+    assert verify(document).failure
+
+
 def test_the_price_of_a_price_is_that_price_for_every_mechanism() -> None:
     """So that parts and error can be found again from what a certificate states."""
     box = ["40.70", "-74.02", "40.72", "-73.99"]

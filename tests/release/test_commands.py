@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from explorer.cli import run
+from explorer.release.ledger.chain import GENESIS, chain_hashes
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.places import machine_settings
 from explorer.release.wire import canonical
@@ -93,6 +94,22 @@ def test_a_ledger_that_was_rolled_back_is_seen(capsys: Said, tmp_path: Path) -> 
         assert "older than your last release" in capsys.readouterr().err
     assert run(["ledger", "verify", "--ledger", str(export), "--also", str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["valid"]
+
+
+def test_ledgers_that_part_are_told_with_both_heads(capsys: Said, tmp_path: Path) -> None:
+    document = json.loads(Path(LEDGER).read_text())
+    bodies = [entry["body"] for entry in document["entries"]]
+    bodies[9]["epsilon"] = "1/8"
+    previous = GENESIS
+    for entry, digest in zip(document["entries"], chain_hashes(bodies), strict=True):
+        entry["prev"], entry["hash"], previous = previous, digest, digest
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(document))
+    assert run(["ledger", "verify", "--ledger", LEDGER, "--also", str(other)]) == 1
+    said = capsys.readouterr().err
+    assert "the two ledgers part at entry 9" in said
+    assert f"{previous[:16]}…" in said
+    assert "at most fedcba9876543210fedcba9876543210: 15/8" in said
 
 
 def test_an_export_is_what_verify_reads(capsys: Said) -> None:

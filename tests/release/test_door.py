@@ -10,6 +10,7 @@ import resource
 import signal
 import sqlite3
 import time
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,18 @@ from typing import Any
 import pytest
 
 from explorer.release import door, process
-from explorer.release.door import Place, draw, enter
+from explorer.release.door import Place, draw, enter, entered_plan, publish
 from explorer.release.errors import ReleaseError
 from explorer.release.ledger.accounts import SPENT
 from explorer.release.ledger.errors import RefusedError
 from explorer.release.plan import Plan, made_plan
-from explorer.release.process import Drawing, InterruptedDrawError, Order, draw_apart
+from explorer.release.process import (
+    Apart,
+    DrawOrder,
+    InterruptedDrawError,
+    compare_apart,
+    draw_apart,
+)
 from explorer.release.words import price_text, refused_text, released_text
 from tests.release.plans import MECHANISMS, opened, place_in, plan_of, write_rows
 
@@ -151,6 +158,50 @@ def test_a_file_about_other_people_is_not_charged_to_these(place: Place, rows: P
     assert _state(place, release) == "planned"
 
 
+def test_joined_populations_are_one(place: Place, rows: Path) -> None:
+    first, second = opened(place), opened(place)
+    plan = plan_of(first, rows)
+    draw(place, plan, _entered(place, plan))
+    with place.open() as ledger:
+        ledger.join(second, first)
+    for population in (first, second):
+        plan = plan_of(population, rows, epsilon="1/4")
+        release = _entered(place, plan)
+        draw(place, plan, release)
+        with place.open() as ledger:
+            publish(ledger, plan, release)
+    assert _spent(place, first) == _spent(place, second) == 1
+
+
+def test_a_release_is_published_from_the_ledger_alone(place: Place, rows: Path) -> None:
+    """The window that drew it was killed; the file and its plan are gone."""
+    plan = plan_of(opened(place), rows)
+    release = _entered(place, plan)
+    draw(place, plan, release)
+    rows.unlink()
+    with place.open() as ledger:
+        again = entered_plan(ledger, release)
+        assert again == replace(plan, data=Path())
+        assert publish(ledger, again, release) == ledger.certificate(release)
+        unknown = ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.epsilon)
+        with pytest.raises(ReleaseError, match=r"what was declared is not kept; give its PLAN"):
+            entered_plan(ledger, unknown)
+
+
+def test_the_same_people_are_recognised_in_another_population(place: Place, tmp_path: Path) -> None:
+    first, second = opened(place), opened(place)
+    plan = plan_of(first, write_rows(tmp_path / "first.csv", users=40))
+    draw(place, plan, _entered(place, plan))
+    assert compare_apart(place, plan) == {}
+    other = plan_of(second, write_rows(tmp_path / "second.csv", users=25, seed=9))
+    before = _kinds(place)
+    assert compare_apart(place, other) == {first: 25}
+    assert _kinds(place) == before
+    with place.open() as ledger:
+        ledger.join(second, first)
+    assert compare_apart(place, other) == {}
+
+
 def test_a_draw_is_not_done_twice_nor_otherwise(place: Place, rows: Path) -> None:
     population = opened(place)
     plan = plan_of(population, rows)
@@ -188,15 +239,15 @@ def test_an_unforeseen_error_while_drawing_costs_and_tells_no_value(
         raise ValueError("u7 was at 40.7654321")
 
     class Answers:
-        def send(self, text: str) -> None:
-            said.append(text)
+        def send(self, answer: tuple[str, None]) -> None:
+            said.append(answer[0])
 
         def close(self) -> None:
             pass
 
     monkeypatch.setattr(type(plan.mechanism), "draw", fails)
     monkeypatch.setattr(process, "keep_quiet", lambda: None)
-    process._serve(Order.of(place, plan, release), Answers())  # type: ignore[arg-type]
+    process._serve(DrawOrder.of(place, plan, release), Answers())  # type: ignore[arg-type]
     assert len(said) == 1
     assert said[0].startswith("the draw failed unforeseen (ValueError in test_door.py, line ")
     assert "40.7" not in said[0]
@@ -282,7 +333,7 @@ def test_its_process_writes_nothing_and_leaves_no_core(capfd: pytest.CaptureFixt
     assert capfd.readouterr() == ("", "")
 
 
-def _killed(drawing: Drawing, place: Place, release: str, draw_random: random.Random) -> bool:
+def _killed(drawing: Apart, place: Place, release: str, draw_random: random.Random) -> bool:
     """Kill a draw at a random moment of one of its stretches; return whether it was done."""
     stretch = draw_random.choice(["", "plan", "plan", "reserve", "start", "start", "start"])
     if stretch:
@@ -316,7 +367,7 @@ def test_a_draw_may_be_killed_at_any_moment(place: Place, tmp_path: Path) -> Non
     draw_random, seen = random.Random(), dict.fromkeys(("planned", *SPENT), 0)
     for _ in range(KILLS):
         release = _entered(place, plan)
-        drawing = Drawing(Order.of(place, plan, release))
+        drawing = Apart(DrawOrder.of(place, plan, release))
         done = _killed(drawing, place, release, draw_random)
         with place.open() as ledger:
             assert not ledger.problem

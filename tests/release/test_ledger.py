@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import sqlite3
 import stat
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -17,6 +20,7 @@ from explorer.release.ledger.accounts import CLOCK, MOVED, NO_KEY, UNKNOWN, Acco
 from explorer.release.ledger.chain import exported
 from explorer.release.ledger.errors import DiskFullError, LedgerError, RefusedError
 from explorer.release.ledger.ledger import Ledger
+from explorer.release.ledger.locks import DrawLock
 from explorer.release.ledger.rules import replay
 from explorer.release.ledger.view import meet, read_ledger
 from explorer.release.wire import canonical
@@ -173,6 +177,53 @@ def test_no_order_of_requests_passes_a_gate(
         assert largest == 0 or account.fits(largest)
         assert not account.fits(largest + Fraction(1, 2**40))
     assert account.spent <= budget
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_whatever_is_done_balances_are_those_of_a_replay(folder: Path, seed: int) -> None:
+    """And within the budget, unless something was spent elsewhere or accounts were joined."""
+    rng = random.Random(seed)
+    with opened(folder) as ledger:
+        people = [
+            population(ledger, Fraction(2)),
+            ledger.open_population("zcdp", Fraction(1, 2), "x", delta=Fraction(1, 10**9)),
+        ]
+        for _ in range(60):
+            releases = [release.id for release in ledger.releases()] or ["none"]
+            one, epsilon = rng.choice(people), Fraction(rng.randint(1, 64), 128)
+            release = rng.choice(releases)
+            acts: list[tuple[Any, ...]] = [
+                (released, ledger, one, epsilon),
+                (reserved, ledger, one, epsilon),
+                (ledger.start, release),
+                (ledger.commit, release, {"noisy_users": 1}),
+                (ledger.withdraw, release),
+                (ledger.publish, release, {"id": release}),
+                (ledger.abandon, release),
+                (ledger.lose, release),
+                (ledger.raise_budget, one, epsilon * 6),
+            ]
+            act, *given_to = rng.choice(acts)
+            with suppress(LedgerError):
+                act(*given_to)
+            for account in ledger.accounts():
+                assert account.spent <= account.budget
+    view = read_ledger(_stored(folder))  # compares what is kept with a replay
+    for name in people:
+        account = view.book.account_of(name)
+        assert account.spent_epsilon == sum(r.epsilon for r in view.book.of_account(name))
+    assert len(view.entries) > 40
+
+
+def test_locks_that_were_left_are_swept_away(folder: Path) -> None:
+    with opened(folder) as ledger:
+        release = reserved(ledger, population(ledger))
+    for name in (release, "0" * 32):
+        (folder / f"ledger.sqlite.{name}.lock").touch()
+    held = DrawLock(_stored(folder), "1" * 32)
+    with opened(folder):
+        assert [path.name[14:-5] for path in folder.glob("*.lock")] == ["1" * 32]
+    held.leave()
 
 
 def test_a_gate_costs_the_same_after_many_entries(folder: Path) -> None:
@@ -476,6 +527,7 @@ def test_a_deleted_key_leaves_sums_and_chain(folder: Path) -> None:
         assert "can't be checked any more" in ledger.notices[0]
         assert ledger.known.shared(["a", "b"]) == {}
         assert ledger.parameters_chosen(release, FILE)[0] == "data opened before"
+        assert ledger.book(release).remarks == {NO_KEY}
         with pytest.raises(LedgerError, match="plan again"):
             ledger.reserve(release, FILE)
         released(ledger, people)

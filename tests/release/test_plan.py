@@ -90,7 +90,7 @@ def _without(*path: str) -> Callable[[dict[str, Any]], None]:
          "mechanism.parameters.delimiter: is missing; declare it"),
         (_without("declared", "title"), "declared.title: is missing; add it"),
         (_set("declared", "title", to="x" * 4001), "declared.title: is longer than 4000"),
-        (_set("declared", "title", to="\ud800"), "declared.title: has characters that can't be"),
+        (_set("declared", "title", to="\x07"), "declared.title: has characters that can't be"),
         (_set("declared", "independent_of_data", to="yes"), "declared.independent_of_data: is n"),
         (_set("declared", "conditions", to="none"), "declared.conditions: is no list of at most"),
         (_set("declared", "conditions", to=[1]), "declared.conditions[0]: is no text"),

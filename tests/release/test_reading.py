@@ -18,6 +18,7 @@ from explorer.release.mechanisms.base import Reads
 from explorer.release.rows import reading
 from explorer.release.rows.format import FileFormat
 from explorer.release.rows.reading import ReadFile, read_file
+from tests.release.plans import MECHANISMS, plan_of
 from tests.release.reference_reader import Row, rows_of
 
 COLUMNS = ["user", "time", "lat", "lon", "place"]
@@ -278,3 +279,20 @@ def test_a_format_is_told_with_its_defaults() -> None:
     for missing in ("columns", "delimiter"):
         with pytest.raises(ParameterError, match=f"^{missing}: is missing; declare it"):
             FileFormat.checked({k: v for k, v in form.parameters().items() if k != missing})
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_no_row_can_stop_a_release(tmp_path: Path, mechanism: str) -> None:
+    """Whatever stands in a row, it is read or left out, and the draw comes to its end."""
+    rng, plan = random.Random(11), plan_of("0" * 32, mechanism=mechanism)
+    inside = ["40.5", "40.9", "40.7", "-74.25", "-73.7", "-74", "2026-01-01T00:00:00Z"]
+    cells = [*USERS, *TIMES, *DEGREES, *PLACES, "1e40", "-1e40", "food", "\x00", "\ud7ff"]
+    lines = [",".join(rng.choices([*cells, *inside * 9], k=6)).encode() for _ in range(800)]
+    lines += [rng.randbytes(rng.randint(0, 60)) for _ in range(200)]
+    lines += [f"u,2026-01-02,40.7,-74,food,{value}".encode() for value in DEGREES]
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"\n".join(lines))
+    people = read_file(path, plan.form, plan.reads).people
+    assert people.rows > 100
+    found = plan.mechanism.draw(people, plan.checked, plan.epsilon, os.urandom)
+    assert plan.mechanism.shown(found.stored, plan.checked, plan.epsilon)

@@ -60,30 +60,22 @@ def _ready(place: Place, tmp_path: Path, **how: str) -> dict[str, Any]:
     return said
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_a_release_is_written_with_a_certificate_that_holds(
-    release: Run, place: Place, tmp_path: Path, mechanism: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    plan = checked_plan(_ready(place, tmp_path, mechanism=mechanism), tmp_path)
-    out = tmp_path / "out.json"
-    price = f"{plan.epsilon.numerator}/{plan.epsilon.denominator}"
-    assert release("--spend", price, "--out", str(out)) == 0
-    said = capsys.readouterr()
-    assert said.out.startswith("Released. Right within ±")
-    certificate = json.loads((tmp_path / "out.certificate.json").read_bytes())
-    assert said.out.splitlines()[-1] == certificate["id"]
-    assert certificate["output"]["sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
+def _check(place: Place, out: Path, data: Path, price: str) -> dict[str, Any]:
+    """Return the certificate of an output, which holds against output, ledger and data."""
+    certificate: dict[str, Any] = json.loads(out.with_suffix(".certificate.json").read_bytes())
     assert certificate["mechanism"]["epsilon"] == price
+    assert certificate["output"]["sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
     assert certificate["parameters_chosen"] == {
         "record": "fixed before the data were opened",
         "true_map_shown": 0,
         "independent_of_data": "declared",
     }
-    sha256 = hashlib.sha256((tmp_path / "rows.csv").read_bytes()).hexdigest()
+    sha256 = hashlib.sha256(data.read_bytes()).hexdigest()
     with place.open() as ledger:
         report = verify(certificate, ledger.view(), sha256, output=out.read_bytes())
         assert report.failure == ""
         assert ledger.release(certificate["id"]).state == "published"
+    return certificate
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".geojson"])
@@ -123,6 +115,7 @@ def test_without_the_price_it_is_told_and_nothing_is_drawn(
     assert "give --spend 1/2 to draw it" in said.err
     for wrong, sentence in (
         ("1/4", "--spend: 1/4 is not the price; this plan costs 1/2"),
+        ("1/1", "--spend: 1/1 is not the price; this plan costs 1/2"),
         ("2/4", "--spend: '2/4' is not reduced; write 1/2"),
         ("0.5", "--spend: '0.5' is no fraction p/q"),
         ("-1/2", "--spend: '-1/2' is no fraction p/q"),
@@ -209,6 +202,23 @@ def test_a_rehearsal_reads_and_spends_nothing_and_says_so(
     assert not list(tmp_path.glob("*.certificate.json"))
 
 
+def test_ids_are_compared_for_the_curator_alone(
+    release: Run, place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = _ready(place, tmp_path)
+    assert release("--spend", "1/2", "--out", str(tmp_path / "out.json")) == 0
+    capsys.readouterr()
+    assert release("--compare") == 0
+    assert capsys.readouterr().out == (
+        "Curator only: no id of this file is known in another population.\n"
+    )
+    write_plan(tmp_path, said | {"population": opened(place)})
+    assert release("--compare") == 0
+    told = capsys.readouterr().out
+    assert told.startswith("Curator only: 40 ids of this file are known in population ")
+    assert said["population"] in told
+
+
 # -- what must not get out
 
 CANARY_USER, CANARY_KIND, CANARY_FILE = "canary-user-é7431", "canary-kind", "canary-file-5519"
@@ -225,10 +235,11 @@ def _canaries(path: Path) -> bytes:
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_canaries_stay_inside(
+def test_every_mechanism_is_released_and_canaries_stay_inside(
     release: Run, place: Place, tmp_path: Path, mechanism: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Nothing written or said has a value, the file's name, size, rows, users or plain hash."""
+    """A release's certificate holds, and nothing written or said has a value that was read, nor
+    the file's name, size, rows, users or plain hash."""
     inside, outside = tmp_path / "inside", tmp_path / "outside"
     inside.mkdir()
     outside.mkdir()
@@ -239,19 +250,21 @@ def test_canaries_stay_inside(
     price = f"{plan.epsilon.numerator}/{plan.epsilon.denominator}"
     plan_file = write_plan(tmp_path, said)
     assert release("--spend", price, "--out", str(outside / "out.json"), plan=plan_file) == 0
-    with place.open() as ledger:
-        number = ledger.releases()[0].id
+    source = inside / f"{CANARY_FILE}.csv"
+    certificate = _check(place, outside / "out.json", source, price)
+    number = certificate["id"]
     for name in ("out.csv", *(["out.geojson"] if mechanism.startswith("heatmap") else [])):
         target = str(outside / name)
         assert release("--resume", number, "--out", target, plan=plan_file) == 0
     with place.open() as ledger:
         entries = [entry.as_json() for entry in ledger.entries()]
     found = {path.name: path.read_bytes() for path in outside.iterdir()}
-    certificate = json.loads(found["out.certificate.json"])
     certificate["output"].pop("inline", None)  # noisy numbers may be any
     found |= {"certificate without output": canonical(certificate)}
     found |= {"ledger export": json.dumps(entries).encode()}
     printed = capfd.readouterr()
+    assert printed.out.startswith("Released. Right within ±")
+    assert printed.out.splitlines()[-1] == number
     found |= {"screen": (printed.out + printed.err).encode()}
     lines = data.count(b"\n")
     sha256 = hashlib.sha256(data).hexdigest()

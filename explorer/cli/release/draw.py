@@ -54,6 +54,12 @@ if TYPE_CHECKING:
     metavar="USERS",
     help="Draw on so many synthetic people: reads, spends and releases nothing, and says so.",
 )
+@click.option(
+    "--compare",
+    is_flag=True,
+    help="For the curator alone: say how many ids of the file are known in other populations. "
+    "Nothing is drawn.",
+)
 def release_command(
     plan_file: Path,
     spend: str | None,
@@ -63,6 +69,7 @@ def release_command(
     give_back: str | None,
     withdraw: str | None,
     rehearse: int | None,
+    compare: bool,
 ) -> int:
     """Release something about real people, as PLAN.json says.
 
@@ -76,7 +83,8 @@ def release_command(
     from explorer.release.plan import read_plan
 
     chosen = {
-        "--spend": spend, "--give-back": give_back, "--withdraw": withdraw, "--rehearse": rehearse
+        "--spend": spend, "--give-back": give_back, "--withdraw": withdraw,
+        "--rehearse": rehearse, "--compare": compare or None,
     }  # fmt: skip
     given = [name for name, value in chosen.items() if value is not None]
     if len(given) > 1:
@@ -94,7 +102,24 @@ def release_command(
         )
     if give_back is not None or withdraw is not None:
         return _end(place, give_back, withdraw)
+    if compare:
+        return _compare(place, plan)
     return _release(place, plan, spend, resume, out)
+
+
+def _compare(place: Place, plan: Plan) -> int:
+    """Say whether the people of a file are known under another name."""
+    from explorer.release.process import compare_apart
+
+    found = compare_apart(place, plan)
+    for population, number in found.items():
+        click.echo(
+            f"Curator only: {number:,} ids of this file are known in population {population}. If "
+            "they are the same people, join the two, or what is promised to them does not hold."
+        )
+    if not found:
+        click.echo("Curator only: no id of this file is known in another population.")
+    return 0
 
 
 def _release(

@@ -83,7 +83,8 @@ def file_mark(key: bytes, file_sha256: str) -> bytes:
 
 def person_mark(key: bytes, name: str) -> bytes:
     """Return how an id is recognised: trimmed, in normal form C."""
-    text = unicodedata.normalize("NFC", name.strip())
+    text = name.strip()
+    text = text if text.isascii() else unicodedata.normalize("NFC", text)
     return hmac.digest(key, b"person\n" + text.encode("utf-8", "replace"), sha256)[:MARK_BYTES]
 
 

@@ -6,6 +6,7 @@ as a whole, are not noticed here: only certificates that were given out before s
 
 from __future__ import annotations
 
+import glob
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -96,6 +97,7 @@ def open_ledger(
             entry = write("moved", {"remark": remark, "host": memory.host})
             found.notices.append(SAID[remark])
             entries = [*entries, entry]
+        _sweep(path, book)
         for release in [r for r in book.releases.values() if r.state == "started"]:
             lock = DrawLock(path, release.id)
             if lock.taken:  # whoever drew it is gone
@@ -105,6 +107,14 @@ def open_ledger(
                 lock.leave()
     found.last = entries[-1] if entries else None
     return found
+
+
+def _sweep(path: Path, book: Book) -> None:
+    """Remove locks that were left where nothing is being drawn."""
+    for file in path.parent.glob(f"{glob.escape(path.name)}.*.lock"):
+        release = file.name.removeprefix(f"{path.name}.").removesuffix(".lock")
+        if release not in book.releases or book.releases[release].state != "started":
+            DrawLock(path, release).leave()
 
 
 def behind(known: Remembered | None, entries: Sequence[Entry]) -> str:

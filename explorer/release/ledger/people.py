@@ -7,18 +7,18 @@ number of times a true map was shown, which the curator caused.
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from explorer.release.ledger.accounts import NO_KEY, UNKNOWN
 from explorer.release.ledger.book import Book
 from explorer.release.ledger.keys import file_mark, person_marks
-from explorer.release.ledger.storage import head_of, meta, said, set_meta, transaction
-from explorer.release.wire import canonical, read_json
+from explorer.release.ledger.storage import head_of, said, transaction
 
 FIXED, OPENED = "fixed before the data were opened", "data opened before"
 """What a certificate says of its parameters."""
-_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -90,26 +90,13 @@ class KnownPeople:
         """
         known = self.file(file_sha256)
         planned = book.release(release).planned
-        sure = planned is not None and not book.remarks & {
-            "key missing",
-            "earlier spending unknown",
-        }
         after = known.opened_after if known else None
-        fixed = sure and (after is None or (planned is not None and planned <= after))
+        fixed = (
+            planned is not None
+            and not book.remarks & {NO_KEY, UNKNOWN}
+            and (after is None or planned <= after)
+        )
         return (FIXED if fixed else OPENED), known.shown if known else 0
-
-    def keep_chosen(self, book: Book, release: str, file_sha256: str) -> None:
-        """Keep what `parameters_chosen` says now: a certificate may be made without the file."""
-        said_now = canonical(list(self.parameters_chosen(book, release, file_sha256)))
-        with said(self._path), transaction(self._con):
-            set_meta(self._con, f"chosen {release}", said_now.decode())
-
-    def chosen(self, release: str) -> tuple[str, int]:
-        """Return what was kept of a release; where nothing was, that the data were opened."""
-        with said(self._path):
-            kept = meta(self._con, f"chosen {release}")
-        record, shown = read_json(kept.encode(), "chosen") if kept else (OPENED, 0)
-        return str(record), int(shown)
 
     def shared(self, ids: Iterable[str]) -> dict[str, int]:
         """Return how many of some ids are known to be in each population; none are kept.
@@ -117,18 +104,12 @@ class KnownPeople:
         Other ids for the same people go unseen; two people of a million and a million look
         alike with chance 5·10⁻⁸.
         """
-        marks = list(person_marks(self._key, ids))
-        found: dict[str, int] = {}
+        marks, found = person_marks(self._key, ids), Counter[str]()
         with said(self._path):
-            for first in range(0, len(marks), _AT_ONCE):
-                some = marks[first : first + _AT_ONCE]
-                query = (
-                    "SELECT population, count(*) FROM people WHERE mark IN "
-                    f"({','.join('?' * len(some))}) GROUP BY population"
-                )
-                for population, number in self._con.execute(query, some):
-                    found[population] = found.get(population, 0) + number
-        return found
+            for mark, population in self._con.execute("SELECT mark, population FROM people"):
+                if mark in marks:
+                    found[population] += 1
+        return dict(found)
 
     def remember(self, population: str, ids: Iterable[str]) -> None:
         """Keep that ids are people of a population."""

@@ -12,9 +12,17 @@ from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.errors import LedgerError
 from explorer.release.ledger.keys import file_tag, key_file
 from explorer.release.ledger.people import KnownPeople
-from explorer.release.ledger.storage import entries_of, load_book, said
+from explorer.release.ledger.storage import (
+    StoredOutputs,
+    entries_of,
+    load_book,
+    meta,
+    said,
+    set_meta,
+    transaction,
+)
 from explorer.release.ledger.view import View, checked
-from explorer.release.wire import read_json
+from explorer.release.wire import canonical, read_json
 
 
 class LedgerReading:
@@ -69,9 +77,7 @@ class LedgerReading:
         """
         with said(self.path):
             entries = entries_of(self._con, self.path.name)
-            query = "SELECT release, stored FROM outputs WHERE complete"
-            outputs = {release: bytes(stored) for release, stored in self._con.execute(query)}
-        return View(self.id, entries, checked(entries), self._key, outputs)
+        return View(self.id, entries, checked(entries), self._key, StoredOutputs(self.path))
 
     def entries(self) -> list[Entry]:
         """Return all entries, whether their chain holds or not."""
@@ -110,6 +116,18 @@ class LedgerReading:
     def known(self) -> KnownPeople:
         """Files and people, under the ledger's key."""
         return KnownPeople(self.path, self._con, self._need_key())
+
+    def keep_beside(self, release: str, name: str, value: Any) -> None:
+        """Keep something of a release that no entry holds: it is in no export."""
+        text = canonical(value).decode()
+        with said(self.path), transaction(self._con):
+            set_meta(self._con, f"{name} {release}", text)
+
+    def beside(self, release: str, name: str) -> Any:
+        """Return what was kept so, None if nothing was."""
+        with said(self.path):
+            text = meta(self._con, f"{name} {release}")
+        return read_json(text.encode(), name) if text else None
 
     def parameters_chosen(self, release: str, file_sha256: str) -> tuple[str, int]:
         """Return what a certificate says of when parameters were chosen, and how often was looked.

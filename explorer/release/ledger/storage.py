@@ -10,8 +10,8 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,9 @@ def connect(path: Path) -> sqlite3.Connection:
 def connect_reading(path: Path) -> sqlite3.Connection:
     """Open a ledger that is there, without writing a byte to it."""
     with said(path):
-        uri = f"{path.resolve().as_uri()}?mode=ro"
+        # SQLite needs a file beside it, unless nobody can be writing to it.
+        fixed = not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists()
+        uri = f"{path.resolve().as_uri()}?mode=ro{'&immutable=1' if fixed else ''}"
         con = sqlite3.connect(uri, timeout=WAIT_S, isolation_level=None, uri=True)
         try:
             version = con.execute("PRAGMA user_version").fetchone()[0]
@@ -202,6 +204,30 @@ def head_of(con: sqlite3.Connection) -> tuple[int, str, str]:
     return row[0], row[1], read_json(row[2].encode(), "the last entry").get("at", "")
 
 
+class StoredOutputs(Mapping[str, bytes]):
+    """Outputs that were committed, by release; each is read when it is asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __getitem__(self, release: str) -> bytes:
+        query = "SELECT stored FROM outputs WHERE release = ? AND complete"
+        for (stored,) in self._rows(query, release):
+            return bytes(stored)
+        raise KeyError(release)
+
+    def __iter__(self) -> Iterator[str]:
+        return (row[0] for row in self._rows("SELECT release FROM outputs WHERE complete"))
+
+    def __len__(self) -> int:
+        (row,) = self._rows("SELECT count(*) FROM outputs WHERE complete")
+        return int(row[0])
+
+    def _rows(self, query: str, *given: str) -> list[Any]:
+        with said(self._path), closing(connect_reading(self._path)) as con:
+            return con.execute(query, given).fetchall()
+
+
 def meta(con: sqlite3.Connection, name: str) -> str:
     """Return what is kept under a name, "" if nothing is."""
     row = con.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
@@ -216,6 +242,8 @@ def set_meta(con: sqlite3.Connection, name: str, value: str) -> None:
 def load_book(con: sqlite3.Connection, release: str | None = None) -> Book:
     """Return the balances, and of releases the one that is asked for, or all."""
     book = Book(ledger=meta(con, "ledger"), host=meta(con, "host"))
+    if remarks := meta(con, "remarks"):
+        book.remarks = set(read_json(remarks.encode(), "remarks"))
     seq, _, book.last_at = head_of(con)
     book.entries = seq + 1
     for population, joined_to, state in con.execute("SELECT * FROM accounts"):
@@ -248,6 +276,8 @@ def save_book(con: sqlite3.Connection, book: Book, before: Book) -> None:
             con.execute("INSERT OR REPLACE INTO releases VALUES (?, ?)", (name, _text(release)))
     if book.host != before.host:
         set_meta(con, "host", book.host)
+    if book.remarks != before.remarks:
+        set_meta(con, "remarks", canonical(sorted(book.remarks)).decode())
 
 
 def _text(value: Account | Release) -> str:

@@ -17,6 +17,7 @@ from explorer.release.ledger.keys import key_check, key_file, read_key
 from explorer.release.ledger.rules import replay
 from explorer.release.ledger.storage import (
     MAGIC,
+    StoredOutputs,
     connect_reading,
     entries_of,
     load_book,
@@ -77,7 +78,7 @@ def check_beside(con: sqlite3.Connection, book: Book) -> None:
         kept = load_book(con)
     except (ReleaseError, KeyError, TypeError, AttributeError, ValueError):
         raise LedgerError(BESIDE) from None
-    names = ["accounts", "joined", "releases", "last_at", "entries"]
+    names = ["accounts", "joined", "releases", "remarks", "last_at", "entries"]
     names += ["ledger", "host"] if book.entries else []  # the first entry has them
     if any(getattr(kept, name) != getattr(book, name) for name in names):
         raise LedgerError(BESIDE)
@@ -127,12 +128,10 @@ def _stored(path: Path) -> View:
             entries = entries_of(con, path.name)
             book = checked(entries)
             check_beside(con, book)
-            query = "SELECT release, stored FROM outputs WHERE complete"
-            outputs = {release: bytes(stored) for release, stored in con.execute(query)}
             key = read_key(key_file(path))
             if key is not None and key_check(key) != meta(con, "key"):
                 key = None
-            return View(meta(con, "ledger"), entries, book, key, outputs)
+            return View(meta(con, "ledger"), entries, book, key, StoredOutputs(path))
         except ReleaseError as error:
             raise LedgerError(str(error)) from None
 

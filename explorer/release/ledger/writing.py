@@ -64,7 +64,7 @@ class Writer:
         book = load_book(self.con, release)
         before = copy(book)
         before.accounts, before.joined = dict(book.accounts), dict(book.joined)
-        before.releases = dict(book.releases)
+        before.releases, before.remarks = dict(book.releases), set(book.remarks)
         apply(book, whole)
         entry = Entry(seq + 1, prev, entry_hash(prev, whole), whole)
         self.con.execute(

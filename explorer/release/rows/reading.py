@@ -6,6 +6,7 @@ could raise, and none is counted. What can't be read is left out; nothing says s
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import io
@@ -90,6 +91,11 @@ def read_file(path: Path, form: FileFormat, reads: Reads) -> ReadFile:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ReleaseError(f"data: the archive is broken ({error}); fetch it again") from None
     except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise ReleaseError(
+                f"data: there is no room for what is read in {tempfile.gettempdir()}; free as much "
+                "as the file takes"
+            ) from None
         reason = (error.strerror or str(error)).lower()
         raise ReleaseError(f"data: the file can't be read ({reason}); check its path") from None
 
