@@ -55,7 +55,7 @@ def test_the_ledger_is_verified(capsys: Said, tmp_path: Path) -> None:
         assert "forged.json: entry 5: it was edited" in said.err
         assert said.err.count("\n") == 1
     assert run(["ledger", "show", "--ledger", str(tmp_path / "none")]) == 1
-    assert "there is no ledger; give --ledger FILE" in capsys.readouterr().err
+    assert "there is no ledger; 'privacy-explorer ledger open'" in capsys.readouterr().err
 
 
 def test_an_account_is_opened_and_the_same_people_are_not_opened_twice(

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton
 
 from explorer.release.certificate.schema import read_certificate
 from explorer.release.certificate.verify import verify
+from explorer.release.door import enter
 from explorer.release.ledger.view import read_ledger
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.rehearsal import rehearse
@@ -173,10 +174,7 @@ def test_what_was_interrupted_is_given_back_or_goes_on(window, qtbot, tmp_path) 
     place.ledger.parent.mkdir(parents=True, exist_ok=True)
     plan = plan_of(opened(place), write_rows(tmp_path / "rows.csv"))
     with place.open() as ledger:
-        ids = [
-            ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.epsilon)
-            for _ in range(2)
-        ]
+        ids = [enter(ledger, plan) for _ in range(2)]
         for release in ids:
             ledger.reserve(release, hashlib.sha256(plan.data.read_bytes()).hexdigest())
     page.desk.read()

@@ -196,7 +196,10 @@ def _read(file: Path | None) -> tuple[View, str]:
 
     path = file or places.default_ledger()
     if not path.exists():
-        raise click.ClickException(f"{path}: there is no ledger; give --ledger FILE")
+        raise click.ClickException(
+            f"{path}: there is no ledger; 'privacy-explorer ledger open' makes one, --ledger FILE "
+            "names another"
+        )
     view = read_ledger(path)
     known = remembered(places.machine_settings()).get(view.id)
     # An export made earlier is not rolled back, only shorter.

@@ -92,9 +92,8 @@ class Pin:
 
 def default_plot_view(study: Study, quantity_key: str) -> PlotView:
     """Return how a quantity is looked at before anybody chose; a map has none, its key is ""."""
-    if not quantity_key:
-        return PlotView()
-    return PlotView(y_log=quantity(study, quantity_key).scale is Scale.LOG)
+    logarithmic = bool(quantity_key) and quantity(study, quantity_key).scale is Scale.LOG
+    return PlotView(y_log=logarithmic)
 
 
 def preset_curves(look: PlotView, request: Request) -> tuple[str, ...]:

@@ -103,10 +103,8 @@ def _first_number(study: Study, result: Result) -> Answer | None:
             number = f"{series.role.glyph} {format_number(value, series.role)}"
             name = short_name(study, key, series.label)
             unit = f" {shown.unit}" if shown.unit else ""
-            return Answer(
-                f"{shown.symbol or shown.name} {number}{unit}",
-                _by(shown, name),
-            )
+            # Without a symbol the name would leave no room; it stands in the sentence.
+            return Answer(f"{shown.symbol} {number}{unit}".strip(), _by(shown, name))
     return None
 
 

@@ -44,10 +44,10 @@ _GRADES = {
 _COUNTS = {False: "✗ {} not met", None: "○ {} you must vouch for", True: "✓ {} met"}
 """Of conditions, in the order in which they stand."""
 _FOLDS = (
-    ("neighbours", "Replace, add or remove one", (
+    ("neighbours", "Replace or add one", (
         ("replace_one", "Replace one"), ("add_remove", "Add or remove one"),
     )),
-    ("trust", "Who is trusted with what", (("trust", ""),)),
+    ("trust", "Who is trusted", (("trust", ""),)),
     ("differences", "Why the bounds differ", (("differences", ""),)),
     ("sources", "Sources", (("references", ""),)),
 )  # fmt: skip
@@ -110,7 +110,7 @@ class GuaranteePanel(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         body = QWidget()
         self._layout = QVBoxLayout(body)
-        self._layout.setContentsMargins(12, 6, 12, 10)
+        self._layout.setContentsMargins(8, 6, 8, 10)
         self._layout.setSpacing(3)
         self._build_front()
         self._build_conditions()

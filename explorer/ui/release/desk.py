@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,13 @@ from PySide6.QtCore import QObject, Signal
 
 from explorer.engine.service import StudyService
 from explorer.release.attack import Audited, audit
-from explorer.release.door import Place, certificate_of, enter, publish
+from explorer.release.door import Place, certificate_of, enter, entered_plan, publish
 from explorer.release.ledger.accounts import Release
 from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.mechanisms.base import Shown
 from explorer.release.plan import Plan
-from explorer.release.process import Drawing, Order
+from explorer.release.process import Apart, DrawOrder
 from explorer.release.rehearsal import rehearse
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.release.draft import LedgerState
@@ -160,16 +161,32 @@ class ReleaseDesk(QObject):
 
     # -- releases
 
-    def draw(self, plan: Plan, release: str = "") -> None:
-        """Enter a plan and draw it, or draw one that is prepared, in a process of its own.
+    def draw(self, plan: Plan) -> None:
+        """Enter a plan and draw it, in a process of its own.
 
         Never tried again: what is spent, and whether, the ledger tells.
         """
-        self._ask(self._show, partial(self._draw, plan, release))
+        self._ask(self._show, partial(self._draw, plan, ""))
 
-    def look(self, plan: Plan, release: str) -> None:
+    def go_on(self, release: str, data: Path) -> None:
+        """Draw a release that is prepared, as it was planned and declared, from a file."""
+
+        def work(task: Task) -> tuple[Result, LedgerState]:
+            with self.place.open() as ledger:
+                plan = entered_plan(ledger, release, data)
+            return self._draw(plan, release, task)
+
+        self._ask(self._show, work)
+
+    def look(self, release: str) -> None:
         """Show a stored output again, for free."""
-        self._ask(self._show, lambda _task: self._result(plan, release))
+
+        def work(_task: Task) -> tuple[Result, LedgerState]:
+            with self.place.open() as ledger:
+                plan = entered_plan(ledger, release)
+            return self._result(plan, release)
+
+        self._ask(self._show, work)
 
     def publish(self, result: Result) -> None:
         """Enter the certificate's hash; from then on output and certificate are exported."""
@@ -247,7 +264,7 @@ class ReleaseDesk(QObject):
         if not release:
             with self.place.open() as ledger:
                 release = enter(ledger, plan)
-        drawing = Drawing(Order.of(self.place, plan, release))
+        drawing = Apart(DrawOrder.of(self.place, plan, release))
         while not drawing.wait(_LOOK_S):
             task.check()  # the window closes: the process goes on to its end
         drawing.finish()

@@ -17,7 +17,6 @@ from explorer.release.ledger.accounts import Account, Release
 from explorer.release.ledger.errors import rounded_down
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.plan import TEXTS, Declared, Plan, made_plan
-from explorer.release.wire import write_fraction
 from explorer.release.words import price_text
 from explorer.ui.release.fields import (
     LABELS,
@@ -25,7 +24,6 @@ from explorer.ui.release.fields import (
     read_epsilon,
     read_format,
     read_own,
-    typed_texts,
 )
 
 NOBODY = "0" * 32
@@ -150,22 +148,6 @@ class Draft:
             NOBODY, Path("nowhere"), self.mechanism, parameters,
             read_epsilon(self.text("epsilon")), self.declared(),
         )  # fmt: skip
-
-
-def resumed(draft: Draft, release: Release) -> Draft:
-    """Return the draft that shows a release of the ledger: its parameters, the page's words."""
-    texts = typed_texts(release.parameters or {})
-    kept = {name: draft.text(name) for name in (*TEXTS, "data")}
-    typed = {**kept, **texts, "epsilon": write_fraction(release.epsilon)}
-    return replace(draft, population=release.population, mechanism=release.mechanism, typed=typed)
-
-
-def plan_again(draft: Draft, release: Release) -> Plan:
-    """Return the plan of a release that is in the ledger, with the page's file and words."""
-    return made_plan(
-        release.population, Path(draft.text("data") or "nowhere"), release.mechanism,
-        dict(release.parameters or {}), release.epsilon, draft.declared(),
-    )  # fmt: skip
 
 
 @dataclass(frozen=True)

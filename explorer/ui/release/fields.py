@@ -223,14 +223,3 @@ def any_format(mechanism: str, own: Mapping[str, Any]) -> dict[str, Any]:
     reads = MECHANISMS[mechanism].reads(MECHANISMS[mechanism].checked(own))
     return {"columns": list(dict.fromkeys((*PLACED, *reads.texts))),
             "delimiter": "tab"}  # fmt: skip
-
-
-def typed_texts(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """Return what would be typed for parameters that a ledger or certificate states."""
-    found = {}
-    for key, value in parameters.items():
-        parts = [str(v) for v in value] if isinstance(value, list | tuple) else [str(value)]
-        join = "; " if any("," in part for part in parts) else ", "
-        text = join.join(parts)
-        found[key] = text + ";" if len(parts) == 1 and "," in text else text
-    return found

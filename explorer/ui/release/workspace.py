@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from PySide6.QtCore import QSize
@@ -36,7 +37,7 @@ from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
 from explorer.ui.release.attack_page import AttackPage
 from explorer.ui.release.desk import ReleaseDesk, Result
-from explorer.ui.release.draft import LedgerState, plan_again, refused, resumed, sentence_of
+from explorer.ui.release.draft import LedgerState, refused, sentence_of
 from explorer.ui.release.ledger_page import LedgerPage
 from explorer.ui.release.plan_page import PlanPage
 from explorer.ui.release.result_page import ResultPage
@@ -262,7 +263,7 @@ class ReleaseWorkspace(Workspace):
 
     def _page_chosen(self) -> None:
         if self.front == "Ledger":
-            assert self.books is not None  # made now
+            self.books.show_ledger(self.ledger)
             self.desk.read_entries()
         elif self.front == "Attack":
             self.attack.show_plan(self.plan.price_plan())
@@ -275,11 +276,11 @@ class ReleaseWorkspace(Workspace):
         if account is None:
             return
         spend = f"Spend {rounded_up(plan.epsilon)} and release"
-        self._confirm(price_text(plan, account), spend, partial(self._draw, plan, ""))
+        self._confirm(price_text(plan, account), spend, partial(self._draw, plan))
 
-    def _draw(self, plan: Plan, release: str) -> None:
+    def _draw(self, plan: Plan) -> None:
+        self.desk.draw(plan)
         self.plan.words.setText("Drawing, in a process of its own; it is not tried again.")
-        self.desk.draw(plan, release)
 
     def _confirm(self, text: str, doing: str, does: Callable[[], object]) -> None:
         box = self.asking = QMessageBox(self)
@@ -336,25 +337,17 @@ class ReleaseWorkspace(Workspace):
 
     def _continue(self, release: Release) -> None:
         """Draw a release that is prepared: as it was planned, from the file named on the page."""
-        self.plan.show_draft(resumed(self.plan.draft, release))
-        self.show_page("Plan")
-        if not self.plan.draft.text("data"):
+        data = self.plan.draft.text("data")
+        if not data:
+            self.show_page("Plan")
             self.plan.words.setText("Name the file (point 5), then continue.")
             self.plan.path.setFocus()
             return
-        try:
-            plan = plan_again(self.plan.draft, release)
-        except ValueError as error:
-            self._failed(error)
-            return
-        self._draw(plan, release.id)
+        self.desk.go_on(release.id, Path(data))
 
     def _look_again(self, release: Release) -> None:
         """Show a stored output again, for free."""
-        try:
-            self.desk.look(plan_again(self.plan.draft, release), release.id)
-        except ValueError as error:
-            self._failed(error)
+        self.desk.look(release.id)
 
     def _audit(self, runs: int, users: int) -> None:
         plan = self.plan.price_plan()

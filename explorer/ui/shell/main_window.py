@@ -140,7 +140,7 @@ class MainWindow(WindowContext):
             column.addWidget(part)
         column.setStretchFactor(self.sides, 1)
         column.addStrut(236)  # more where a row of the study in front needs it
-        self.guarantee.setMinimumWidth(216)
+        self.guarantee.setMinimumWidth(222)
         self.desk.add_dock("question", left, Qt.DockWidgetArea.LeftDockWidgetArea)
         self.desk.add_dock("guarantee", self.guarantee, Qt.DockWidgetArea.RightDockWidgetArea)
         self.docks = self.desk.docks

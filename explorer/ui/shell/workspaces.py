@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pkgutil import resolve_name
 
 from PySide6.QtWidgets import QTabWidget
@@ -84,7 +85,10 @@ def tabs_of(
         key: TabFactory(
             spec.title,
             partial(spec.make, window),
-            tuple(partial(resolve_name, name) for name in (*spec.before, spec.factory)),
+            (
+                *(partial(import_module, name) for name in spec.before),
+                partial(resolve_name, spec.factory),
+            ),
             spec.tool_tip,
         )
         for key, spec in specs.items()
