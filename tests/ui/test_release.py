@@ -15,6 +15,7 @@ from explorer.release.certificate.verify import verify
 from explorer.release.door import enter
 from explorer.release.ledger.view import read_ledger
 from explorer.release.mechanisms import MECHANISMS
+from explorer.release.process import draw_apart
 from explorer.release.rehearsal import rehearse
 from explorer.ui.release.cards import TypedFields
 from explorer.ui.release.draft import Draft
@@ -218,3 +219,31 @@ def test_fields_emit_what_is_typed_and_nothing_that_is_shown(qtbot) -> None:
     assert got == []
     qtbot.keyClicks(fields.edits["start"], "x")
     assert got == [("start", "x")]
+
+
+def test_the_same_ids_in_another_account_are_told_and_joined(window, qtbot, tmp_path) -> None:
+    page = page_of(window, qtbot)
+    place, rows = page.desk.place, write_rows(tmp_path / "rows.csv")
+    place.ledger.parent.mkdir(parents=True, exist_ok=True)
+    first = plan_of(opened(place), rows)
+    with place.open() as ledger:
+        release = enter(ledger, first)
+    draw_apart(place, first, release)
+    other = tmp_path / "other.csv"
+    other.write_bytes(rows.read_bytes() + b"\n")
+    population = opened(place, budget=1)
+    page.desk.read()
+    qtbot.waitUntil(lambda: page.plan.ledger.account(population) is not None)
+    fill_in(page, qtbot, other)
+    who = page.plan.who.accounts
+    who.setCurrentIndex(who.findData(population))
+    page.plan.compare.click()
+    qtbot.waitUntil(lambda: "40 in “People of the tests”" in page.plan.cards[0].said.text())
+    page.show_page("Ledger")
+    qtbot.waitUntil(lambda: not page.desk.busy)
+    books = page.books
+    books.account.setCurrentIndex(books.account.findData(first.population))
+    books.other.setCurrentIndex(books.other.findData(population))
+    books.joining.click()
+    qtbot.waitUntil(lambda: len(page.ledger.accounts) == 1)
+    assert page.ledger.accounts[0].remaining == 1 - first.epsilon

@@ -151,3 +151,13 @@ class TypedFields(QWidget):
             lambda _, key=field.key, box=box: self.typed.emit(key, box.currentData())
         )
         return box
+
+
+def row_of(wide: QWidget, *others: QWidget, first: bool = True) -> QWidget:
+    """Put parts beside each other; the wide one stands first or last."""
+    widget = QWidget()
+    row = QHBoxLayout(widget)
+    row.setContentsMargins(0, 0, 0, 0)
+    for part in (wide, *others) if first else (*others, wide):
+        row.addWidget(part, int(part is wide))
+    return widget

@@ -20,7 +20,7 @@ from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.mechanisms.base import Shown
 from explorer.release.plan import Plan
-from explorer.release.process import Apart, DrawOrder
+from explorer.release.process import Apart, CompareOrder, DrawOrder
 from explorer.release.rehearsal import rehearse
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.release.draft import LedgerState
@@ -62,6 +62,8 @@ class ReleaseDesk(QObject):
     drawn(Result)
         An output is stored, or was looked at again.
     audited(Audited)
+    compared(dict of str to int)
+        How many ids are known in which other populations.
     opened(str)
         Id of a population whose account was opened.
     failed(Exception)
@@ -75,6 +77,7 @@ class ReleaseDesk(QObject):
     rehearsed = Signal(object)
     drawn = Signal(object)
     audited = Signal(object)
+    compared = Signal(object)
     opened = Signal(str)
     failed = Signal(object)
     busy_changed = Signal(bool)
@@ -188,6 +191,19 @@ class ReleaseDesk(QObject):
 
         self._ask(self._show, work)
 
+    def compare(self, plan: Plan) -> None:
+        """Compare a file's ids with those of other populations, for the curator alone.
+
+        Whose people they are was declared before; nothing of it is kept.
+        """
+
+        def work(task: Task) -> dict[str, int]:
+            order = CompareOrder(self.place, plan.population, plan.data, plan.form)
+            found: dict[str, int] = self._apart(Apart(order), task)
+            return found
+
+        self._ask(self.compared.emit, work)
+
     def publish(self, result: Result) -> None:
         """Enter the certificate's hash; from then on output and certificate are exported."""
 
@@ -264,11 +280,14 @@ class ReleaseDesk(QObject):
         if not release:
             with self.place.open() as ledger:
                 release = enter(ledger, plan)
-        drawing = Apart(DrawOrder.of(self.place, plan, release))
-        while not drawing.wait(_LOOK_S):
-            task.check()  # the window closes: the process goes on to its end
-        drawing.finish()
+        self._apart(Apart(DrawOrder.of(self.place, plan, release)), task)
         return self._result(plan, release)
+
+    @staticmethod
+    def _apart(running: Apart, task: Task) -> Any:
+        while not running.wait(_LOOK_S):
+            task.check()  # the window closes: the process goes on to its end
+        return running.finish()
 
     def _result(self, plan: Plan, release: str) -> tuple[Result, LedgerState]:
         with self.place.open() as ledger:

@@ -113,12 +113,22 @@ class LedgerPage(QScrollArea):
         self.external.setToolTip("ε spent elsewhere on the same people: same unit, same neighbours")
         self.raising.clicked.connect(self._raise)
         self.external.clicked.connect(self._external)
+        self.other = ChoiceBox("Account of the same people")
+        self.other.setMinimumContentsLength(18)
+        self.joining = QPushButton("Join with")
+        self.joining.setToolTip(
+            "They turn out to be the same people: spent adds, the smaller limit holds, for good; "
+            "certificates say “joined after comparison”"
+        )
+        self.joining.clicked.connect(self._join)
         row = QHBoxLayout(actions := QWidget())
         self.changing = actions
         row.setContentsMargins(0, 0, 0, 0)
         for part in (self.account, self.amount, self.raising, self.what, self.external):
             row.addWidget(part)
         row.setStretch(3, 1)
+        for part in (self.joining, self.other):
+            row.addWidget(part)
         self.look = QPushButton("Look again at the chosen release (free)")
         self.look.clicked.connect(self._open)
         self.releases.doubleClicked.connect(lambda _: self._open())
@@ -137,6 +147,9 @@ class LedgerPage(QScrollArea):
         chosen = self.account.currentData()
         accounts = [(a.population, a.label or a.population) for a in ledger.accounts]
         self.account.offer(accounts, str(chosen or (accounts[0][0] if accounts else "")))
+        self.other.offer(accounts, str(accounts[-1][0] if accounts else ""))
+        self.joining.setVisible(len(accounts) > 1)
+        self.other.setVisible(len(accounts) > 1)
         _fill(
             self.balances, ("People", "Gate", "Limit", "Used", "Left", "A release would still fit"),
             [_balance(account) for account in ledger.accounts],
@@ -213,6 +226,11 @@ class LedgerPage(QScrollArea):
     def _external(self) -> None:
         what = " ".join(self.what.text().split()) or "elsewhere"
         self._change(lambda ledger, population, epsilon: ledger.external(population, epsilon, what))
+
+    def _join(self) -> None:
+        one, other = str(self.account.currentData()), str(self.other.currentData())
+        if one != other:
+            self.change_asked.emit(lambda ledger: ledger.join(one, other))
 
     def _open(self) -> None:
         row = self.releases.currentIndex().row()

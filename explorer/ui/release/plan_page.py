@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from explorer.release.mechanisms.base import Shown
 from explorer.release.plan import Plan
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
-from explorer.ui.release.cards import PointCard, TypedFields
+from explorer.ui.release.cards import PointCard, TypedFields, row_of
 from explorer.ui.release.draft import Draft, LedgerState, points, sentence_of
 from explorer.ui.release.fields import (
     EXAMPLE,
@@ -71,11 +72,14 @@ class PlanPage(QWidget):
         As of `WhoPart`.
     copy_asked()
         Values of the map are wanted.
+    compare_asked(Plan)
+        Ids of the file are to be compared with those of other accounts.
     """
 
     rehearsal_asked = Signal(object, int)
     draw_asked = Signal(object)
     copy_asked = Signal()
+    compare_asked = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -135,7 +139,11 @@ class PlanPage(QWidget):
         self.who = WhoPart()
         self.who.chosen.connect(lambda population: self.change(population=population))
         self.who.said.connect(lambda said: self._say(who, said))
-        who.add(self.who)
+        self.compare = QPushButton("Compare the file’s ids with those of other accounts")
+        self.compare.setObjectName("link")
+        self.compare.setToolTip("Seen by you alone; once the five points are answered")
+        self.compare.clicked.connect(lambda: self.compare_asked.emit(self.draft.plan()))
+        who.add(self.who, self.compare)
 
         self.mechanism = ChoiceBox("What is released")
         self.mechanism.setMinimumContentsLength(30)
@@ -145,7 +153,7 @@ class PlanPage(QWidget):
         self.copy.setObjectName("link")
         self.copy.setToolTip("They came from looking at the data: the certificate will say so")
         self.copy.clicked.connect(self.copy_asked)
-        row = _row(self.mechanism, self.copy)
+        row = row_of(self.mechanism, self.copy)
         self.own = TypedFields()
         self.more = Section("More parameters")
         self.more.set_open(False)
@@ -159,7 +167,7 @@ class PlanPage(QWidget):
         self.sentence.setAccessibleName("How they were chosen, for the certificate")
         self.sentence.setPlaceholderText("or say in the certificate how they were chosen")
         self.sentence.textEdited.connect(lambda text: self.change(sentence=text))
-        chosen.add(_row(self.sentence, self.untouched, first=False))
+        chosen.add(row_of(self.sentence, self.untouched, first=False))
 
         self.epsilon = QLineEdit()
         self.epsilon.setAccessibleName("ε")
@@ -172,7 +180,7 @@ class PlanPage(QWidget):
         self.fit.clicked.connect(self._take_what_fits)
         self.bar = BudgetBar(self._theme)
         self.earlier = styled_label("faint", word_wrap=True)
-        price.add(_row(self.bar, self.epsilon, first=False), self.earlier, self.fit)
+        price.add(row_of(self.bar, self.epsilon, first=False), self.earlier, self.fit)
 
         self.path = QLineEdit()
         self.path.setAccessibleName("Path of the file")
@@ -187,7 +195,7 @@ class PlanPage(QWidget):
         self.texts = TypedFields(2)
         self.texts.offer(STATED, self.draft.text)
         self.stated.rows.addWidget(self.texts)
-        file.add(_row(self.path, self.browse), self.form, self.stated)
+        file.add(row_of(self.path, self.browse), self.form, self.stated)
         for fields in (self.own, self.rest, self.form, self.texts):
             fields.typed.connect(self._typed)
         self._offer_fields()
@@ -240,6 +248,19 @@ class PlanPage(QWidget):
             fields.show_texts(draft.text)
         self.update_page()
 
+    def show_compared(self, found: Mapping[str, int]) -> None:
+        """Tell the curator alone whether people of this file are in other accounts."""
+        known = {} if self.ledger is None else {a.population: a for a in self.ledger.accounts}
+        names = [f"{n:,} in “{known[p].label}”" for p, n in found.items() if p in known]
+        if names:
+            self._say(
+                self.cards[0],
+                f"Of this file’s ids are {', '.join(names)}. If they are the same people, join the "
+                "accounts (Ledger): what was spent adds, and the smaller limit holds.",
+            )
+        else:
+            self.cards[0].said.setText("No id of this file is known in another account.")
+
     def show_rehearsals(self, shown: list[Shown]) -> None:
         """Show what came of a rehearsal."""
         self.side.show_rehearsals(shown, read_people(self.draft.text(PEOPLE)))
@@ -274,6 +295,8 @@ class PlanPage(QWidget):
         self._show_price()
         self.untouched.setEnabled(not self.draft.copied)
         self.draw.setEnabled(not missing and not self._busy)
+        self.compare.setEnabled(not missing and not self._busy)
+        self.compare.setVisible(known is not None and len(known.accounts) > 1)
         self.rehearse.setText("Rehearsing…" if self._rehearsing else "Rehearse")
         self.example.setVisible(not self.draft.text("box") and not self.draft.text("epsilon"))
 
@@ -389,13 +412,3 @@ class PlanPage(QWidget):
             self.words.setText(sentence_of(error))
             return
         self.draw_asked.emit(plan)
-
-
-def _row(wide: QWidget, *others: QWidget, first: bool = True) -> QWidget:
-    """Put parts beside each other; the wide one stands first or last."""
-    widget = QWidget()
-    row = QHBoxLayout(widget)
-    row.setContentsMargins(0, 0, 0, 0)
-    for part in (wide, *others) if first else (*others, wide):
-        row.addWidget(part, int(part is wide))
-    return widget

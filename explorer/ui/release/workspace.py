@@ -199,6 +199,8 @@ class ReleaseWorkspace(Workspace):
             signal.connect(lambda _: self._busy_changed())
         plan.rehearsal_asked.connect(desk.rehearse)
         plan.draw_asked.connect(self._ask_to_spend)
+        plan.compare_asked.connect(desk.compare)
+        desk.compared.connect(plan.show_compared)
         plan.copy_asked.connect(self._copy_from_map)
         plan.who.wanted.connect(desk.open_population)
         self.pages.currentChanged.connect(self._page_chosen)
