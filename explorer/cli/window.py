@@ -29,6 +29,7 @@ from explorer.cli.common import parse_pair, parse_region, parse_size, say_writte
 @click.option("--users", type=click.IntRange(min=1), help="Sample so many users.")
 @click.option("--seed", type=int, help="Of demonstration noise.")
 @click.option("--recipe", type=click.Path(path_type=Path), help="An exported file to go back to.")
+@click.option("--link", metavar="LINK", help="What Edit ▸ Copy link copied, to ask again.")
 @click.option(
     "--screenshot",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -67,6 +68,7 @@ def window_command(
     users: int | None,
     seed: int | None,
     recipe: Path | None,
+    link: str | None,
     screenshot: Path | None,
     size: str,
     scale: str,
@@ -87,6 +89,7 @@ def window_command(
             users=users,
             seed=seed,
             recipe=recipe,
+            link=link,
             screenshot=screenshot,
             size=parse_size(size),
             scale=int(scale),

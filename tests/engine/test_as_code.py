@@ -21,6 +21,7 @@ from explorer.engine.session.as_code import (
     map_line,
     map_script,
 )
+from explorer.engine.session.link import link_of
 from explorer.engine.session.recipe import Recipe
 from explorer.figures.gate import gate
 from explorer.figures.view_state import ViewState
@@ -131,7 +132,7 @@ def test_the_maps_line_tells_nothing_that_is_not_private(capsys, tmp_path: Path)
         recipe = Recipe(result.request, data.basename, view=view.to_dict()).to_dict()
         settings = gate(result, view, recipe)[2]
         line, script = map_line(settings), map_script(settings)
-        for text in (line, script):
+        for text in (line, script, link_of(settings)):
             assert data.fingerprint not in text
             assert data.basename not in text
         program, command, file, *words = shlex.split(line)

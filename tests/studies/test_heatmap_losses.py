@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from explorer.privacy.heatmaps import LossStatistics, loss_statistics
+from explorer.studies.base.face import answer_of
+from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Fidelity, Result
 from explorer.studies.heatmap import losses
 from explorer.studies.heatmap.public import public_result
+from explorer.studies.registry import get_study
 from tests.studies.test_heatmap import FakeContext, FakeData, NoWorkerContext, answers, request_for
 
 KEYS = ("loss", "loss_km", "spots_kept", "noise_level", "draws_failed", "bias")
@@ -161,3 +164,21 @@ def test_without_a_worker_or_a_truth_nothing_is_said() -> None:
     empty = answers(replace(request, seed=1), FakeContext(data))[-1]
     assert empty.complete
     assert not set(KEYS) & {r.key for r in empty.readouts}
+
+
+def test_the_answer_in_front_tells_what_the_metrics_know_and_nothing_of_a_private_map(
+    context: FakeContext,
+) -> None:
+    study = get_study("heatmap")
+    seen = [(result, answer_of(study, result, None)) for result in at_rest(context, epsilon=2.0)]
+    assert any(answer is not None and " … " in answer.number for _, answer in seen)
+    result, answer = seen[-1]
+    far = result.readout("emd_km").value
+    assert answer.number == f"≈ {nearest(far, 3)} km"
+    assert answer.curator_only
+    assert answer.text.startswith(
+        "off on average in this one draw, with adaptive quadtree at ε = 2"
+    )
+    assert answer_of(study, public_result(result), None) is None
+    moved = at_rest(context, mechanism="planar-laplace")[-1]
+    assert "Which ε" not in answer_of(study, moved, None).text  # its ε is no other's

@@ -109,23 +109,25 @@ def test_items_stay_while_the_slider_moves(tiny, settled, qtbot) -> None:
 
 def test_axes_are_chosen_typed_and_undone(tiny, settled, qtbot) -> None:
     bounds, session = tiny.workspaces["bounds"], tiny.session
-    bounds.y_bar.quantity.activated.emit(1)
+    bounds.y_axis.title.choose("error")
     assert session.request().quantity == "error"
     assert bounds.plot.left.labelText.startswith("p")  # until there is an answer
     settled(tiny)
     assert bounds.plot.left.labelText.startswith("err")
     assert bounds.plot.y_log
-    box = bounds.x_bar.parameter
-    assert [box.itemData(i) for i in range(box.count())] == ["n", "eps", "beta"]
-    box.activated.emit(0)
+    title, low = bounds.x_axis.title, bounds.x_axis.range.low
+    assert title.keys == ["n", "eps", "beta"]
+    title.choose("n")
     settled(tiny)
     assert session.request().sweep == Sweep("n", 1, 1_000_000, 100, Scale.LOG)
-    bounds.x_bar.low.setFocus()
-    bounds.x_bar.low.selectAll()
-    qtbot.keyClicks(bounds.x_bar.low, "10")
-    qtbot.keyClick(bounds.x_bar.low, Qt.Key.Key_Return)
+    title.range.trigger()
+    assert low.isVisible()
+    low.selectAll()
+    qtbot.keyClicks(low, "10")
+    qtbot.keyClick(low, Qt.Key.Key_Return)
+    low.window().close()
     assert session.request().sweep.low == 10
-    bounds.x_bar.log.click()
+    title.log.trigger()
     assert session.request().sweep.scale is Scale.LINEAR
     settled(tiny)
     assert not bounds.plot.x_log
@@ -142,7 +144,7 @@ def test_axes_are_chosen_typed_and_undone(tiny, settled, qtbot) -> None:
     [("low", "20", "must grow"), ("low", "0", "runs from"), ("high", "11", "runs from")],
 )
 def test_an_impossible_range_is_refused(tiny, qtbot, field, text, why) -> None:
-    box = getattr(tiny.workspaces["bounds"].x_bar, field)
+    box = getattr(tiny.workspaces["bounds"].x_axis.range, field)
     if why == "must grow":
         tiny.session.set_sweep(Sweep("eps", 0.01, 5, 100, Scale.LOG))
         text = "7"
@@ -243,14 +245,14 @@ def test_zooming_stays_until_reset(tiny, settled, qtbot) -> None:
     assert bounds.view_state().x_range is None
     bounds.plot.setFocus()
     qtbot.keyClick(bounds.plot, Qt.Key.Key_Plus)
-    qtbot.keyClick(bounds.plot, Qt.Key.Key_Left)
+    qtbot.keyClick(bounds.plot, Qt.Key.Key_Left, Qt.KeyboardModifier.ControlModifier)
     zoomed = bounds.plot.data_ranges()
     assert zoomed != whole
     tiny.session.set_value("eps", 3.0)
     settled(tiny)
     assert bounds.plot.data_ranges() == zoomed
     assert bounds.view_state().x_range == pytest.approx(zoomed[0])
-    bounds.y_bar.reset.click()
+    bounds.row.reset.click()
     assert bounds.plot.data_ranges()[0] == whole[0]
     assert bounds.plot.data_ranges()[1] == pytest.approx(whole[1], abs=0.02)
 
@@ -263,7 +265,7 @@ def test_a_view_state_comes_back(tiny, settled) -> None:
     assert back.hidden == ("linear",)
     assert back.y_log
     assert back.x_range == pytest.approx((0.1, 1.0))
-    assert bounds.y_bar.log.isChecked()
+    assert bounds.y_axis.title.log.isChecked()
 
 
 def test_coarse_answers_say_so_until_the_exact_one(tiny, qtbot) -> None:
@@ -304,7 +306,7 @@ def test_nothing_of_the_workspace_is_cut_off(tiny, qtbot, size) -> None:
     tiny.resize(*size)
     qtbot.turns()
     bounds = tiny.workspaces["bounds"]
-    for bar in (bounds.x_bar, bounds.y_bar):
+    for bar in (bounds.row, bounds.plot):
         for child in bar.findChildren(QWidget):
             if child.isVisible() and child.parent() is bar:
                 assert bar.rect().contains(child.geometry())

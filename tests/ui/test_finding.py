@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 
 from explorer.ui.base.finding import INSIDE, PREFIX, SUBSEQUENCE, WORD, WORDS, folded, rank
 from explorer.ui.dialogs.palette import Found
@@ -119,3 +120,24 @@ def test_what_was_chosen_last_comes_first_also_after_another_start(
     qtbot.keyClick(palette.field, Qt.Key.Key_Down)
     assert palette.current.key == "question:heatmap"
     palette.hide()
+
+
+def test_a_copied_link_opens_again_by_name(window, find, settled, qtbot) -> None:
+    session, bounds = window.session, window.workspaces["bounds"]
+    session.set_value("eps0", 1.5)
+    bounds.looking.solo("theorem1")
+    settled(window)
+    window.menus.actions["copy-link"].trigger()
+    link = QApplication.clipboard().text()
+    asked, hidden = session.request(), bounds.plot.hidden
+    assert session.state.selection.data not in link
+    window.show_study("amplification")
+    palette = find(link)
+    assert [entry.key for entry in (palette.current,)] == ["link"]
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    settled(window)
+    assert session.request() == asked
+    assert bounds.plot.hidden == hidden
+    palette = find(link.replace("eps0=1.5", "eps0=many"))
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    assert "eps0" in window.banner.text.text()

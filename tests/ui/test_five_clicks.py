@@ -65,13 +65,11 @@ def test_from_a_file_to_an_epsilon_in_five_clicks(
     mouse.click(next(b for b in buttons if b.defaultAction() is page.which.action))
     view = page.which.view
     qtbot.waitUntil(view.parts.use.isEnabled)
-    assert re.match(r"ε (≈|≤) [\d.]+$", view.line.head.text())
-    assert re.search(
-        r"this map is off by less than [\d.]+ km in 9 of 10 draws", view.line.sentence.text()
-    )
+    assert re.match(r"ε (≈|≤) [\d.]+$", view.spoken.number)
+    assert re.search(r"this map is off by less than [\d.]+ km in 9 of 10 draws", view.spoken.text)
     assert mouse.clicks == 4
     before = view.request["epsilon"]
     mouse.click(view.parts.use)
     assert mouse.clicks == 5
     assert view.request["epsilon"] != before
-    assert f"At today's ε = {view.request['epsilon']:g} it is ≈" in view.line.sentence.text()
+    assert f"At today's ε = {view.request['epsilon']:g} it is ≈" in view.spoken.text

@@ -31,9 +31,9 @@ class Page(QWidget):
 def test_only_the_workspace_in_front_is_made_at_once(open_window, qtbot) -> None:
     window = open_window(study="heatmap", values=SMALL_MAP)
     assert list(window.workspaces) == ["map"]
-    titles = ["Map", "Bounds", "Compare", "Sweep", "Figures", "Release"]
+    titles = ["Bounds", "Map", "Compare", "Sweep", "Figures", "Release"]
     assert [window.tabs.tabText(i) for i in range(window.tabs.count())] == titles
-    qtbot.waitUntil(lambda: list(window.workspaces) == ["map", "bounds"])
+    qtbot.waitUntil(lambda: list(window.workspaces) == ["bounds", "map"])
     qtbot.waitUntil(lambda: len(window.tools) == 4)
     assert window.tabs.currentWidget() is window.workspaces["map"]
     assert window.tabs.count() == 6
@@ -71,7 +71,7 @@ def test_a_tab_chosen_before_its_page_is_made(open_window) -> None:
     assert window.tool is not None
     assert window.tabs.currentWidget() is window.tools["compare"]
     assert window.tools["compare"].isVisible()
-    QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(1).center())
+    QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(0).center())
     assert window.tabs.currentWidget() is window.workspaces["bounds"]
     assert window.session.state.study != "heatmap"
     actions = window.workspaces["bounds"].view_actions()

@@ -83,7 +83,7 @@ def test_bars_alone_leave_no_part_of_the_axis_empty(showing, plot) -> None:
 
 def test_bars_on_a_logarithmic_axis_stand_on_the_bottom(showing, plot, window) -> None:  # noqa: F811
     showing("budget")
-    window.workspaces["bounds"].y_bar.log.click()
+    window.workspaces["bounds"].y_axis.title.log.trigger()
     boxes = rectangles(plot._curves["ours"].fill.path)
     _, (y0, _) = plot.view.viewRange()
     assert (boxes[:, 2] < y0).all()

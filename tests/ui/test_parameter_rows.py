@@ -10,6 +10,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.engine.session.session import Session, SessionState
+from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
 from explorer.studies.base.study import Kind, Parameter, Scale
 from explorer.studies.registry import get_study, study_ids
 from explorer.ui.panels.parameters import ParametersPanel
@@ -207,7 +208,11 @@ def test_every_parameter_of_every_study_has_a_row_that_says_what_it_is(qtbot, st
         assert p.help.split()[0] in row.toolTip()
         if p.numeric:
             assert p.name in row.slider.accessibleName()
-            assert row.slider.accessibleDescription().startswith(p.help)
+            said = row.slider.accessibleDescription()
+            told = (p.symbol, p.name, format_number(p.default, digits=PARAMETER_DIGITS))
+            assert said.startswith(", ".join(filter(None, told)))
+            assert p.help in said
+            assert ("more private to the" in said) is bool(p.more_private)
             assert row.slider.number == p.default
             assert row.minimumSizeHint().width() <= 260
     session.changed.disconnect()

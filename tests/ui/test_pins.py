@@ -204,7 +204,7 @@ def test_a_pin_that_cannot_be_computed_says_why(pinned, settled, qtbot, moon) ->
 
 def test_scale_and_hidden_curves_are_undone_too(tiny, qtbot) -> None:
     bounds, session = tiny.workspaces["bounds"], tiny.session
-    bounds.y_bar.log.click()
+    bounds.y_axis.title.log.trigger()
     assert not bounds.plot.y_log
     assert session.undo_text == "change y scale"
     bounds.legend.row("error").check.click()
@@ -214,7 +214,7 @@ def test_scale_and_hidden_curves_are_undone_too(tiny, qtbot) -> None:
     assert bounds.legend.row("error").check.isChecked()
     session.undo()
     assert bounds.plot.y_log
-    assert bounds.y_bar.log.isChecked()
+    assert bounds.y_axis.title.log.isChecked()
     assert bounds._y_log.isChecked()
     session.redo()
     assert not bounds.plot.y_log
@@ -226,7 +226,7 @@ def test_controls_of_pins_have_names_and_fit(pinned, qtbot) -> None:
     assert check(pinned) == []
     bounds = pinned.workspaces["bounds"]
     assert bounds.pin_list.button(0).accessibleName() == "Unpin n = 1,000 people"
-    for bar in (bounds.x_bar, bounds.y_bar):
+    for bar in (bounds.row, bounds.plot):
         for child in bar.children():
             if child.isWidgetType() and child.isVisible():
                 assert bar.rect().contains(child.geometry())
@@ -261,5 +261,5 @@ def test_pinned_curves_are_not_drawn_anew_while_one_drags(pinned, settled, monke
     pinned.session.set_value("n", 6000)
     settled(pinned)
     assert set(drawn) == {"error"}
-    pinned.workspaces["bounds"].y_bar.log.click()
+    pinned.workspaces["bounds"].y_axis.title.log.trigger()
     assert set(drawn) == {"error", "pin1:error"}

@@ -163,8 +163,8 @@ def test_other_people_who_look_at_pictures_stand_in(
     other = gaze_table(tmp_path / "other.csv", users=12, images=("lake", "sky"))
     alike = judged_on(same)
     assert alike.users == 12
-    assert "12 users of a stand-in" in view.line.small.text()
-    assert not OF_THE_EARTH.search(view.line.small.text())
+    assert "12 users of a stand-in" in view.spoken.beside
+    assert not OF_THE_EARTH.search(view.spoken.beside)
     # park is the second image there, and looked at on the right; lake, the first, on the left.
     assert [c.mean[-1] for c in judged_on(other).curves] != [c.mean[-1] for c in alike.curves]
     view.judge_on(str(table))

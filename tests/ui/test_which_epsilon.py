@@ -83,9 +83,27 @@ def test_curves_come_coarse_first_and_say_what_epsilon_is_needed(desk: Desk) -> 
         drawn = view.plot._curves[curve.mechanism]
         np.testing.assert_allclose(drawn.heights, curve.quantile(0.1))
         np.testing.assert_allclose(drawn.high, curve.quantile(0.9))
-    assert view.line.badge.text() == "curator only"
-    assert view.line.isVisible()
+    assert desk.map.answer.badge.isVisible()
+    assert desk.map.answer.words().startswith(f"{view.spoken.number}. {view.spoken.text}")
     assert not desk.map.metrics.isVisible()
+
+
+def test_the_answer_stays_above_the_maps_while_it_is_about_the_question(desk: Desk) -> None:
+    answer = desk.map.answer
+    desk.measured()
+    desk.qtbot.waitUntil(lambda: " km" in answer.number.text())
+    assert "off on average in this one draw, with adaptive quadtree at ε = 1." in answer.text.text()
+    assert answer.badge.isVisible()
+    view = shown(desk)
+    finished(desk, view)
+    found = view.spoken
+    assert answer.number.text() == found.number
+    desk.map.which.action.setChecked(False)
+    assert answer.number.text() == found.number
+    desk.session.set_value("epsilon", 2.0, "heatmap")  # the curves hold for every ε
+    assert "At today's ε = 2 it is ≈" in answer.text.text()
+    desk.session.set_value("sigma", 0.05, "heatmap")  # and for one blur
+    desk.qtbot.waitUntil(lambda: " km" in answer.number.text())
 
 
 def test_a_dragged_target_asks_for_another_epsilon(desk: Desk) -> None:
@@ -151,7 +169,7 @@ def test_an_epsilon_of_a_stand_in_is_to_be_vouched_for(desk: Desk) -> None:
     finished(desk, view)
     assert view.answer.question.judged_on == SAMPLE
     assert view.answer.users == view.request["n0"]
-    assert "stand-in" in view.line.small.text()
+    assert "stand-in" in view.spoken.beside
     chosen = next(c for c in view.answer.curves if c.mechanism == view.mechanism)
     view.set_target(float(chosen.quantile(0.1)[6]))
     view.take()
@@ -221,7 +239,7 @@ def test_make_sure_names_one_that_is_enough_and_one_that_is_not(desk: Desk) -> N
     desk.qtbot.waitUntil(lambda: view.certified is not None, timeout=SURE_MS)
     found = view.certified
     assert found.not_enough < found.enough <= 8 * found.not_enough
-    assert "is enough" in view.line.sentence.text()
+    assert "is enough" in view.spoken.text
     view.take()
     assert desk.session.request("heatmap")["epsilon"] >= found.enough * (1 - 1e-12)
 
@@ -254,15 +272,15 @@ def test_a_public_file_stands_in_and_the_maps_own_does_not(
     finished(desk, view)
     assert desk.map.banner.isHidden()
     assert view.answer.question.judged_on == str(other)
-    assert "stand-in" in view.line.small.text()
-    assert "From 20 draws" in view.line.sentence.toolTip()
+    assert "stand-in" in view.spoken.beside
+    assert "From 20 draws" in view.spoken.more
 
 
 def test_theory_names_an_epsilon_and_opens_no_data(desk: Desk) -> None:
     desk.session.set_value("n0", 50_000, "heatmap")
     desk.answered()
     view = shown(desk)
-    assert view.line.badge.isVisible()
+    assert desk.map.answer.badge.isVisible()
     view.cancel()
 
     # What is proved needs no data: where it is computed there are none any more.
@@ -273,14 +291,14 @@ def test_theory_names_an_epsilon_and_opens_no_data(desk: Desk) -> None:
     desk.qtbot.waitUntil(
         lambda: view.answer is not None and view.answer.question == view.question()
     )
-    assert view.line.badge.isHidden()
+    assert desk.map.answer.badge.isHidden()
     rows = {line.mechanism: line for line in view._lines}
     assert rows["adaptive"].words == "unproved"
     assert rows["adaptive"].epsilon is None
     assert {"pyramid", "capped", "dense"} == {m for m, line in rows.items() if line.epsilon}
     assert view.mechanism in ("pyramid", "capped", "dense")  # the map's own has no bound
-    assert "proved" in view.line.sentence.text()
-    assert "50,000 users" in view.line.small.text()
+    assert "proved" in view.spoken.text
+    assert "50,000 users" in view.spoken.beside
     assert not view.parts.sure.isEnabled()
     assert not view.parts.more.isEnabled()
     assert set(view.plot._curves) == {"pyramid", "capped", "dense"}

@@ -51,7 +51,7 @@ def test_dragging_a_slider_moves_the_curve_and_the_sentence(shuffle, qtbot) -> N
 
 
 def test_tabs_header_and_menu_choose_the_study_together(shuffle, settled, qtbot) -> None:
-    shuffle.tabs.setCurrentIndex(0)
+    shuffle.tabs.setCurrentIndex(1)
     assert shuffle.session.state.study == "heatmap"
     assert shuffle.question.name.text() == "Heatmaps"
     assert shuffle.sides.isTabVisible(1)
@@ -61,16 +61,16 @@ def test_tabs_header_and_menu_choose_the_study_together(shuffle, settled, qtbot)
     assert shuffle.badge.text()
     shuffle.show_study("shuffle-rdp")
     assert shuffle.question.question.text() == card("shuffle-rdp").question
-    assert shuffle.tabs.currentIndex() == 1
+    assert shuffle.tabs.currentIndex() == 0
     assert not shuffle.sides.isTabVisible(1)
     assert not shuffle.badge.isVisible()
     assert "shuffle" in shuffle.windowTitle().lower()
     shuffle.menus._studies.actions()[0].trigger()
-    assert shuffle.tabs.currentIndex() == 0
+    assert shuffle.tabs.currentIndex() == 1
     for _ in range(3):
         shuffle.session.undo()
     assert shuffle.session.state.study == "shuffle-rdp"
-    assert shuffle.tabs.currentIndex() == 1
+    assert shuffle.tabs.currentIndex() == 0
 
 
 def test_only_the_front_workspace_offers_its_actions(shuffle) -> None:

@@ -11,9 +11,13 @@ import pyqtgraph as pg
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
+    QAbstractSpinBox,
     QComboBox,
     QLabel,
+    QLineEdit,
+    QMenuBar,
     QSizePolicy,
+    QTabBar,
     QTableWidget,
     QTextEdit,
     QWidget,
@@ -22,6 +26,7 @@ from PySide6.QtWidgets import (
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Result
 from explorer.ui.drawing.swatch import ElidedLabel
+from explorer.ui.widgets.parameter_row import ParameterRow
 from tests.studies.checks import assert_sound
 
 _NO_NUMBER = re.compile(r"\b(nan|NaN|None)\b|(?<![\w_])inf\b")
@@ -107,3 +112,56 @@ def of_names(root: QWidget) -> Iterator[str]:
     for label in root.findChildren(ElidedLabel):
         if label.isVisible() and label.sizeHint().width() > label.width():
             yield f"“{label.text()}” has {label.width()} of {label.sizeHint().width()} pixels"
+
+
+ANSWER_WORDS, GUARANTEE_WORDS, BOUNDS_WORDS, MAP_WORDS = 55, 120, 380, 450
+"""Most words to read at the defaults, numbers counted, on a screen of 1280×800."""
+MOST_ROWS = 5
+"""Of curves drawn, and of those in the legend."""
+MOST_SLIDERS = 4
+PLOT_SHARE = 0.45
+"""Of the window's height, which the plot has at least."""
+_WORD = re.compile(r"\S*\w\S*")
+_TAG = re.compile(r"<[^<>]+>")
+
+
+def words_of(root: QWidget) -> int:
+    """Return how many words are written on what is visible in a widget."""
+    texts: list[str] = []
+    for widget in (root, *root.findChildren(QWidget)):
+        if not widget.isVisible() or isinstance(widget.parent(), (QComboBox, QAbstractSpinBox)):
+            continue
+        if isinstance(widget, (QLabel, QAbstractButton, QLineEdit)):
+            texts.append(widget.text())
+        elif isinstance(widget, QComboBox):
+            texts.append(widget.currentText())
+        elif isinstance(widget, QTabBar):
+            texts += [widget.tabText(i) for i in range(widget.count()) if widget.isTabVisible(i)]
+        elif isinstance(widget, QMenuBar):
+            texts += [action.text() for action in widget.actions()]
+    return len(_WORD.findall(_TAG.sub(" ", "\n".join(texts))))
+
+
+def of_room(window: QWidget) -> Iterator[str]:
+    """Yield what there is too much of, or too little room for, on a screen of 1280×800."""
+    page, of_map = window.workspace, window.workspace is not window.workspaces["bounds"]
+    for what, root, most in (
+        ("the answer", page.answer, ANSWER_WORDS),
+        ("the guarantee", window.guarantee, GUARANTEE_WORDS),
+        ("the window", window, MAP_WORDS if of_map else BOUNDS_WORDS),
+    ):
+        if (count := words_of(root)) > most:
+            yield f"{what} has {count} words, more than {most}"
+    rows = [r for r in window.parameters.findChildren(ParameterRow) if r.isVisible()]
+    if len(rows) > MOST_SLIDERS:
+        yield f"{len(rows)} parameters stand in front"
+    if of_map:
+        return
+    drawn = {s.key for s in page.current_result.series} - page.plot.hidden
+    if len(drawn) > MOST_ROWS:
+        yield f"{len(drawn)} curves are drawn"
+    listed = [row for row in page.legend._rows.values() if row.label.isVisible()]
+    if len(listed) > MOST_ROWS:
+        yield f"{len(listed)} curves are in the legend"
+    if page.plot.height() < PLOT_SHARE * window.height():
+        yield f"the plot has {page.plot.height()} of {window.height()} pixels of height"

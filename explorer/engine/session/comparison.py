@@ -113,6 +113,13 @@ def with_entries(present: Sequence[Entry], more: Sequence[Entry]) -> tuple[Entry
     return together
 
 
+def added_words(more: int) -> str:
+    """Say how many numbers were added."""
+    if not more:
+        return "The comparison has these numbers already."
+    return f"{more} number{'' if more == 1 else 's'} added to the comparison (Compare tab)."
+
+
 def common_parameters(entries: Sequence[Entry]) -> list[Common]:
     """Return the numeric parameters of the rows' studies that matter, most shared first."""
     found: dict[str, Common] = {}

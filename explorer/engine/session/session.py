@@ -27,6 +27,7 @@ from explorer.engine.session.plot_view import (
     pins_from_list,
     pins_to_list,
 )
+from explorer.engine.session.quantities import with_quantity
 from explorer.engine.session.recipe import Recipe, request_from_dict
 from explorer.engine.session.which_view import WhichView, which_from_dict, which_to_dict
 from explorer.studies.base.grid import Grid
@@ -37,7 +38,6 @@ from explorer.studies.base.study import (
     Sweep,
     Value,
     default_request,
-    default_sweep,
     parameter,
     quantity,
 )
@@ -195,12 +195,8 @@ class Session:
 
     def set_quantity(self, key: str) -> None:
         """Put a quantity on the y axis, keeping the x axis if it can stay."""
-        study = get_study(self._state.study)
-        chosen = quantity(study, key)
-        request = replace(self._state.request, quantity=key)
-        if request.sweep is None or request.sweep.key not in chosen.sweeps:
-            sweep = default_sweep(study, chosen.sweeps[0]) if chosen.sweeps else None
-            request = replace(request, sweep=sweep)
+        chosen = quantity(get_study(self._state.study), key)
+        request = with_quantity(self._state.request, key)
         self._commit(self._state.with_request(request), f"show {chosen.name}")
 
     def set_sweep(self, sweep: Sweep, gesture: str | None = None) -> None:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 
+from explorer.privacy.core.bound import Role
 from explorer.studies.base.claims import Claimed
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import (
@@ -93,18 +94,17 @@ def answer_of(study: Study, result: Result, found: Claimed | None) -> Answer | N
 
 
 def _first_number(study: Study, result: Result) -> Answer | None:
-    """Return what the first curve in front says at the sliders' values."""
+    """Return what the first curve in front, baselines apart, says at the sliders' values."""
     keys = primary_keys(study, result.request, [s.key for s in result.series])
-    for key in keys:
-        value = number_of(result, key)
-        series = next(s for s in result.series if s.key == key)
-        if value is not None:
+    there = [s for key in keys for s in result.series if s.key == key]
+    for series in there:
+        value = number_of(result, series.key)
+        if value is not None and series.role is not Role.BASELINE:
             shown = quantity(study, result.request.quantity)
             number = f"{series.role.glyph} {format_number(value, series.role)}"
-            name = short_name(study, key, series.label)
-            unit = f" {shown.unit}" if shown.unit else ""
+            name = short_name(study, series.key, series.label)
             # Without a symbol the name would leave no room; it stands in the sentence.
-            return Answer(f"{shown.symbol} {number}{unit}".strip(), _by(shown, name))
+            return Answer(f"{shown.symbol} {number} {shown.unit}".strip(), _by(shown, name))
     return None
 
 

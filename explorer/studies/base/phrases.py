@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 
 from explorer.privacy.core.bound import Role
@@ -9,6 +10,31 @@ from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.result import Guarantee
 
 _HUNDREDTH = Decimal("0.01")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer in front, in plain words.
+
+    Attributes
+    ----------
+    number : str
+        ``ε ≤ 0.2078``, rounded to its safe side; empty where there is none.
+    text : str
+        What that means, in a sentence or two.
+    beside : str
+        What it rests on; empty where the claim says that.
+    curator_only : bool
+        Whether it is computed from check-ins without accounting: it is stamped, and in no export.
+    more : str
+        What is said to who points at it.
+    """
+
+    number: str
+    text: str
+    beside: str = ""
+    curator_only: bool = False
+    more: str = ""
 
 
 def best_chance(epsilon: float, delta: float = 0.0) -> float:

@@ -27,6 +27,7 @@ from explorer.studies.base.parameters import (
     relevant,
     with_unit,
 )
+from explorer.studies.base.phrases import Answer
 from explorer.studies.base.request import Origin, Request, Selection, all_sides
 from explorer.studies.base.result import (
     Arrow,
@@ -249,22 +250,6 @@ class Advice:
     value: Value
     reason: str
     caution: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer in front, in plain words.
-
-    Attributes
-    ----------
-    number : str
-        ``ε ≤ 0.2078``, rounded to its safe side; empty where there is none.
-    text : str
-        What that means, in a sentence or two.
-    """
-
-    number: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ def _guess(result: Result, _found: Claimed | None) -> Answer | None:
         return None
     right = times_in_100(best_chance(level))
     return Answer(
-        f"δᵢ = {at_most(level)}",
+        f"δᵢ ≤ {at_most(level)}",
         f"With even odds before, the report lets this coordinate be guessed right at most {right} "
         "times in 100 by those who hold this prior. Of the whole record it may rule values out.",
     )

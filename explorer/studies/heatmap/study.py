@@ -8,6 +8,7 @@ from typing import ClassVar
 from explorer.privacy.heatmaps.adaptive.budgets import measured_levels
 from explorer.privacy.heatmaps.pyramid.morton import level_of
 from explorer.studies.base.study import Advice, Context, Face, Request, Result, Study, Value
+from explorer.studies.heatmap.answering.headline import of_draw
 from explorer.studies.heatmap.help import PAGE, PRESETS
 from explorer.studies.heatmap.mechanisms import REFERENCES
 from explorer.studies.heatmap.parameters import PARAMETERS
@@ -24,7 +25,7 @@ class HeatmapStudy(Study):
     needs_data = True
     page = PAGE
     presets = PRESETS
-    faces: ClassVar = {"": Face(("epsilon", "mechanism", "resolution", "sigma"), ())}
+    faces: ClassVar = {"": Face(("epsilon", "mechanism", "resolution", "sigma"), (), of_draw)}
 
     def advice(self, request: Request) -> Advice:
         """Return which mechanism to take."""

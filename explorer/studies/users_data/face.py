@@ -1,9 +1,14 @@
 """What users' data show first."""
 
+import math
+
 from explorer.studies.base.claims import Claimed
 from explorer.studies.base.face import number_of
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Answer, Face, Result
+
+FARTHEST = math.sqrt(2)
+"""Of two tables of shares in ℓ2: all users hold one item, or all hold another."""
 
 
 def _shares(result: Result, _found: Claimed | None) -> Answer | None:
@@ -11,6 +16,8 @@ def _shares(result: Result, _found: Claimed | None) -> Answer | None:
     if rmse is None:
         return None
     text = f"The estimated shares are off by {nearest(rmse)} in all (root mean square)"
+    if rmse > FARTHEST:
+        text = f"Says nothing: no two tables of shares are further apart than {nearest(FARTHEST)}"
     if moved is not None:
         text += f"; an answer lies {nearest(moved)} from its item on average"
     return Answer(f"‖F − K̃‖₂ ≈ {nearest(rmse)}", f"{text}.")

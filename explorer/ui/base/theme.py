@@ -347,6 +347,16 @@ def _sheet(c: Palette) -> str:
     QFrame#answer {{ background: {c.panel}; border: none; border-left: 4px solid {c.accent}; }}
     QLabel#answer-number {{ font-size: 16pt; font-weight: 700; }}
     QLabel#answer-text {{ font-size: 10pt; }}
+    QToolButton#rail {{ background: {c.panel}; border: none; border-left: 1px solid {c.border};
+                        border-radius: 0; padding: 0; }}
+    QToolButton#rail:hover, QToolButton#rail:focus, QToolButton#rail:checked {{
+        border-left: 2px solid {c.accent}; }}
+    QLabel#rail-odds {{ font-size: 8pt; font-weight: 700; }}
+    QLabel#rail-failing {{ color: {c.bad}; font-weight: 700; }}
+    QLabel#rail-failing:disabled {{ color: {c.muted}; font-weight: 400; }}
+    QFrame#over {{ background: {c.panel}; border: 1px solid {c.border}; }}
+    QToolButton#axis-title {{ font-weight: 600; padding: 1px 4px; }}
+    QToolButton#axis-title::menu-indicator {{ image: none; width: 0; }}
     QToolButton#claim {{ padding: 1px 18px 1px 8px; }}
     QFrame#line {{ background: {c.border}; max-height: 1px; border: none; }}
     """

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QMimeData, QObject, QStandardPaths, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 
 from explorer.checkins.model import Mapping
 from explorer.checkins.readers import file_patterns
 from explorer.engine.service import StudyService
+from explorer.engine.session.link import is_link, recipe_of
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import Session
 from explorer.figures.formats import recipe_formats
@@ -98,6 +100,25 @@ class FileController(QObject):
         self._coming = coming
         self._look_at(Path(path), exported=True)
 
+    def open_link(self, text: str, coming: bool = False) -> None:
+        """Ask what a link asks; `coming` as for `open_recipe`."""
+        self._coming = coming
+        try:
+            self._take_recipe(recipe_of(text))
+        except ValueError as error:
+            self.problem.emit(explain(error, "recipe"))
+        self.recognised.emit()
+
+    def choose_link(self, parent: QWidget) -> None:
+        """Ask for a link, one on the clipboard at first, and ask what it asks."""
+        copied = QGuiApplication.clipboard().text().strip()
+        text, given = QInputDialog.getText(
+            parent, "Open link", "What Edit ▸ Copy link put on the clipboard:",
+            text=copied if is_link(copied) else "",
+        )  # fmt: skip
+        if given and text.strip():
+            self.open_link(text)
+
     def _look_at(self, path: Path, exported: bool | None) -> None:
         """Find out what a file is, in the other process: disks are slow, and it may be anything.
 
@@ -112,7 +133,8 @@ class FileController(QObject):
         if raw is None:
             self.open_data(path)
         else:
-            self._take_recipe(path, raw)
+            self._keeper.note_file(path)
+            self._take_recipe(raw)
         self.recognised.emit()
 
     def _unreadable(self, _path: Path, error: Exception) -> None:
@@ -172,7 +194,7 @@ class FileController(QObject):
         if path:
             self.open_recipe(path)
 
-    def _take_recipe(self, path: Path, raw: dict[str, Any]) -> None:
+    def _take_recipe(self, raw: dict[str, Any]) -> None:
         """Ask what a recipe asks, now or once its data are open."""
         try:
             recipe = recipe_from_dict(raw)
@@ -180,14 +202,13 @@ class FileController(QObject):
         except ValueError as error:
             self.problem.emit(explain(error, "recipe"))
             return
-        self._keeper.note_file(path)
         selection = recipe.request.selection
         if recipe.part is not None and self._session.state.selection is None:
             self.waiting = recipe
             if self._coming:
                 return
             self._say(
-                "This file holds settings and not of which check-ins: open check-ins "
+                "This holds settings and not of which check-ins: open check-ins "
                 "(File ▸ Open check-ins…) and they will be asked the same."
             )
             return

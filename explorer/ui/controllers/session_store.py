@@ -286,12 +286,16 @@ class SessionStore(QObject):
             "layout": _text(window.saved_layout()),
             "computing": plain(self.computing),
             "folded": sorted(window.parameters.folded),
-            "views": {
-                key: view.to_dict()
-                for key, view in (
-                    self.views | {k: w.view_state() for k, w in window.workspaces.items()}
-                ).items()
-            },
+            "views": {key: view.to_dict() for key, view in self._views().items()},
+        }
+
+    def _views(self) -> dict[str, ViewState]:
+        """Return how each workspace is looked at; before an answer there is nothing to look at."""
+        pages = {} if self._window is None else self._window.workspaces
+        return self.views | {
+            key: page.view_state()
+            for key, page in pages.items()
+            if not page.view_of_question or page.current_result is not None
         }
 
     def _not_saved(self, error: Exception) -> None:
@@ -310,10 +314,7 @@ class SessionStore(QObject):
             *(entry.request for entry in state.comparison),
         ]
         named = {v for request in asked for _, v in request.values}
-        shown = self.views
-        if self._window is not None:
-            shown = shown | {k: w.view_state() for k, w in self._window.workspaces.items()}
-        named |= {view.picture for view in shown.values() if view.picture}
+        named |= {view.picture for view in self._views().values() if view.picture}
         return {value: path for value, path in known.items() if value in named}
 
     def _changed(self, *_: object) -> None:

@@ -75,6 +75,10 @@ class WorkspaceHost(QMainWindow):
         """Bring a study to the front, from tabs of tools too."""
 
     @abstractmethod
+    def show_tool(self, key: str) -> None:
+        """Bring a tab that is about no one question to the front."""
+
+    @abstractmethod
     def show_problem(self, problem: Problem) -> None:
         """Show what went wrong in the banner."""
 
@@ -99,6 +103,8 @@ class Workspace(QWidget):
         Whether it has the window to itself: no panel tells of the study in front beside it.
     exported : callable
         Returns what File ▸ Export… writes in place of the answer while that is in front, or None.
+    offer : callable
+        Shows buttons for actions of the menus, by their names there, if it has room for any.
     """
 
     exportable_changed = Signal()
@@ -108,11 +114,16 @@ class Workspace(QWidget):
     view_of_question = False
     alone = False
     exported: Callable[[], Exported | None] = staticmethod(lambda: None)
+    offer: Callable[[Mapping[str, QAction]], None] = staticmethod(lambda _: None)
 
     @classmethod
     @abstractmethod
     def for_window(cls, window: WorkspaceHost) -> Self:
         """Return the workspace of a window."""
+
+    def focus_areas(self) -> tuple[QWidget, ...]:
+        """Return what the focus goes round in by F6; a focus proxy gets it first."""
+        return (self,)
 
     def view_actions(self) -> list[QAction]:
         """Return what the View menu offers for this workspace."""

@@ -1,7 +1,6 @@
 """The answer in front: a number, what it means, and by which bound."""
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout
 
 from explorer.figures.captions import parameter_text
@@ -10,12 +9,11 @@ from explorer.studies.base.face import Answer, answer_of, short_name
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Result, relevant
 from explorer.studies.registry import get_study
+from explorer.ui.base.announcer import Announcer
 from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.curves.reading import COMPUTING
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 
-ANNOUNCE_MS = 700
-"""After the last change an answer is read out."""
 BEST = {"bounds": "tightest valid bound", "mechanisms": "best of them"}
 """What is claimed unless the user claims another, by the kind of claim."""
 
@@ -38,6 +36,7 @@ class AnswerStrip(QFrame):
         self.number = styled_label("answer-number")
         self.text = FixedSizeText("answer-text")
         self.by = styled_label("faint", "by")
+        self.badge = styled_label("badge", "curator only")
         self.claim = tool_button("", "Claim another bound", "Claimed bound")
         self.claim.setObjectName("claim")
         self.claim.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -55,7 +54,7 @@ class AnswerStrip(QFrame):
         first.addWidget(self.text, 1)
         second = QHBoxLayout()
         second.setSpacing(6)
-        for widget in (self.by, self.claim):
+        for widget in (self.badge, self.by, self.claim):
             second.addWidget(widget)
         second.addWidget(self.beside, 1)
         layout = QVBoxLayout(self)
@@ -63,8 +62,7 @@ class AnswerStrip(QFrame):
         layout.setSpacing(3)
         layout.addLayout(first)
         layout.addLayout(second)
-        self._late = QTimer(self, singleShot=True, interval=ANNOUNCE_MS)
-        self._late.timeout.connect(self._announce)
+        self.announcer = Announcer(self)
         self.show_computing()
 
     def show_computing(self) -> None:
@@ -87,10 +85,26 @@ class AnswerStrip(QFrame):
         else:
             self._write(answer or Answer("", COMPUTING), _beside(result, found))
 
+    def show_answer(self, answer: Answer) -> None:
+        """Show an answer of which nothing is claimed."""
+        self._result = self._found = None
+        if answer.number != self.number.text():
+            self._widest = 0
+            self.number.setMinimumWidth(0)
+        self._write(answer, answer.beside)
+
+    def set_trailing(self, trailing: bool) -> None:
+        """Grey what is said of an earlier picture, or bring it back."""
+        for widget in (self.number, self.text, self.beside):
+            if widget.isEnabled() == trailing:
+                widget.setEnabled(not trailing)
+
     def words(self) -> str:
         """Return all that is said, as it is read out."""
         by = f"by {self.claim.text()}, {self.beside.text()}" if not self.claim.isHidden() else ""
-        return ". ".join(filter(None, (self.number.text(), self.text.text(), by)))
+        who = self.badge.text() if not self.badge.isHidden() else ""
+        said = (self.number.text(), self.text.text().removesuffix("."), by, who)
+        return ". ".join(filter(None, said))
 
     def _write(self, answer: Answer, beside: str) -> None:
         before = self.words()
@@ -101,6 +115,7 @@ class AnswerStrip(QFrame):
                 self._widest = width if answer.number else 0
                 self.number.setMinimumWidth(self._widest)
         self.text.setText(answer.text)
+        self.text.setToolTip(answer.more)
         self.beside.setText(beside)
         found = self._found
         if found is not None:
@@ -110,6 +125,7 @@ class AnswerStrip(QFrame):
                 self.claim.setText(name)
         for widget, there in (
             (self.number, bool(answer.number)),
+            (self.badge, answer.curator_only),
             (self.by, found is not None),
             (self.claim, found is not None),
             (self.beside, bool(beside)),
@@ -121,12 +137,7 @@ class AnswerStrip(QFrame):
             self.show()
         if self.words() != before:
             self.setAccessibleDescription(self.words())
-            self._late.start()
-
-    def _announce(self) -> None:
-        if self.isVisible():
-            event = QAccessibleAnnouncementEvent(self, self.words())
-            QAccessible.updateAccessibility(event)
+            self.announcer.say(self.words())
 
     def _fill_menu(self) -> None:
         """Offer what may be claimed, with what it says here."""

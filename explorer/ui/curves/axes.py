@@ -1,11 +1,12 @@
-"""What stands on the axes of a bounds plot."""
+"""What stands on the axes of a bounds plot, and what can be done with it."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
 
 from explorer.engine.session.session import Session
 from explorer.studies.base.study import (
@@ -21,8 +22,12 @@ from explorer.studies.base.study import (
     with_unit,
 )
 from explorer.ui.base.styled import styled_label, tool_button
-from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.curves.plot import BoundsPlot
+from explorer.ui.drawing.axis_title import AxisTitle
 from explorer.ui.widgets.value_field import ValueField
+
+_OFFERED = {"copy-link": "Copy link", "export": "Export…"}
+"""Actions of the menus that have a button, and its words."""
 
 
 def axis_words(symbol: str, name: str, unit: str = "") -> str:
@@ -32,60 +37,100 @@ def axis_words(symbol: str, name: str, unit: str = "") -> str:
     )
 
 
-def log_button(tip: str) -> QToolButton:
-    """Return a toggle for a logarithmic axis."""
-    return tool_button("log", tip, tip, checkable=True)
+class RangeBox(QFrame):
+    """Two fields over an axis' title: where the axis starts and ends. Esc closes it.
 
-
-class YAxisBar(QWidget):
-    """Above the plot: the quantity, its scale, back to the whole.
-
-    Signals
-    -------
-    log_chosen(bool)
-    reset_wanted()
+    Parameters
+    ----------
+    title : AxisTitle
+        Of the axis.
+    check : callable
+        Takes a number and which end it is for (``low``, ``high``); returns the one to keep, or
+        raises ValueError with a sentence.
+    change : callable
+        Takes the new ``low`` or ``high``.
     """
 
-    log_chosen = Signal(bool)
-    reset_wanted = Signal()
+    def __init__(
+        self,
+        title: AxisTitle,
+        check: Callable[[float, str], float],
+        change: Callable[..., object],
+    ) -> None:
+        super().__init__(title, Qt.WindowType.Popup)
+        self._title = title
+        self.setObjectName("card")
+        self.low = ValueField(lambda x: check(x, "low"))
+        self.high = ValueField(lambda x: check(x, "high"))
+        self.low.entered.connect(lambda x: change(low=float(x)))
+        self.high.entered.connect(lambda x: change(high=float(x)))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 8, 10, 8)
+        for words, end, field in (("from", "Start", self.low), ("to", "End", self.high)):
+            field.setAccessibleName(f"{end} of the {title.axis} axis")
+            field.setFixedWidth(92)
+            row.addWidget(styled_label("muted", words))
+            row.addWidget(field)
+        title.range_wanted.connect(self.open)
 
-    def __init__(self, session: Session) -> None:
+    def open(self) -> None:
+        """Open over the title, so that it stays on the plot."""
+        self.adjustSize()
+        above = self._title.axis == "x"
+        high = -self.height() if above else self._title.height()
+        self.move(self._title.mapToGlobal(QPoint(self._title.width() - self.width(), high)
+                                          if above else QPoint(0, high)))  # fmt: skip
+        self.show()
+        self.low.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+
+class ActionRow(QWidget):
+    """Above the plot: what is done with the answer, and back to the whole."""
+
+    def __init__(self) -> None:
         super().__init__()
-        self._session = session
-        self._shown: tuple[str, str, bool] | None = None
-        self.quantity = ChoiceBox("Quantity on the y axis")
-        self.quantity.setMaximumWidth(420)
-        self.quantity.setMinimumContentsLength(5)
-        self.log = log_button("Logarithmic y axis")
         tip = "Show the whole sweep again (double-click the plot, or 0)"
         self.reset = tool_button("↺", tip, "Reset view")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 8, 12, 0)
-        label = QLabel("<b>y</b>")
-        label.setBuddy(self.quantity)
-        for widget, stretch in ((label, 0), (self.quantity, 100), (self.log, 0)):
-            layout.addWidget(widget, stretch)
-        layout.addStretch(1)
-        layout.addWidget(self.reset)
-        self._layout = layout
-        self.quantity.activated.connect(lambda i: session.set_quantity(self.quantity.itemData(i)))
-        self.log.clicked.connect(self.log_chosen)
-        self.reset.clicked.connect(self.reset_wanted)
+        self._layout = QHBoxLayout(self)
+        self._layout.setContentsMargins(12, 6, 12, 2)
+        self._left = 0
+        """How many buttons stand on the left."""
+        self._layout.addStretch(1)
+        self._layout.addWidget(self.reset)
 
-    def add_button(self, text: str, action: QAction, tip: str) -> QToolButton:
-        """Offer an action before the button that resets the view."""
+    def add_button(self, text: str, action: QAction, tip: str, last: bool = False) -> QToolButton:
+        """Offer an action, right of those before: on the left or, `last`, at the right end."""
         key = action.shortcut().toString()
         with_key = f"{tip} ({key})" if key else tip
         button = tool_button(text, with_key, tip, checkable=action.isCheckable())
         button.clicked.connect(lambda _=False: action.trigger())
         action.changed.connect(lambda: self._follow(button, action))
-        self._layout.insertWidget(self._layout.count() - 1, button)
+        self._layout.insertWidget(self._layout.count() - 1 if last else self._left, button)
+        self._left += not last
         return button
+
+    def offer(self, actions: Mapping[str, QAction]) -> None:
+        """Show buttons for what the menus offer."""
+        for key, words in _OFFERED.items():
+            self.add_button(words, actions[key], actions[key].statusTip() or words, last=True)
 
     @staticmethod
     def _follow(button: QToolButton, action: QAction) -> None:
         button.setChecked(action.isChecked())
         button.setEnabled(action.isEnabled())
+
+
+class YAxis(QObject):
+    """The quantity on the y axis and its scale; its range is of the view alone."""
+
+    def __init__(self, session: Session, plot: BoundsPlot) -> None:
+        super().__init__(plot)
+        self._plot = plot
+        self._shown: tuple[str, str, bool] | None = None
+        self.title = plot.titles.y
+        self.title.chosen.connect(session.set_quantity)
+        self.range = RangeBox(self.title, self._checked, self._change)
+        self.title.range_wanted.connect(self._fill)
 
     def show_request(self, study: Study, request: Request, y_log: bool) -> None:
         """Show what a request has on its y axis."""
@@ -94,42 +139,39 @@ class YAxisBar(QWidget):
             return
         self._shown = shown
         items = [(q.key, axis_words(q.symbol, q.name, q.unit)) for q in study.quantities]
-        self.quantity.offer(items, request.quantity)
-        self.log.setChecked(y_log)
+        self.title.offer(items, request.quantity, y_log)
+
+    def _fill(self) -> None:
+        low, high = self._plot.data_ranges()[1]
+        self.range.low.set_number(low)
+        self.range.high.set_number(high)
+
+    def _checked(self, number: float, end: str) -> float:
+        low, high = self._plot.data_ranges()[1]
+        low, high = (number, high) if end == "low" else (low, number)
+        _check_ends(low, high, self._plot.y_log)
+        return number
+
+    def _change(self, **ends: float) -> None:
+        x, (low, high) = self._plot.data_ranges()
+        kept = x if self._plot.user_view else None
+        self._plot.set_data_ranges(kept, (ends.get("low", low), ends.get("high", high)))
+        self._plot.view_changed.emit()
 
 
-class XAxisBar(QWidget):
-    """Below the plot: the swept parameter, its range and scale."""
+class XAxis(QObject):
+    """The swept parameter, its range and scale."""
 
-    def __init__(self, session: Session) -> None:
-        super().__init__()
+    def __init__(self, session: Session, plot: BoundsPlot) -> None:
+        super().__init__(plot)
         self._session = session
         self._study: Study | None = None
         self._shown: tuple[str, str, Sweep | None, tuple[str, ...]] | None = None
         self._left: dict[tuple[str, str], Sweep] = {}
-        self.parameter = ChoiceBox("Parameter on the x axis")
-        self.parameter.setMaximumWidth(360)
-        self.log = log_button("Logarithmic x axis")
-        self.low = ValueField(lambda x: self._checked_end(x, "low"))
-        self.high = ValueField(lambda x: self._checked_end(x, "high"))
-        self.low.setAccessibleName("Start of the x axis")
-        self.high.setAccessibleName("End of the x axis")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 0, 12, 8)
-        label = QLabel("<b>x</b>")
-        label.setBuddy(self.parameter)
-        layout.addWidget(label)
-        layout.addWidget(self.parameter, 3)
-        layout.addWidget(self.log)
-        layout.addStretch(1)
-        for words, field in (("from", self.low), ("to", self.high)):
-            layout.addWidget(styled_label("muted", words))
-            field.setFixedWidth(92)
-            layout.addWidget(field)
-        self.parameter.activated.connect(lambda i: self._choose(self.parameter.itemData(i)))
-        self.log.clicked.connect(self._choose_scale)
-        self.low.entered.connect(lambda x: self._change(low=float(x)))
-        self.high.entered.connect(lambda x: self._change(high=float(x)))
+        self.title = plot.titles.x
+        self.title.chosen.connect(self._choose)
+        self.title.log_chosen.connect(self._choose_scale)
+        self.range = RangeBox(self.title, self._checked, self._change)
 
     def show_request(self, study: Study, request: Request) -> None:
         """Show what a request has on its x axis."""
@@ -141,19 +183,18 @@ class XAxisBar(QWidget):
         if shown == self._shown:
             return
         self._shown = shown
-        self.setVisible(sweep is not None)
+        self.title.setVisible(sweep is not None)
         if sweep is None:
             return
         self._left[study.id, sweep.key] = sweep
         items = [(p.key, axis_words(p.symbol, p.name, p.unit)) for p in swept]
-        self.parameter.offer(items, sweep.key)
+        self.title.offer(items, sweep.key, sweep.scale is Scale.LOG)
         p = parameter(study, sweep.key)
-        self.log.setChecked(sweep.scale is Scale.LOG)
-        self.log.setEnabled(sweep.low > 0)
+        self.title.log.setEnabled(sweep.low > 0)
         whole = p.kind is Kind.INTEGER
-        self.low.set_number(round(sweep.low) if whole else sweep.low)
-        self.high.set_number(round(sweep.high) if whole else sweep.high)
-        for field in (self.low, self.high):
+        self.range.low.set_number(round(sweep.low) if whole else sweep.low)
+        self.range.high.set_number(round(sweep.high) if whole else sweep.high)
+        for field in (self.range.low, self.range.high):
             field.set_help(f"Between {p.low:g} and {p.high:g}")
 
     def _present(self) -> tuple[Parameter, Sweep]:
@@ -162,15 +203,12 @@ class XAxisBar(QWidget):
         assert sweep is not None
         return parameter(self._study, sweep.key), sweep
 
-    def _checked_end(self, number: float, end: str) -> float:
+    def _checked(self, number: float, end: str) -> float:
         p, sweep = self._present()
         low, high = (number, sweep.high) if end == "low" else (sweep.low, number)
         if not p.low <= number <= p.high:
             raise ValueError(f"{p.symbol} runs from {p.low:g} to {p.high:g}")
-        if not low < high:
-            raise ValueError(f"the axis must grow: {low:g} is not below {high:g}")
-        if sweep.scale is Scale.LOG and low <= 0:
-            raise ValueError("a logarithmic axis starts above 0")
+        _check_ends(low, high, sweep.scale is Scale.LOG)
         return p.clamp(number)
 
     def _choose(self, key: str) -> None:
@@ -183,3 +221,11 @@ class XAxisBar(QWidget):
 
     def _change(self, **changes: Any) -> None:
         self._session.set_sweep(replace(self._present()[1], **changes))
+
+
+def _check_ends(low: float, high: float, log: bool) -> None:
+    """Raise ValueError with a sentence if an axis can't run from low to high."""
+    if not low < high:
+        raise ValueError(f"the axis must grow: {low:g} is not below {high:g}")
+    if log and low <= 0:
+        raise ValueError("a logarithmic axis starts above 0")

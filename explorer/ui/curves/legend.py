@@ -52,12 +52,18 @@ class Legend(QWidget):
         The key of the curve to show alone, or no longer alone.
     pin_wanted(str)
         The key of the curve to pin alone.
+    compare_wanted(str)
+        The key of the curve whose number is to be compared.
+    chosen(str)
+        The key of the curve to draw bold; empty for none.
     """
 
     toggled = Signal(str, bool)
     claim_wanted = Signal(str)
     solo_wanted = Signal(str)
     pin_wanted = Signal(str)
+    compare_wanted = Signal(str)
+    chosen = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
@@ -71,6 +77,7 @@ class Legend(QWidget):
         """Font and names of last time, and the widest name's pixels."""
         self._claimable: Collection[str] = ()
         self._claim, self._best = "", BEST["bounds"]
+        self._chosen = ""
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(8)
@@ -145,6 +152,7 @@ class Legend(QWidget):
                     item, name, styles[key], key not in hidden, words,
                     values.get(key) is not None, why if chosen else "", mark if chosen else "",
                 )  # fmt: skip
+                self._rows[key].set_chosen(key == self._chosen)
         self.told.setText(
             " · ".join(shorten(told[key], _LETTERS, placeholder=" …") for key in self._rest)
         )
@@ -154,6 +162,23 @@ class Legend(QWidget):
         """Show the rows of the further curves, or their values in a line."""
         self._open = opened
         self._show_rest()
+
+    def choose(self, key: str) -> None:
+        """Mark the row of one curve; none with an empty key."""
+        self._chosen = key
+        for other, row in self._rows.items():
+            row.set_chosen(other == key)
+
+    def order(self, hidden: Collection[str] = ()) -> list[str]:
+        """Return the keys of the curves from top to bottom, but the hidden ones."""
+        return [key for key in (*self._front, *self._rest) if key not in hidden]
+
+    def words_of(self, key: str) -> str:
+        """Return what a curve is and says here, as it is read out."""
+        row = self._rows[key]
+        said = row.label.text(), row.role.text().lstrip("≤≥=≈~ "), row.value.text()
+        here = self.here.text().partition(" · ")[0]
+        return ", ".join(filter(None, (*said, here)))
 
     def wanted_width(self, most: int = 380) -> int:
         """Return the width at which no name is cut, names counted up to so many pixels."""
@@ -178,6 +203,9 @@ class Legend(QWidget):
         _offer(menu, "Show alone, or all again\tS", lambda: self.solo_wanted.emit(key))
         _offer(menu, "Hide" if shown else "Show", lambda: self.toggled.emit(key, not shown))
         _offer(menu, "Pin this curve", lambda: self.pin_wanted.emit(key))
+        bold = key == self._chosen
+        _offer(menu, "Draw as the others" if bold else "Draw bold\tReturn",
+               lambda: self.chosen.emit("" if bold else key))  # fmt: skip
         menu.addSeparator()
         value, series = row.value.text(), row.series
         assert series is not None
@@ -187,6 +215,7 @@ class Legend(QWidget):
             glyph = ""
         _offer(menu, "Copy value", lambda: _copy(f"{glyph}{value}"), known)
         _offer(menu, "Copy source", lambda: _copy(f"{series.label}: {series.reference}"))
+        _offer(menu, "Add to Compare", lambda: self.compare_wanted.emit(key), known)
         return menu
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
@@ -197,6 +226,17 @@ class Legend(QWidget):
             menu = self.menu_for(key)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.popup(event.globalPos())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Choose the curve under the pointer, or let go of it."""
+        key = self._at(round(event.position().y()))
+        if key and event.button() is Qt.MouseButton.LeftButton:
+            self._toggle(key)
+        else:
+            event.ignore()
+
+    def _toggle(self, key: str) -> None:
+        self.chosen.emit("" if key == self._chosen else key)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show the curve under the pointer alone, or all again."""
@@ -209,6 +249,8 @@ class Legend(QWidget):
         key = self._in_focus()
         if event.key() == Qt.Key.Key_S and key and not event.modifiers():
             self.solo_wanted.emit(key)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and key:
+            self._toggle(key)
         else:
             event.ignore()
 

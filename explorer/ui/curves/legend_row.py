@@ -72,6 +72,7 @@ class LegendRow:
         self.check.clicked.connect(lambda on: toggled(self.key, on))
         self._described: tuple[object, ...] = ()
         self._claimed = self._tip = ""
+        self._chosen = False
 
     @property
     def widgets(self) -> tuple[QWidget, ...]:
@@ -94,6 +95,7 @@ class LegendRow:
         self.check.setChecked(visible)
         self.value.setText(words)
         self.value.setEnabled(known)
+        self.check.setAccessibleDescription(f"{series.role.value} {words}")
         described = (series.key, name, series.label, series.role, series.grade, series.note,
                      series.undefined_reason, series.present.all(), series.computing,
                      mark)  # fmt: skip
@@ -108,12 +110,18 @@ class LegendRow:
         for widget in (*self.widgets, self.label):
             widget.setToolTip(f"<p>{tip}</p>")
 
+    def set_chosen(self, chosen: bool) -> None:
+        """Write the name bold because the curve is drawn bold, or as it is else."""
+        if chosen != self._chosen:
+            self._chosen = chosen
+            self.label.set_strong(chosen or not self.tag.isHidden())
+
     def _describe(self, series: Series, name: str, mark: str) -> None:
         """Write what stays while the values of a curve change."""
         self.check.setAccessibleName(f"show {series.label}")
         partly = not series.present.all() and not series.computing
         self.label.setText(("⊘ " if partly else "") + name)
-        self.label.set_strong(bool(mark))
+        self.label.set_strong(bool(mark) or self._chosen)
         self.tag.setText(mark)
         self.tag.setVisible(bool(mark))
         graded = f" · {series.grade.value}" if series.role in (Role.UPPER, Role.LOWER) else ""

@@ -1,15 +1,18 @@
-"""Which curves of the quantity in front are drawn, from the legend to the session and back."""
+"""Which curves of the quantity in front are drawn, claimed and compared: legend to session."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from PySide6.QtCore import QObject
 
+from explorer.engine.session.comparison import entries_of, with_entries
 from explorer.engine.session.plot_view import PlotView, Subject, first_keys, hidden_keys
 from explorer.engine.session.session import Session
-from explorer.studies.base.claims import Claimed
+from explorer.studies.base.claims import Claimed, claimed
 from explorer.studies.base.face import short_name
 from explorer.studies.base.study import Result
 from explorer.studies.registry import get_study
+from explorer.ui.curves.answer_strip import AnswerStrip
 from explorer.ui.curves.legend import Legend
 
 
@@ -82,3 +85,43 @@ class Looking(QObject):
     def _toggle(self, key: str, shown: bool) -> None:
         text = f"{'show' if shown else 'hide'} curve"
         self._session.set_look(self.subject, self.look.ticked(key, shown), text)
+
+    def add_to_comparison(self, result: Result, hidden: Collection[str], claim: str) -> str:
+        """Add an answer's numbers at the sliders' values to the comparison; return what was done.
+
+        Those of hidden curves are left out.
+        """
+        before = self._session.state.comparison
+        try:
+            entries = with_entries(before, entries_of(result, hidden, claim))
+        except ValueError as error:
+            return f"{error}."
+        self._session.set_comparison(entries, "add to comparison")
+        more = len(entries) - len(before)
+        if not more:
+            return "The comparison has these numbers already."
+        return f"{more} number{'' if more == 1 else 's'} added to the comparison (Compare tab)."
+
+
+class Claiming(QObject):
+    """Keeps what the user claims of the quantity in front; each choice can be undone."""
+
+    def __init__(self, session: Session, legend: Legend, answer: AnswerStrip) -> None:
+        super().__init__(legend)
+        self._session = session
+        self._subject = ("", "")
+        self.key = ""
+        """Of the curve that is claimed of the answer drawn; empty for the tightest valid bound."""
+        legend.claim_wanted.connect(self._claim)
+        answer.claim_wanted.connect(self._claim)
+
+    def of(self, result: Result) -> tuple[Claimed | None, tuple[str, ...]]:
+        """Return what is claimed of an answer, and the keys of the curves that may be."""
+        study, shown = self._subject = (result.request.study, result.request.quantity)
+        self.key = self._session.state.claim_of(study, shown)
+        claim = get_study(study).claims.get(shown)
+        return (None, ()) if claim is None else (claimed(result, self.key), claim.among)
+
+    def _claim(self, key: str) -> None:
+        look = self._session.state.look_of(*self._subject)
+        self._session.set_look(self._subject, replace(look, claim=key), "change claim")

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pyqtgraph as pg
@@ -19,7 +20,7 @@ from explorer.figures.geometry import (
     whole_axis,
 )
 from explorer.studies.base.numbers import format_number
-from explorer.studies.base.study import Mark, Result, Series
+from explorer.studies.base.study import Result, Series
 from explorer.ui.curves.handles import Handles
 from explorer.ui.curves.lanes import AbsenceLanes, InvalidRanges
 from explorer.ui.curves.reading import (
@@ -29,19 +30,19 @@ from explorer.ui.curves.reading import (
     value_at,
     wrapped,
 )
+from explorer.ui.drawing.axis_title import AxisTitles
 from explorer.ui.drawing.crosshair import Crosshair
-from explorer.ui.drawing.curves import DOT_SIZE, Curve
+from explorer.ui.drawing.curves import Curve
 from explorer.ui.drawing.end_names import EndName, EndNames
-from explorer.ui.drawing.plot_keys import WHOLE, moved_by
+from explorer.ui.drawing.fitting import whole_view
+from explorer.ui.drawing.plot_keys import WHOLE, curve_steps, guide_steps, moved_by
 from explorer.ui.drawing.plot_label import PlotLabel
-from explorer.ui.drawing.value_axis import ValueAxis, hull, nice_range, with_room
+from explorer.ui.drawing.value_axis import ValueAxis
 
 NAMED_FROM = 1100
 """Pixels of the window from which on curves have their names at their ends."""
-DEEPEST_DECADES = 15
-"""A logarithmic y axis starts at most so far below its top."""
-_HALF_A_DOT = DOT_SIZE / 2 + 2
-"""Pixels between a dot's middle and the frame that shows it whole."""
+_CHOSEN_WIDTH = 1.9
+"""Of the chosen curve, as a multiple of what it is else."""
 
 
 class BoundsPlot(pg.GraphicsView):
@@ -54,11 +55,18 @@ class BoundsPlot(pg.GraphicsView):
     line_released()
     view_changed()
         The user zoomed or panned, or went back.
+    guide_stepped(float)
+        The line is to move by so many steps of its slider.
+    curve_stepped(int)
+        The next curve below (1) or above (-1) is wanted; 0 for none.
+
     """
 
     line_dragged = Signal(float)
     line_released = Signal()
     view_changed = Signal()
+    guide_stepped = Signal(float)
+    curve_stepped = Signal(int)
 
     def __init__(self) -> None:
         super().__init__(background=None)
@@ -74,7 +82,7 @@ class BoundsPlot(pg.GraphicsView):
         """Curves that only complete answers have, until the next."""
         self._styles: dict[str, style.SeriesStyle] = {}
         self._short_names: Mapping[str, str] = {}
-        self._claimed = ""
+        self._claimed = self.chosen = ""
         self._theme = style.LIGHT
         self.user_view = False
         """Whether the user zoomed or panned away from the whole."""
@@ -84,10 +92,11 @@ class BoundsPlot(pg.GraphicsView):
         self.view = pg.ViewBox(enableMenu=False, defaultPadding=0.0)
         self.view.disableAutoRange()
         self.view.sigRangeChangedManually.connect(self._user_moved)
-        self.left, self.bottom = ValueAxis("left"), ValueAxis("bottom")
+        self.left, self.bottom = ValueAxis("left", False), ValueAxis("bottom", False)
+        self.titles = AxisTitles(self, self.view)
         frame = pg.GraphicsWidget()
         layout = QGraphicsGridLayout(frame)
-        layout.setContentsMargins(6, 12, 18, 4)
+        layout.setContentsMargins(6, self.titles.height + 4, 18, self.titles.height)
         layout.setSpacing(0)
         layout.addItem(self.left, 0, 0)
         layout.addItem(self.view, 0, 1)
@@ -204,7 +213,7 @@ class BoundsPlot(pg.GraphicsView):
         wide = bool(self._short_names) and self.window().width() >= NAMED_FROM
         drawn = [self._drawn(s) for s in self._visible() if wide and not s.pin]
         self.end_names.show_names(
-            [EndName(d.name, d.colour, d.series.key == self._claimed, d.curve)
+            [EndName(d.name, d.colour, d.series.key in (self._claimed, self.chosen), d.curve)
              for d in drawn if d.series.mark in FUNCTIONS]
         )  # fmt: skip
 
@@ -231,12 +240,22 @@ class BoundsPlot(pg.GraphicsView):
         self.line_label.set_anchor((1.0 if at > x0 + 0.8 * (x1 - x0) else 0.0, 0.0))
         self.line_label.setPos(at, y1)
 
+    def choose(self, key: str) -> None:
+        """Draw one curve bolder than the others; none with an empty key."""
+        self.chosen = key
+        if self.result is not None:
+            self._restyle(self.result)
+            self._name_ends()
+
     def style_of(self, key: str) -> style.SeriesStyle:
         """Return how a series of the present result is drawn."""
         return self._styles[key]
 
     def _restyle(self, result: Result) -> None:
         self._styles = style.series_styles(result.series, self._theme.name)
+        if self.chosen in self._styles:
+            plain = self._styles[self.chosen]
+            self._styles[self.chosen] = replace(plain, width=plain.width * _CHOSEN_WIDTH)
         for key, curve in self._curves.items():
             curve.set_style(self._styles[key], self._theme.axes, self.devicePixelRatioF())
 
@@ -291,40 +310,18 @@ class BoundsPlot(pg.GraphicsView):
         self.view_changed.emit()
 
     def fit(self) -> None:
-        """Show the whole sweep, and all of every visible curve that is not a function of x.
-
-        Bars alone need no more room than they take: a map of 8 levels has none up to the 11th.
-        """
+        """Show the whole sweep, and all of every visible curve that is not a function of x."""
         if self.result is None:
             return
         extents = [(s.mark, self._curves[s.key].extent) for s in self._visible()]
-        extents = [(mark, ends) for mark, ends in extents if math.isfinite(ends[0])]
-        sides = [e[:2] for mark, e in extents if mark is not Mark.LINE]
-        sweep = self.result.request.sweep
-        bars_alone = bool(extents) and all(mark is Mark.BARS for mark, _ in extents)
-        if sweep is not None and not bars_alone:
-            ends = axis_coordinates(np.array([sweep.low, sweep.high]), self.x_log)
-            if np.isfinite(ends).all():
-                sides.append((float(ends[0]), float(ends[1])))
-        x0, x1 = hull(sides or [e[:2] for _, e in extents])
+        sweep, ends = self.result.request.sweep, None
+        if sweep is not None:
+            low, high = axis_coordinates(np.array([sweep.low, sweep.high]), self.x_log)
+            ends = float(low), float(high)
         before = self.view.viewRange()
-        dots = [ends for mark, ends in extents if mark is Mark.DOTS]
-        x1 = x1 if x1 > x0 else x0 + 1.0
-        if dots:
-            left, right = hull([e[:2] for e in dots])
-            x0, x1 = with_room(x0, x1, left, right, _HALF_A_DOT / max(self.view.width(), 100.0))
-        wanted = [[x0, x1], before[1]]
-        if extents:
-            low, high = hull([e[2:] for _, e in extents])
-            if self.y_log:
-                low = max(low, high - DEEPEST_DECADES)
-            low, high = nice_range(low, high, self.y_log)
-            room = max(self.view.height() - self.lanes.pixels, 1.0)
-            if dots:
-                down, up = hull([e[2:] for e in dots])
-                low, high = with_room(low, high, down, up, _HALF_A_DOT / max(room, 100.0))
-            # The lanes stand below the curves, not on them.
-            wanted[1] = [low - (high - low) * self.lanes.pixels / room, high]
+        # The lanes stand below the curves, not on them.
+        wanted = whole_view(extents, ends, before, (self.view.width(), self.view.height()),
+                            self.lanes.pixels, self.y_log)  # fmt: skip
         if wanted != before:
             self.view.setRange(
                 xRange=wanted[0], yRange=wanted[1], padding=0, disableAutoRange=False
@@ -350,7 +347,8 @@ class BoundsPlot(pg.GraphicsView):
         reason = self.lanes.reason_at(point.x(), area.bottom() - position.y())
         drawn = [self._drawn(s) for s in self._visible()]
         shown, nearest = nearest_curves(drawn, point.x(), point.y())
-        head = (self._x_symbol(), format_number(self._data_x(point.x())))
+        symbol = str(self.bottom.labelText).split("  ")[0]
+        head = (symbol, format_number(self._data_x(point.x())))
         text = wrapped(reason) if reason else hover_table(
             head, drawn, shown, nearest, (point.x(), point.y()), self.view.viewPixelSize(),
             self.invalid.reason_at(point.x()),
@@ -361,9 +359,6 @@ class BoundsPlot(pg.GraphicsView):
     def _drawn(self, s: Series) -> Drawn:
         colour = self._styles[s.key].colour
         return Drawn(s, self._short_names.get(s.key, s.label), colour, self._curves[s.key])
-
-    def _x_symbol(self) -> str:
-        return str(self.bottom.labelText).split("  ")[0]
 
     def _data_x(self, x: float) -> float:
         return 10**x if self.x_log else x
@@ -396,17 +391,22 @@ class BoundsPlot(pg.GraphicsView):
 
     def _resized(self, *_: object) -> None:
         """Fit to the room that the axes and their words leave."""
+        self.titles.place()
         if not self.user_view:
             self.fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Act on the keys that are this widget's own."""
         key = Qt.Key(event.key())
-        if moved_by(self.view, key):
+        if (steps := guide_steps(event)) and self.value_line.isVisible():
+            self.guide_stepped.emit(steps)
+        elif (by := curve_steps(event)) or (key == Qt.Key.Key_Escape and self.chosen):
+            self.curve_stepped.emit(by)
+        elif moved_by(self.view, key):
             self._user_moved()
         elif key in WHOLE:
             self.reset_view()
-        else:
+        elif not self.titles.open(key):
             event.ignore()
 
 

@@ -1,6 +1,7 @@
 """The Bounds tab: axes, plot, legend and numbers of a study that answers with curves."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Self
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -8,7 +9,6 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from explorer.engine.service import StudyService
-from explorer.engine.session.comparison import entries_of, with_entries
 from explorer.engine.session.plot_view import Pin, PlotView, pins_from_list, pins_to_list
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
@@ -28,11 +28,11 @@ from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
 from explorer.ui.curves.answer_strip import AnswerStrip
-from explorer.ui.curves.axes import XAxisBar, YAxisBar, axis_words
-from explorer.ui.curves.claiming import Claiming
+from explorer.ui.curves.axes import ActionRow, XAxis, YAxis, axis_words
+from explorer.ui.curves.guide import Guide
 from explorer.ui.curves.legend import Legend
 from explorer.ui.curves.legend_area import LegendArea
-from explorer.ui.curves.looking import Looking
+from explorer.ui.curves.looking import Claiming, Looking
 from explorer.ui.curves.pin_list import PinList
 from explorer.ui.curves.pinning import Pinning
 from explorer.ui.curves.plot import BoundsPlot
@@ -59,10 +59,12 @@ class BoundsWorkspace(Workspace):
         What was done, for the status bar.
     view_changed()
         Something about the view, not about the question, was changed.
+    compare_wanted()
     """
 
     said = Signal(str)
     view_changed = Signal()
+    compare_wanted = Signal()
     view_of_question = True
 
     def __init__(
@@ -86,6 +88,7 @@ class BoundsWorkspace(Workspace):
         self.pinning = Pinning(session, service, self.pin_list)
         self.claiming = Claiming(session, self.legend, self.answer)
         self.looking = Looking(session, self.legend)
+        self.guide = Guide(session, self.plot, self.legend, self.answer)
         self._found: tuple[Claimed | None, tuple[str, ...]] = (None, ())
         self.plot.handles.set_session(session)
         self.pinning.answered.connect(self._redraw)
@@ -106,11 +109,14 @@ class BoundsWorkspace(Workspace):
         watch("solve", "solving", solving.busy_changed, solving.cancel)
         watch("pins", "computing pinned curves", pinned.busy_changed, pinned.cancel)
         page.said.connect(window.show_status)
+        page.compare_wanted.connect(partial(window.show_tool, "compare"))
         return page
 
     def _build(self) -> None:
-        self.y_bar, self.x_bar = YAxisBar(self._session), XAxisBar(self._session)
         self.plot = BoundsPlot()
+        self.row = ActionRow()
+        self.offer = self.row.offer
+        self.y_axis, self.x_axis = YAxis(self._session, self.plot), XAxis(self._session, self.plot)
         self.solve_bar = SolveBar()
         self.legend = Legend()
         self.pin_list = PinList()
@@ -121,36 +127,37 @@ class BoundsWorkspace(Workspace):
         self.stale = StaleMark(self.plot, (self.answer, self.legend, self.readouts), self.plot.view)
         self.beside = LegendArea(self.legend, self.pin_list, self.readouts)
         self.below = PlotTables(self.beside)
-        above = QWidget()
-        column = QVBoxLayout(above)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
+        self.above = QWidget()
+        self.above.setFocusProxy(self.plot)
+        column, lower = QVBoxLayout(self.above), QVBoxLayout(under := QWidget())
+        for box in (column, lower):
+            box.setContentsMargins(0, 0, 0, 0)
+            box.setSpacing(4)
         self.preset_note = PresetNote(self._session, self)  # else it shows as a window at first
         column.addWidget(ShortArea(self.preset_note, self))
-        column.addWidget(self.answer)
-        column.addWidget(self.y_bar)
-        column.addWidget(self.plot, 1)
-        column.addWidget(self.x_bar)
-        column.addWidget(self.solve_bar)
-        column.addWidget(ShortArea(self.notes, self))
+        for part in (self.answer, self.row, self.plot, self.solve_bar):
+            column.addWidget(part, int(part is self.plot))
+        lower.addWidget(ShortArea(self.notes, self))  # the plot is as high with notes as without
+        lower.addWidget(self.below, 1)
         self.splitter = QSplitter(Qt.Orientation.Vertical)
-        self.splitter.addWidget(above)
-        self.splitter.addWidget(self.below)
+        for half in (self.above, under):
+            self.splitter.addWidget(half)
         self.splitter.setStretchFactor(0, 1)
         self.splitter.setCollapsible(0, False)
-        self.splitter.setSizes([500, 205])
+        self.splitter.setSizes([520, 186])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.splitter)
 
-        self.y_bar.log_chosen.connect(self._set_y_log)
-        self.y_bar.reset_wanted.connect(self.plot.reset_view)
+        self.y_axis.title.log_chosen.connect(self._set_y_log)
+        self.row.reset.clicked.connect(self.plot.reset_view)
         self.plot.line_dragged.connect(self._line_dragged)
         self.plot.line_released.connect(self._line_released)
         self.plot.view_changed.connect(self.view_changed)
         self.legend.pin_wanted.connect(
             lambda key: self.pinning.pin(frozenset(self.looking.keys) - {key})
         )
+        self.legend.compare_wanted.connect(self.add_to_comparison)
         self._reset = self._action("Reset plot view", self.plot.reset_view)
         self._y_log = self._action("Logarithmic y axis", self._set_y_log, checkable=True)
         self._solve = self._action(
@@ -160,17 +167,16 @@ class BoundsWorkspace(Workspace):
             "&Pin these curves", lambda: self.pinning.pin(self.plot.hidden), "Ctrl+P"
         )
         self._unpin = self._action("&Unpin all", lambda: self.pinning.unpin_all())
-        self._compare = self._action("Add to &comparison", self.add_to_comparison, "Ctrl+D")
+        self._compare = self._action(
+            "Add to &comparison", lambda: self.add_to_comparison(), "Ctrl+D"
+        )
+        self._compare_now = self._action("Add and compare &now", self._add_and_go, "Ctrl+Shift+D")
         for name, action, tip in (
             ("Solve…", self._solve, "Find the parameter that reaches a target"),
             ("Pin", self._pin, "Keep these curves, dashed, for reference"),
-            (
-                "Add to Compare",
-                self._compare,
-                "Add the numbers at the sliders' values to the Compare tab",
-            ),
+            ("Add to Compare", self._compare, "Add the numbers at the sliders' values to Compare"),
         ):
-            self.y_bar.add_button(name, action, tip)
+            self.row.add_button(name, action, tip)
 
     def _action(
         self, text: str, triggered: Callable[..., None], shortcut: str = "", checkable: bool = False
@@ -181,12 +187,18 @@ class BoundsWorkspace(Workspace):
 
     # What the window asks of a workspace
 
+    def focus_areas(self) -> tuple[QWidget, ...]:
+        """Return the plot with what stands around it, and the tabs below it."""
+        return self.above, self.below
+
     def view_actions(self) -> list[QAction]:
         """Return what the View menu offers for this workspace."""
-        return [self._reset, self._y_log, self._solve, self._pin, self._unpin, self._compare]
+        return [self._reset, self._y_log, self._solve, self._pin, self._unpin, self._compare,
+                self._compare_now]  # fmt: skip
 
     def close_workspace(self) -> None:
         """Disconnect from the session."""
+        self.guide.end_gesture()
         self._line_late.stop()
         self._session.changed.disconnect(self._state_changed)
         self.solving.close()
@@ -228,24 +240,17 @@ class BoundsWorkspace(Workspace):
         """Return an answer as it is drawn: with what is pinned beside it."""
         return self.pinning.beside(result, self.looking.hidden_of)
 
-    def add_to_comparison(self) -> None:
-        """Put the numbers at the sliders' values into the comparison."""
+    def add_to_comparison(self, key: str = "") -> None:
+        """Put the numbers at the sliders' values into the comparison, or one curve's alone."""
         result, hidden = self.current_result, self.plot.hidden
-        if result is None:
-            return
-        before = self._session.state.comparison
-        try:
-            entries = with_entries(before, entries_of(result, hidden, self.claiming.key))
-        except ValueError as error:
-            self.said.emit(f"{error}.")
-            return
-        self._session.set_comparison(entries, "add to comparison")
-        more = len(entries) - len(before)
-        numbers = f"{more} number{'' if more == 1 else 's'}"
-        self.said.emit(
-            f"{numbers} added to the comparison (Compare tab)." if more
-            else "The comparison has these numbers already."
-        )  # fmt: skip
+        if result is not None:
+            hidden = frozenset(self.looking.keys) - {key} if key else hidden
+            said = self.looking.add_to_comparison(result, hidden, self.claiming.key)
+            self.said.emit(said)
+
+    def _add_and_go(self) -> None:
+        self.add_to_comparison()
+        self.compare_wanted.emit()
 
     # From the session
 
@@ -273,8 +278,8 @@ class BoundsWorkspace(Workspace):
         if (drawn.study, drawn.quantity) != (request.study, request.quantity):
             self.answer.show_computing()
         look = state.look_of(*self._look_subject())
-        self.y_bar.show_request(study, request, look.y_log)
-        self.x_bar.show_request(study, request)
+        self.y_axis.show_request(study, request, look.y_log)
+        self.x_axis.show_request(study, request)
         self._y_log.setChecked(look.y_log)
         self._pin.setEnabled(not self.pinning.full)
         self._unpin.setEnabled(any(pin.request.study == study.id for pin in state.pins))
@@ -378,6 +383,7 @@ class BoundsWorkspace(Workspace):
             result.series, styles, self.plot.hidden, values, here, between, self._found,
             self.looking.names_of(result), self.looking.first_of(result), result.complete,
         )  # fmt: skip
+        self.guide.show_result(result)
 
     def _failed(self, _error: Exception) -> None:
         if self.current_result is not None:

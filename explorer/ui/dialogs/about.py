@@ -36,11 +36,14 @@ KEYS = (
     ("Everywhere", (
         ("Ctrl+Z, Ctrl+Shift+Z", "undo, redo: parameters, axes, pins, comparison, region, seed"),
         ("Ctrl+O, Ctrl+Shift+O", "open check-ins, open an exported file's recipe"),
-        ("Ctrl+E, Ctrl+Shift+C", "export, copy the picture"),
-        ("Ctrl+1, Ctrl+2, …", "choose a study"),
+        ("Ctrl+E, Ctrl+Shift+C, Ctrl+Alt+P", "export, copy the picture, print"),
+        ("Ctrl+Shift+L", "copy the question as a link; Ctrl+K takes one"),
+        ("Ctrl+1, Ctrl+2, …", "choose a tab, in the order of the bar"),
+        ("Ctrl+G", "what is promised; in a narrow window over the plot, and away again"),
+        ("F6, Shift+F6", "next pane, pane before: parameters, plot, curves, guarantee"),
         ("Ctrl+K", "find a question, figure, parameter, command or word; eps0 = 2 sets it"),
         ("Esc", "stop what runs"),
-        ("F1, Ctrl+F1", "about the question in front, this list"),
+        ("F1, ?", "about the question in front, this list"),
     )),
     ("Sliders", (
         ("← →, Page, Home, End", "move; with Shift ten times finer"),
@@ -52,11 +55,19 @@ KEYS = (
         ("↑ ↓", "one step of the slider"),
     )),
     ("Plot", (
-        ("drag, wheel, arrows, + −", "pan and zoom; the right button scales one axis"),
+        ("← →, with Shift finer", "move the line at the slider"),
+        ("↑ ↓, Esc", "choose a curve, drawn bold and read out, or none"),
+        ("X, Y", "menu of the axis: what is on it, logarithmic or not, range"),
+        ("drag, wheel, Ctrl+arrows, + −", "pan and zoom; the right button scales one axis"),
         ("double-click, 0", "show the whole again"),
         ("drag the vertical line", "is the slider of the parameter on the x axis"),
         ("Ctrl+L", "solve for a target; drag the horizontal line to move it"),
-        ("Ctrl+P, Ctrl+D", "pin the curves, add the numbers to the comparison"),
+        ("Ctrl+P, Ctrl+D", "pin the curves, add the numbers to the comparison (Shift: go there)"),
+    )),
+    ("Curves below the plot", (
+        ("click, Return", "draw the curve bold, or as the others"),
+        ("double-click, S", "show it alone, or all again"),
+        ("right click, menu key", "claim, hide, pin, copy value or source, add to Compare"),
     )),
     ("Headings and tables", (
         ("← →, Space", "fold and unfold a group of parameters"),
@@ -87,24 +98,32 @@ def keys_dialog(parent: QWidget) -> QDialog:
             f"<tr><td style='padding:1px 18px 1px 10px'>{keys}</td><td>{does}</td></tr>"
             for keys, does in entries
         ]
-    return _dialog("Keyboard and mouse", f"<table>{''.join(rows)}</table>", parent)
+    words = _page("Keyboard and mouse", f"<table>{''.join(rows)}</table>")
+    words.setMinimumHeight(520)  # the rest is scrolled to: dialogs fit 680 pixels
+    return _around("Keyboard and mouse", words, parent)
 
 
 def words_dialog(parent: QWidget, key: str = "") -> QDialog:
     """Return a dialog with the field's words, one of them in view."""
-    words = QTextBrowser()
-    words.setAccessibleName("Words")
-    words.setMinimumHeight(420)
-    words.setHtml(
+    words = _page(
+        "Words",
         "".join(
             f"<p><a name='{term.key}'></a><b>{term.name}</b>: {html.escape(term.means)}</p>"
             for term in TERMS.values()
-        )
+        ),
     )
+    words.setMinimumHeight(420)
     dialog = _around("Words", words, parent)
     if key:
         words.scrollToAnchor(key)
     return dialog
+
+
+def _page(name: str, text: str) -> QTextBrowser:
+    page = QTextBrowser()
+    page.setAccessibleName(name)
+    page.setHtml(text)
+    return page
 
 
 def _dialog(title: str, text: str, parent: QWidget) -> QDialog:

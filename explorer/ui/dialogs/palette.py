@@ -134,6 +134,8 @@ class Palette(QDialog):
         self._shown: list[Entry] = []
         self._recent: Sequence[str] = ()
         self._sources: list[Source] = []
+        self.direct: Callable[[str], Entry | None] = lambda _typed: None
+        """Returns what a typed text asks by itself, if it does."""
         self._more = QTimer(self, interval=0)
         self._more.timeout.connect(self._read_on)
         self.field.textChanged.connect(self._search)
@@ -205,7 +207,9 @@ class Palette(QDialog):
 
     def _search(self, *_: object) -> None:
         before, moved = self.current, self.sender() is self._more
-        self._shown = matching(self.field.text(), self._entries, self._recent)
+        typed = self.field.text()
+        asked = self.direct(typed)
+        self._shown = [asked] if asked else matching(typed, self._entries, self._recent)
         self.rows.clear()
         kinds = [entry.kind.name.capitalize() for entry in self._shown]
         items = [QTreeWidgetItem([e.name, k]) for e, k in zip(self._shown, kinds, strict=True)]

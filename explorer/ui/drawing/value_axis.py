@@ -140,10 +140,17 @@ class ValueAxis(pg.AxisItem):
     """An axis item that takes its ticks from the functions above.
 
     On a logarithmic axis the view's coordinates are exponents of ten.
+
+    Parameters
+    ----------
+    orientation : str
+    titled : bool
+        Whether its words stand beside it; else something else shows them.
     """
 
-    def __init__(self, orientation: str) -> None:
+    def __init__(self, orientation: str, titled: bool = True) -> None:
         super().__init__(orientation, maxTickLength=-5)
+        self._titled = titled
         self.log = self.whole = False
         self._covered: tuple[QRectF, QRectF, QRectF] | None = None
         """Where axis and view were, and what was drawn over then."""
@@ -170,8 +177,11 @@ class ValueAxis(pg.AxisItem):
 
     def set_words(self, text: str, colour: str) -> None:
         """Name the axis, in the middle of it: new words would begin where the ones before did."""
-        self.setLabel(text, color=colour)
-        self.resizeEvent()
+        if self._titled:
+            self.setLabel(text, color=colour)
+            self.resizeEvent()
+        else:
+            self.labelText = text
 
     def boundingRect(self) -> QRectF:
         """Return what is drawn over; labels at the ends stick out."""

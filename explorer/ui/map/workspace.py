@@ -36,6 +36,7 @@ from explorer.ui.map.panes import MapPanes
 from explorer.ui.map.play import Play
 from explorer.ui.map.region_tool import RegionDrag
 from explorer.ui.map.users_line import UsersLine
+from explorer.ui.map.which.in_front import MapAnswer
 from explorer.ui.map.which.toggle import NARROW_MOST, WhichToggle
 from explorer.ui.map.which.tool_rows import ToolRows
 from explorer.ui.panels.data import DataPanel
@@ -88,7 +89,7 @@ class MapWorkspace(Workspace):
         self.users = UsersLine()
         self.users.use_all.connect(self.use_all_users)
         self.which = WhichToggle(session, service, self.banner, self.metrics, self.first_look, self)
-        self.exported = self.which.exported
+        self.exported, self.answer = self.which.exported, MapAnswer(self.which)
         self.contributions = Contributions(self.users, self.which.action, self)
         self.backdrop = Backdrop(service, self.banner, self)
         self.backdrop.changed.connect(lambda: self.panes.set_picture(self.backdrop.pixels))
@@ -96,10 +97,8 @@ class MapWorkspace(Workspace):
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 2)
         box.setSpacing(2)
-        box.addWidget(self._tools())
-        box.addWidget(self.banner)
-        box.addWidget(self.first_look, 1)
-        box.addWidget(self.metrics)
+        for part in (self.answer, self._tools(), self.banner, self.first_look, self.metrics):
+            box.addWidget(part, int(part is self.first_look))
         box.addWidget(self.contributions)
         self.which.put_into(box)
         self.panes.region_tool_left.connect(lambda: self.region_action.setChecked(False))
@@ -271,12 +270,12 @@ class MapWorkspace(Workspace):
         )
         self.play_button = actions.action_button(self.play_action, "▶ Play")
         short = (
-            (self.which.action, ""), (self.region_action, "▭ Region"), (self.zoom_in_action, "+"),
+            (self.which.action, ""), (self.region_action, "Region"), (self.zoom_in_action, "+"),
             (self.zoom_out_action, "−"), (self.home_action, "Reset"),
         )  # fmt: skip
         which, *left = [actions.action_button(*pair) for pair in short]
         left += [self.add_button, actions.action_button(self.error_action, "Error")]
-        right = actions.action_button(self.noise_action), self.play_button
+        right = actions.action_button(self.noise_action, "Noise"), self.play_button
         aside = self.users, self.seed_label
         rows = ToolRows(which, self.which.action, left, right, aside, left[1:3])
         self.which.small_changed.connect(rows.set_small)
@@ -338,7 +337,7 @@ class MapWorkspace(Workspace):
 
     def _clear(self) -> None:
         self.current_result = None
-        for part in (self.panes, self.metrics, self.contributions):
+        for part in (self.panes, self.metrics, self.contributions, self.answer):
             part.clear()
 
     def _show_new_data(self) -> None:
@@ -372,6 +371,7 @@ class MapWorkspace(Workspace):
     def _show_maps(self, result: Result) -> None:
         self.panes.show_result(result)
         self.metrics.show_result(result)
+        self.answer.show_result(result)
 
     def _show_draw(self, result: Result) -> None:
         """Show a draw that is played; what many draws were made into stays."""

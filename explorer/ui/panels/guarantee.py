@@ -87,9 +87,12 @@ class GuaranteePanel(QScrollArea):
     -------
     review_asked(str)
         What a reviewer asks is wanted: suffix of its format (``txt``, ``pdf``).
+    written()
+        Something else stands here.
     """
 
     review_asked = Signal(str)
+    written = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -202,6 +205,12 @@ class GuaranteePanel(QScrollArea):
         self._answer, self._written, self.behind = None, None, False
         self._show_nothing(_NOT_YET, "computing…")
         self.verticalScrollBar().setValue(0)
+        self.written.emit()
+
+    def brief(self) -> tuple[str, int]:
+        """Return the odds, empty without any, and how many conditions fail."""
+        odds = "" if self.odds.isHidden() else self.odds.text()
+        return odds, sum(c.of_guarantee and c.holds is False for c in self._conditions)
 
     def set_stale(self, stale: bool, updating: bool) -> None:
         """Mark what stands here as not about the present values; `updating` if others come."""
@@ -223,6 +232,7 @@ class GuaranteePanel(QScrollArea):
             before, self._written = self._written, stated(self._answer, self._claim)
             self.behind = False
             self._write(self._written)
+            self.written.emit()
             self._live.start()
             if before is None or _subject(before)[0] != _subject(self._written)[0]:
                 self.verticalScrollBar().setValue(0)

@@ -49,11 +49,13 @@ class StatusRow(QWidget):
         self.aside.hide()
         self.badge = styled_label("badge")
         self.badge.hide()
+        self.hint = styled_label("faint", "F6 next pane · ? keys")
         line = QHBoxLayout(self)
         line.setContentsMargins(12, 0, 6, 0)
         line.setSpacing(14)
         line.addWidget(self.answer)
         line.addWidget(ActivityBar(activity))
+        line.addWidget(self.hint)
         line.addWidget(self.data, 1)
         line.addWidget(self.aside)
         line.addWidget(self.badge)
@@ -68,6 +70,7 @@ class StatusRow(QWidget):
     def show_data(self, title: str, data: CheckinData | None) -> None:
         """Name check-ins, or none, and say how much of them was rejected."""
         self.data.setText(title)
+        self.hint.setVisible(not title)  # there is room for one of them
         count = data.report.total_set_aside if data is not None else 0
         self.aside.setText(f"{count:,} row{'s' * (count != 1)} rejected · Show…")
         self.aside.setVisible(count > 0)

@@ -44,6 +44,8 @@ class WindowOptions:
         Of demonstration noise.
     recipe : Path or None
         An exported file to go back to.
+    link : str or None
+        What *Copy link* copied, to ask again.
     screenshot : Path or None
         Draw off screen, save the picture there and end; remembers and changes no session.
     size : (int, int)
@@ -68,6 +70,7 @@ class WindowOptions:
     users: int | None = None
     seed: int | None = None
     recipe: Path | None = None
+    link: str | None = None
     screenshot: Path | None = None
     size: tuple[int, int] = (1280, 800)
     scale: int = 1
@@ -79,7 +82,7 @@ class WindowOptions:
     def names_nothing(self) -> bool:
         """Whether nothing says what to show."""
         named = (self.study, self.data, self.preset, self.quantity, self.region, self.users,
-                 self.seed, self.recipe)  # fmt: skip
+                 self.seed, self.recipe, self.link)  # fmt: skip
         return not self.values and all(option is None for option in named)
 
 

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 
-from PySide6.QtWidgets import QDockWidget
+from PySide6.QtWidgets import QDockWidget, QTabWidget, QWidget
 
 from explorer.studies.base.study import Result
 from explorer.ui.base.errors import Banner
@@ -17,6 +17,7 @@ class WindowContext(WorkspaceHost):
     keeper: SessionStore
     banner: Banner
     docks: dict[str, QDockWidget]
+    tabs: QTabWidget
     study_page: HelpWindow
 
     @property
@@ -51,6 +52,18 @@ class WindowContext(WorkspaceHost):
     @abstractmethod
     def show_tool(self, key: str) -> None:
         """Bring a tab that is about no one question to the front."""
+
+    @abstractmethod
+    def show_tab(self, place: int) -> None:
+        """Bring a tab to the front."""
+
+    @abstractmethod
+    def focus_areas(self) -> tuple[QWidget, ...]:
+        """Return what the focus goes round in by F6, from left to right; some may be hidden."""
+
+    @abstractmethod
+    def show_guarantee(self) -> None:
+        """Show what is promised: its dock or, where there is no room, over the plot or away."""
 
     @abstractmethod
     def show_all(self) -> None:

@@ -14,14 +14,17 @@ from PySide6.QtWidgets import QFileDialog
 
 from explorer.engine.runtime.runtime import first_result
 from explorer.engine.session.as_code import bounds_line, bounds_script, map_line, map_script
+from explorer.engine.session.link import link_of
 from explorer.engine.session.recipe import Recipe
 from explorer.figures.animation.frames import Animation
 from explorer.figures.export_job import ExportJob
 from explorer.figures.formats import Kind, by_suffix
 from explorer.figures.gate import gate
 from explorer.figures.view_state import ViewState
+from explorer.studies.registry import get_study
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
+from explorer.ui.controllers.export_all import ExportAll
 from explorer.ui.controllers.export_controller import DRAWS, ExportController
 from explorer.ui.dialogs.export import ExportDialog, public_view
 
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     from explorer.ui.controllers.workspace import Exported
     from explorer.ui.shell.context import WindowContext
 
-_CODE = {"line": "command line", "script": "Python script"}
+_CODE = {"line": "command line", "script": "Python script", "link": "link"}
 
 
 _COPIED = {Kind.PICTURE: "picture is", Kind.REVIEWER: "text for a reviewer is"}
@@ -53,6 +56,14 @@ class ExportActions(QObject):
         self._window = window
         self.controller = ExportController(self._first, self)
         self._drawer = LatestJob("preview", self)
+        self.all = ExportAll(window.service, self)
+        self.all.done.connect(
+            lambda folder, files: self.said.emit(f"{files} files are in {folder.name}.")
+        )
+        self.all.failed.connect(lambda error: window.show_problem(explain(error, "export")))
+        watch = window.activity.watch
+        watch("all", "exporting all quantities", self.all.busy_changed, self.all.cancel)
+        self.all.progress.connect(lambda done: window.activity.share("all", done))
         self.dialog: ExportDialog | None = None
         window.export_asked.connect(self.ask_for)
         self.controller.done.connect(self._done)
@@ -87,7 +98,7 @@ class ExportActions(QObject):
         if tool := window.tool:
             tool.export_file()
             return
-        if self._refused():
+        if self.refused():
             return
         if (subject := window.workspace.exported()) is not None:
             self.ask_for(subject)
@@ -116,8 +127,28 @@ class ExportActions(QObject):
             )
         )  # fmt: skip
 
+    def ask_all(self) -> None:
+        """Ask for a folder and write every quantity of the question in front there."""
+        window, state = self._window, self._window.session.state
+        if not get_study(state.study).quantities:
+            self.said.emit("All maps that are shown go into one picture: use Export….")
+            return
+        if self.refused():
+            return
+        name = QFileDialog.getExistingDirectory(window, "Export all", window.files.folder())
+        if name:
+            data, theme = window.data.current, window.theme.name
+            recipe = partial(self._recipe_for, data)
+            self.all.start(state, theme, recipe, Path(name))
+
+    def _recipe_for(
+        self, data: CheckinData | None, asked: Request, view: ViewState
+    ) -> dict[str, Any]:
+        return self._whole_recipe(asked, data, view)
+
     def close(self) -> None:
         """Cancel what is exported or drawn, and wait for it."""
+        self.all.close()
         self.controller.close()
         self._drawer.close()
 
@@ -133,28 +164,36 @@ class ExportActions(QObject):
         if tool := window.tool:
             tool.copy("csv")
             return
-        if self._refused():
-            return
-        result = window.shown_result
-        if result is None:
-            return
+        if (job := self.picture_job(fmt)) is not None:
+            self._start(job)
+
+    def picture_job(
+        self, fmt: str, size_px: tuple[int, int] = ExportJob.size_px, dpi: float = ExportJob.dpi
+    ) -> ExportJob | None:
+        """Return what draws the answer in front, never with the true map; None if nothing may."""
+        window, result = self._window, self._window.shown_result
+        if self.refused() or result is None:
+            return None
         view = public_view(result, window.workspace.view_state())
         # the gate is passed, or not, as it is written
         recipe = self._whole_recipe(result.request, window.data.current, view)
-        self._start(ExportJob(result, view, recipe, by_suffix(fmt)))
+        job = ExportJob(result, view, recipe, by_suffix(fmt), size_px=size_px, dpi=dpi)
+        return self._with_picture(job)
 
     def copy_code(self, kind: str) -> None:
-        """Copy what makes the answer in front again, as a shell's ``line`` or a ``script``."""
+        """Copy what makes the answer in front again: a shell's ``line``, ``script`` or ``link``."""
         window = self._window
         result = window.shown_result
         if window.tool or result is None:
             self.said.emit("Only a question can be copied so; bring one to the front.")
             return
-        if self._refused():
+        if self.refused():
             return
         view = window.workspace.view_state()
         try:
-            if result.surfaces:
+            if kind == "link":
+                text = link_of(self.recipe(result, window.data.current, public_view(result, view)))
+            elif result.surfaces:
                 settings = self.recipe(result, window.data.current, public_view(result, view))
                 text = map_line(settings) if kind == "line" else map_script(settings)
             elif kind == "line":
@@ -173,7 +212,7 @@ class ExportActions(QObject):
         `suffix` is that of a format of `Kind.REVIEWER`.
         """
         window, result, path = self._window, self._window.shown_result, None
-        if self._refused() or result is None:
+        if self.refused() or result is None:
             return
         if suffix == "pdf":
             start = str(Path(window.files.folder()) / "guarantee.pdf")
@@ -185,7 +224,7 @@ class ExportActions(QObject):
         recipe = self._whole_recipe(result.request, window.data.current, view)
         self._start(ExportJob(result, view, recipe, by_suffix(suffix, Kind.REVIEWER), path))
 
-    def _refused(self) -> bool:
+    def refused(self) -> bool:
         """Say why nothing can be exported now, if that is so."""
         why = self._window.why_no_export()
         if why:

@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QPushButton
 
 from explorer.engine.runtime.runtime import typed_value
+from explorer.engine.session.link import is_link, recipe_of
 from explorer.studies.base.study import Parameter, Preset
 from explorer.studies.glossary import TERMS
 from explorer.studies.registry import card, cards, get_study
@@ -49,6 +50,7 @@ class Finder(QObject):
         if self.palette is None:
             self.palette = Palette(self._window)
             self.palette.chosen.connect(self._window.keeper.note_found)
+            self.palette.direct = self._link
         front = self._window.session.state.study
         studies = sorted((c.id for c in cards()), key=lambda study_id: study_id != front)
         sources: list[Source] = [self._at_once]
@@ -109,6 +111,17 @@ class Finder(QObject):
         value = typed_value(self._window.service.runtime, wanted, typed)
         self._window.show_study(study_id)
         self._window.session.set_value(wanted.key, value)
+
+    def _link(self, typed: str) -> Entry | None:
+        """Return what opens a link, if one is typed or pasted."""
+        if not is_link(typed):
+            return None
+        asks = "Ask what the link asks; it opens no file"
+        return Entry("link", Found.COMMAND, "Open link", asks, lambda: self._follow_link(typed))
+
+    def _follow_link(self, text: str) -> None:
+        recipe_of(text)  # what is wrong with it is said in the palette
+        self._window.files.open_link(text)
 
     def _explain(self, key: str) -> None:
         words_dialog(self._window, key).show()

@@ -5,7 +5,6 @@ import logging
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QBuffer, QByteArray, QObject, QTimer, QtMsgType, qInstallMessageHandler
@@ -14,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from explorer.engine.paths import cache_complaint, state_folder
 from explorer.engine.runtime.runtime import FileNotOpenError, typed_value
 from explorer.engine.service import StudyService
+from explorer.engine.session.link import recipe_of
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import Session
 from explorer.figures.read_recipe import read_recipe
@@ -137,7 +137,7 @@ class Launch(QObject):
     def _first_session(self) -> Session:
         """Return the saved session with the options applied to it; nothing to undo yet."""
         session = Session(self.keeper.state)
-        study_id = self.options.study or _study_of(self.options.recipe)
+        study_id = self.options.study or _study_of(self.options)
         if study_id is not None:
             session.set_study(study_id)
         if self.options.preset is not None:
@@ -177,16 +177,20 @@ class Launch(QObject):
         self.window.parameter_files.restore(self.keeper.files)
         if not self.keeper.files:
             self._refresh()
-        if self.options.recipe is None:
+        files, asked = self.window.files, self.options
+        if asked.recipe is None and asked.link is None:
             self._open_data()
             return
-        self.window.files.followed.connect(self._set_again)
-        self.window.files.recognised.connect(self._open_data)
-        self.window.files.open_recipe(self.options.recipe, coming=True)
+        files.followed.connect(self._set_again)
+        files.recognised.connect(self._open_data)
+        if asked.recipe is not None:
+            files.open_recipe(asked.recipe, coming=True)
+        elif asked.link is not None:
+            files.open_link(asked.link, coming=True)
 
     def _open_data(self) -> None:
         """Open the data to begin with, unless a recipe has seen to its own."""
-        if self.options.recipe is not None:
+        if self.options.recipe is not None or self.options.link is not None:
             self.window.files.recognised.disconnect(self._open_data)
         if self.options.data is not None:
             self.window.files.open_data(self.options.data)
@@ -305,12 +309,12 @@ class Launch(QObject):
         self.app.quit()
 
 
-def _study_of(path: Path | None) -> str | None:
-    """Return the study that an exported file shows; None where that can't be read."""
-    if path is None:
-        return None
+def _study_of(options: WindowOptions) -> str | None:
+    """Return the study that an exported file or a link asks; None where that can't be read."""
     try:
-        return recipe_from_dict(read_recipe(path)).request.study
+        if options.recipe is not None:
+            return recipe_from_dict(read_recipe(options.recipe)).request.study
+        return None if options.link is None else str(recipe_of(options.link)["study"])
     except (ValueError, OSError):
         return None  # said when it is opened
 

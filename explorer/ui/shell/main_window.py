@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDropEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QScrollArea,
-    QTabWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
 from explorer.engine.runtime.runtime import FileNotOpenError
 from explorer.engine.service import StudyService
@@ -38,11 +32,12 @@ from explorer.ui.panels.presets import PresetBar
 from explorer.ui.panels.questions import QuestionHeader
 from explorer.ui.panels.status import StatusRow
 from explorer.ui.shell.context import WindowContext
-from explorer.ui.shell.desk import Desk
+from explorer.ui.shell.desk import Desk, LeftSide
 from explorer.ui.shell.drop_overlay import DropOverlay
 from explorer.ui.shell.export_actions import ExportActions
 from explorer.ui.shell.lazy_tabs import IdleTasks
 from explorer.ui.shell.menu_bar import Menus
+from explorer.ui.shell.narrow import Narrow
 from explorer.ui.shell.start import Start
 from explorer.ui.shell.workspaces import OF_STUDIES, TOOLS, tabs_of
 
@@ -81,8 +76,8 @@ class MainWindow(WindowContext):
         self.parameter_files = ParameterFiles(service, self)
         self.keeper = keeper or SessionStore(None)
         self.files = FileController(session, service, self.data, self.keeper, self)
-        self.output = ExportActions(self)
         self.activity = Activity(self)
+        self.output = ExportActions(self)
         self.banner = Banner()
         self._build_middle()
         self._make_front(session.state, None)
@@ -106,12 +101,7 @@ class MainWindow(WindowContext):
         self.tabs.tabBar().setDrawBase(False)
         self.workspaces = tabs_of(self, self.tabs, OF_STUDIES)
         self.tools = tabs_of(self, self.tabs, TOOLS)
-        middle = QWidget()
-        layout = QVBoxLayout(middle)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self.tabs, 1)
-        self.desk.setCentralWidget(middle)
+        self.desk.set_middle(self.tabs)
         self.start = Start(self, self.desk)
         column = QVBoxLayout(around := QWidget())
         column.setContentsMargins(0, 0, 0, 0)
@@ -125,25 +115,13 @@ class MainWindow(WindowContext):
         self.presets = PresetBar(self.session, self.study_page.open_page)
         self.parameters = ParametersPanel(self.session, self.parameter_files)
         self.guarantee = GuaranteePanel(self.theme)
-        self.data_page = QScrollArea(widgetResizable=True)
-        self.data_page.setFrameShape(QFrame.Shape.NoFrame)
-        self.data_page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.sides = QTabWidget(documentMode=True)
-        self.sides.setObjectName("sides")
-        self.sides.tabBar().setDrawBase(False)
-        self.sides.addTab(self.parameters, "Parameters")
-        self.sides.addTab(self.data_page, "Data")
-        column = QVBoxLayout(left := QWidget())
-        column.setContentsMargins(0, 2, 0, 0)
-        column.setSpacing(4)
-        for part in (self.question, self.presets, self.sides):
-            column.addWidget(part)
-        column.setStretchFactor(self.sides, 1)
-        column.addStrut(236)  # more where a row of the study in front needs it
+        left = LeftSide(self.question, self.presets, self.parameters)
+        self.sides, self.data_page = left.tabs, left.data_page
         self.guarantee.setMinimumWidth(222)
         self.desk.add_dock("question", left, Qt.DockWidgetArea.LeftDockWidgetArea)
         self.desk.add_dock("guarantee", self.guarantee, Qt.DockWidgetArea.RightDockWidgetArea)
         self.docks = self.desk.docks
+        self.narrow = Narrow(self.desk, self.guarantee)
 
     def _build_status(self) -> None:
         self.status_row = row = StatusRow(self.activity)
@@ -184,7 +162,7 @@ class MainWindow(WindowContext):
         if page.side_panel is not None:
             self.data_page.setWidget(page.side_panel)
         self.keeper.page_made(key)
-        self.menus.add_workspace(key, page.view_actions())
+        self.menus.add_workspace(key, page)
         page.exportable_changed.connect(self._exportable_changed)
 
     # Asked by others
@@ -238,6 +216,24 @@ class MainWindow(WindowContext):
         self.start.leave()
         self.tabs.setCurrentWidget(self.tools[key])
 
+    def show_tab(self, place: int) -> None:
+        """Bring a tab to the front."""
+        self.start.leave()
+        self.tabs.setCurrentIndex(place)
+
+    def focus_areas(self) -> tuple[QWidget, ...]:
+        """Return what the focus goes round in by F6, from left to right; some may be hidden."""
+        if self.start.shown:
+            return (self.start.stack,)
+        page = self.tool or self.workspace
+        right = (self.narrow.over, self.narrow.rail, self.docks["guarantee"])
+        return (self.docks["question"], *page.focus_areas(), *right)
+
+    def show_guarantee(self) -> None:
+        """Show what is promised: its dock or, where there is no room, over the plot or away."""
+        self.start.leave()
+        self.narrow.toggle()
+
     def show_all(self) -> None:
         """Show the page with all questions."""
         self.start.show()
@@ -249,6 +245,7 @@ class MainWindow(WindowContext):
     def reset_layout(self) -> None:
         """Put docks and tabs back to where they were at first."""
         self.desk.reset()
+        self.narrow.fit()
 
     def restore_layout(self, layout: bytes) -> None:
         """Put docks where they were when `saved_layout` was called."""
@@ -290,6 +287,7 @@ class MainWindow(WindowContext):
         key = self.workspaces.key_at(index) or self._front_key()
         self.menus.update()
         self.desk.stand_aside(self.tool is not None and self.tool.alone)
+        self.narrow.fit()
         if self.tool or key == self._front_key():
             return
         last = self.workspaces[key].current_result

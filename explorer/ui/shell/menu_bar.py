@@ -19,14 +19,18 @@ from explorer.ui.shell.checking import CheckedAgainst
 from explorer.ui.shell.computing import ComputingPreferences
 from explorer.ui.shell.errata import Errata
 from explorer.ui.shell.finder import KEY, Finder
+from explorer.ui.shell.panes import Panes
+from explorer.ui.shell.printing import Printing
 
 if TYPE_CHECKING:
     from explorer.engine.session.session import SessionState
+    from explorer.ui.controllers.workspace import Workspace
     from explorer.ui.shell.context import WindowContext
     from explorer.ui.shell.export_actions import ExportActions
 
 _OF_THE_ANSWER = (
-    "export", "copy", "copy-numbers", "copy-line", "copy-python", "copy-reviewer", "copy-latex",
+    "export", "export-all", "print", "copy", "copy-numbers", "copy-link", "copy-line",
+    "copy-python", "copy-reviewer", "copy-latex",
 )  # fmt: skip
 """What there is to do with the answer in front."""
 _RELEASE = (
@@ -105,10 +109,20 @@ class Menus:
             menu, "recipe", "Open &recipe…", lambda: files.choose_recipe(window), "Ctrl+Shift+O",
             "Go back to what an exported picture or table shows",
         )  # fmt: skip
+        self._add(
+            menu, "link", "Open lin&k…", lambda: files.choose_link(window),
+            tip="Ask what a link asks; Ctrl+K takes one as well",
+        )  # fmt: skip
         self.recent = menu.addMenu("Open recen&t")
         menu.addSeparator()
         output = self._output
         self._add(menu, "export", "&Export…", output.ask, "Ctrl+E")
+        self._add(
+            menu, "export-all", "E&xport all quantities…", output.ask_all,
+            tip="A drawing and a table of every quantity at the present settings, in a folder",
+        )  # fmt: skip
+        self.printing = Printing(window, output)
+        self._add(menu, "print", "&Print…", self.printing.ask, "Ctrl+Alt+P")
         self._add(menu, "copy", "&Copy picture", lambda: output.copy("png"), "Ctrl+Shift+C")
         self._add(menu, "copy-numbers", "Copy &numbers", lambda: output.copy("csv"))
         menu.addSeparator()
@@ -130,6 +144,10 @@ class Menus:
         redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
         menu.addSeparator()
         output = self._output
+        self._add(
+            menu, "copy-link", "Copy lin&k", lambda: output.copy_code("link"), "Ctrl+Shift+L",
+            "Copy the question as text that opens again, here or elsewhere; it tells of no file",
+        )  # fmt: skip
         self._add(
             menu, "copy-line", "Copy as &command line", lambda: output.copy_code("line"),
             tip="Copy the line for a terminal that makes what is in front again",
@@ -172,12 +190,19 @@ class Menus:
             menu.addAction(dock.toggleViewAction())
         self._add(menu, "layout", "Reset &layout", window.reset_layout)
         menu.addSeparator()
+        self.panes = Panes(window)
+        menu.addActions(self.panes.tab_actions())
+        self._add(menu, "guarantee", "What is promised", window.show_guarantee, "Ctrl+G")
+        self._add(menu, "next-pane", "Next pane", lambda: self.panes.go(1), "F6")
+        self._add(menu, "pane-before", "Pane before", lambda: self.panes.go(-1), "Shift+F6")
+        menu.addSeparator()
         self._view = menu
 
-    def add_workspace(self, key: str, actions: list[QAction]) -> None:
+    def add_workspace(self, key: str, page: Workspace) -> None:
         """Offer what a workspace has for the View menu, while it is in front."""
-        self._of_workspace[key] = actions
-        self._view.addActions(actions)
+        self._of_workspace[key] = page.view_actions()
+        self._view.addActions(self._of_workspace[key])
+        page.offer({name: self.actions[name] for name in ("copy-link", "export")})
         self._show_workspace_actions()
 
     def _study_menu(self) -> None:
@@ -187,7 +212,7 @@ class Menus:
         menu.addSeparator()
         self._studies = QActionGroup(window)
         family = ""
-        for place, study in enumerate(cards(), start=1):
+        for study in cards():
             if study.family != family:
                 if family:  # a line above the first would part it from nothing
                     menu.addSeparator()
@@ -195,8 +220,6 @@ class Menus:
             action = QAction(study.name, self._studies, checkable=True)
             action.setData(study.id)
             action.setStatusTip(study.question)
-            if place <= 9:
-                action.setShortcut(QKeySequence(f"Ctrl+{place}"))
             action.triggered.connect(partial(window.show_study, study.id))
             menu.addAction(action)
         menu.addSeparator()
@@ -229,9 +252,8 @@ class Menus:
             menu, "checks", "&Checked against…", self.checking.open, tip="Golden values, "
             "enumerations, brackets and audits that this installation can run, and what passed",
         )  # fmt: skip
-        self._add(
-            menu, "keys", "&Keyboard and mouse", lambda: keys_dialog(window).show(), "Ctrl+F1"
-        )
+        shown = self._add(menu, "keys", "&Keyboard and mouse", lambda: keys_dialog(window).show())
+        shown.setShortcuts([QKeySequence("?"), QKeySequence("Ctrl+F1")])
         self._add(menu, "words", "&Words", lambda: words_dialog(window).show(), tip="ε, δ, EMD, …")
         self._add(menu, "about", "&About Privacy Explorer", lambda: about_dialog(window).show())
 
@@ -263,6 +285,7 @@ class Menus:
         self.checking.close()
         self.cached.close()
         self.computing.close()
+        self.printing.close()
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         if old is None or old.study != state.study:

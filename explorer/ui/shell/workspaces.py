@@ -39,13 +39,13 @@ class WorkspaceSpec:
 
 
 OF_STUDIES = {
-    "map": WorkspaceSpec(
-        "Map", "The true heatmap of the check-ins and a private one",
-        "explorer.ui.map.workspace:MapWorkspace",
-    ),
     "bounds": WorkspaceSpec(
         "Bounds", "Curves and numbers of the question in front",
         "explorer.ui.curves.workspace:BoundsWorkspace",
+    ),
+    "map": WorkspaceSpec(
+        "Map", "The true heatmap of the check-ins and a private one",
+        "explorer.ui.map.workspace:MapWorkspace",
     ),
 }  # fmt: skip
 """Those that show the answers of a study; the keys are as on its card, and in saved sessions."""

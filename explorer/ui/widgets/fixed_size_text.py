@@ -110,3 +110,5 @@ class FixedSizeText(QWidget):
         """Give the label all the room."""
         self._label.setGeometry(self.rect())
         super().resizeEvent(event)
+        if self.heightForWidth(self.width()) > self.height():
+            self.updateGeometry()  # the layout remembers heights of texts of before

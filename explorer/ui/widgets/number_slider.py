@@ -22,6 +22,40 @@ KEY_PAUSE_MS = 700
 """Key presses and wheel turns closer together than this are one gesture."""
 
 
+def _is_log(p: Parameter) -> bool:
+    return p.scale is Scale.LOG and p.low > 0
+
+
+def fraction_of(p: Parameter, number: float) -> float:
+    """Return where a value is on its scale, 0 to 1; beyond that outside the domain."""
+    if p.high == p.low:
+        return 0.0
+    if _is_log(p):
+        return (math.log(max(number, p.low)) - math.log(p.low)) / math.log(p.high / p.low)
+    return (number - p.low) / (p.high - p.low)
+
+
+def number_at(p: Parameter, fraction: float) -> float | int:
+    """Return the value at a place of the scale, free of digits nobody chose."""
+    if fraction <= 0:
+        return p.clamp(p.low)
+    if fraction >= 1:
+        return p.clamp(p.high)
+    if _is_log(p):
+        return p.clamp(float(f"{p.low * (p.high / p.low) ** fraction:.4g}"))
+    span = p.high - p.low
+    decimals = max(0, math.ceil(-math.log10(span / STEPS)))
+    return p.clamp(round(p.low + span * fraction, decimals))
+
+
+def stepped(p: Parameter, number: float, steps: float) -> float | int:
+    """Return the value so many hundredths of the scale on, and at least one whole number."""
+    moved = number_at(p, min(max(fraction_of(p, number) + steps / 100, 0.0), 1.0))
+    if p.kind is Kind.INTEGER and moved == number:
+        return p.clamp(number + math.copysign(1, steps))
+    return moved
+
+
 class NumberSlider(QSlider):
     """Moves a parameter's value; knows nothing of the session.
 
@@ -53,7 +87,6 @@ class NumberSlider(QSlider):
     def set_parameter(self, parameter: Parameter) -> None:
         """Move on the domain of another parameter; `set_number` says where."""
         self._parameter = parameter
-        self._log = parameter.scale is Scale.LOG and parameter.low > 0
         self._placed = False
 
     @property
@@ -71,39 +104,17 @@ class NumberSlider(QSlider):
 
     def step(self, steps: float) -> None:
         """Move by so many hundredths of the scale, and at least by one whole number."""
-        p = self._parameter
-        fraction = min(max(self._fraction(self._number) + steps / 100, 0.0), 1.0)
-        number = self._at(fraction)
-        if p.kind is Kind.INTEGER and number == self._number:
-            number = p.clamp(self._number + math.copysign(1, steps))
         self._pause.start()
-        self._move_to(number)
+        self._move_to(stepped(self._parameter, self._number, steps))
 
     def _fraction(self, number: float) -> float:
-        p = self._parameter
-        if p.high == p.low:
-            return 0.0
-        if self._log:
-            return (math.log(max(number, p.low)) - math.log(p.low)) / math.log(p.high / p.low)
-        return (number - p.low) / (p.high - p.low)
+        return fraction_of(self._parameter, number)
 
     def _position(self, number: float) -> int:
         return round(STEPS * min(max(self._fraction(number), 0.0), 1.0))
 
     def _at(self, fraction: float) -> float | int:
-        """Return the value at a place of the scale, free of digits nobody chose."""
-        p = self._parameter
-        if fraction <= 0:
-            return p.clamp(p.low)
-        if fraction >= 1:
-            return p.clamp(p.high)
-        if self._log:
-            number = p.low * (p.high / p.low) ** fraction
-            return p.clamp(float(f"{number:.4g}"))
-        span = p.high - p.low
-        number = p.low + span * fraction
-        decimals = max(0, math.ceil(-math.log10(span / STEPS)))
-        return p.clamp(round(number, decimals))
+        return number_at(self._parameter, fraction)
 
     def _move_to(self, number: float) -> None:
         if number == self._number:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.studies.base.numbers import format_number
+from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
 from explorer.studies.base.study import Parameter, Value
 from explorer.ui.base.styled import styled_label
 from explorer.ui.widgets.check_box import CheckBox
@@ -78,7 +78,8 @@ class NumberRow(ParameterRow):
         self.field.set_help(_tooltip(p))
         self.slider = NumberSlider(p)
         self.slider.setAccessibleName(f"{p.symbol} {p.name}, slider")
-        self.slider.setAccessibleDescription(" ".join(filter(None, (p.help, direction(p)))))
+        self._told: float | None = None
+        self._describe(p.low)
         self.label.setBuddy(self.field)
 
         top = QHBoxLayout()
@@ -117,8 +118,21 @@ class NumberRow(ParameterRow):
         assert not isinstance(checked, str)
         return checked
 
+    def _describe(self, number: float) -> None:
+        """Have a screen reader say: ``ε₀, local privacy, 2, more private to the left``."""
+        if number == self._told:
+            return  # asked of every row with every move of any slider
+        self._told, p = number, self.parameter
+        sides = {"low": "more private to the left", "high": "more private to the right"}
+        side = sides.get(p.more_private, "")
+        said = format_number(number, digits=PARAMETER_DIGITS)
+        words = ", ".join(filter(None, (p.symbol, p.name, said, side)))
+        more = " ".join(filter(None, (p.help, "" if side else direction(p))))
+        self.slider.setAccessibleDescription(f"{words}. {more}")
+
     def _moved(self, number: float) -> None:
         self.field.set_number(number)
+        self._describe(number)
         self.edited.emit(number, True)
 
     def show_value(self, value: Value) -> None:
@@ -126,6 +140,7 @@ class NumberRow(ParameterRow):
         assert not isinstance(value, str)
         self.slider.set_number(value)
         self.field.set_number(value)
+        self._describe(value)
 
     def show_error(self, why: str) -> None:
         """Show why a value was refused."""

@@ -38,16 +38,17 @@ WHICH_CELL = (
     "in Z-order)"
 )
 COUNTS_ONCE = "Each user counts once, in one cell"
+WEIGHS_ONE = "Each user weighs at most 1"
 WEIGHTINGS = {
     found.key: found
     for found in (
         Weighting(
             "checkins", "By check-ins",
-            "Each user weighs at most 1: their check-ins inside region and time range share it",
+            f"{WEIGHS_ONE}: their check-ins inside region and time range share it",
         ),
         Weighting(
             "cells", "Each visited cell once",
-            "Each user weighs at most 1: the cells they checked in to inside region and time range "
+            f"{WEIGHS_ONE}: the cells they checked in to inside region and time range "
             "share it",
             "Every user's weight is shared equally by the cells they checked in to, however often; "
             "in the true map as well.",
@@ -148,7 +149,8 @@ def sensitivity(request: Request, of_mechanism: str) -> Condition:
     margin = "sensitivity 1"
     if request["cap"] != ALL:
         margin += f"; at most {request['cap']:,} of their check-ins count"
-    return Condition(text, True, margin)
+    shared = text.startswith(WEIGHS_ONE)
+    return Condition(text, True, margin, short=WEIGHS_ONE if shared else "")
 
 
 def declared(request: Request) -> tuple[Condition, ...]:

@@ -33,7 +33,7 @@ def exported(view: WhichEpsilon) -> Exported | None:
     notes = [f"Judged on {judged}" + f", {answer.users:,} users" * (axis.key != "users") + "."]
     if not answer.finished:
         notes.append(f"{answer.done:,} of {answer.total:,} draws are there.")
-    notes += [view.line.sentence.text(), view.line.small.text()]
+    notes += [view.spoken.text, view.spoken.beside]
     result = which_result(
         question.request, axis, measure, statistic, drawn.series, answer.curves, answer.grey,
         target, text.stamp(False, curator_only=True), notes,

@@ -56,39 +56,6 @@ def csv_of(answer: Answer) -> str:
     return words.as_csv(answer.curves, axis, measure, stamp_of(asked), about)
 
 
-class AnswerLine(QWidget):
-    """``ε ≈ 1.27``, a sentence, and what must be said of it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.head = QLabel()
-        font = self.head.font()
-        font.setPointSizeF(font.pointSizeF() * 1.5)
-        font.setBold(True)
-        self.head.setFont(font)
-        self.sentence = QLabel(wordWrap=True)
-        self.badge = styled_label("badge", words.CURATOR_ONLY)
-        self.small = styled_label("muted", word_wrap=True)
-        below = QHBoxLayout()
-        below.setSpacing(8)
-        below.addWidget(self.badge)
-        below.addWidget(self.small, 1)
-        grid = QGridLayout(self)
-        grid.setContentsMargins(8, 2, 8, 2)
-        grid.setVerticalSpacing(1)
-        grid.addWidget(self.head, 0, 0)
-        grid.addWidget(self.sentence, 0, 1)
-        grid.addLayout(below, 1, 0, 1, 2)
-        grid.setColumnStretch(1, 1)
-
-    def say(self, head: str, sentence: str, small: str) -> None:
-        """Say this."""
-        for label, said in ((self.head, head), (self.sentence, sentence), (self.small, small)):
-            if label.text() != said:
-                label.setText(said)
-        self.setAccessibleName(f"{head}. {sentence}")
-
-
 class Parts:
     """Plot, menus, table and buttons, laid out in a widget."""
 

@@ -11,7 +11,9 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
+from explorer.studies.base.phrases import Answer
 from explorer.ui.base.errors import Banner
+from explorer.ui.base.room import is_narrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +56,8 @@ class WhichToggle(QObject):
         Whether there is room for the view in place of the maps alone; or `narrow` has changed.
     export_asked(Exported)
         The curves are to be exported.
+    spoke()
+        `spoken` may be another.
 
     Attributes
     ----------
@@ -64,6 +68,7 @@ class WhichToggle(QObject):
     busy_changed = Signal(bool)
     small_changed = Signal(bool)
     export_asked = Signal(object)
+    spoke = Signal()
 
     def __init__(
         self,
@@ -92,7 +97,7 @@ class WhichToggle(QObject):
         parent.installEventFilter(self)
 
     def put_into(self, box: QVBoxLayout) -> None:
-        """Stand at the end of a column of widgets that begins with the tools, the answer on top."""
+        """Stand at the end of a column of widgets."""
         self._box = box
         self._follow(self._session.state)
 
@@ -100,6 +105,12 @@ class WhichToggle(QObject):
         """Let a window show what is computed and ask how to export it."""
         window.activity.watch("which", "judging ε", self.busy_changed, self.cancel)
         self.export_asked.connect(window.export_asked)
+
+    @property
+    def spoken(self) -> Answer | None:
+        """What was found of the question in front; None while nothing was looked for."""
+        view = self.view
+        return view.spoken if view is not None and view.speaks else None
 
     def cancel(self) -> None:
         """Stop what is computed."""
@@ -131,7 +142,7 @@ class WhichToggle(QObject):
         """Follow the room there is."""
         if event.type() == QEvent.Type.Resize:
             size = self._parent.size()
-            narrow = size.width() < NARROW
+            narrow = size.width() < NARROW or is_narrow(self._parent)
             room = narrow or size.height() < TIGHT, narrow
             if room != (self.small, self.narrow):
                 self.small, self.narrow = room
@@ -150,9 +161,6 @@ class WhichToggle(QObject):
         self._maps.setVisible(not (shown and self.small))
         if self.view is not None and self._box is not None:
             self.view.setMaximumHeight(QWIDGETSIZE_MAX if self.small else HIGHEST)
-            if self._box.indexOf(self.view.line) != int(self.small):  # below tabs
-                self._box.removeWidget(self.view.line)
-                self._box.insertWidget(int(self.small), self.view.line)
 
     def _choose(self, shown: bool) -> None:
         which = self._session.state.which
@@ -163,18 +171,19 @@ class WhichToggle(QObject):
         """Be open or not as the session says."""
         shown = state.which.open
         if shown == (self.view is not None and not self.view.isHidden()) or self._box is None:
+            self.spoke.emit()
             return
         if self.view is None:
             self.view = resolve_name(VIEW)(*self._given)
             self.view.job.busy_changed.connect(self.busy_changed)
             self.view.parts.export.clicked.connect(self._export)
-            self._box.insertWidget(0, self.view.line)
+            self.view.spoke.connect(self.spoke)
             self._box.addWidget(self.view, 1)
         self.action.setChecked(shown)
         self._make_room()
-        self.view.line.setVisible(shown)
         self.view.setVisible(shown)
         if shown:
             self.view.open_view()
         else:
             self.view.cancel()
+        self.spoke.emit()

@@ -11,14 +11,14 @@ from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
 from explorer.engine.session.which_view import WhichView
 from explorer.figures import style
-from explorer.studies.base.numbers import at_most, nearest
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.phrases import Answer as InFront
 from explorer.studies.base.study import Request
 from explorer.studies.heatmap.experiments import which_words as words
 from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
     DRAWS,
     MEASURES,
-    STAGES,
     Axis,
     first_target,
     read_by,
@@ -30,7 +30,8 @@ from explorer.studies.heatmap.mechanisms import MECHANISMS, RECOMMENDED
 from explorer.ui.base.errors import Banner, explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.drawing.map_style import style_for
-from explorer.ui.map.which.parts import FILE, MORE_DRAWS, AnswerLine, Parts, csv_of
+from explorer.ui.map.which import said
+from explorer.ui.map.which.parts import FILE, MORE_DRAWS, Parts, csv_of
 from explorer.ui.widgets.choice_box import ChoiceBox
 
 STUDY = "heatmap"
@@ -60,10 +61,13 @@ class WhichEpsilon(QWidget):
         An `Answer` is on the screen, finished or not.
     said(str)
         For the status line.
+    spoke()
+        `spoken` may be another.
     """
 
     answered = Signal(object)
     said = Signal(str)
+    spoke = Signal()
 
     def __init__(self, session: Session, service: StudyService, banner: Banner) -> None:
         super().__init__()
@@ -74,12 +78,14 @@ class WhichEpsilon(QWidget):
         self.certified: Found | None = None
         self._mechanism = ""
         self._asked: object = None
+        self._answered: object = None
         self._cancelled = False
         self._lines: list[words.Line] = []
         self._service = service
         self.job = LatestJob("judging ε", self, preempt_after_s=0.0)
         self._soon = QTimer(self, singleShot=True, interval=ASK_AFTER_MS)
-        self.line = AnswerLine()
+        self.spoken = InFront("", words.NOT_KNOWN)
+        """What is said of the question that the curves are about."""
         self.parts = Parts(self)
         self.plot = self.parts.plot
         self._connect()
@@ -92,11 +98,11 @@ class WhichEpsilon(QWidget):
         parts.field.entered.connect(lambda value: self.set_target(float(value)))
         parts.field.stepped.connect(lambda way: self.set_target(self.target * STEP**way, DRAG))
         parts.table.clicked.connect(lambda at: self._pick(self._lines[at.row()].mechanism))
-        parts.use.clicked.connect(self.take)
-        parts.sure.clicked.connect(self.make_sure)
-        parts.more.clicked.connect(self._draw_more)
-        parts.stop.clicked.connect(self._stop_or_go_on)
-        parts.copy.clicked.connect(self.copy_csv)
+        for button, does in (
+            (parts.use, self.take), (parts.sure, self.make_sure), (parts.more, self._draw_more),
+            (parts.stop, self._stop_or_go_on), (parts.copy, self.copy_csv),
+        ):  # fmt: skip
+            button.clicked.connect(does)
         self.plot.point_chosen.connect(self._choose_point)
         self.plot.target.dragged.connect(lambda target: self.set_target(target, DRAG))
         self.plot.target.line.sigPositionChangeFinished.connect(self._session.end_gesture)
@@ -183,6 +189,14 @@ class WhichEpsilon(QWidget):
         rows = None if request.selection is None else request.selection.rows
         return values, rows, which.axis, which.measure, which.judged_on, self.draws
 
+    @property
+    def speaks(self) -> bool:
+        """Whether what is said is about the question in front: out of sight, only what is known."""
+        if not self.isHidden():
+            return True
+        known = self.answer is not None and self.answer.finished
+        return known and self._shown.axis == "epsilon" and self._answered == self._key()
+
     def make_sure(self) -> None:
         """Search for an ε that is enough and one that is not."""
         sought = self.question(), self.mechanism, self.target
@@ -195,7 +209,7 @@ class WhichEpsilon(QWidget):
 
     def take(self) -> None:
         """Give the map the mechanism and the ε that were found, as one undoable step."""
-        epsilon = self._usable()
+        epsilon = said.usable(self.answer, self._lines, self.mechanism, self.certified)
         if epsilon is not None:
             self._set_map(self.mechanism, AXES["epsilon"], epsilon)
 
@@ -280,6 +294,8 @@ class WhichEpsilon(QWidget):
 
     def _state_changed(self, state: SessionState, old: SessionState) -> None:
         if self.isHidden():
+            if self.speaks:
+                self._speak()
             return
         if state.selection is None:
             self.forget()
@@ -302,12 +318,12 @@ class WhichEpsilon(QWidget):
         if which.statistic != old.statistic:
             self._draw()
 
-    def _progress(self, _key: object, said: object) -> None:
-        if isinstance(said, Answer):
-            self._take_answer(said)
-        elif isinstance(said, Searching):
+    def _progress(self, _key: object, news: object) -> None:
+        if isinstance(news, Answer):
+            self._take_answer(news)
+        elif isinstance(news, Searching):
             self.parts.state.setText(
-                f"making sure · ε = {nearest(said.epsilon)}: {said.done:,} of {said.wanted:,} draws"
+                f"making sure · ε = {nearest(news.epsilon)}: {news.done:,} of {news.wanted:,} draws"
             )
 
     def _done(self, key: object, found: object) -> None:
@@ -321,7 +337,7 @@ class WhichEpsilon(QWidget):
         self._say_state()
 
     def _take_answer(self, answer: Answer) -> None:
-        self.answer = answer
+        self.answer, self._answered = answer, self._asked
         self._draw()
         self._say_state()
         self.answered.emit(answer)
@@ -367,43 +383,25 @@ class WhichEpsilon(QWidget):
 
     def _read_off(self) -> None:
         """Say which ε the target needs, by the curves as far as they are known."""
-        measure, target = self._shown.shown_measure, self.target_of(self._shown.measure)
-        curves = self.answer.curves if self.answer is not None else ()
-        on_epsilon = self._shown.axis == "epsilon"
-        self._lines = words.lines(curves, measure, target) if on_epsilon else []
+        shown, target = self._shown, self.target_of(self._shown.measure)
+        self._speak()
+        on_epsilon = shown.axis == "epsilon"
         self.plot.show_met(self._lines, target if on_epsilon else None, self.which.statistic)
-        self.parts.show_lines(measure, target, self._lines, self.mechanism, self._shown)
-        mine = next((line for line in self._lines if line.mechanism == self.mechanism), None)
-        curve = next((c for c in curves if c.mechanism == self.mechanism), None)
-        users = int(self.request["n0"]) if self.answer is None else self.answer.users
-        small = words.judged_on(self._shown.origin, users, self.mechanism, self.request["w"])
-        now = float(self.request["epsilon"])
-        if self.certified is not None:
-            head, said = words.sure_answer(self.certified, self.mechanism, measure, target)
-        elif on_epsilon:
-            head, said = words.headline(mine), words.sentence(curve, measure, target, now, mine)
-        else:
-            head, said = "", words.over(AXES[self._shown.axis], measure, now)
-        self.line.say(head, said, small)
-        self.line.badge.setVisible(not self._shown.proved)
-        sure = words.how_sure(curve, measure, (mine and mine.epsilon) or now)
-        self.line.sentence.setToolTip(sure if on_epsilon else "")
-        usable = self._usable()
+        self.parts.show_lines(shown.shown_measure, target, self._lines, self.mechanism, shown)
+        usable = said.usable(self.answer, self._lines, self.mechanism, self.certified)
         other = self.mechanism != self.request["mechanism"]
         self.parts.show_use(usable, MECHANISMS[self.mechanism].title if other else "")
-        self.parts.sure.setEnabled(on_epsilon and bool(curves) and not self._shown.proved)
+        there = self.answer is not None and bool(self.answer.curves)
+        self.parts.sure.setEnabled(on_epsilon and there and not shown.proved)
 
-    def _usable(self) -> float | None:
-        """Return the ε that would be taken: certified if it is, else estimated."""
-        if self.certified is not None and self.certified.enough is not None:
-            return float(at_most(self.certified.enough))
-        curves = self.answer.curves if self.answer is not None else ()
-        few = any(
-            min(curve.draws) < STAGES[-1] and not curve.proved
-            for curve in curves if curve.mechanism == self.mechanism
-        )  # fmt: skip
-        found = (x.epsilon for x in self._lines if x.mechanism == self.mechanism and not few)
-        return next(found, None)
+    def _speak(self) -> None:
+        """Bring the answer in front up to date."""
+        shown, target = self._shown, self.target_of(self._shown.measure)
+        self._lines = said.lines_of(shown, self.answer, target)
+        self.spoken = said.in_front(
+            shown, self.answer, self._lines, self.mechanism, target, self.certified, self.request
+        )
+        self.spoke.emit()
 
     def _say_state(self) -> None:
         more = self.draws < MORE_DRAWS and not self._shown.proved

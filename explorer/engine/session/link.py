@@ -1,0 +1,118 @@
+"""A question as one line of text that opens again.
+
+A link holds settings alone. Whatever it was copied from, it has neither name, size nor checksum of
+a file: of check-ins it tells what passed the gate of what holds nothing private, else nothing.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode
+
+from explorer import __version__
+from explorer.engine.session.recipe import SCHEMA, RecipeError
+from explorer.studies.base.parameters import Kind
+from explorer.studies.base.study import Study, parameter, relevant
+from explorer.studies.registry import get_study, study_ids
+
+SCHEME = "privacy-explorer:"
+LONGEST = 20_000
+"""Letters of a link that is read."""
+_VIEW = ("y_log", "hidden", "claim", "x_range", "y_range", "surfaces", "colour_map")
+_OTHERS = (".version", ".quantity", ".sweep", ".seed", ".view", ".selection")
+"""What is no parameter of the study: none of those has a dot in front."""
+_SWEEP = ("key", "low", "high", "points", "scale")
+
+
+def is_link(text: str) -> bool:
+    """Return whether a text is meant as a link."""
+    return text.strip().startswith(SCHEME)
+
+
+def link_of(recipe: Mapping[str, Any]) -> str:
+    """Return the link to what a recipe asks.
+
+    Parameters
+    ----------
+    recipe : mapping
+        JSON values that passed `explorer.figures.gate`.
+    """
+    study = get_study(recipe["study"])
+    values, quantity = recipe["values"], recipe.get("quantity", "")
+    told = [
+        (key, _written(value)) for key, value in values.items()
+        if _matters(study, key, values, quantity)
+    ]  # fmt: skip
+    told.append((".version", __version__))
+    if quantity:
+        told.append((".quantity", quantity))
+    if sweep := recipe.get("sweep"):
+        told.append((".sweep", ",".join(_written(sweep[part]) for part in _SWEEP)))
+    if recipe.get("seed"):
+        told.append((".seed", str(recipe["seed"])))
+    view = {name: recipe["view"][name] for name in _VIEW if recipe.get("view", {}).get(name)}
+    if view:
+        told.append((".view", _written(view)))
+    if recipe.get("private_only") is True:
+        told.append((".selection", _written(recipe["selection"])))
+    return f"{SCHEME}{study.id}?{urlencode(told, quote_via=quote, safe=',:')}"
+
+
+def recipe_of(text: str) -> dict[str, Any]:
+    """Return a link's recipe as JSON values, to be checked by `recipe_from_dict`.
+
+    Raises
+    ------
+    RecipeError
+        Naming what of it can't be read.
+    """
+    if len(text) > LONGEST:
+        raise RecipeError(f"link: longer than {LONGEST:,} letters")
+    if not is_link(text):
+        raise RecipeError(f"link: it does not begin with {SCHEME}")
+    study_id, _, query = text.strip().removeprefix(SCHEME).partition("?")
+    if study_id not in study_ids():
+        raise RecipeError(f"link: there is no question {study_id[:40]!r} in this version")
+    told = dict(parse_qsl(query, keep_blank_values=True))
+    if unknown := [key for key in told if key.startswith(".") and key not in _OTHERS]:
+        raise RecipeError(f"link: {unknown[0][:40]!r} is not known; a newer program may read it")
+    recipe: dict[str, Any] = {
+        "schema": SCHEMA,
+        "study": study_id,
+        "version": told.get(".version", ""),
+        "values": {key: value for key, value in told.items() if not key.startswith(".")},
+        "quantity": told.get(".quantity", ""),
+    }
+    if ".seed" in told:
+        recipe["seed"] = _read(told, ".seed")
+    if ".sweep" in told:
+        key, *numbers, scale = told[".sweep"].split(",")
+        try:
+            low, high, points = map(json.loads, numbers)
+        except ValueError:
+            raise RecipeError("link: .sweep is not KEY,LOW,HIGH,POINTS,SCALE") from None
+        recipe["sweep"] = dict(zip(_SWEEP, (key, low, high, points, scale), strict=True))
+    if ".view" in told:
+        recipe["view"] = _read(told, ".view")
+    if ".selection" in told:
+        recipe |= {"private_only": True, "selection": _read(told, ".selection")}
+    return recipe
+
+
+def _matters(study: Study, key: str, values: Mapping[str, Any], quantity: str) -> bool:
+    """Whether a value is told: it matters, and names no file."""
+    p = parameter(study, key)
+    return p.kind is not Kind.FILE and relevant(p, values, quantity)
+
+
+def _written(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _read(told: Mapping[str, str], key: str) -> Any:
+    try:
+        return json.loads(told[key])
+    except (ValueError, RecursionError):
+        raise RecipeError(f"link: what stands in {key} is damaged") from None

@@ -1,0 +1,62 @@
+"""What *Which ε?* says in front of the map, from its curves as far as they are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from explorer.engine.error_curves import Answer as Curves, Question
+from explorer.studies.base.numbers import at_most
+from explorer.studies.base.phrases import Answer
+from explorer.studies.base.study import Request
+from explorer.studies.heatmap.experiments import which_words as words
+from explorer.studies.heatmap.experiments.error_curves import AXES, STAGES
+from explorer.studies.heatmap.experiments.which_epsilon import Found
+
+
+def lines_of(shown: Question, curves: Curves | None, target: float) -> list[words.Line]:
+    """Return which ε each mechanism needs; none where ε is not on the axis."""
+    known = curves is not None and shown.axis == "epsilon"
+    return words.lines(curves.curves, shown.shown_measure, target) if curves and known else []
+
+
+def in_front(
+    shown: Question,
+    found: Curves | None,
+    lines: Sequence[words.Line],
+    mechanism: str,
+    target: float,
+    certified: Found | None,
+    request: Request,
+) -> Answer:
+    """Return the answer of a mechanism: certified if it is, else estimated or proved.
+
+    `request` is the map's question now, `shown` that of the curves.
+    """
+    measure, now = shown.shown_measure, float(request["epsilon"])
+    mine = next((line for line in lines if line.mechanism == mechanism), None)
+    curves = () if found is None else found.curves
+    curve = next((c for c in curves if c.mechanism == mechanism), None)
+    users = int(request["n0"]) if found is None else found.users
+    sure = ""
+    if certified is not None:
+        head, said = words.sure_answer(certified, mechanism, measure, target)
+    elif shown.axis == "epsilon":
+        head, said = words.headline(mine), words.sentence(curve, measure, target, now, mine)
+        sure = words.how_sure(curve, measure, (mine and mine.epsilon) or now)
+    else:
+        head, said = "", words.over(AXES[shown.axis], measure, now)
+    rests_on = words.judged_on(shown.origin, users, mechanism, request["w"])
+    return Answer(head, said, rests_on, curator_only=not shown.proved, more=sure)
+
+
+def usable(
+    found: Curves | None, lines: Sequence[words.Line], mechanism: str, certified: Found | None
+) -> float | None:
+    """Return the ε that would be taken: certified if it is, else estimated from enough draws."""
+    if certified is not None and certified.enough is not None:
+        return float(at_most(certified.enough))
+    few = any(
+        min(curve.draws) < STAGES[-1] and not curve.proved
+        for curve in (() if found is None else found.curves) if curve.mechanism == mechanism
+    )  # fmt: skip
+    return next((x.epsilon for x in lines if x.mechanism == mechanism and not few), None)

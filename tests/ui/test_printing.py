@@ -1,0 +1,56 @@
+"""What is in front on a page of paper, and every quantity of it in a folder."""
+
+from __future__ import annotations
+
+from pypdf import PdfReader
+from PySide6.QtGui import QPageLayout, QPageSize
+from PySide6.QtPrintSupport import QPrinter
+
+from explorer.engine.session.quantities import with_quantity
+from explorer.engine.session.recipe import recipe_from_dict
+from explorer.figures.read_recipe import read_recipe
+from explorer.studies.registry import get_study
+
+
+def test_the_page_of_an_export_is_printed_on_a4(open_window, settled, qtbot, tmp_path) -> None:
+    window = open_window(study="amplification")
+    settled(window)
+    printer = QPrinter(QPrinter.PrinterMode.HighResolution)
+    printer.setOutputFormat(QPrinter.OutputFormat.PdfFormat)
+    printer.setOutputFileName(str(tmp_path / "page.pdf"))
+    printer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
+    printer.setPageOrientation(QPageLayout.Orientation.Landscape)
+    with qtbot.waitSignal(window.output.said) as said:
+        window.menus.printing.print_on(printer)
+    assert said.args == ["The page is with the printer."]
+    (page,) = PdfReader(tmp_path / "page.pdf").pages
+    millimetres = sorted(round(float(side) * 25.4 / 72) for side in page.mediabox[2:])
+    assert millimetres == [210, 297]
+    (image,) = page.images
+    drawn = image.image.convert("L")
+    assert drawn.width > 2000
+    assert drawn.getextrema()[0] < 100  # not a blank sheet
+
+
+def test_all_quantities_are_written_into_a_new_folder(
+    open_window, settled, qtbot, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(
+        "explorer.ui.shell.export_actions.QFileDialog.getExistingDirectory",
+        lambda *_: str(tmp_path),
+    )
+    (tmp_path / "amplification").mkdir()  # what is there stays as it is
+    window = open_window(study="amplification", values=(("eps0", "1.5"),))
+    settled(window)
+    asked = window.session.request()
+    with qtbot.waitSignal(window.output.said) as said:
+        window.menus.actions["export-all"].trigger()
+    keys = [q.key for q in get_study("amplification").quantities]
+    assert said.args == [f"{2 * len(keys)} files are in amplification-2."]
+    assert not list((tmp_path / "amplification").iterdir())
+    for key in keys:
+        for suffix in ("pdf", "csv"):
+            path = tmp_path / "amplification-2" / f"amplification-{key}.{suffix}"
+            read = recipe_from_dict(read_recipe(path)).request
+            assert read.values == asked.values
+            assert (read.quantity, read.sweep) == (key, with_quantity(asked, key).sweep)
