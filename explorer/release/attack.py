@@ -5,6 +5,7 @@ All on made-up people: on real data N runs would be N releases.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -133,7 +134,7 @@ def audit(
     runs: int,
     users: int,
     rng: np.random.Generator,
-    random_bytes: RandomBytes,
+    random_bytes: RandomBytes = os.urandom,
     check: Callable[[], None] = lambda: None,
 ) -> Audited:
     """Run a mechanism's own code on made-up people with and without one of them.
@@ -156,7 +157,7 @@ def audit(
     rng : numpy.random.Generator
         Makes the people.
     random_bytes : callable
-        For the noise.
+        For the noise; `os.urandom`, but in tests.
     check : callable
         Called between runs; it stops the audit by raising.
 

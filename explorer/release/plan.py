@@ -12,7 +12,17 @@ from typing import Any
 from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Part, Reads, ReleaseMechanism
-from explorer.release.rows.format import FORMAT_KEYS, LAT, LON, TIME, FileFormat
+from explorer.release.rows.format import (
+    DELIMITERS,
+    ENCODINGS,
+    FORMAT_KEYS,
+    HEADERS,
+    LAT,
+    LON,
+    TIME,
+    USER,
+    FileFormat,
+)
 from explorer.release.wire import read_fraction, read_json
 
 SCHEMA = "privacy-explorer/plan/1"
@@ -25,6 +35,12 @@ TEXTS = (
     "title", "curator", "description", "intended_use", "label", "period", "region", "source_type",
 )  # fmt: skip
 """What is declared in words; `label` is that of the data."""
+FORMAT_CHOICES = {
+    "delimiter": tuple(DELIMITERS), "header": tuple(HEADERS), "encoding": tuple(ENCODINGS)
+}  # fmt: skip
+"""What some of the file's parameters may be."""
+PLACED = (USER, TIME, LAT, LON)
+"""What the columns of ids, times and coordinates are called."""
 
 _ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
@@ -189,6 +205,11 @@ def made_plan(
         path = "mechanism" if error.field == "epsilon" else "mechanism.parameters"
         raise error.below(path) from None
     return plan
+
+
+def check_format(parameters: Mapping[str, object]) -> None:
+    """Raise ParameterError if what is declared of the file can't be used."""
+    FileFormat.checked(parameters)
 
 
 def _check_columns(plan: Plan) -> None:

@@ -31,12 +31,12 @@ class Page(QWidget):
 def test_only_the_workspace_in_front_is_made_at_once(open_window, qtbot) -> None:
     window = open_window(study="heatmap", values=SMALL_MAP)
     assert list(window.workspaces) == ["map"]
-    titles = ["Bounds", "Map", "Compare", "Sweep", "Figures"]
+    titles = ["Bounds", "Map", "Compare", "Sweep", "Figures", "Release"]
     assert [window.tabs.tabText(i) for i in range(window.tabs.count())] == titles
     qtbot.waitUntil(lambda: list(window.workspaces) == ["bounds", "map"])
-    qtbot.waitUntil(lambda: len(window.tools) == 3)
+    qtbot.waitUntil(lambda: len(window.tools) == 4)
     assert window.tabs.currentWidget() is window.workspaces["map"]
-    assert window.tabs.count() == 5
+    assert window.tabs.count() == 6
     assert window.tools["figures"].entries == []  # no study is imported for it
     assert window.isActiveWindow()  # nothing of them was a window on the way
 

@@ -100,6 +100,18 @@ def draw_maps(
             _colour_bar(page, image, room.beside(panes, surface.diverging), beyond)
 
 
+def draw_one(page: Page, surface: Surface, view: ViewState) -> None:
+    """Draw one map with its place, bar and scale; titles and notes are on the page already."""
+    room, (top,) = _Room(page, [surface], True), colour_limits([surface], True)
+    (pane,) = room.panes(view)
+    axes = page.axes(*pane.rectangle)
+    image = _pane(page, axes, pane, surface, [surface.label], top, view)
+    if surface.region is not None:
+        _layers(page, axes, pane, surface.region, view)
+        _scale_bar(page, axes, surface.region, pane.visible)
+    _colour_bar(page, image, room.beside([pane], False), False)
+
+
 @dataclass(frozen=True)
 class _Pane:
     """Left, bottom, width and height in inches, the degrees or cells in view, which are told."""

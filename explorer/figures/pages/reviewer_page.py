@@ -20,6 +20,9 @@ _WITHOUT = ("caption", "conditions", "footer")
 """Of the plot: the words below say it."""
 
 
+_MORE = "… more stands in the text that belongs to this"
+
+
 def page_bytes(job: ExportJob) -> bytes:
     """Return a job that passed the gate as one page A4, its recipe inside.
 
@@ -36,7 +39,7 @@ def page_bytes(job: ExportJob) -> bytes:
         plot = draw_page(
             job.result, view, job.recipe, (A4[0], _PLOT), 150.0, backdrop=job.backdrop
         ).figure
-        drawn = [_pdf(plot), _pdf(_words_figure(said))]
+        drawn = [pdf_of(plot), pdf_of(words_figure(said, _PLOT))]
     above, below = (PdfReader(io.BytesIO(data)).pages[0] for data in drawn)
     writer = PdfWriter()
     page = writer.add_page(below)
@@ -50,26 +53,27 @@ def page_bytes(job: ExportJob) -> bytes:
     return out.getvalue()
 
 
-def _pdf(figure: object) -> bytes:
+def pdf_of(figure: object) -> bytes:
+    """Return a figure as a page, without a date."""
     stream = io.BytesIO()
     figure.savefig(stream, format="pdf", metadata={"CreationDate": None})  # type: ignore[attr-defined]
     return stream.getvalue()
 
 
-def _words_figure(said: Sequence[tuple[str, list[str]]]) -> object:
-    """Return an empty sheet with words on its lower part."""
+def words_figure(said: Sequence[tuple[str, list[str]]], above: float = _MARGIN) -> object:
+    """Return a sheet with headings and statements, below so many inches."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=A4)
-    height = A4[1] - _PLOT - _MARGIN
+    height = A4[1] - above - _MARGIN
     for size in _SIZES:
         lines = _broken(said, (A4[0] - 2 * _MARGIN) * POINTS_PER_INCH / size)
         room = int(height * POINTS_PER_INCH / (size * LINE))
         if len(lines) <= room:
             break
     if len(lines) > room:
-        lines = [*lines[: room - 1], ("… more stands in the text for a reviewer", False)]
-    y = A4[1] - _PLOT
+        lines = [*lines[: room - 1], (_MORE, False)]
+    y = A4[1] - above
     for text, bold in lines:
         y -= size * LINE / POINTS_PER_INCH
         figure.text(

@@ -298,6 +298,8 @@ def _sheet(c: Palette) -> str:
                         font-weight: 600; padding: 6px 14px; }}
     QPushButton#door:hover, QPushButton#door:focus {{ border: 2px solid {c.text};
                                                       padding: 5px 13px; }}
+    QPushButton#door:disabled {{ color: {faded}; background: {c.panel};
+                                 border-color: {c.border}; }}
     QPushButton#link {{ background: transparent; color: {c.accent}; font-weight: 600;
                         border: 1px solid transparent; padding: 1px 3px; margin-left: -4px;
                         text-align: left; }}

@@ -151,6 +151,9 @@ class Workspace(QWidget):
     def copy(self, fmt: str) -> None:
         """Put what is shown on the clipboard; only of a workspace that shows no study."""
 
+    def show_part(self, key: str) -> None:
+        """Bring a part to the front; only of a workspace that has some in a menu."""
+
     def follow_recipe(self) -> None:
         """Show what a recipe that was opened asks; only of a workspace that shows no study."""
 

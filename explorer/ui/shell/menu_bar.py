@@ -33,6 +33,12 @@ _OF_THE_ANSWER = (
     "copy-python", "copy-reviewer", "copy-latex",
 )  # fmt: skip
 """What there is to do with the answer in front."""
+_RELEASE = (
+    ("plan", "&Plan…", "What is released about whom, and what it costs; rehearse it"),
+    ("draw", "&Draw…", "Release what is planned, after asking once more"),
+    ("ledger", "&Ledger…", "What was spent, what would still fit, what repeating costs"),
+    ("attack", "&Attack…", "What releases tell about one person; audit the running code"),
+)
 _THEME_WORDS = {"system": "As the system", "light": "Light", "dark": "Dark"}
 
 
@@ -55,6 +61,7 @@ class Menus:
         self._edit_menu()
         self._view_menu()
         self._study_menu()
+        self._release_menu()
         self._help_menu()
         self.update()
         window.session.history_changed.connect(self.update)
@@ -217,6 +224,16 @@ class Menus:
             menu.addAction(action)
         menu.addSeparator()
         menu.addMenu(PresetMenu(window.session, menu))
+
+    def _release_menu(self) -> None:
+        menu = self._window.menuBar().addMenu("&Release")
+        for key, text, tip in _RELEASE:
+            self._add(menu, f"release-{key}", text, partial(self._show_release, key), tip=tip)
+
+    def _show_release(self, key: str) -> None:
+        self._window.show_tool("release")
+        if self._window.tool is not None:
+            self._window.tool.show_part(key)
 
     def _help_menu(self) -> None:
         self.errata = Errata(self._window)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pkgutil import resolve_name
 
 from PySide6.QtWidgets import QTabWidget
@@ -22,11 +23,14 @@ class WorkspaceSpec:
     tool_tip : str
     factory : str
         ``package.module:Class``, a `Workspace`.
+    before : tuple of str
+        Modules that are imported first, one at a time, so that none keeps the window waiting.
     """
 
     title: str
     tool_tip: str
     factory: str
+    before: tuple[str, ...] = ()
 
     def make(self, window: WorkspaceHost) -> Workspace:
         """Return the workspace of a window."""
@@ -58,6 +62,17 @@ TOOLS = {
         "Figures", "The figures, tables and examples of all papers, and what comes out here",
         "explorer.ui.index.workspace:FiguresWorkspace",
     ),
+    "release": WorkspaceSpec(
+        "Release", "What may leave: planned, rehearsed, drawn once, with a certificate",
+        "explorer.ui.release.workspace:ReleaseWorkspace",
+        (
+            "explorer.release.mechanisms", "explorer.release.ledger.ledger",
+            "explorer.release.certificate.build",
+            "explorer.release.certificate.registry", "explorer.ui.release.files",
+            "explorer.ui.release.result_page", "explorer.ui.release.plan_page",
+            "explorer.ui.release.attack_page",
+        ),
+    ),
 }  # fmt: skip
 """The others."""
 
@@ -70,7 +85,10 @@ def tabs_of(
         key: TabFactory(
             spec.title,
             partial(spec.make, window),
-            (partial(resolve_name, spec.factory),),
+            (
+                *(partial(import_module, name) for name in spec.before),
+                partial(resolve_name, spec.factory),
+            ),
             spec.tool_tip,
         )
         for key, spec in specs.items()

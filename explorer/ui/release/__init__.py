@@ -1,0 +1,1 @@
+"""The Release tab: what may leave, what it costs, and a certificate that others can check."""

@@ -1,0 +1,268 @@
+"""What was typed on the Release page, and what is still to be answered. No Qt in here.
+
+Nothing is ever put in here from the data: a value of the map gets in by a click, is remembered as
+`copied` from then on, and stands in the certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from explorer.release.certificate.numbers import rounded_up
+from explorer.release.door import Place
+from explorer.release.errors import ParameterError, ReleaseError
+from explorer.release.ledger.accounts import Account, Release
+from explorer.release.ledger.errors import rounded_down
+from explorer.release.mechanisms import MECHANISMS
+from explorer.release.plan import TEXTS, Declared, Plan, made_plan
+from explorer.release.words import price_text
+from explorer.ui.release.fields import (
+    LABELS,
+    any_format,
+    read_epsilon,
+    read_format,
+    read_own,
+)
+
+NOBODY = "0" * 32
+"""Population of a rehearsal."""
+COPIED = "{names} taken from the map of the data by a click."
+COPIED_NAMES = {"box": "The box was", "epsilon": "ε was"}
+
+
+@dataclass(frozen=True)
+class LedgerState:
+    """What the page knows of a ledger, read a moment ago.
+
+    Attributes
+    ----------
+    place : Place
+    exists : bool
+    problem : str
+        Why there can be no release.
+    notices : tuple of str
+    accounts : tuple of Account
+    releases : tuple of Release
+    shown : int
+        How often the true map of the file open in the window was shown.
+    id : str
+    """
+
+    place: Place
+    exists: bool = False
+    problem: str = ""
+    notices: tuple[str, ...] = ()
+    accounts: tuple[Account, ...] = ()
+    releases: tuple[Release, ...] = ()
+    shown: int = 0
+    id: str = ""
+
+    def account(self, population: str) -> Account | None:
+        """Return the account of a population, if it has one."""
+        return next((a for a in self.accounts if a.population == population), None)
+
+    def of_account(self, population: str) -> list[Release]:
+        """Return releases about a population."""
+        return [r for r in self.releases if r.population == population]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A release that is being planned.
+
+    Attributes
+    ----------
+    population : str
+        Id of the account, "" while none is chosen.
+    mechanism : str
+    typed : mapping of str to str
+        Texts by the keys of fields, ``epsilon``, ``data`` (the file's path) among them.
+    untouched : bool
+        Whether it is declared that nothing was chosen by looking at this data.
+    sentence : str
+        What the certificate says where that can't be declared.
+    copied : frozenset of str
+        Keys whose values came from the map.
+    """
+
+    population: str = ""
+    mechanism: str = next(iter(MECHANISMS))
+    typed: Mapping[str, str] = field(default_factory=dict)
+    untouched: bool = False
+    sentence: str = ""
+    copied: frozenset[str] = frozenset()
+
+    def text(self, key: str) -> str:
+        """Return what was typed for a field."""
+        return self.typed.get(key, "").strip()
+
+    def with_text(self, key: str, text: str) -> Draft:
+        """Return the draft with something else typed.
+
+        A copy stays one while it is changed, as it was seen; not once it was deleted wholly.
+        """
+        copied = self.copied if text.strip() else self.copied - {key}
+        return replace(self, typed={**self.typed, key: text}, copied=copied)
+
+    @property
+    def independent(self) -> bool:
+        """Whether it is declared that no parameter came from the data."""
+        return self.untouched and not self.copied
+
+    def conditions(self) -> tuple[str, ...]:
+        """Return what the certificate says beside the usual."""
+        copied = [COPIED_NAMES[key] for key in sorted(self.copied)]
+        found = [COPIED.format(names=name) for name in copied]
+        return (*found, *([self.sentence.strip()] if not self.independent else []))
+
+    def own_parameters(self) -> dict[str, object]:
+        """Return the mechanism's own parameters."""
+        return read_own(self.mechanism, self.typed)
+
+    def declared(self) -> Declared:
+        """Return what the curator states."""
+        texts = {name: self.text(name) for name in TEXTS}
+        return Declared(texts, self.independent, tuple(filter(None, self.conditions())))
+
+    def plan(self) -> Plan:
+        """Return the plan that all of this is.
+
+        Raises
+        ------
+        ParameterError
+            What is missing or wrong.
+        """
+        parameters = {**read_format(self.typed), **self.own_parameters()}
+        return made_plan(
+            self.population, Path(self.text("data")), self.mechanism, parameters,
+            read_epsilon(self.text("epsilon")), self.declared(),
+        )  # fmt: skip
+
+    def rehearsal(self) -> Plan:
+        """Return the plan for made-up people, who need neither file nor budget."""
+        own = self.own_parameters()
+        parameters = {**any_format(self.mechanism, own), **own}
+        return made_plan(
+            NOBODY, Path("nowhere"), self.mechanism, parameters,
+            read_epsilon(self.text("epsilon")), self.declared(),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Point:
+    """One of the five points.
+
+    Attributes
+    ----------
+    ok : bool
+    said : str
+        What is missing, or what follows.
+    """
+
+    ok: bool
+    said: str
+
+
+def points(draft: Draft, ledger: LedgerState) -> tuple[Point, ...]:
+    """Return whether each of the five points is answered, from what was typed and the ledger."""
+    return tuple(_judged(judge, draft, ledger) for judge in (_who, _what, _chosen, _price, _file))
+
+
+def _judged(
+    judge: Callable[[Draft, LedgerState], Point], draft: Draft, ledger: LedgerState
+) -> Point:
+    try:
+        return judge(draft, ledger)
+    except ReleaseError as error:
+        return Point(False, sentence_of(error))
+
+
+def sentence_of(error: Exception) -> str:
+    """Return an error as the page says it: without the path of a plan's field."""
+    said = str(error)
+    if isinstance(error, ParameterError):
+        key = error.field.rpartition(".")[2]
+        said = f"{LABELS.get(key, key)}: {error.problem}; {error.remedy}"
+    return f"{said[:1].upper()}{said[1:]}." if said[-1:] not in ".!?" else said
+
+
+def _who(draft: Draft, ledger: LedgerState) -> Point:
+    if ledger.problem:
+        return Point(False, sentence_of(ReleaseError(ledger.problem)))
+    account = ledger.account(draft.population)
+    if account is None:
+        return Point(False, "Whose data are these? Choose these people, or open an account.")
+    kind = "sum of all ε" if account.gate == "sum" else "sum of all ε²/2, within ρ"
+    return Point(True, f"Gate: {kind}, chosen for good when the account was opened.")
+
+
+def _what(draft: Draft, _: LedgerState) -> Point:
+    mechanism = MECHANISMS[draft.mechanism]
+    mechanism.checked(draft.own_parameters())
+    return Point(True, mechanism.privacy)
+
+
+def _chosen(draft: Draft, ledger: LedgerState) -> Point:
+    times = "once" if ledger.shown == 1 else f"{ledger.shown} times"
+    seen = f"You opened the true map {times}; the certificate will say so." if ledger.shown else ""
+    if draft.copied:
+        names = ", ".join(COPIED_NAMES[key].rpartition(" ")[0] for key in sorted(draft.copied))
+        said = f"{names}: taken from the map. The guarantee does not cover that choice."
+        if draft.sentence.strip():
+            return Point(True, f"{said} The certificate says so. {seen}".strip())
+        return Point(False, f"{said} Choose without looking, or say so in the certificate.")
+    if draft.untouched:
+        return Point(True, seen or "The certificate says so.")
+    if draft.sentence.strip():
+        return Point(True, f"The certificate will say your sentence. {seen}".strip())
+    return Point(False, f"Tick it, or say in the certificate how they were chosen. {seen}".strip())
+
+
+def _price(draft: Draft, ledger: LedgerState) -> Point:
+    read_epsilon(draft.text("epsilon"))
+    try:
+        plan = draft.rehearsal()
+    except ParameterError as error:
+        if error.field.endswith("epsilon"):
+            raise
+        return Point(False, "The price is known once point 2 is answered.")
+    account = ledger.account(draft.population)
+    if account is None:
+        return Point(
+            False, f"Costs {rounded_up(plan.epsilon)}; what remains is known with point 1."
+        )
+    if not account.fits(plan.epsilon):
+        return Point(False, refused(account))
+    return Point(True, price_text(plan, account))
+
+
+def refused(account: Account) -> str:
+    """Say that a price does not fit, and what there is to do."""
+    left = rounded_down(account.largest_fit())
+    if account.largest_fit() == 0:
+        return "Nothing is left for these people, and nothing refills it."
+    raising = (
+        ", or raise the limit (Ledger): every later certificate will say so"
+        if account.gate == "sum" else "; a ρ is never raised"
+    )  # fmt: skip
+    return (
+        f"Only {left} is left for these people, and nothing refills it. Release with {left} "
+        f"(rougher){raising}."
+    )
+
+
+def _file(draft: Draft, _: LedgerState) -> Point:
+    read_format(draft.typed)
+    path = draft.text("data")
+    if not path:
+        return Point(False, "Name the file.")
+    if not Path(path).is_file():
+        return Point(False, f"There is no file {Path(path).name} there.")
+    try:
+        draft.plan()
+    except ParameterError as error:
+        if error.field.endswith("columns"):
+            raise
+    return Point(True, "Read as declared; rows that can’t be read so are skipped, one by one.")

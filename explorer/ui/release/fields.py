@@ -1,0 +1,225 @@
+"""What is typed for each mechanism: names, hints, and how the text becomes a plan's parameter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from explorer.release.errors import ParameterError
+from explorer.release.mechanisms import MECHANISMS
+from explorer.release.plan import FORMAT_CHOICES, PLACED, check_format
+
+EXAMPLE = "heatmap.adaptive/1"
+"""Of the example that is filled in when asked for."""
+PEOPLE = "assumed_users"
+"""n₀: how many made-up people there are, and of some mechanisms a parameter."""
+_EPSILON = re.compile(r"\d{1,9}(\.\d{1,12})?|\d{1,12}/[1-9]\d{0,11}", re.ASCII)
+
+
+def _text(text: str) -> str:
+    return text
+
+
+def _list(text: str) -> list[str]:
+    """Split at semicolons if there are any, else at commas."""
+    return [part.strip() for part in text.split(";" if ";" in text else ",")]
+
+
+def _whole(text: str) -> int | str:
+    """Return a whole number; what is none goes on as it is, for the mechanism to refuse."""
+    found = text.replace(",", "").replace("\u202f", "")
+    return int(found) if re.fullmatch(r"\d{1,30}", found) else text
+
+
+def _wholes(text: str) -> list[int | str]:
+    return [_whole(part) for part in re.split(r"[,×x\s]+", text.strip())]
+
+
+@dataclass(frozen=True)
+class Field:
+    """Something to type.
+
+    Attributes
+    ----------
+    key : str
+        As in a plan.
+    label : str
+    example : str
+        What an example has here; it also shows how it is written.
+    read : callable
+        Makes the parameter from the text.
+    needed : bool
+        Whether there is no default.
+    tip : str
+    choices : tuple of str
+        What there is to choose from; empty where it is typed.
+    """
+
+    key: str
+    label: str
+    example: str
+    read: Callable[[str], Any] = _text
+    needed: bool = True
+    tip: str = ""
+    choices: tuple[str, ...] = ()
+
+
+_BOX = Field(
+    "box", "Box", "40.55, -74.10, 40.90, -73.75", _list,
+    tip="South, west, north, east in degrees, from your knowledge of the place",
+)  # fmt: skip
+_TIMES = (
+    Field("start", "From", "2026-01-01T00:00:00Z", needed=False, tip="Only rows from then on"),
+    Field("end", "Until", "2026-02-01T00:00:00Z", needed=False, tip="Only rows before"),
+)
+_SIDE = Field("side", "Cells a side", "64", _whole, tip="A power of two")
+_LAST = Field("last_level", "Finest level", "5", _whole, False, "Of the tree of squares")
+_FIRST = Field("start_level", "First level", "2", _whole, False, "Of the tree of squares")
+_UNITS = Field("units", "Units B", "10000", _whole, False, "In how many parts a user is divided")
+_WHERE = (
+    Field("box", _BOX.label, _BOX.example, _list, False, _BOX.tip),
+    *_TIMES,
+)
+
+OF_MECHANISM: Mapping[str, tuple[Field, ...]] = {
+    "heatmap.adaptive/1": (
+        _BOX, _SIDE, *_TIMES, _FIRST, _LAST,
+        Field("share", "Share of ε", "3/10", needed=False, tip="That a reading spends"),
+        Field("threshold", "Threshold", "10", needed=False, tip="From which a cell is divided"),
+        _UNITS,
+    ),
+    "heatmap.paper/1": (
+        _BOX, _SIDE, *_TIMES, _LAST,
+        Field("kept", "Cells kept", "20", _whole, False, "On each level"), _UNITS,
+    ),
+    "heatmap.pyramid/1": (_BOX, _SIDE, *_TIMES, _FIRST, _UNITS),
+    "counts.cells/1": (_BOX, Field("side", _SIDE.label, "16", _whole, tip=_SIDE.tip), *_TIMES),
+    "count.users/1": _WHERE,
+    "select.region/1": (
+        _BOX, Field("grid", "Rows and columns", "4, 4", _wholes), *_TIMES,
+        Field("chosen", "Regions to choose", "1", _whole, False, "Each costs its part of ε"),
+    ),
+    "histogram/1": (
+        Field("value_column", "Column", "kind", tip="A name out of the file's columns (5)"),
+        Field("values", "Its values", "food, shop, park", _list, False, "Or edges of numbers"),
+        Field("edges", "Edges of bins", "", _list, False, "0, 10, 20: for a column of numbers"),
+        *_WHERE, _UNITS,
+    ),
+    "mean/1": (
+        Field("value_columns", "Columns", "amount", _list, tip="Out of the file's columns (5)"),
+        Field("low", "Lowest values", "0", _list, tip="Smaller ones count as this"),
+        Field("high", "Highest values", "100", _list, tip="Larger ones count as this"),
+        *_WHERE,
+        Field("count_share", "Share for the count", "1/5", needed=False, tip="Of ε"), _UNITS,
+    ),
+}  # fmt: skip
+"""By mechanism, what is needed first."""
+TAKE_PEOPLE = ("heatmap.pyramid/1",)
+"""Mechanisms of which n₀ is a parameter."""
+
+FORMAT = (
+    Field("columns", "Columns", "user, time, lat, lon", _list,
+          tip="A name for every field of a row, in order; user, time, lat and lon are called so"),
+    Field("delimiter", "Between fields", "", choices=FORMAT_CHOICES["delimiter"]),
+    Field("header", "First row is names", "", choices=FORMAT_CHOICES["header"]),
+    Field("encoding", "Letters", "", needed=False, choices=FORMAT_CHOICES["encoding"]),
+    Field("time_format", "Times", "iso", needed=False, tip="iso, unix, unix-ms or %d.%m.%Y %H:%M"),
+    Field("time_zone", "Zone of times", "UTC", needed=False, tip="Of times that state no offset"),
+)  # fmt: skip
+"""How the file is read: declared, and nothing is found out from the file."""
+STATED = (
+    Field("title", "Title", "Where our visitors were in January", needed=False),
+    Field("curator", "Who releases it", "Example city, mobility office", needed=False),
+    Field("description", "What it is", "", needed=False),
+    Field("intended_use", "What it is for", "", needed=False),
+    Field("label", "Name of the data", "", needed=False),
+    Field("period", "Their period", "", needed=False),
+    Field("region", "Their region", "", needed=False),
+    Field("source_type", "Where they come from", "", needed=False),
+)
+"""What the curator declares in words; all of it may be left empty."""
+
+
+def example_of(mechanism: str) -> dict[str, str]:
+    """Return texts for an example of a mechanism, made up and the same for everybody."""
+    found = {field.key: field.example for field in OF_MECHANISM[mechanism] if field.needed}
+    if mechanism == "histogram/1":
+        found["values"] = "food, shop, park"
+    return {**found, "mechanism": mechanism, "epsilon": "1/2", PEOPLE: "500"}
+
+
+LABELS = {
+    field.key: field.label
+    for fields in (*OF_MECHANISM.values(), FORMAT, STATED)
+    for field in fields
+} | {"epsilon": "ε", PEOPLE: "Expected people n₀"}  # fmt: skip
+
+
+def read_epsilon(text: str) -> Fraction:
+    """Return ε from a decimal or a fraction.
+
+    Raises
+    ------
+    ParameterError
+        If it is neither, or 0.
+    """
+    typed = text.strip().replace(",", ".")
+    if not typed:
+        raise ParameterError("mechanism.epsilon", "is not typed yet", "give one like 0.5 or 1/2")
+    if not _EPSILON.fullmatch(typed) or not Fraction(typed):
+        raise ParameterError("mechanism.epsilon", f"{text!r} is no ε", "give one like 0.5 or 1/2")
+    return Fraction(typed)
+
+
+def read_people(text: str) -> int:
+    """Return n₀.
+
+    Raises
+    ------
+    ParameterError
+        If it is no number of people.
+    """
+    found = _whole(text.strip())
+    if not isinstance(found, int) or not 1 <= found <= 1_000_000:
+        raise ParameterError("n₀", "is no number of made-up people", "give 1 to 1,000,000")
+    return found
+
+
+def read_own(mechanism: str, typed: Mapping[str, str]) -> dict[str, Any]:
+    """Return a mechanism's own parameters from texts; what is empty is left to its default."""
+    found: dict[str, Any] = {}
+    for field in OF_MECHANISM[mechanism]:
+        text = typed.get(field.key, "").strip()
+        if text:
+            found[field.key] = field.read(text)
+    if mechanism in TAKE_PEOPLE and typed.get(PEOPLE, "").strip():
+        found[PEOPLE] = _whole(typed[PEOPLE].strip())
+    return found
+
+
+def read_format(typed: Mapping[str, str]) -> dict[str, Any]:
+    """Return what is declared of the file.
+
+    Raises
+    ------
+    ParameterError
+        If something needed is not declared, or can't be.
+    """
+    found = {f.key: f.read(typed[f.key].strip()) for f in FORMAT if typed.get(f.key, "").strip()}
+    for field in FORMAT:
+        if field.needed and field.key not in found:
+            raise ParameterError(
+                field.key, "is not declared yet", "nothing is found out from the file"
+            )
+    check_format(found)
+    return found
+
+
+def any_format(mechanism: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a format that has all columns a mechanism reads, for people who are in no file."""
+    reads = MECHANISMS[mechanism].reads(MECHANISMS[mechanism].checked(own))
+    return {"columns": list(dict.fromkeys((*PLACED, *reads.texts))),
+            "delimiter": "tab"}  # fmt: skip

@@ -1,0 +1,126 @@
+"""A stored output as a picture and as files, each with its certificate's id. No Qt in here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from explorer.figures.pages.released import (
+    Released,
+    certificate_bytes,
+    released_bytes,
+    released_geotiff,
+)
+from explorer.privacy.releases.means import exact_decimal
+from explorer.release.certificate.numbers import rounded_up
+from explorer.release.certificate.printed import PROGRAM, sections
+from explorer.release.certificate.registry import registry_file, registry_yaml
+from explorer.release.outputs import FORMATS, Written
+from explorer.release.pictures import heatmap
+from explorer.release.wire import canonical
+from explorer.ui.release.desk import Result
+
+PICTURES = ("png", "svg", "pdf")
+EXPORTS = {
+    "PNG picture": "png", "SVG picture": "svg", "PDF picture": "pdf",
+    "CSV (cells or rows)": "csv", "GeoJSON (cells)": "geojson", "GeoTIFF (cells)": "tif",
+    "JSON (stored numbers)": "json",
+}  # fmt: skip
+CERTIFICATES = {
+    "Certificate (JSON, the original)": "json", "Certificate (PDF)": "pdf",
+    "Entry for the deployments registry (YAML)": "yaml",
+}  # fmt: skip
+
+
+def released_of(result: Result) -> Released:
+    """Return what is drawn of a release: made from its stored output and its plan alone."""
+    plan, shown = result.plan, _written(result).shown()
+    sides = plan.parameters().get("box")
+    south, west, north, east = (
+        (float(exact_decimal("box", str(side))) for side in sides)
+        if isinstance(sides, list) else (0.0, 0.0, 0.0, 0.0)
+    )  # fmt: skip
+    grid = shown.grid
+    if grid is not None and plan.mechanism.id.startswith("heatmap"):
+        grid = heatmap(shown)
+    title = str(result.certificate["title"]["text"]) or plan.mechanism.label
+    notes = (
+        f"{plan.mechanism.label}, ε = {rounded_up(plan.epsilon)}.",
+        *map(_sentence, shown.steps),
+    )
+    box = (south, west, north, east) if sides else None
+    return Released(
+        title, about(result), notes, grid, box, shown.table,
+        plan.mechanism.label if grid is None or shown.table else "share of all people",
+    )  # fmt: skip
+
+
+def about(result: Result) -> str:
+    """Return what every file of a release says of itself."""
+    return f"certificate {result.release.id}"
+
+
+def exported(result: Result, path: Path) -> bytes:
+    """Return a release's output in the format that a file's name ends with.
+
+    Raises
+    ------
+    ValueError
+        If there is no such format, or it can't hold this output.
+    """
+    suffix = path.suffix.lower().removeprefix(".")
+    if suffix in PICTURES:
+        return released_bytes(released_of(result), suffix)
+    if suffix in ("tif", "tiff"):
+        return released_geotiff(released_of(result))
+    if f".{suffix}" not in FORMATS:
+        raise ValueError(f"{path.name}: give a name that ends with .{', .'.join(EXPORTS.values())}")
+    return FORMATS[f".{suffix}"](_written(result))
+
+
+def certified(result: Result, path: Path) -> bytes:
+    """Return a release's certificate in the format that a file's name ends with."""
+    certificate = dict(result.certificate)
+    original = canonical(certificate)
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        return original
+    if suffix == ".yaml":
+        if not (certificate["title"]["text"] and certificate["curator"]["text"]):
+            raise ValueError("title: a registry entry needs title and curator, which were not told")
+        return registry_yaml(certificate).encode()
+    if suffix == ".pdf":
+        return certificate_bytes(
+            printed(certificate), f"Certificate {result.release.id}", "certificate.json", original
+        )
+    raise ValueError(f"{path.name}: give a name that ends with .json, .pdf or .yaml")
+
+
+def name_of(result: Result, suffix: str) -> str:
+    """Return the name that a registry entry must have, or that of a release's certificate."""
+    if suffix == "yaml":
+        return registry_file(dict(result.certificate))
+    return f"release-{result.release.id}.certificate.{suffix}"
+
+
+def printed(certificate: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """Return the certificate's rows under their headings, as they are printed."""
+    return [
+        (
+            section.title,
+            [
+                f"{row.name}: {row.text}" + (f" [{row.source}]" if row.source != PROGRAM else "")
+                for row in section.rows
+                if row.text
+            ],
+        )
+        for section in sections(certificate)
+    ]
+
+
+def _written(result: Result) -> Written:
+    return Written(result.plan, result.stored, about(result))
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

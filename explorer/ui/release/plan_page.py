@@ -1,0 +1,414 @@
+"""The plan of a release on one page: five points, each ✓ or ✗, and two buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.release.certificate.numbers import rounded_up
+from explorer.release.errors import ParameterError, ReleaseError
+from explorer.release.ledger.accounts import SPENT
+from explorer.release.ledger.differencing import overlaps
+from explorer.release.ledger.errors import rounded_down
+from explorer.release.mechanisms import MECHANISMS
+from explorer.release.mechanisms.base import Shown
+from explorer.release.plan import Plan
+from explorer.ui.base.styled import styled_label
+from explorer.ui.base.theme import Theme
+from explorer.ui.release.cards import PointCard, TypedFields, row_of
+from explorer.ui.release.draft import Draft, LedgerState, points, sentence_of
+from explorer.ui.release.fields import (
+    EXAMPLE,
+    FORMAT,
+    OF_MECHANISM,
+    PEOPLE,
+    STATED,
+    Field,
+    example_of,
+    read_people,
+)
+from explorer.ui.release.pictures import BudgetBar
+from explorer.ui.release.side import Side
+from explorer.ui.release.who import WhoPart
+from explorer.ui.widgets.check_box import CheckBox
+from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.widgets.section import Section
+
+TITLES = {
+    "Who is protected": "",
+    "What is released": "",
+    "Chosen without looking": "Fill in what you know, not what you saw.",
+    "Price": "",
+    "The file": "Nothing is found out from it: say how it is written.",
+}
+_PEOPLE = Field(
+    PEOPLE, "Expected people n₀", "500", tip="As you expect, never counted: rehearsals have so many"
+)
+
+
+class PlanPage(QWidget):
+    """Five points, what they promise, *Rehearse* and *Draw*.
+
+    Signals
+    -------
+    rehearsal_asked(Plan, int)
+    draw_asked(Plan)
+        All points are answered.
+    account_wanted(...)
+        As of `WhoPart`.
+    copy_asked()
+        Values of the map are wanted.
+    compare_asked(Plan)
+        Ids of the file are to be compared with those of other accounts.
+    """
+
+    rehearsal_asked = Signal(object, int)
+    draw_asked = Signal(object)
+    copy_asked = Signal()
+    compare_asked = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.draft = Draft()
+        self.ledger: LedgerState | None = None
+        self._busy = self._rehearsing = False
+        self._fresh = True
+        self.cards = [
+            PointCard(k, title, theme, hint) for k, (title, hint) in enumerate(TITLES.items(), 1)
+        ]
+        self.side = Side(theme)
+        self._build_head()
+        self._build_points()
+        self._build_foot()
+        column = QVBoxLayout(inner := QWidget())
+        column.setContentsMargins(12, 4, 12, 8)
+        column.setSpacing(8)
+        for card in self.cards:
+            column.addWidget(card)
+        column.addStretch(1)
+        self.area = QScrollArea(widgetResizable=True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.setWidget(inner)
+        left = QVBoxLayout()
+        left.setSpacing(4)
+        head = QHBoxLayout()
+        head.setContentsMargins(12, 8, 12, 0)
+        head.addWidget(self.head)
+        left.addLayout(head)
+        left.addWidget(self.area, 1)
+        left.addWidget(self.foot)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(left, 1)
+        layout.addWidget(self.side)
+        self.update_page()
+
+    # Building
+
+    def _build_head(self) -> None:
+        self.head = QFrame()
+        self.head.setObjectName("answer")
+        self.state = styled_label("answer-number")
+        self.words = styled_label("answer-text", word_wrap=True)
+        row = QHBoxLayout(self.head)
+        row.setContentsMargins(14, 6, 12, 6)
+        row.setSpacing(12)
+        row.addWidget(self.state)
+        row.addWidget(self.words, 1)
+
+    def _build_points(self) -> None:
+        who, what, chosen, price, file = self.cards
+        self.who = WhoPart()
+        self.who.chosen.connect(lambda population: self.change(population=population))
+        self.who.said.connect(lambda said: self._say(who, said))
+        self.compare = QPushButton("Compare the file’s ids with those of other accounts")
+        self.compare.setObjectName("link")
+        self.compare.setToolTip("Seen by you alone; once the five points are answered")
+        self.compare.clicked.connect(lambda: self.compare_asked.emit(self.draft.plan()))
+        who.add(self.who, self.compare)
+
+        self.mechanism = ChoiceBox("What is released")
+        self.mechanism.setMinimumContentsLength(30)
+        self.mechanism.offer([(m.id, m.label) for m in MECHANISMS.values()], self.draft.mechanism)
+        self.mechanism.currentIndexChanged.connect(self._mechanism_chosen)
+        self.copy = QPushButton("Copy box and ε from the map")
+        self.copy.setObjectName("link")
+        self.copy.setToolTip("They came from looking at the data: the certificate will say so")
+        self.copy.clicked.connect(self.copy_asked)
+        row = row_of(self.mechanism, self.copy)
+        self.own = TypedFields()
+        self.more = Section("More parameters")
+        self.more.set_open(False)
+        self.rest = TypedFields()
+        self.more.rows.addWidget(self.rest)
+        what.add(row, self.own, self.more)
+
+        self.untouched = CheckBox("I did not choose these by looking at this data.")
+        self.untouched.toggled.connect(lambda on: self.change(untouched=on))
+        self.sentence = QLineEdit()
+        self.sentence.setAccessibleName("How they were chosen, for the certificate")
+        self.sentence.setPlaceholderText("or say in the certificate how they were chosen")
+        self.sentence.textEdited.connect(lambda text: self.change(sentence=text))
+        chosen.add(row_of(self.sentence, self.untouched, first=False))
+
+        self.epsilon = QLineEdit()
+        self.epsilon.setAccessibleName("ε")
+        self.epsilon.setPlaceholderText("ε, such as 1/2")
+        self.epsilon.setToolTip("As a decimal or a fraction")
+        self.epsilon.setMaximumWidth(130)
+        self.epsilon.textEdited.connect(lambda text: self._typed("epsilon", text))
+        self.fit = QPushButton("Use what fits")
+        self.fit.setObjectName("link")
+        self.fit.clicked.connect(self._take_what_fits)
+        self.bar = BudgetBar(self._theme)
+        self.earlier = styled_label("faint", word_wrap=True)
+        price.add(row_of(self.bar, self.epsilon, first=False), self.earlier, self.fit)
+
+        self.path = QLineEdit()
+        self.path.setAccessibleName("Path of the file")
+        self.path.setPlaceholderText("the file to read, as text")
+        self.path.textEdited.connect(lambda text: self._typed("data", text))
+        self.browse = QPushButton("Choose file…")
+        self.browse.clicked.connect(self._browse)
+        self.form = TypedFields()
+        self.form.offer(FORMAT, self.draft.text)
+        self.stated = Section("For the certificate: title, who releases it, what it is for")
+        self.stated.set_open(False)
+        self.texts = TypedFields(2)
+        self.texts.offer(STATED, self.draft.text)
+        self.stated.rows.addWidget(self.texts)
+        file.add(row_of(self.path, self.browse), self.form, self.stated)
+        for fields in (self.own, self.rest, self.form, self.texts):
+            fields.typed.connect(self._typed)
+        self._offer_fields()
+
+    def _build_foot(self) -> None:
+        self.rehearse = QPushButton("Rehearse")
+        self.rehearse.setToolTip("The same steps on made-up people: nothing is read or spent")
+        self.rehearse.clicked.connect(self._rehearse)
+        self.example = QPushButton("Fill in an example")
+        self.example.setToolTip("A made-up one, the same for everybody; nothing of your data")
+        self.example.clicked.connect(self.fill_example)
+        self.nothing_spent = QLabel("on made-up people; nothing is read or spent")
+        self.nothing_spent.setObjectName("muted")
+        self.draw = QPushButton("Release…")
+        self.draw.setObjectName("door")
+        self.draw.clicked.connect(self._draw)
+        self.foot = QWidget()
+        row = QHBoxLayout(self.foot)
+        row.setContentsMargins(12, 2, 12, 8)
+        for part in (self.rehearse, self.nothing_spent, self.example):
+            row.addWidget(part)
+        row.addStretch(1)
+        row.addWidget(self.draw)
+
+    # What is shown
+
+    def show_ledger(self, ledger: LedgerState) -> None:
+        """Show what the ledger says now; these are the same people as before, unless said."""
+        self.ledger = ledger
+        if not self.draft.population and len(ledger.accounts) == 1 and self._fresh:
+            self.draft = replace(self.draft, population=ledger.accounts[0].population)
+        self._fresh = False
+        if self.draft.population and ledger.account(self.draft.population) is None:
+            self.draft = replace(self.draft, population="")
+        self.who.show_ledger(ledger, self.draft.population)
+        self.update_page()
+
+    def show_draft(self, draft: Draft) -> None:
+        """Show another draft."""
+        self.draft = draft
+        with QSignalBlocker(self.mechanism), QSignalBlocker(self.untouched):
+            self.mechanism.setCurrentIndex(self.mechanism.findData(draft.mechanism))
+            self.untouched.setChecked(draft.untouched)
+        self.sentence.setText(draft.sentence)
+        self.path.setText(draft.text("data"))
+        self.who.show_ledger(self.ledger, draft.population)
+        self._offer_fields()
+        self.epsilon.setText(draft.text("epsilon"))
+        for fields in (self.form, self.texts):
+            fields.show_texts(draft.text)
+        self.update_page()
+
+    def show_compared(self, found: Mapping[str, int]) -> None:
+        """Tell the curator alone whether people of this file are in other accounts."""
+        known = {} if self.ledger is None else {a.population: a for a in self.ledger.accounts}
+        names = [f"{n:,} in “{known[p].label}”" for p, n in found.items() if p in known]
+        if names:
+            self._say(
+                self.cards[0],
+                f"Of this file’s ids are {', '.join(names)}. If they are the same people, join the "
+                "accounts (Ledger): what was spent adds, and the smaller limit holds.",
+            )
+        else:
+            self.cards[0].said.setText("No id of this file is known in another account.")
+
+    def show_rehearsals(self, shown: list[Shown]) -> None:
+        """Show what came of a rehearsal."""
+        self.side.show_rehearsals(shown, read_people(self.draft.text(PEOPLE)))
+        self.words.setText("Rehearsed: see how it may look. Nothing was read or spent.")
+
+    def show_busy(self, busy: bool, rehearsing: bool) -> None:
+        """Keep the buttons off while the ledger is written to or a draw is under way."""
+        self._busy, self._rehearsing = busy, rehearsing
+        self.update_page()
+
+    def change(self, **what: object) -> None:
+        """Change the draft."""
+        self.draft = replace(self.draft, **what)  # type: ignore[arg-type]
+        self.update_page()
+
+    def update_page(self) -> None:
+        """Judge the points anew, from what was typed and the ledger alone."""
+        known = self.ledger
+        judged = [None] * 5 if known is None else points(self.draft, known)
+        for card, point in zip(self.cards, judged, strict=True):
+            if point is not None:
+                card.show_point(point)
+        missing = sum(not card.ok for card in self.cards)
+        colours = self._theme.chrome
+        edge = colours.bad if missing else colours.good
+        self.head.setStyleSheet(f"QFrame#answer {{ border-left-color: {edge}; }}")
+        self.state.setText(f"Not ready: {missing} of 5" if missing else "Ready")
+        self.words.setText(
+            "Answer the red points, then release. Only this page writes what may leave your desk."
+            if missing else "All five points are answered. What is spent stays spent."
+        )  # fmt: skip
+        self._show_price()
+        self.untouched.setEnabled(not self.draft.copied)
+        self.draw.setEnabled(not missing and not self._busy)
+        self.compare.setEnabled(not missing and not self._busy)
+        self.compare.setVisible(known is not None and len(known.accounts) > 1)
+        self.rehearse.setText("Rehearsing…" if self._rehearsing else "Rehearse")
+        self.example.setVisible(not self.draft.text("box") and not self.draft.text("epsilon"))
+
+    def fill_example(self) -> None:
+        """Fill in a made-up example, with nothing of any file."""
+        typed = {**self.draft.typed, **example_of(EXAMPLE)}
+        self.show_draft(replace(self.draft, mechanism=EXAMPLE, typed=typed))
+        self.rehearse.setFocus()
+
+    def price_plan(self) -> Plan | None:
+        """Return the plan for made-up people: what is released and ε; None if one is missing."""
+        try:
+            return self.draft.rehearsal()
+        except ReleaseError:
+            return None
+
+    def go_to_first(self) -> None:
+        """Put the focus on what is to be answered first, or on the button."""
+        red = next((card for card in self.cards if not card.ok), None)
+        if red is None:
+            self.draw.setFocus()
+            return
+        self.area.ensureWidgetVisible(red)
+        fields = (w for w in red.findChildren(QWidget) if w.isVisible() and w.isEnabled())
+        wanted = (QLineEdit, ChoiceBox)
+        next((w for w in fields if isinstance(w, wanted)), self.rehearse).setFocus()
+
+    # Inside
+
+    def _show_price(self) -> None:
+        plan = self.price_plan()
+        account = None if self.ledger is None else self.ledger.account(self.draft.population)
+        self.draw.setText(
+            "Release…" if plan is None else f"Spend ε = {rounded_up(plan.epsilon)} and release…"
+        )
+        if self.ledger is not None:
+            self.side.show_plan(plan, self.ledger, self.draft.population)
+        self.bar.show_shares((), 0.0, "Budget: known with point 1")
+        self.fit.setVisible(False)
+        self.earlier.setVisible(account is not None)
+        if account is None or self.ledger is None:
+            return
+        counted = [r for r in self.ledger.of_account(account.population) if r.state in SPENT]
+        power = 2 if account.gate == "zcdp" else 1
+        costs = [r.epsilon**power / power for r in counted]
+        budget = account.budget or 1
+        asked = 0 if plan is None else plan.epsilon**power / power
+        left = rounded_down(account.remaining)
+        said = f"{len(costs)} earlier, {left} left of {rounded_down(account.budget)}"
+        self.bar.show_shares([float(c / budget) for c in costs], float(asked / budget), said)
+        lines = [f"{said}: " + ", ".join(f"{rounded_up(r.epsilon)} on {r.date[:10]} "
+                 f"({MECHANISMS[r.mechanism].label if r.mechanism in MECHANISMS else 'elsewhere'})"
+                 for r in counted[-4:])] if counted else [said]  # fmt: skip
+        if plan is not None:
+            met = overlaps(plan.parameters(), plan.epsilon, counted)
+            lines += [overlap.sentence for overlap in met[-2:]]
+            if not account.fits(plan.epsilon) and account.largest_fit():
+                self.fit.setText(f"Use what fits: ε = {rounded_down(account.largest_fit())}")
+                self.fit.setVisible(True)
+        self.earlier.setText("\n".join(lines))
+
+    def _say(self, card: PointCard, said: str) -> None:
+        card.said.setText(said)
+        card.said.setStyleSheet(f"color: {self._theme.chrome.bad};")
+
+    def _typed(self, key: str, text: str) -> None:
+        self.draft = self.draft.with_text(key, text)
+        self.update_page()
+
+    def _mechanism_chosen(self) -> None:
+        self.draft = replace(self.draft, mechanism=str(self.mechanism.currentData()))
+        self._offer_fields()
+        self.update_page()
+
+    def _offer_fields(self) -> None:
+        """Offer what this mechanism needs; what was typed for another stays typed."""
+        fields = OF_MECHANISM[self.draft.mechanism]
+        needed = [f for f in fields if f.needed or f.key in ("values", "edges")]
+        rest = [f for f in fields if f not in needed]
+        self.own.offer([*needed, _PEOPLE], self.draft.text)
+        self.rest.offer(rest, self.draft.text)
+        names = ", ".join(f"{field.label[:1].lower()}{field.label[1:]}" for field in rest)
+        self.more.set_title(f"More parameters: {names}")
+
+    def _take_what_fits(self) -> None:
+        account = None if self.ledger is None else self.ledger.account(self.draft.population)
+        if account is not None:
+            fits = account.largest_fit()
+            self.draft = self.draft.with_text("epsilon", rounded_down(fits, 9))
+            self.epsilon.setText(self.draft.text("epsilon"))
+            self.update_page()
+
+    def _browse(self) -> None:
+        folder = str(Path(self.draft.text("data")).parent) if self.draft.text("data") else ""
+        path, _ = QFileDialog.getOpenFileName(self, "The file to read", folder)
+        if path:
+            self.path.setText(path)
+            self._typed("data", path)
+
+    def _rehearse(self) -> None:
+        """Rehearse what is typed; say what is missing for it."""
+        try:
+            plan, users = self.draft.rehearsal(), read_people(self.draft.text(PEOPLE))
+        except ParameterError as error:
+            self.words.setText(f"To rehearse: {sentence_of(error)}")
+            return
+        self.rehearsal_asked.emit(plan, users)
+
+    def _draw(self) -> None:
+        try:
+            plan = self.draft.plan()
+        except ReleaseError as error:
+            self.words.setText(sentence_of(error))
+            return
+        self.draw_asked.emit(plan)

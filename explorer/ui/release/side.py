@@ -1,0 +1,170 @@
+"""What stands beside the plan: what will be promised, how far off it is, how it may look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from explorer.release.certificate.numbers import rounded_up
+from explorer.release.mechanisms.base import Shown
+from explorer.release.plan import Plan
+from explorer.release.rehearsal import STAMP
+from explorer.release.words import PROMISE
+from explorer.studies.base.phrases import USELESS, best_chance, shown_odds, times_in_100
+from explorer.ui.base.styled import styled_label
+from explorer.ui.base.theme import Theme
+from explorer.ui.panels.odds_bar import OddsBar
+from explorer.ui.release.draft import LedgerState
+from explorer.ui.release.pictures import SmallPicture
+
+WIDTH = 300
+MOST_ERRORS = 4
+SEES = (
+    "Everyone: the picture, ε, box and settings, this program’s version. Nobody: how many people "
+    "there are, the true map, the noise."
+)
+IF_INTERRUPTED = (
+    "Before noise is drawn the ledger has it, so it counts. If the power fails: prepared and not "
+    "drawn is given back or goes on; interrupted while drawn counts as spent; finished is here."
+)
+
+
+class Side(QScrollArea):
+    """The right side of the plan.
+
+    Parameters
+    ----------
+    theme : Theme
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(widgetResizable=True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setFixedWidth(WIDTH)
+        self.odds, self.bar = styled_label("odds"), OddsBar(theme)
+        self.promise = styled_label("", word_wrap=True)
+        self.together = styled_label("notes", word_wrap=True)
+        self.off = styled_label("muted", word_wrap=True)
+        self.preview = styled_label("muted", word_wrap=True)
+        self.pictures = [SmallPicture(theme) for _ in range(3)]
+        self.good = styled_label("", word_wrap=True)
+        column = QVBoxLayout(inner := QWidget())
+        column.setContentsMargins(14, 10, 12, 10)
+        column.setSpacing(6)
+        pictures = QHBoxLayout()
+        pictures.setSpacing(5)
+        for picture in self.pictures:
+            pictures.addWidget(picture)
+        for part in (
+            styled_label("heading", "WHAT WILL BE PROMISED"), self.odds, self.bar, self.promise,
+            self.together, _heading("How far off"), self.off, _heading("How it may look"),
+            self.preview, pictures, self.good, _heading("Who sees what"),
+            styled_label("muted", SEES, word_wrap=True), _heading("If the power fails"),
+            styled_label("muted", IF_INTERRUPTED, word_wrap=True),
+        ):  # fmt: skip
+            if isinstance(part, QHBoxLayout):
+                column.addLayout(part)
+            else:
+                column.addWidget(part)
+        column.addStretch(1)
+        self.setWidget(inner)
+        self.show_plan(None, LedgerState, "")  # type: ignore[arg-type]  # not looked at
+        self.show_rehearsals((), 0)
+
+    def show_plan(self, plan: Plan | None, ledger: LedgerState, population: str) -> None:
+        """Show what a plan promises and how far its noise takes it off; None while it is none."""
+        for part in (self.odds, self.bar, self.together):
+            part.setVisible(plan is not None)
+        if plan is None:
+            self.promise.setText(PROMISE)
+            self.off.setText("Known once what is released and ε are typed.")
+            return
+        chance = best_chance(float(plan.epsilon))
+        shown = shown_odds(chance)
+        useful = chance < USELESS
+        self.odds.setText(shown if useful else "No useful promise")
+        self.odds.setAccessibleName(f"Odds at most {shown}")
+        self.bar.show_chance(chance, f"At most {shown}")
+        self.promise.setText(
+            "Whoever sees it and thought it 50 : 50 that one person is in the data is right at "
+            f"most {times_in_100(chance)} times in 100."
+        )
+        self.promise.setToolTip(PROMISE)
+        spent = Fraction(0)
+        account = ledger.account(population)
+        if account is not None:
+            spent = account.spent_epsilon
+        self.together.setVisible(bool(spent))
+        if spent:
+            total = shown_odds(best_chance(float(spent + plan.epsilon)))
+            self.together.setText(
+                f"With all earlier releases together at most {total} "
+                f"(ε {rounded_up(spent + plan.epsilon)})."
+            )
+        errors = plan.mechanism.expected_error(plan.checked, plan.epsilon)
+        self.off.setText("\n".join(error_lines(errors)))
+
+    def show_rehearsals(self, shown: Sequence[Shown], users: int) -> None:
+        """Show what rehearsals came to, or that there were none."""
+        for picture, output in zip(self.pictures, [*shown, *[None] * 3][:3], strict=True):
+            picture.show_output(output)
+        if not shown:
+            self.preview.setText(
+                "Rehearse: three draws on made-up people, as many as you expect. What the real "
+                "file gives is never previewed."
+            )
+            self.good.hide()
+            return
+        self.preview.setText(f"Three rehearsals on {users:,} made-up people. {_sentence(STAMP)}")
+        self.good.setText(spread(shown))
+        self.good.setVisible(bool(self.good.text()))
+
+
+def _heading(text: str) -> QLabel:
+    label = styled_label("", text)
+    font = label.font()
+    font.setBold(True)
+    label.setFont(font)
+    label.setContentsMargins(0, 8, 0, 0)
+    return label
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def error_lines(errors: Sequence[dict[str, Any]]) -> list[str]:
+    """Return how large noise is, in numbers: of many quantities the first, most, least and last."""
+    few = list(errors)
+    if len(few) > MOST_ERRORS:
+        by_width = sorted(few, key=lambda one: int(one["half_width"]))
+        chosen = (few[0], by_width[-1], by_width[0], few[-1])
+        few = [one for one in few if any(one is kept for kept in chosen)]
+    found = []
+    for one in few:
+        chance = Fraction(one["probability"])
+        quantity = str(one["quantity"]).replace("_", " ")
+        found.append(
+            f"{quantity}: ±{int(one['half_width']):,}, {chance.numerator} times in "
+            f"{chance.denominator}"
+        )
+    return found
+
+
+def spread(shown: Sequence[Shown]) -> str:
+    """Say how far rehearsals lie apart."""
+    totals = [output.total for output in shown if output.total is not None]
+    if totals:
+        low, high = min(totals), max(totals)
+        return f"Fitted number of people: {round(low):,} to {round(high):,}."
+    first = [output.table for output in shown if output.table]
+    if not first or first[0][0][0].startswith("Choice"):
+        return ""
+    name, values = first[0][0][0], [table[0][1] for table in first]
+    return f"{name}: {round(min(values), 3):,} to {round(max(values), 3):,}."

@@ -1,0 +1,357 @@
+"""The Release tab: plan, result, ledger and attacks; only from here something may leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QMessageBox,
+    QPushButton,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.checkins import CheckinData
+from explorer.engine.session.session import Session
+from explorer.geography.plane import plain
+from explorer.release.certificate.numbers import rounded_up
+from explorer.release.door import Place
+from explorer.release.ledger.accounts import Release
+from explorer.release.ledger.errors import RefusedError
+from explorer.release.places import default_ledger, default_settings
+from explorer.release.plan import Plan
+from explorer.release.words import price_text
+from explorer.studies.registry import cards, get_study
+from explorer.ui.base.errors import Problem
+from explorer.ui.base.styled import styled_label
+from explorer.ui.base.theme import Theme
+from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.release.attack_page import AttackPage
+from explorer.ui.release.desk import ReleaseDesk, Result
+from explorer.ui.release.draft import LedgerState, refused, sentence_of
+from explorer.ui.release.ledger_page import LedgerPage
+from explorer.ui.release.plan_page import PlanPage
+from explorer.ui.release.result_page import ResultPage
+
+Page = TypeVar("Page", bound=QWidget)
+MAP = "map"
+"""The workspace whose study's ε is copied."""
+UNFINISHED = {
+    "reserved": "Prepared, not drawn",
+    "committed": "Finished, not published",
+}
+WHY_NO_EXPORT = "A release is exported from its own page, once it is published."
+
+
+class ReleaseWorkspace(Workspace):
+    """Plans, rehearses and draws releases; nothing of the file in front gets in by itself.
+
+    Parameters
+    ----------
+    window : WorkspaceHost
+    place : Place, optional
+        Of the ledger; by default the user's own.
+    """
+
+    alone = True
+
+    def __init__(self, window: WorkspaceHost, place: Place | None = None) -> None:
+        super().__init__(window)
+        self._session: Session = window.session
+        self._theme: Theme = window.theme
+        self._say: Callable[[str], None] = window.show_status
+        self._tell: Callable[[Problem], None] = window.show_problem
+        place = place or Place(default_ledger(), default_settings())
+        self.desk = ReleaseDesk(window.service, place, self)
+        self.ledger = LedgerState(place)
+        self.asking: QMessageBox | None = None
+        self._notices: dict[str, None] = {}
+        self.plan = PlanPage(self._theme)
+        self._folder: Callable[[], str] = window.files.folder
+        self._data = window.data
+        self.unfinished = QWidget()
+        self._rows = QVBoxLayout(self.unfinished)
+        self._rows.setContentsMargins(12, 6, 12, 0)
+        self.pages = QTabWidget(documentMode=True)
+        self.pages.setObjectName("sides")
+        self.pages.setAccessibleName("Pages of the release")
+        self.pages.tabBar().setDrawBase(False)
+        self.pages.addTab(self.plan, "Plan")
+        self._later = {title: QWidget() for title in ("Result", "Ledger", "Attack")}
+        for title, holder in self._later.items():
+            QVBoxLayout(holder).setContentsMargins(0, 0, 0, 0)
+            self.pages.addTab(holder, title)
+        self.pages.setTabEnabled(1, False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.unfinished)
+        layout.addWidget(self.pages, 1)
+        self._connect()
+        if self._data.current is not None:
+            self._data_loaded(self._data.current)
+
+    @classmethod
+    def for_window(cls, window: WorkspaceHost) -> Self:
+        """Return the workspace of a window."""
+        return cls(window)
+
+    def export_file(self) -> None:
+        """Export what was released, if it may leave."""
+        if self._made("result") and self.result.export_button.isEnabled():
+            self.result.export()
+        else:
+            self._say(WHY_NO_EXPORT)
+
+    def show_part(self, key: str) -> None:
+        """Show a page, or ask to draw what is planned."""
+        self.show_page({"draw": "plan"}.get(key, key).capitalize())
+        if key in ("plan", "draw"):
+            self.plan.go_to_first()
+        if key == "draw":
+            self.plan.draw.click()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return little: its parts scroll."""
+        return QSize(240, 200)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Read the ledger: another window may have written to it."""
+        super().showEvent(event)
+        if not self.desk.busy:
+            self.desk.read()
+
+    def close_workspace(self) -> None:
+        """End what runs; a draw goes on to its end in its own process."""
+        self._data.loaded.disconnect(self._data_loaded)
+        self._theme.changed.disconnect(self.plan.update_page)
+        self.desk.close()
+        if self._made("result"):
+            self.result.close_page()
+
+    # Pages: but for the plan each is made when it is first asked for
+
+    @cached_property
+    def result(self) -> ResultPage:
+        """What was released."""
+        page = ResultPage(self._theme, self._folder)
+        page.publish_asked.connect(self.desk.publish)
+        page.withdraw_asked.connect(self.desk.withdraw)
+        page.said.connect(self._say)
+        page.failed.connect(self._failed)
+        return self._put("Result", page)
+
+    @cached_property
+    def books(self) -> LedgerPage:
+        """The ledger."""
+        page = LedgerPage(self._theme)
+        page.change_asked.connect(self.desk.change)
+        page.opened.connect(self._look_again)
+        page.failed.connect(self._failed)
+        self.desk.entries_read.connect(page.show_entries)
+        page.show_ledger(self.ledger)
+        return self._put("Ledger", page)
+
+    @cached_property
+    def attack(self) -> AttackPage:
+        """What can be found out."""
+        page = AttackPage(self._theme)
+        page.audit_asked.connect(self._audit)
+        self.desk.audited.connect(page.show_audit)
+        return self._put("Attack", page)
+
+    def _put(self, title: str, page: Page) -> Page:
+        layout = self._later[title].layout()
+        assert layout is not None
+        layout.addWidget(page)
+        return page
+
+    def _made(self, name: str) -> bool:
+        return name in self.__dict__
+
+    @property
+    def front(self) -> str:
+        """The title of the page in front."""
+        return self.pages.tabText(self.pages.currentIndex())
+
+    def show_page(self, title: str) -> None:
+        """Bring a page to the front by its title."""
+        self.pages.setCurrentWidget(self._later.get(title, self.plan))
+
+    def _connect(self) -> None:
+        desk, plan = self.desk, self.plan
+        desk.state_read.connect(self._state_read)
+        desk.rehearsed.connect(plan.show_rehearsals)
+        desk.drawn.connect(self._drawn)
+        desk.opened.connect(lambda population: plan.show_draft(
+            replace(plan.draft, population=population)))  # fmt: skip
+        desk.failed.connect(self._failed)
+        for signal in (desk.busy_changed, desk.rehearsing_changed):
+            signal.connect(lambda _: self._busy_changed())
+        plan.rehearsal_asked.connect(desk.rehearse)
+        plan.draw_asked.connect(self._ask_to_spend)
+        plan.compare_asked.connect(desk.compare)
+        desk.compared.connect(plan.show_compared)
+        plan.copy_asked.connect(self._copy_from_map)
+        plan.who.wanted.connect(desk.open_population)
+        self.pages.currentChanged.connect(self._page_chosen)
+        self._data.loaded.connect(self._data_loaded)
+        self._theme.changed.connect(plan.update_page)
+
+    # From the window
+
+    def _data_loaded(self, data: CheckinData) -> None:
+        """Count that the true map of real people was shown: a certificate says how often."""
+        self.desk.fingerprint = "" if data.synthetic else data.fingerprint
+        if self.desk.fingerprint:
+            self.desk.count_look(self.desk.fingerprint)
+
+    def _copy_from_map(self) -> None:
+        """Copy the map's box and ε, by this click alone, and remember that they are copies."""
+        chosen = self._session.state.selection
+        draft, typed, copied = self.plan.draft, {**self.plan.draft.typed}, set()
+        study = get_study(next(c.id for c in cards() if c.workspace == MAP))
+        request = self._session.state.request_of(study.id)
+        for p in study.parameters:
+            if p.symbol == "ε":
+                typed["epsilon"] = str(request[p.key])
+                copied.add("epsilon")
+        if chosen is not None and chosen.region.plane is None:
+            typed["box"] = ", ".join(map(plain, chosen.region.box))
+            copied.add("box")
+        self.plan.show_draft(
+            replace(draft, typed=typed, copied=draft.copied | copied, untouched=False)
+        )
+
+    # From the desk
+
+    def _state_read(self, state: LedgerState) -> None:
+        self.ledger = state
+        self._notices = dict.fromkeys((*self._notices, *state.notices))
+        self.plan.show_ledger(state)
+        if self._made("books"):
+            self.books.show_ledger(state)
+        self._show_unfinished()
+        if self.front == "Ledger":
+            self.desk.read_entries()
+
+    def _drawn(self, result: Result) -> None:
+        self.pages.setTabEnabled(1, True)
+        self.result.show_result(result)
+        self._show_unfinished()
+        self.show_page("Result")
+
+    def _failed(self, error: Exception) -> None:
+        said = sentence_of(error)
+        if isinstance(error, RefusedError):
+            account = self.ledger.account(self.plan.draft.population)
+            said = refused(account) if account is not None else said
+        self._tell(Problem("release", said))
+
+    def _busy_changed(self) -> None:
+        self.plan.show_busy(self.desk.busy, self.desk.rehearsing)
+        if self._made("attack"):
+            self.attack.show_busy(self.desk.rehearsing)
+        self.unfinished.setEnabled(not self.desk.busy)
+
+    def _page_chosen(self) -> None:
+        if self.front == "Ledger":
+            self.books.show_ledger(self.ledger)
+            self.desk.read_entries()
+        elif self.front == "Attack":
+            self.attack.show_plan(self.plan.price_plan())
+
+    # Drawing
+
+    def _ask_to_spend(self, plan: Plan) -> None:
+        """Say what it costs, for good, and draw if that is wanted."""
+        account = self.ledger.account(plan.population)
+        if account is None:
+            return
+        spend = f"Spend {rounded_up(plan.epsilon)} and release"
+        self._confirm(price_text(plan, account), spend, partial(self._draw, plan))
+
+    def _draw(self, plan: Plan) -> None:
+        self.desk.draw(plan)
+        self.plan.words.setText("Drawing, in a process of its own; it is not tried again.")
+
+    def _confirm(self, text: str, doing: str, does: Callable[[], object]) -> None:
+        box = self.asking = QMessageBox(self)
+        box.setIcon(QMessageBox.Icon.NoIcon)
+        box.setWindowTitle("Release")
+        box.setText(text)
+        button = box.addButton(doing, QMessageBox.ButtonRole.AcceptRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+        button.clicked.connect(does)
+        box.finished.connect(self._asked)
+        box.open()
+
+    def _asked(self, *_: Any) -> None:
+        if self.asking is not None:
+            self.asking.deleteLater()
+            self.asking = None
+
+    def _show_unfinished(self) -> None:
+        """Offer what was interrupted: prepared ones go on or are given back."""
+        while (item := self._rows.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        for notice in self._notices:
+            self._rows.addWidget(styled_label("notes", notice, word_wrap=True))
+        front = self.result.result if self._made("result") else None
+        shown = None if front is None else front.release.id
+        left = [r for r in self.ledger.releases if r.state in UNFINISHED and r.id != shown]
+        for release in left:
+            self._rows.addWidget(self._unfinished_row(release))
+        self.unfinished.setVisible(bool(left or self._notices))
+
+    def _unfinished_row(self, release: Release) -> QWidget:
+        row = QHBoxLayout(widget := QWidget())
+        row.setContentsMargins(0, 0, 0, 0)
+        said = f"{UNFINISHED[release.state]}: {release.mechanism}, ε {rounded_up(release.epsilon)}"
+        row.addWidget(QLabel(f"{said}, {release.date}"), 1)
+        if release.state == "reserved":
+            give_back = lambda ledger: ledger.abandon(release.id)  # noqa: E731
+            offered = (("Continue", partial(self._continue, release)),
+                       ("Give back", partial(self.desk.change, give_back)))  # fmt: skip
+        else:
+            withdraw = lambda ledger: ledger.withdraw(release.id)  # noqa: E731
+            offered = (("Open", partial(self._look_again, release)),
+                       ("Withdraw", partial(self.desk.change, withdraw)))  # fmt: skip
+        for text, does in offered:
+            button = QPushButton(text)
+            button.setAccessibleName(f"{text}: {said}")
+            button.clicked.connect(lambda _=False, does=does: does())
+            row.addWidget(button)
+        return widget
+
+    def _continue(self, release: Release) -> None:
+        """Draw a release that is prepared: as it was planned, from the file named on the page."""
+        data = self.plan.draft.text("data")
+        if not data:
+            self.show_page("Plan")
+            self.plan.words.setText("Name the file (point 5), then continue.")
+            self.plan.path.setFocus()
+            return
+        self.desk.go_on(release.id, Path(data))
+
+    def _look_again(self, release: Release) -> None:
+        """Show a stored output again, for free."""
+        self.desk.look(release.id)
+
+    def _audit(self, runs: int, users: int) -> None:
+        plan = self.plan.price_plan()
+        if plan is not None:
+            self.desk.audit(plan, runs, users)

@@ -1,0 +1,249 @@
+"""The Release tab: rehearsed, drawn, published and looked at again; nothing of the file gets in."""
+
+from __future__ import annotations
+
+import hashlib
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton
+
+from explorer.release.certificate.schema import read_certificate
+from explorer.release.certificate.verify import verify
+from explorer.release.door import enter
+from explorer.release.ledger.view import read_ledger
+from explorer.release.mechanisms import MECHANISMS
+from explorer.release.process import draw_apart
+from explorer.release.rehearsal import rehearse
+from explorer.ui.release.cards import TypedFields
+from explorer.ui.release.draft import Draft
+from explorer.ui.release.fields import OF_MECHANISM, PEOPLE, TAKE_PEOPLE, example_of
+from tests.release.plans import opened, plan_of, write_rows
+from tests.ui.test_access import check
+
+
+@pytest.fixture
+def window(open_window, settled, monkeypatch, tmp_path):
+    """A window whose ledger is in a folder of its own."""
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    return window
+
+
+def page_of(window, qtbot):
+    window.show_tool("release")
+    page = window.tools["release"]
+    qtbot.waitUntil(lambda: page.plan.ledger is not None and not page.desk.busy)
+    return page
+
+
+def texts(page) -> list[str]:
+    """Everything that could be typed into the plan, as it stands there."""
+    return [edit.text() for edit in page.plan.findChildren(QLineEdit)]
+
+
+def type_into(qtbot, edit, text: str) -> None:
+    edit.clear()
+    qtbot.keyClicks(edit, text)
+
+
+def fill_in(page, qtbot, rows: Path) -> None:
+    """Answer all points but the account, as somebody who knows the file does."""
+    plan = page.plan
+    plan.example.click()
+    type_into(qtbot, plan.path, str(rows))
+    type_into(qtbot, plan.form.edits["columns"], "user, time, lat, lon, kind, amount")
+    for key, value in (("delimiter", "comma"), ("header", "no")):
+        box = plan.form.edits[key]
+        box.setCurrentIndex(box.findData(value))
+    plan.untouched.click()
+
+
+def test_a_release_is_rehearsed_in_three_steps(window, qtbot) -> None:
+    """Task 18 of the plan of screens: the tab, an example, Rehearse; nothing is spent."""
+    steps = 0
+    tab = next(k for k in range(window.tabs.count()) if window.tabs.tabText(k) == "Release")
+    window.tabs.setCurrentIndex(tab)
+    steps += 1
+    page = page_of(window, qtbot)
+    for button in (page.plan.example, page.plan.rehearse):
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        steps += 1
+    qtbot.waitUntil(lambda: page.plan.side.pictures[2].shown is not None)
+    assert steps <= 3
+    assert "nothing was read, spent or released" in page.plan.side.preview.text()
+    assert not page.desk.place.ledger.exists()
+    assert not page.plan.draw.isEnabled()
+    assert check(window) == []
+
+
+def test_nothing_of_the_file_or_the_map_fills_the_page(window, qtbot, tmp_path) -> None:
+    rows = tmp_path / "checkins.csv"
+    made = [line.split(",")[:4] for line in write_rows(tmp_path / "x").read_text().splitlines()]
+    rows.write_text("\n".join(map(",".join, [["user", "time", "lat", "lon"], *made])))
+    window.files.open_data(rows)
+    qtbot.waitUntil(lambda: window.data.current.basename == rows.name and not window.busy)
+    window.show_study("heatmap")
+    page = page_of(window, qtbot)
+    assert set(texts(page)) <= {""}
+    assert page.plan.draft == Draft()
+    assert [box.currentData() for key, box in page.plan.form.edits.items()
+            if key in ("delimiter", "header", "encoding")] == ["", "", ""]  # fmt: skip
+    # but that its true map was shown is counted, and a copy by a click is remarked
+    qtbot.waitUntil(lambda: page.desk.place.ledger.exists())
+    page.plan.copy.click()
+    box = window.session.state.selection.region.box
+    assert [float(side) for side in page.plan.draft.text("box").split(",")] == list(box)
+    assert page.plan.draft.copied == {"box", "epsilon"}
+    page.plan.untouched.setChecked(True)
+    assert not page.plan.cards[2].ok
+    assert "taken from the map" in page.plan.cards[2].said.text()
+    type_into(qtbot, page.plan.sentence, "A colleague drew the box on the map.")
+    assert page.plan.cards[2].ok
+    declared = page.plan.draft.declared()
+    assert not declared.independent_of_data
+    assert declared.conditions == (
+        "The box was taken from the map of the data by a click.",
+        "ε was taken from the map of the data by a click.",
+        "A colleague drew the box on the map.",
+    )
+
+
+def test_a_release_is_drawn_published_and_exported(window, qtbot, tmp_path, monkeypatch) -> None:
+    page = page_of(window, qtbot)
+    plan = page.plan
+    fill_in(page, qtbot, write_rows(tmp_path / "rows.csv"))
+    assert [card.ok for card in plan.cards] == [False, True, True, False, True]
+    type_into(qtbot, plan.who.name, "Users of the example service")
+    type_into(qtbot, plan.who.budget, "3/4")
+    plan.who.button.click()
+    qtbot.waitUntil(lambda: plan.draw.isEnabled())
+    assert plan.state.text() == "Ready"
+    type_into(qtbot, plan.texts.edits["title"], "Where people were")
+    plan.draw.click()
+    assert "the price is paid" in page.asking.text()
+    assert window.tool is page
+    spend = next(b for b in page.asking.buttons() if b.text().startswith("Spend 0.5"))
+    spend.click()
+    qtbot.waitUntil(lambda: page.front == "Result")
+    result = page.result
+    assert page.front == "Result"
+    assert not result.export_button.isEnabled()
+    result.publish.click()
+    qtbot.waitUntil(result.export_button.isEnabled)
+    release = result.result.release
+    for name, begins in (("map.png", b"\x89PNG"), ("map.csv", b"# certificate "),
+                         ("map.tif", b"II*"), ("map.pdf", b"%PDF")):  # fmt: skip
+        monkeypatch.setattr(
+            QFileDialog, "getSaveFileName", lambda *_, name=name: (str(tmp_path / name), "")
+        )
+        result.export_button.click()
+        qtbot.waitUntil((tmp_path / name).exists)
+        written = (tmp_path / name).read_bytes()
+        assert written.startswith(begins)
+        assert release.id.encode() in written
+        assert b"demonstration" not in written
+    for name in ("cert.json", "cert.pdf"):
+        monkeypatch.setattr(
+            QFileDialog, "getSaveFileName", lambda *_, name=name: (str(tmp_path / name), "")
+        )
+        result.certificate.click()
+        qtbot.waitUntil((tmp_path / name).exists)
+    certificate = read_certificate(tmp_path / "cert.json")
+    view = read_ledger(page.desk.place.ledger)
+    assert verify(certificate, view).failure == ""
+    assert view.book.accounts[release.population].spent_epsilon == Fraction(1, 2)
+    # again costs again, and does not fit any more
+    page.show_page("Plan")
+    assert not plan.draw.isEnabled()
+    assert plan.cards[3].said.text().startswith("Only 0.25 is left for these people")
+    plan.fit.click()
+    assert plan.draw.isEnabled()
+    page.show_page("Ledger")
+    qtbot.waitUntil(lambda: len(page.books.entries.table.rows) == 6)
+    assert page.books.balances.table.rows[0][4] == "ε = 0.25"
+    assert check(window) == []
+
+
+def test_what_was_interrupted_is_given_back_or_goes_on(window, qtbot, tmp_path) -> None:
+    page = page_of(window, qtbot)
+    place = page.desk.place
+    place.ledger.parent.mkdir(parents=True, exist_ok=True)
+    plan = plan_of(opened(place), write_rows(tmp_path / "rows.csv"))
+    with place.open() as ledger:
+        ids = [enter(ledger, plan) for _ in range(2)]
+        for release in ids:
+            ledger.reserve(release, hashlib.sha256(plan.data.read_bytes()).hexdigest())
+    page.desk.read()
+
+    def buttons(text: str) -> list[QPushButton]:
+        found = page.unfinished.findChildren(QPushButton)
+        return [b for b in found if b.text() == text and b.isVisible()]
+
+    qtbot.waitUntil(lambda: len(buttons("Give back")) == 2)
+    buttons("Give back")[0].click()
+    qtbot.waitUntil(lambda: len(buttons("Continue")) == 1)
+    buttons("Continue")[0].click()
+    assert "Name the file" in page.plan.words.text()
+    type_into(qtbot, page.plan.path, str(plan.data))
+    buttons("Continue")[0].click()
+    qtbot.waitUntil(lambda: page.front == "Result" or window.banner.problem is not None)
+    assert window.banner.problem is None
+    with place.open() as ledger:
+        assert sorted(r.state for r in ledger.releases()) == ["abandoned", "committed"]
+        assert ledger.account(plan.population).spent_epsilon == plan.epsilon
+
+
+@pytest.mark.parametrize("name", list(MECHANISMS))
+def test_every_parameter_can_be_typed_and_an_example_rehearsed(name: str) -> None:
+    with pytest.raises(ValueError, match="it has") as caught:
+        MECHANISMS[name].checked({"unheard of": 1})
+    taken = str(caught.value).partition("it has ")[2].split(", ")
+    offered = {field.key for field in OF_MECHANISM[name]}
+    assert offered | ({PEOPLE} if name in TAKE_PEOPLE else set()) == set(taken)
+    plan = Draft(mechanism=name, typed=example_of(name)).rehearsal()
+    assert rehearse(plan, 20).stored
+
+
+def test_fields_emit_what_is_typed_and_nothing_that_is_shown(qtbot) -> None:
+    fields = TypedFields()
+    qtbot.addWidget(fields)
+    got = []
+    fields.typed.connect(lambda key, text: got.append((key, text)))
+    fields.offer(OF_MECHANISM["count.users/1"], lambda key: "1, 2, 3, 4" if key == "box" else "")
+    assert fields.edits["box"].text() == "1, 2, 3, 4"
+    assert got == []
+    qtbot.keyClicks(fields.edits["start"], "x")
+    assert got == [("start", "x")]
+
+
+def test_the_same_ids_in_another_account_are_told_and_joined(window, qtbot, tmp_path) -> None:
+    page = page_of(window, qtbot)
+    place, rows = page.desk.place, write_rows(tmp_path / "rows.csv")
+    place.ledger.parent.mkdir(parents=True, exist_ok=True)
+    first = plan_of(opened(place), rows)
+    with place.open() as ledger:
+        release = enter(ledger, first)
+    draw_apart(place, first, release)
+    other = tmp_path / "other.csv"
+    other.write_bytes(rows.read_bytes() + b"\n")
+    population = opened(place, budget=1)
+    page.desk.read()
+    qtbot.waitUntil(lambda: page.plan.ledger.account(population) is not None)
+    fill_in(page, qtbot, other)
+    who = page.plan.who.accounts
+    who.setCurrentIndex(who.findData(population))
+    page.plan.compare.click()
+    qtbot.waitUntil(lambda: "40 in “People of the tests”" in page.plan.cards[0].said.text())
+    page.show_page("Ledger")
+    qtbot.waitUntil(lambda: not page.desk.busy)
+    books = page.books
+    books.account.setCurrentIndex(books.account.findData(first.population))
+    books.other.setCurrentIndex(books.other.findData(population))
+    books.joining.click()
+    qtbot.waitUntil(lambda: len(page.ledger.accounts) == 1)
+    assert page.ledger.accounts[0].remaining == 1 - first.epsilon
