@@ -8,7 +8,7 @@ from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 _OPENS = " ▾"
-_FRAME, _AROUND = 16, 8
+_FRAME, _AROUND = 24, 8
 """Pixels of a title beside its words, and above and below them."""
 _GAP = 2
 """Pixels between a title and the edge of the plot."""
@@ -118,7 +118,7 @@ class AxisTitle(QToolButton):
         text = metrics.elidedText(self._words, Qt.TextElideMode.ElideMiddle, left) + _OPENS
         if text != self.text():
             self.setText(text)
-        wide = metrics.horizontalAdvance(text) + _FRAME
+        wide = self.sizeHint().width()
         self.resize(max(min(wide, room), 1), metrics.height() + _AROUND)
 
 
