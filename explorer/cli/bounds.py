@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,11 +25,13 @@ from explorer.cli.common import (
     study_options,
     without_option,
 )
-from explorer.figures.formats import Kind, by_suffix, suffixes
+from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, Over
+from explorer.figures.formats import Kind, by_suffix, of_kind, suffixes
 
 if TYPE_CHECKING:
     from explorer.engine.executors.cluster import Cluster
     from explorer.engine.runtime.runtime import StudyRuntime
+    from explorer.engine.session.own_curves import OwnCurve
     from explorer.figures.export_job import ExportJob
     from explorer.studies.base.study import Request, Study, Sweep
 
@@ -99,12 +102,34 @@ class StudyCommand(click.Command):
     multiple=True,
     help="Leave this curve out of the picture; may be repeated.",
 )
+@click.option(
+    "--curves",
+    "own_files",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    multiple=True,
+    help="Draw the curves of a CSV file beside, as baselines: x, y, name, role, or x and a column "
+    "a curve; may be repeated.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what --solve finds as JSON.")
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    help=f"Write the curves ({suffixes(Kind.NUMBERS)}) or their plot ({suffixes(Kind.PICTURE)}); "
-    "default CSV on stdout.",
+    help=f"Write the curves ({suffixes(Kind.NUMBERS)}) or their plot ({suffixes(Kind.PICTURE)}), "
+    f"with --animate frames of it ({suffixes(Kind.ANIMATION, maps=True)}); default CSV on stdout.",
+)
+@click.option(
+    "--animate",
+    metavar="KEY",
+    help="Let a parameter run over its range from frame to frame.",
+    shell_complete=completion.of_study(completion.parameters),
+)
+@click.option(
+    "--frames",
+    type=click.IntRange(2, MOST_FRAMES),
+    default=FRAMES,
+    show_default=True,
+    help="How many an animation has.",
 )
 @click.option(
     "--reviewer",
@@ -127,8 +152,11 @@ def bounds_command(
     target: float | None,
     claim: str,
     hidden: tuple[str, ...],
+    own_files: tuple[Path, ...],
     as_json: bool,
     output: Path | None,
+    animate: str | None,
+    frames: int,
     reviewer: str | None,
     size: str,
     dpi: int,
@@ -146,14 +174,22 @@ def bounds_command(
 
     The parameters of a study: privacy-explorer bounds shuffle-rdp --help
     """
+    from explorer.engine.session.own_curves import beside, own_to_list
+    from explorer.figures.animation.frames import Animation, with_frames
     from explorer.figures.export_job import ExportJob, rendered
     from explorer.figures.view_state import ViewState
     from explorer.studies.base.claims import check_claim, claimed
     from explorer.studies.registry import get_study
 
     pixels = parse_size(size)
+    moving = [f.suffix for f in of_kind(Kind.ANIMATION, maps=True)]
+    if animate and (output is None or output.suffix.lower().removeprefix(".") not in moving):
+        raise click.BadParameter(
+            f"needs --output FILE, one of {suffixes(Kind.ANIMATION, maps=True)}",
+            param_hint="--animate",
+        )
     if reviewer is None:
-        check_output(output)
+        check_output(output, maps=animate is not None)
     elif reviewer == "pdf" and output is None:
         raise click.BadParameter("a PDF needs --output FILE.pdf", param_hint="--reviewer")
     chosen = get_study(study)
@@ -182,14 +218,17 @@ def bounds_command(
         if not any(series.present.any() for series in result.series):
             reasons = dict.fromkeys(s.undefined_reason for s in result.series if s.undefined_reason)
             raise ValueError(f"nothing can be drawn: {'; '.join(reasons) or 'no curve'}")
+        own = _own_curves(host, request, own_files)
+        result = beside(result, own)
         known = [series.key for series in result.series]
         if unknown := [key for key in hidden if key not in known]:
             raise ValueError(
                 f"--hide: {unknown[0]!r} is no curve here; there are {', '.join(known)}"
             )
         view = ViewState.for_result(
-            result, theme=theme, claim=claim, hidden=hidden, left_out=left_out
-        )
+            result, theme=theme, claim=claim, hidden=hidden, left_out=left_out,
+            own=tuple(own_to_list(own)),
+        )  # fmt: skip
         found = claimed(result, claim)
         if found is not None and output is not None:
             click.echo(found.line, err=True)
@@ -207,7 +246,9 @@ def bounds_command(
             recipe = recipe_of(result, view, None).to_dict()
             click.echo(rendered(ExportJob(result, view, recipe, by_suffix("csv"))), nl=False)
         else:
-            export(result, view, None, output, pixels, dpi)
+            animation = Animation(Over.PARAMETER, frames, key=animate) if animate else Animation()
+            animated = partial(with_frames, animation=animation, answer=host.answer)
+            export(result, view, None, output, pixels, dpi, animated)
     return 0
 
 
@@ -223,6 +264,21 @@ def _write_reviewer(job: ExportJob) -> None:
     else:
         write_whole(job.path, content)
         say_written(job.path)
+
+
+def _own_curves(
+    host: StudyRuntime, request: Request, files: Sequence[Path]
+) -> tuple[OwnCurve, ...]:
+    """Return the curves of files, saying on standard error which rows are not drawn."""
+    from explorer.engine.session.own_curves import imported, plot_of, read_curves
+
+    own: tuple[OwnCurve, ...] = ()
+    for path in files:
+        read = read_curves(host, (path, plot_of(request)), None)
+        own = imported(own, read.curves)
+        for row in read.rejected:
+            click.echo(f"not drawn: {row}", err=True)
+    return own
 
 
 def claimed_series(host: StudyRuntime, request: Request, claim: str) -> str | None:

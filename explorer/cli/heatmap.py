@@ -39,7 +39,7 @@ from explorer.cli.planes import (
     plane_option,
 )
 from explorer.cli.reading import chosen_reading, reading_options
-from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, Over
+from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, OF_MAPS, Over
 from explorer.figures.formats import Kind, suffixes
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _option(p: Parameter) -> click.Option:
 )
 @click.option(
     "--animate",
-    type=click.Choice([over.value for over in Over]),
+    type=click.Choice([over.value for over in OF_MAPS]),
     default=Over.DRAWS.value,
     show_default=True,
     help="What differs from frame to frame of an animation: the noise, or a window of time that "

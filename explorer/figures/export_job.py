@@ -9,7 +9,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
-from explorer.figures.formats import ExportFormat, suffixes
+from explorer.figures.formats import ExportFormat, Kind, suffixes
 from explorer.figures.gate import gate
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
@@ -67,9 +67,10 @@ def rendered(job: ExportJob) -> bytes:
         If the view shows nothing, the size is out of range, the format is for maps alone, or its
         library is not installed.
     """
-    if job.format.maps_only and not job.result.surfaces:
+    if job.format.maps_only and not (job.result.surfaces or job.animation):
         raise ValueError(
             f"{job.format.name} is for maps; choose one of {suffixes()} for these curves"
+            + " or let a parameter run" * (job.format.kind is Kind.ANIMATION)
         )
     if job.format.missing:
         raise ValueError(job.format.missing)

@@ -28,7 +28,7 @@ class Kind(StrEnum):
     NUMBERS = "numbers"
     """A result's numbers."""
     ANIMATION = "animation"
-    """Maps one after the other: draws of the noise, or windows of time."""
+    """Maps one after the other: draws of the noise, or windows of time; curves that change."""
     COMPARISON = "comparison"
     """The rows of Compare."""
     GRID = "grid"
@@ -73,7 +73,7 @@ class ExportFormat:
     ours_at_end : bool
         Whether that stands near their end instead.
     maps_only : bool
-        Whether it is for results with surfaces alone.
+        Whether it is for results with surfaces alone, or for curves over which a parameter runs.
     library : str
         The module without which it can't be written; empty where it needs no optional one.
     extra : str

@@ -145,6 +145,15 @@ PIN_DASHES: tuple[tuple[float, ...], ...] = (
     (5.0, 1.5, 1.2, 1.5),
 )
 """Of pinned curves, by number of the pin."""
+OWN_DASHES: tuple[tuple[float, ...], ...] = (
+    (5.0, 3.0),
+    (2.0, 2.0),
+    (8.0, 2.5),
+    (5.0, 2.0, 1.2, 2.0),
+    (8.0, 2.0, 1.2, 2.0, 1.2, 2.0),
+    (1.2, 3.0),
+)
+"""Of users' own curves from files."""
 _PIN_WIDTH = 1.4
 _PIN_STRENGTH = 0.62
 """How much of a pinned curve's colour is left beside the background's."""
@@ -194,7 +203,8 @@ def series_styles(series: Sequence[Series], theme_name: str) -> dict[str, Series
     """Return the style of every curve of a result by key.
 
     To be given all curves, hidden ones too, so that hiding one never recolours another. A pinned
-    curve is a paler, dashed one in the colour of the curve that it was.
+    curve is a paler, dashed one in the colour of the curve that it was; a user's own from a file is
+    grey and dashed.
     """
     colours = theme(theme_name).curves
     styles = {
@@ -205,8 +215,13 @@ def series_styles(series: Sequence[Series], theme_name: str) -> dict[str, Series
             MARKERS[place % len(MARKERS)],
             HATCHES[place % len(HATCHES)],
         )
-        for place, item in enumerate(s for s in series if not s.pin)
+        for place, item in enumerate(s for s in series if not (s.pin or s.own))
     }
+    for place, item in enumerate(s for s in series if s.own):
+        dash = OWN_DASHES[place % len(OWN_DASHES)]
+        styles[item.key] = SeriesStyle(
+            theme(theme_name).muted, dash, _PIN_WIDTH, MARKERS[-1 - place % len(MARKERS)], "/"
+        )
     places: dict[int, int] = {}
     for item in series:
         if item.pin:

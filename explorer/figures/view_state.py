@@ -52,6 +52,8 @@ class ViewState:
     pinned : tuple of mappings
         Curves kept for reference: their ``recipe`` as JSON values, and the keys of the curves that
         were ``hidden``.
+    own : tuple of mappings
+        Curves from users' files, as JSON values.
 
     Raises
     ------
@@ -77,6 +79,7 @@ class ViewState:
     picture: str = ""
     left_out: tuple[str, ...] = ()
     pinned: tuple[Mapping[str, Any], ...] = ()
+    own: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         if self.theme not in THEMES:

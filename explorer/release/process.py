@@ -109,6 +109,11 @@ class Apart:
         """Wait until it is done, or so many seconds; return whether it is."""
         return bool(wait([self._answers, self._process.sentinel], timeout))
 
+    @property
+    def done(self) -> bool:
+        """Whether it is done by now."""
+        return self.wait(0)
+
     def kill(self) -> None:
         """End the process at once: what was started counts as spent."""
         self._process.kill()

@@ -29,7 +29,8 @@ from explorer.engine.session.plot_view import (
     pins_from_list,
     pins_to_list as pins_list,
 )
-from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
+from explorer.engine.session.session import Session, SessionState
+from explorer.engine.session.stored import state_from_dict, state_to_dict
 from explorer.figures.comparison import compared_row
 from explorer.figures.style import PIN_DASHES
 from explorer.privacy.core.bound import Reference, Role

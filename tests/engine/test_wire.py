@@ -13,7 +13,7 @@ import pytest
 from explorer.checkins.model import Mapping as ColumnMapping
 from explorer.engine.session import wire
 from explorer.engine.session.recipe import RecipeError, recipe_from_dict
-from explorer.engine.session.session import state_from_dict
+from explorer.engine.session.stored import state_from_dict
 from explorer.engine.session.wire_reading import WireError, decode, read
 from explorer.figures.view_state import ViewState
 from tests.fuzz.recipes import recipes

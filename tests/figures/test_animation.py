@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,14 +15,35 @@ import pytest
 from PIL import Image
 
 from explorer.cli import run
+from explorer.engine.runtime.runtime import StudyRuntime, final_result
+from explorer.engine.session.recipe import recipe_from_dict
 from explorer.figures import captions
 from explorer.figures.animation import encode as module
-from explorer.figures.animation.frames import FRAMES, Animation, Over, requests, with_frames
+from explorer.figures.animation.frames import (
+    FRAMES,
+    OF_MAPS,
+    Animation,
+    Over,
+    requests,
+    with_frames,
+)
 from explorer.figures.export_job import ExportJob, rendered
 from explorer.figures.formats import Kind, by_suffix, of_kind
 from explorer.figures.read_recipe import read_recipe
 from explorer.figures.view_state import ViewState
-from explorer.studies.base.study import Cancelled, Origin, Request, Result
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.numbers import format_number
+from explorer.studies.base.study import (
+    Cancelled,
+    Origin,
+    Request,
+    Result,
+    Scale,
+    Sweep,
+    default_request,
+    parameter,
+)
+from explorer.studies.registry import get_study
 from tests.figures.reading import BOTH
 from tests.figures.samples import RECIPE, hot_map, maps
 
@@ -284,7 +306,7 @@ def test_a_video_without_a_recipe_is_named(tmp_path: Path) -> None:
         read_recipe(path)
 
 
-@pytest.mark.parametrize("over", list(Over))
+@pytest.mark.parametrize("over", OF_MAPS)
 def test_the_command_line_draws_them(over: Over, tmp_path: Path) -> None:
     path = tmp_path / f"draws.{'mp4' if over is Over.MOVING else 'gif'}"
     asked = ["heatmap", "sample", "--resolution", "16", "--quiet", "--panes", "private"]
@@ -293,3 +315,46 @@ def test_the_command_line_draws_them(over: Over, tmp_path: Path) -> None:
     frames = pictures(path)
     assert len({frame.tobytes() for frame in frames}) == len(frames) == 4
     assert read_recipe(path)["animation"] == {"over": over.value, "frames": 4}
+
+
+@pytest.mark.parametrize("fmt", ANIMATIONS)
+def test_a_parameter_runs_over_its_range(fmt: str, tmp_path: Path) -> None:
+    """Curves on axes that all frames share, the value in each title, the recipe inside."""
+    path = tmp_path / f"run.{fmt}"
+    asked = ["bounds", "amplification", "--sweep", "n=1e3:1e6:8", "--size", "300x240", "--dpi"]
+    asked += ["50", "--animate", "eps0", "--frames", "3", "--output", str(path)]
+    assert run(asked) == 0
+    frames = pictures(path)
+    assert len({frame.tobytes() for frame in frames}) == 3
+    recipe = read_recipe(path)
+    assert recipe["animation"] == {"over": "parameter", "frames": 3, "key": "eps0"}
+    assert recipe_from_dict(recipe).request["eps0"] == 2.0
+    if fmt != "mp4":
+        with Image.open(path) as image:
+            assert image.info["duration"] == 2000
+
+
+def test_frames_of_a_parameter_are_answers_to_its_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = get_study("amplification")
+    request = replace(default_request(study), sweep=Sweep("n", 1e3, 1e6, 5, Scale.LOG))
+    with closing(StudyRuntime()) as runtime:
+        result = final_result(runtime, request)
+        asked = ExportJob(result, ViewState.for_result(result), {}, by_suffix("gif"))
+        run_eps = Animation(Over.PARAMETER, 3, key="eps0")
+        frames = stamps_of(with_frames(asked, run_eps, runtime.answer), monkeypatch)
+    values = [f.result.request["eps0"] for f in frames]
+    p = parameter(study, "eps0")
+    assert (values[0], values[-1], len(values)) == (p.low, p.high, 3)
+    assert [f.view.title for f in frames] == [
+        f"Amplification by shuffling, ε₀ = {format_number(value)}" for value in values
+    ]
+    assert all(f.result.complete for f in frames)
+    for key in ("n", "nothing"):  # along the x axis, or not there
+        with pytest.raises(ValueError, match="can't run here; there are: eps0"):
+            with_frames(asked, Animation(Over.PARAMETER, 3, key=key), answer)
+    (drawn, *_) = result.series
+    noisy = replace(result, series=(replace(drawn, role=Role.ESTIMATE, formula=False),))
+    with pytest.raises(ValueError, match="there are: none"):
+        with_frames(replace(asked, result=noisy), run_eps, answer)
+    with pytest.raises(ValueError, match="or let a parameter run"):
+        rendered(with_frames(asked, DRAWS, answer))

@@ -17,7 +17,8 @@ from typing import Any
 
 from explorer.engine.paths import state_folder
 from explorer.engine.session.plot_view import Pin
-from explorer.engine.session.session import Session, SessionState, state_to_dict
+from explorer.engine.session.session import Session, SessionState
+from explorer.engine.session.stored import state_to_dict
 from explorer.engine.session.wire import WINDOW_SCHEMA
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import default_request

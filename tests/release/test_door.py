@@ -33,7 +33,6 @@ from explorer.release.process import (
 from explorer.release.words import price_text, refused_text, released_text
 from tests.release.plans import MECHANISMS, opened, place_in, plan_of, write_rows
 
-NOW = 0.0
 KILLS = int(os.environ.get("PRIVACY_EXPLORER_KILLS", "6"))
 """The specification's 200 by this variable."""
 
@@ -340,10 +339,10 @@ def _killed(drawing: Apart, place: Place, release: str, draw_random: random.Rand
         query = "SELECT json_extract(body, '$.kind') FROM entries ORDER BY seq DESC LIMIT 1"
         con = sqlite3.connect(f"file:{place.ledger}?mode=ro", uri=True, isolation_level=None)
         while con.execute(query).fetchone()[0] == "plan" and stretch != "plan":
-            if drawing.wait(NOW):
+            if drawing.done:
                 break
         if stretch == "start":
-            while con.execute(query).fetchone()[0] == "reserve" and not drawing.wait(NOW):
+            while con.execute(query).fetchone()[0] == "reserve" and not drawing.done:
                 pass
         con.close()
     time.sleep(draw_random.uniform(0, 0.02 if stretch in ("reserve", "start") else 0.8))

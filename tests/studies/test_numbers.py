@@ -106,8 +106,8 @@ def test_intervals_are_rounded_outwards():
 _BY_HAND = re.compile(r":,?\.\d+[gef][}\"']|%\.\d+[gef]")
 _ALLOWED = {
     # What is computed with, not shown: a number cut to a few digits and read back.
-    "engine/solving/solve.py", "ui/curves/solving.py", "ui/widgets/number_slider.py",
-    "ui/curves/handles.py", "ui/curves/workspace.py", "ui/drawing/value_axis.py",
+    "engine/solving/solve.py", "ui/curves/solving.py", "studies/base/parameters.py",
+    "ui/curves/handles.py", "ui/curves/slider_line.py", "ui/drawing/value_axis.py",
     "studies/base/numbers.py", "ui/panels/sample.py", "studies/heatmap/experiments/error_curves.py",
     "studies/heatmap/experiments/proved_curves.py", "studies/base/grid.py",
     # Seconds, megabytes, per cent and sizes on the ground: no result of a study.

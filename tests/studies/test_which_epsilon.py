@@ -12,7 +12,7 @@ import pytest
 
 from explorer.engine.session import wire
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
-from explorer.engine.session.session import state_from_dict
+from explorer.engine.session.stored import state_from_dict
 from explorer.engine.session.which_view import WhichView, which_from_recipe, which_to_recipe
 from explorer.figures.gate import gate
 from explorer.figures.view_state import ViewState

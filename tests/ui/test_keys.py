@@ -35,7 +35,7 @@ def test_tabs_panes_and_the_list_of_keys(window, qtbot) -> None:
     for _ in range(5):
         QTest.keyClick(window, Qt.Key.Key_F6)
         visited.append(pane_of(QApplication.focusWidget()))
-    assert set(visited) == set(window.focus_areas())
+    assert set(visited) == {area for area in window.focus_areas() if area.isVisible()}
     assert visited[0] is visited[-1]
     assert visited.index(visited[0], 1) == 4
     QTest.keyClick(window, Qt.Key.Key_F6, Qt.KeyboardModifier.ShiftModifier)

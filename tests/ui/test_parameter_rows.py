@@ -16,7 +16,7 @@ from explorer.studies.registry import get_study, study_ids
 from explorer.ui.panels.parameters import ParametersPanel
 from explorer.ui.widgets.file_row import FileRow
 from explorer.ui.widgets.make_row import make_row
-from explorer.ui.widgets.number_slider import STEPS, NumberSlider
+from explorer.ui.widgets.number_slider import STEPS
 from explorer.ui.widgets.parameter_row import ChoiceRow, FlagRow, NumberRow, TableRow, direction
 
 LOG = Parameter("d", "δ", "failure", "Help.", Kind.REAL, 1e-8, 1e-30, 0.1, Scale.LOG)
@@ -102,12 +102,10 @@ def test_taking_hold_of_the_handle_does_not_move_it(qtbot, heard) -> None:
 
 def test_sliders_are_fine() -> None:
     assert STEPS >= 1000
-    slider = NumberSlider(LOG)
-    numbers = [slider._at(i / STEPS) for i in range(STEPS + 1)]
+    numbers = [LOG.at_place(i / STEPS) for i in range(STEPS + 1)]
     assert len(set(numbers)) == STEPS + 1
     assert numbers[0] == LOG.low
     assert numbers[-1] == LOG.high
-    slider.deleteLater()
 
 
 def test_the_wheel_moves_only_a_focused_slider(qtbot, heard) -> None:

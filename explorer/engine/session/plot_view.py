@@ -13,6 +13,7 @@ from explorer.engine.session import wire
 from explorer.engine.session.recipe import MAX_PINNED, Recipe, request_from_dict
 from explorer.engine.session.wire_reading import plain, read, read_list
 from explorer.studies.base.face import MOST_CURVES, primary_keys
+from explorer.studies.base.result import OWN
 from explorer.studies.base.study import Fidelity, Request, Scale, Study, quantity
 from explorer.studies.registry import get_study
 
@@ -107,9 +108,17 @@ def first_keys(
 ) -> tuple[str, ...]:
     """Return the curves that are drawn at once, of those that are there.
 
-    Of a preset those that the paper draws; else the first few, the claimed among them.
+    Of a preset those that the paper draws; else the first few, the claimed among them. The user's
+    own from files always are.
     """
     keys = list(keys)
+    own = tuple(key for key in keys if key.startswith(OWN))
+    return _first_of_study(look, request, [k for k in keys if k not in own], claimed) + own
+
+
+def _first_of_study(
+    look: PlotView, request: Request, keys: list[str], claimed: str
+) -> tuple[str, ...]:
     if papers := [key for key in preset_curves(look, request) if key in keys]:
         return tuple(papers)
     first = primary_keys(get_study(request.study), request, keys)

@@ -10,6 +10,7 @@ from msgspec import UNSET
 from explorer import __version__
 from explorer.engine.session import wire, wire_reading
 from explorer.engine.session.grids import grid_of, grid_to_dict
+from explorer.engine.session.own_curves import own_from_list, own_to_list
 from explorer.engine.session.which_view import WhichView, which_from_recipe
 from explorer.geography.region import Region, region_of
 from explorer.studies.base.grid import Grid, axes_of
@@ -240,6 +241,8 @@ def _view(read: wire.View, where: str, left_out: list[str]) -> dict[str, Any]:
     if "pinned" in view:
         path = f"{where}.pinned"
         view["pinned"] = wire_reading.read_list(view["pinned"], _pinned, path, left_out, MAX_PINNED)
+    if "own" in view:
+        view["own"] = own_to_list(own_from_list(view["own"], left_out))
     return view
 
 

@@ -77,6 +77,7 @@ ZoneName = Annotated[str, Meta(max_length=60, pattern="^[A-Za-z0-9_+/-]+$")]
 Base64 = Annotated[str, Meta(max_length=200_000, pattern="^[A-Za-z0-9+/=]*$")]
 Value = bool | int | float | str
 Pair = Annotated[list[Number], Meta(min_length=2, max_length=2)]
+Numbers = Annotated[list[Number], Meta(min_length=1, max_length=10_000)]
 Box = Annotated[list[Number], Meta(min_length=4, max_length=4)]
 """South, west, north, east in degrees."""
 
@@ -189,6 +190,8 @@ class View(Struct):
     """What is not written around the picture."""
     pinned: Annotated[list[Any], Meta(max_length=200)] | UnsetType = UNSET
     """Of `Pin`, each read on its own."""
+    own: Annotated[list[Any], Meta(max_length=200)] | UnsetType = UNSET
+    """Of `OwnCurve`, each read on its own."""
 
 
 class Grid(Struct):
@@ -214,6 +217,22 @@ class Pin(Struct):
 
     recipe: Question
     hidden: Keys = []
+
+
+class OwnCurve(Struct):
+    """A curve from a user's file, and in which plot it stands."""
+
+    study: Key
+    quantity: Key
+    over: ClaimedKey
+    """The parameter on the x axis."""
+    file: Key
+    """Its name, never its path."""
+    name: Key
+    x: Numbers
+    y: Numbers
+    called: Word = ""
+    """What its file says it is."""
 
 
 class Entry(Struct):
@@ -285,6 +304,8 @@ class Session(Struct):
     """Of `Which`."""
     grids: list[Any] = []
     """Of `GridOfStudy`."""
+    own: list[Any] = []
+    """Of `OwnCurve`."""
 
 
 class Computing(Struct):

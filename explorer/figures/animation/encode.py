@@ -1,4 +1,4 @@
-"""A map's frames one after the other as an animation, with the recipe inside."""
+"""Frames one after the other as an animation, with the recipe inside."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from explorer.figures import captions
+from explorer.figures.animation.frames import Over, frame_ms
+from explorer.figures.captions import parameter_text
 from explorer.figures.colour_limits import colour_limits
 from explorer.figures.export import draw_page, own_settings
 from explorer.figures.export_job import ExportJob, recipe_text
+from explorer.figures.pages.curves import common_ranges
+from explorer.figures.view_state import study_of
+from explorer.studies.base.study import parameter, with_unit
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-FRAME_MS = 400
-"""How long a frame is seen: long enough to look at, short enough to compare it with the next."""
 MAX_VALUES = 1 << 26
 """Cells of all frames together; they are kept until the colour scale of all is known."""
 MAX_FRAMES = 100_000_000
@@ -33,8 +36,9 @@ _CODECS = ("libx264", "mpeg4")
 def animation_bytes(job: ExportJob) -> bytes:
     """Return the frames of what passed the gate (`rendered`) as GIF or animated PNG.
 
-    All frames share one colour scale. Each is stamped with what it shows and with what all of them
-    cost: every frame spends the map's ε again.
+    All frames share one colour scale, or axes. Each map is stamped with what it shows and with what
+    all of them cost: every frame spends the map's ε again. Of a parameter that runs, its value
+    stands in the title.
 
     Raises
     ------
@@ -63,7 +67,7 @@ def animation_bytes(job: ExportJob) -> bytes:
         "GIF" if gif else "PNG",
         save_all=True,
         append_images=others,
-        duration=FRAME_MS,
+        duration=frame_ms(job.animation),
         loop=0,
         **how,
     )
@@ -98,7 +102,7 @@ def video_bytes(job: ExportJob) -> bytes:
             {"comment": recipe_text(job.recipe), "description": stamped[0].result.stamp}
         )
         codec = next(name for name in _CODECS if name in av.codecs_available)
-        video: Any = container.add_stream(codec, rate=Fraction(1000, FRAME_MS))
+        video: Any = container.add_stream(codec, rate=Fraction(1000, frame_ms(job.animation)))
         video.width, video.height, video.pix_fmt = width, height, "yuv420p"
         # The same frames must give the same bytes, or memory that is not theirs could be in them.
         # With several threads, and with x264's macroblock tree even with one (14 results of 30
@@ -135,6 +139,8 @@ def _stamped(job: ExportJob) -> list[ExportJob]:
 
 
 def _saying(frame: ExportJob, number: int, count: int) -> ExportJob:
+    if frame.animation.get("over") == Over.PARAMETER:
+        return _titled(frame)
     spend = captions.spending(frame.result, frame.view, count)
     of_time = frame.animation.get("over", "draws") != "draws"
     which = f"{'frame' if of_time else 'draw'} {number} of {count}"
@@ -150,12 +156,27 @@ def _saying(frame: ExportJob, number: int, count: int) -> ExportJob:
     return replace(frame, result=said)
 
 
+def _titled(frame: ExportJob) -> ExportJob:
+    """Return a frame with the value that runs in its title."""
+    result, study = frame.result, study_of(frame.result)
+    assert study is not None
+    p = with_unit(parameter(study, frame.animation["key"]), result.request.unit_values)
+    text = f"{frame.view.title or study.name}, {parameter_text(p, result.request[p.key])}"
+    left = tuple(part for part in frame.view.left_out if part != "title")
+    return replace(frame, view=replace(frame.view, title=text, left_out=left))
+
+
 def _drawn(job: ExportJob, stamped: Sequence[ExportJob]) -> Iterator[Image]:
-    """Yield the frames' pictures in RGB, all on one colour scale."""
+    """Yield the frames' pictures in RGB, all on one colour scale or between the same axes."""
     from PIL import Image
 
-    shown = (captions.shown_surfaces(frame.result, frame.view) for frame in stamped)
-    limits = np.max([colour_limits(s, job.view.linked_scale) for s in shown], axis=0).tolist()
+    limits = None
+    if job.result.surfaces:
+        shown = (captions.shown_surfaces(frame.result, frame.view) for frame in stamped)
+        limits = np.max([colour_limits(s, job.view.linked_scale) for s in shown], axis=0).tolist()
+    else:
+        ranges = common_ranges([(frame.result, frame.view) for frame in stamped])
+        stamped = [replace(f, view=replace(f.view, **ranges)) for f in stamped]
     inches = (job.size_px[0] / job.dpi, job.size_px[1] / job.dpi)
     for number, frame in enumerate(stamped, 1):
         stream = io.BytesIO()

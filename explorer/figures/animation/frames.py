@@ -1,4 +1,4 @@
-"""What the frames of an animation show: draws of the noise, or windows of time."""
+"""What the frames of an animation show: draws of noise, windows of time, a parameter that runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,18 @@ from typing import Any
 
 from explorer.figures.export_job import ExportJob
 from explorer.figures.formats import Kind
-from explorer.studies.base.study import Fidelity, Origin, Request, Result, Selection
+from explorer.figures.view_state import study_of
+from explorer.studies.base.grid_answer import runnable
+from explorer.studies.base.study import (
+    Fidelity,
+    Origin,
+    Parameter,
+    Request,
+    Result,
+    Selection,
+    parameter,
+)
+from explorer.studies.registry import get_study
 
 FRAMES = 20
 MOST_FRAMES = 200
@@ -26,6 +37,15 @@ class Over(StrEnum):
     """Windows of time of one length, each beginning where the one before ends."""
     CUMULATIVE = "cumulative"
     """Windows of time that all begin with the range and end later and later."""
+    PARAMETER = "parameter"
+    """The value of one parameter, from one end of its range to the other."""
+
+
+OF_MAPS = (Over.DRAWS, Over.MOVING, Over.CUMULATIVE)
+RUN_MS = 6000
+"""How long a parameter takes for its range."""
+FRAME_MS = 400
+"""How long a map is seen: long enough to look at, short enough to compare it with the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +60,8 @@ class Animation:
     first, last : str or None
         When the first and the last check-in are, as ISO 8601 instants: where the range of time
         begins and ends if the selection does not say so. None without times.
+    key : str
+        The parameter that runs, of `Over.PARAMETER`.
 
     Raises
     ------
@@ -51,6 +73,7 @@ class Animation:
     frames: int = FRAMES
     first: str | None = None
     last: str | None = None
+    key: str = ""
 
     def __post_init__(self) -> None:
         if not 2 <= self.frames <= MOST_FRAMES:
@@ -58,17 +81,36 @@ class Animation:
 
     def told(self) -> dict[str, Any]:
         """Return what a recipe says of it: nothing that was found in the check-ins."""
-        return {"over": self.over.value, "frames": self.frames}
+        told: dict[str, Any] = {"over": self.over.value, "frames": self.frames}
+        return told | {"key": self.key} if self.over is Over.PARAMETER else told
+
+
+def frame_ms(told: Mapping[str, Any]) -> int:
+    """Return how long each frame of an animation is seen, by what its recipe says of it."""
+    if told.get("over") == Over.PARAMETER:
+        return max(20, round(RUN_MS / int(told["frames"])))
+    return FRAME_MS
+
+
+def running(result: Result) -> tuple[Parameter, ...]:
+    """Return the parameters that curves can be animated over: not the one on the x axis."""
+    study = study_of(result)
+    if study is None or result.surfaces:
+        return ()
+    swept = result.request.sweep.key if result.request.sweep is not None else ""
+    return tuple(p for p in runnable(study, result) if p.key != swept)
 
 
 def requests(asked: Request, animation: Animation) -> list[Request]:
-    """Return the question of every frame, each with noise of its own.
+    """Return the question of every frame: each with noise of its own, or another value.
 
     Raises
     ------
     ValueError
         If there are no times, or the range is shorter than a second a frame.
     """
+    if animation.over is Over.PARAMETER:
+        return _over_range(asked, animation)
     seeds = [replace(asked, seed=(asked.seed + i) % _SEEDS) for i in range(animation.frames)]
     if animation.over is Over.DRAWS:
         return seeds
@@ -76,6 +118,13 @@ def requests(asked: Request, animation: Animation) -> list[Request]:
         raise ValueError("time sweep: there are no check-ins; animate draws")
     parts = windows(asked.selection, animation)
     return [replace(r, selection=part) for r, part in zip(seeds, parts, strict=True)]
+
+
+def _over_range(asked: Request, animation: Animation) -> list[Request]:
+    p = parameter(get_study(asked.study), animation.key)
+    places = [i / (animation.frames - 1) for i in range(animation.frames)]
+    # A whole number may have fewer values than there are to be frames.
+    return [asked.with_value(p.key, value) for value in dict.fromkeys(map(p.at_place, places))]
 
 
 def windows(selection: Selection, animation: Animation) -> list[Selection]:
@@ -132,23 +181,36 @@ def with_frames(
     job : ExportJob
     animation : Animation
     answer : callable
-        ``answer(request, check)`` yields results; the first has the noisy maps.
+        ``answer(request, check)`` yields results; the first has the noisy maps, the last all
+        points of the curves.
     check : callable
         Called often; raises `Cancelled` when the job is to end.
 
     Raises
     ------
     ValueError
-        As `requests`.
+        As `requests`, and where maps are to run or curves to be drawn again and again.
     """
-    if job.format.kind is not Kind.ANIMATION or not job.result.surfaces:
+    if job.format.kind is not Kind.ANIMATION:
         return job
-    asked = requests(replace(job.result.request, fidelity=Fidelity.COARSE), animation)
-    job = replace(job, animation=animation.told())
+    of_curves = animation.over is Over.PARAMETER
+    if of_curves and animation.key not in [p.key for p in running(job.result)]:
+        keys = ", ".join(p.key for p in running(job.result)) or "none"
+        raise ValueError(f"animate: {animation.key!r} can't run here; there are: {keys}")
+    if not (of_curves or job.result.surfaces):
+        return job
+    question = replace(job.result.request, fidelity=Fidelity.COARSE)
+    asked = requests(job.result.request if of_curves else question, animation)
+    job = replace(job, animation=replace(animation, frames=len(asked)).told())
+    kept = tuple(s for s in job.result.series if s.pin or s.own)
 
     def frames() -> Iterator[ExportJob]:
         for number, request in enumerate(asked, 1):
-            result = next(iter(answer(request, check)))
+            if of_curves:
+                *_, result = answer(request, check)
+                result = replace(result, series=result.series + kept)
+            else:
+                result = next(iter(answer(request, check)))
             job.report(number / len(asked) / 2)
             yield replace(job, result=result, recipe=_of_frame(job.recipe, request))
 

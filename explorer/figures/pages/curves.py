@@ -1,6 +1,6 @@
 """Curves on paper: bounds over a parameter, each with its role, absent where it does not hold."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,8 @@ from explorer.studies.base.study import Mark, Result, Series
 
 _AXIS_LINES = 2.6
 """Height of the x axis' numbers and label, in lines of the label."""
+_ASIDE, _ROOM = 0.015, 0.05
+"""Shares of the axes beside dots, and above and below everything."""
 
 
 def draw_curves(
@@ -95,9 +97,9 @@ def draw_curves(
     # Limits first: matplotlib's own search for them would look at values beyond what it can draw.
     edges = bar_edges(result.series, x_log)
     # Dots at the ends would be cut by the frame; lines are not.
-    aside = 0.015 if any(s.mark is Mark.DOTS for s in series) else 0.0
+    aside = _ASIDE if any(s.mark is Mark.DOTS for s in series) else 0.0
     axes.set_xlim(*_range(view.x_range, _x_values(series, edges, x_log), x_log, aside))
-    axes.set_ylim(*_range(view.y_range, _y_values(series, y_log), y_log, 0.05))
+    axes.set_ylim(*_range(view.y_range, _y_values(series, y_log), y_log, _ROOM))
     axes.autoscale(False)
     if whole_axis(result.series) and not x_log:
         axes.xaxis.get_major_locator().set_params(integer=True)
@@ -108,6 +110,23 @@ def draw_curves(
     _hatch_invalid(axes, nothing, page.theme.muted)
     page.stamp(axes, result.stamp, width, page.top - bottom)
     return axes
+
+
+def common_ranges(looked_at: Sequence[tuple[Result, ViewState]]) -> dict[str, Any]:
+    """Return the ranges of both axes that show all of several results, as fields of a view.
+
+    A range that the first view chooses stays.
+    """
+    first = looked_at[0][1]
+    shown = [captions.visible_series(result, view) for result, view in looked_at]
+    edges = [bar_edges(result.series, first.x_log) for result, _ in looked_at]
+    x = [v for s, e in zip(shown, edges, strict=True) for v in _x_values(s, e, first.x_log)]
+    y = [v for series in shown for v in _y_values(series, first.y_log)]
+    dots = any(s.mark is Mark.DOTS for series in shown for s in series)
+    return {
+        "x_range": _range(first.x_range, x, first.x_log, _ASIDE if dots else 0.0),
+        "y_range": _range(first.y_range, y, first.y_log, _ROOM),
+    }
 
 
 def _said_once(series: list[Series], text: Callable[[Series], str]) -> list[Series]:

@@ -8,9 +8,21 @@ import numpy as np
 
 from explorer.privacy.core.bound import FloatArray, Grade, Reference, Role
 from explorer.studies.base.grid import Grid, GridAxis
-from explorer.studies.base.study import Condition, Mark, Request, Result, Series, Value
+from explorer.studies.base.study import (
+    Condition,
+    Mark,
+    Parameter,
+    Request,
+    Result,
+    Series,
+    Study,
+    Value,
+    relevant,
+)
 
 INTERVAL = 0.95
+SIMULATION = "simulation"
+"""Group of the parameters of what is simulated."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +132,24 @@ class GridAnswer:
 def simulated(series: Series) -> bool:
     """Return whether a curve is drawn at random, so that another seed gives another one."""
     return series.role is Role.ESTIMATE and not series.formula
+
+
+def runnable(study: Study, result: Result) -> tuple[Parameter, ...]:
+    """Return the parameters that may run over their ranges by themselves.
+
+    They matter for the answer; where it is simulated none may, as every value takes long.
+    """
+    if any(map(simulated, result.series)):
+        return ()
+    request = result.request
+    return tuple(
+        p
+        for p in study.parameters
+        if p.numeric
+        and p.in_panel
+        and p.group != SIMULATION
+        and relevant(p, dict(request.values), request.quantity)
+    )
 
 
 def averaged(first: Cell, others: Sequence[tuple[int, Sequence[Series]]]) -> Cell:

@@ -209,6 +209,32 @@ class Parameter:
         number = min(max(number, self.low), self.high)
         return round(number) if self.kind is Kind.INTEGER else number
 
+    @property
+    def on_log(self) -> bool:
+        """Whether its slider is logarithmic."""
+        return self.scale is Scale.LOG and self.low > 0
+
+    def place_of(self, number: float) -> float:
+        """Return where a number stands on the slider: 0 at the low end, 1 at the high one."""
+        if self.high == self.low:
+            return 0.0
+        if self.on_log:
+            return math.log(max(number, self.low) / self.low) / math.log(self.high / self.low)
+        return (number - self.low) / (self.high - self.low)
+
+    def at_place(self, place: float, steps: int = 4000) -> float | int:
+        """Return the value at a place of the slider, free of digits nobody chose.
+
+        `steps` are those of a linear slider: fewer need fewer decimals.
+        """
+        if not 0 < place < 1:
+            return self.clamp(self.low if place <= 0 else self.high)
+        if self.on_log:
+            return self.clamp(float(f"{self.low * (self.high / self.low) ** place:.4g}"))
+        span = self.high - self.low
+        decimals = max(0, math.ceil(-math.log10(span / steps)))
+        return self.clamp(round(self.low + span * place, decimals))
+
     def grid(self, low: float, high: float, points: int, scale: Scale | None = None) -> FloatArray:
         """Return a sweep's points: both ends included, integers rounded and made unique."""
         if not (self.low <= low <= self.high and self.low <= high <= self.high):

@@ -48,6 +48,10 @@ class Handle:
     x_factor: float = 1.0
 
 
+OWN = "own:"
+"""Keys of curves from users' files begin so."""
+
+
 @dataclass(frozen=True)
 class Series:
     """One curve.
@@ -107,6 +111,11 @@ class Series:
     def unpinned_key(self) -> str:
         """The key that it has, or had before it was pinned."""
         return self.key.removeprefix(f"pin{self.pin}:")
+
+    @property
+    def own(self) -> bool:
+        """Whether it is a user's own, from a file: a baseline, which no study knows of."""
+        return self.key.startswith(OWN)
 
     @property
     def infinite(self) -> bool:

@@ -286,6 +286,7 @@ def _sheet(c: Palette) -> str:
                                  padding: 2px 6px; }}
     QToolButton[quiet="true"]:hover, QToolButton[quiet="true"]:focus {{
         border-color: {c.border}; }}
+    QToolButton#run {{ padding: 1px; }}
     QPushButton#section, QPushButton#section:checked {{ background: transparent;
         border: 1px solid transparent;
         border-bottom: 1px solid {c.border}; border-radius: 0; padding: 3px 2px;

@@ -11,7 +11,8 @@ from msgspec import UNSET
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.engine.session.recipe import view_from_dict
-from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
+from explorer.engine.session.session import Session, SessionState
+from explorer.engine.session.stored import state_from_dict, state_to_dict
 from explorer.engine.session.wire import Computing, Key, Place, Visit, Window
 from explorer.engine.session.wire_reading import plain, read, read_list
 from explorer.figures.view_state import ViewState

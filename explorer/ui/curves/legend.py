@@ -56,6 +56,8 @@ class Legend(QWidget):
         The key of the curve whose number is to be compared.
     chosen(str)
         The key of the curve to draw bold; empty for none.
+    remove_wanted(str)
+        The key of a user's own curve that is to go.
     """
 
     toggled = Signal(str, bool)
@@ -64,6 +66,7 @@ class Legend(QWidget):
     pin_wanted = Signal(str)
     compare_wanted = Signal(str)
     chosen = Signal(str)
+    remove_wanted = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
@@ -202,20 +205,24 @@ class Legend(QWidget):
         shown = row.check.isChecked()
         _offer(menu, "Show alone, or all again\tS", lambda: self.solo_wanted.emit(key))
         _offer(menu, "Hide" if shown else "Show", lambda: self.toggled.emit(key, not shown))
-        _offer(menu, "Pin this curve", lambda: self.pin_wanted.emit(key))
         bold = key == self._chosen
         _offer(menu, "Draw as the others" if bold else "Draw bold\tReturn",
                lambda: self.chosen.emit("" if bold else key))  # fmt: skip
-        menu.addSeparator()
         value, series = row.value.text(), row.series
         assert series is not None
+        if series.own:
+            _offer(menu, "Remove this curve", lambda: self.remove_wanted.emit(key))
+        else:
+            _offer(menu, "Pin this curve", lambda: self.pin_wanted.emit(key))
+        menu.addSeparator()
         glyph = "" if value.startswith(series.role.glyph) else f"{series.role.glyph} "
         known = row.value.isEnabled() and bool(value)
         if value.startswith("≈"):  # read between two computed points: no bound
             glyph = ""
         _offer(menu, "Copy value", lambda: _copy(f"{glyph}{value}"), known)
         _offer(menu, "Copy source", lambda: _copy(f"{series.label}: {series.reference}"))
-        _offer(menu, "Add to Compare", lambda: self.compare_wanted.emit(key), known)
+        computed = known and not series.own
+        _offer(menu, "Add to Compare", lambda: self.compare_wanted.emit(key), computed)
         return menu
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

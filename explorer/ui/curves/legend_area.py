@@ -4,8 +4,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
+from explorer.ui.curves.beside.pin_list import PinList
 from explorer.ui.curves.legend import Legend
-from explorer.ui.curves.pin_list import PinList
 from explorer.ui.curves.readouts import ReadoutsTable
 
 _SIDE_BY_SIDE = 620

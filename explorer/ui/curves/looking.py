@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject
 
-from explorer.engine.session.comparison import entries_of, with_entries
+from explorer.engine.session.comparison import added_words, entries_of, with_entries
 from explorer.engine.session.plot_view import PlotView, Subject, first_keys, hidden_keys
 from explorer.engine.session.session import Session
 from explorer.studies.base.claims import Claimed, claimed
@@ -97,10 +97,7 @@ class Looking(QObject):
         except ValueError as error:
             return f"{error}."
         self._session.set_comparison(entries, "add to comparison")
-        more = len(entries) - len(before)
-        if not more:
-            return "The comparison has these numbers already."
-        return f"{more} number{'' if more == 1 else 's'} added to the comparison (Compare tab)."
+        return added_words(len(entries) - len(before))
 
 
 class Claiming(QObject):

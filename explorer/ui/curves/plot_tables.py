@@ -3,6 +3,7 @@
 import math
 
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
 from explorer.figures.tables import empty_texts, wide_table
@@ -66,9 +67,11 @@ class PlotTables(QTabWidget):
     ----------
     legend : QWidget
         The first tab: legend and readouts.
+    import_curve : QAction
+        Has a button beside the tabs.
     """
 
-    def __init__(self, legend: QWidget) -> None:
+    def __init__(self, legend: QWidget, import_curve: QAction) -> None:
         super().__init__(documentMode=True)
         self.setObjectName("sides")
         self.setAccessibleName("Legend and tables")
@@ -95,8 +98,16 @@ class PlotTables(QTabWidget):
         self.copy_button = tool_button("Copy as …", tip, quiet=True)
         self.copy_button.setObjectName("copy-as")
         self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-
-        self.setCornerWidget(self.copy_button, Qt.Corner.TopRightCorner)
+        words, tip = import_curve.text().replace("&", ""), import_curve.toolTip()
+        self.import_button = tool_button(words, tip, words, quiet=True)
+        self.import_button.clicked.connect(lambda _=False: import_curve.trigger())
+        corner = QWidget()
+        beside = QHBoxLayout(corner)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.setSpacing(4)
+        beside.addWidget(self.import_button)
+        beside.addWidget(self.copy_button)
+        self.setCornerWidget(corner, Qt.Corner.TopRightCorner)
         self.currentChanged.connect(self._turned)
         self._turned()
 

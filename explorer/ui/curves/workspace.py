@@ -4,16 +4,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Self
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from explorer.engine.service import StudyService
+from explorer.engine.session.own_curves import own_from_list, own_to_list
 from explorer.engine.session.plot_view import Pin, PlotView, pins_from_list, pins_to_list
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.claims import Claimed
-from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
 from explorer.studies.base.study import (
     Request,
     Result,
@@ -29,25 +29,24 @@ from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
 from explorer.ui.curves.answer_strip import AnswerStrip
 from explorer.ui.curves.axes import ActionRow, XAxis, YAxis, axis_words
+from explorer.ui.curves.beside.own import IMPORTS, OwnCurves
+from explorer.ui.curves.beside.pin_list import PinList
+from explorer.ui.curves.beside.pinning import Pinning
 from explorer.ui.curves.guide import Guide
 from explorer.ui.curves.legend import Legend
 from explorer.ui.curves.legend_area import LegendArea
 from explorer.ui.curves.looking import Claiming, Looking
-from explorer.ui.curves.pin_list import PinList
-from explorer.ui.curves.pinning import Pinning
 from explorer.ui.curves.plot import BoundsPlot
 from explorer.ui.curves.plot_tables import PlotTables
 from explorer.ui.curves.reading import at_slider
 from explorer.ui.curves.readouts import ReadoutsTable
+from explorer.ui.curves.slider_line import SliderLine
 from explorer.ui.curves.solve_bar import SolveBar
 from explorer.ui.curves.solving import Solving
 from explorer.ui.panels.presets import PresetNote
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.short_area import ShortArea
 from explorer.ui.widgets.stale_mark import StaleMark
-
-LINE_WAITS_MS = 12
-"""The line at the slider moves with the curves where they are as quick as this, else alone."""
 
 
 class BoundsWorkspace(Workspace):
@@ -79,11 +78,12 @@ class BoundsWorkspace(Workspace):
         self._session = session
         self._controller = controller
         self._theme = theme
-        self._drags = 0
         self._coming: tuple[tuple[str, str, object], ViewState] | None = None
-        self._line_late = QTimer(self, singleShot=True, interval=LINE_WAITS_MS)
-        self._line_late.timeout.connect(self._move_line)
+        self.import_curve = QAction("&Import curve…", self)
+        self.import_curve.setToolTip(IMPORTS)
         self._build()
+        self.own = OwnCurves(session, service, self.plot, self.legend, self.import_curve)
+        self.line = SliderLine(session, self.plot)
         self.solving = Solving(session, service, self.plot, self.solve_bar)
         self.pinning = Pinning(session, service, self.pin_list)
         self.claiming = Claiming(session, self.legend, self.answer)
@@ -108,6 +108,7 @@ class BoundsWorkspace(Workspace):
         watch, solving, pinned = window.activity.watch, page.solving, page.pinning.answers
         watch("solve", "solving", solving.busy_changed, solving.cancel)
         watch("pins", "computing pinned curves", pinned.busy_changed, pinned.cancel)
+        page.own.join(window)
         page.said.connect(window.show_status)
         page.compare_wanted.connect(partial(window.show_tool, "compare"))
         return page
@@ -126,7 +127,7 @@ class BoundsWorkspace(Workspace):
         self.notes.hide()
         self.stale = StaleMark(self.plot, (self.answer, self.legend, self.readouts), self.plot.view)
         self.beside = LegendArea(self.legend, self.pin_list, self.readouts)
-        self.below = PlotTables(self.beside)
+        self.below = PlotTables(self.beside, self.import_curve)
         self.above = QWidget()
         self.above.setFocusProxy(self.plot)
         column, lower = QVBoxLayout(self.above), QVBoxLayout(under := QWidget())
@@ -151,8 +152,6 @@ class BoundsWorkspace(Workspace):
 
         self.y_axis.title.log_chosen.connect(self._set_y_log)
         self.row.reset.clicked.connect(self.plot.reset_view)
-        self.plot.line_dragged.connect(self._line_dragged)
-        self.plot.line_released.connect(self._line_released)
         self.plot.view_changed.connect(self.view_changed)
         self.legend.pin_wanted.connect(
             lambda key: self.pinning.pin(frozenset(self.looking.keys) - {key})
@@ -194,15 +193,16 @@ class BoundsWorkspace(Workspace):
     def view_actions(self) -> list[QAction]:
         """Return what the View menu offers for this workspace."""
         return [self._reset, self._y_log, self._solve, self._pin, self._unpin, self._compare,
-                self._compare_now]  # fmt: skip
+                self._compare_now, self.import_curve]  # fmt: skip
 
     def close_workspace(self) -> None:
         """Disconnect from the session."""
         self.guide.end_gesture()
-        self._line_late.stop()
+        self.line.close()
         self._session.changed.disconnect(self._state_changed)
         self.solving.close()
         self.pinning.close()
+        self.own.close()
 
     def view_state(self) -> ViewState:
         """Return how the answer in front is looked at."""
@@ -216,6 +216,7 @@ class BoundsWorkspace(Workspace):
             hidden=tuple(sorted(self.plot.hidden)),
             claim=self.claiming.key,
             pinned=tuple(pins_to_list(self._pins_shown())),
+            own=tuple(own_to_list(self.own.here)),
         )
 
     def apply_view_state(self, view: ViewState) -> None:
@@ -228,6 +229,8 @@ class BoundsWorkspace(Workspace):
         self._session.set_look(self._look_subject(), look, *step)
         others = tuple(p for p in self._session.state.pins if p not in self._pins_shown())
         self._session.set_pins((*others, *pins_from_list(view.pinned, [])), *step)
+        kept = tuple(c for c in self._session.state.own if c not in self.own.here)
+        self._session.set_own((*kept, *own_from_list(view.own, [])), *step)
         subject = _subject(front[1])
         shown = self.current_result
         if shown is not None and _subject(shown.request) == subject:
@@ -237,8 +240,8 @@ class BoundsWorkspace(Workspace):
             self._coming = (subject, view)
 
     def shown_result(self, result: Result) -> Result:
-        """Return an answer as it is drawn: with what is pinned beside it."""
-        return self.pinning.beside(result, self.looking.hidden_of)
+        """Return an answer as it is drawn: with users' own curves and what is pinned."""
+        return self.pinning.beside(self.own.beside(result), self.looking.hidden_of)
 
     def add_to_comparison(self, key: str = "") -> None:
         """Put the numbers at the sliders' values into the comparison, or one curve's alone."""
@@ -283,19 +286,11 @@ class BoundsWorkspace(Workspace):
         self._y_log.setChecked(look.y_log)
         self._pin.setEnabled(not self.pinning.full)
         self._unpin.setEnabled(any(pin.request.study == study.id for pin in state.pins))
-        if old is not None and (state.looks, state.pins) != (old.looks, old.pins):
+        if old is not None and _beside(state) != _beside(old):
             self._redraw()
             self.view_changed.emit()
-        if not self._controller.busy:
-            self._place_line(study, request)
-        elif not self._line_late.isActive():
-            self._line_late.start()
-
-    def _move_line(self) -> None:
-        """Put the line at the slider: the curves take their time."""
-        front = self._front()
-        if front is not None:
-            self._place_line(*front)
+        place = self.line.place_late if self._controller.busy else self.line.place
+        place(self.current_result.request if self.current_result is not None else None)
 
     def _redraw(self) -> None:
         """Draw the last answer again, if it is about the question in front."""
@@ -304,21 +299,6 @@ class BoundsWorkspace(Workspace):
             return
         if (shown.request.study, shown.request.quantity) == self._look_subject():
             self._draw(shown)
-
-    def _place_line(self, study: Study, request: Request) -> None:
-        """Put the line at the slider, if what is drawn has the slider's parameter below it."""
-        self._line_late.stop()
-        sweep = request.sweep
-        drawn = self.current_result.request if self.current_result is not None else None
-        if sweep is None or drawn is None or drawn.sweep is None or drawn.sweep.key != sweep.key:
-            self.plot.set_value_line(None, "")
-            return
-        p = parameter(study, sweep.key)
-        value = None if p.axis_only or not p.numeric else request[p.key]
-        text = (
-            "" if value is None else f"{p.symbol} = {format_number(value, digits=PARAMETER_DIGITS)}"
-        )
-        self.plot.set_value_line(value, text)
 
     # From the controller
 
@@ -334,7 +314,8 @@ class BoundsWorkspace(Workspace):
         study = get_study(result.request.study)
         shown = quantity(study, result.request.quantity)
         self._found = self.claiming.of(result)
-        look = self.looking.at(result, self._found[0])
+        listed = self.own.beside(result)
+        look = self.looking.at(listed, self._found[0])
         sweep = result.request.sweep
         x_words, x_log = "", False
         if sweep is not None:
@@ -346,15 +327,15 @@ class BoundsWorkspace(Workspace):
         self.current_result = result
         self.plot.set_axes(x_words, axis_words(shown.symbol, shown.name, shown.unit), x_log,
                            look.y_log)  # fmt: skip
-        self.plot.hidden = self.looking.hidden_of(result)
-        self.plot.set_names(self.looking.names_of(result), self.looking.claimed)
+        self.plot.hidden = self.looking.hidden_of(listed)
+        self.plot.set_names(self.looking.names_of(listed), self.looking.claimed)
         with_pins = self.shown_result(result)
         self.plot.show_result(with_pins)
         if self._coming is not None and self._coming[0] == _subject(result.request):
             view = self._coming[1]
             self._coming = None
             self.plot.set_data_ranges(view.x_range, view.y_range)
-        self._place_line(study, self._session.state.request_of(study.id))
+        self.line.place(result.request)
         self._update_legend(result)
         self.pinning.update(result, self._theme.plot.muted)
         self.solving.show_result(result)
@@ -369,6 +350,8 @@ class BoundsWorkspace(Workspace):
 
     def _update_legend(self, result: Result) -> None:
         """Bring the legend up to date."""
+        self.answer.show_result(result, self._found[0])
+        result = self.own.beside(result)
         known = {r.key: r.value for r in result.readouts}
         values = {
             s.key: known[s.key] if s.key in known else self.plot.value_here(s.key)
@@ -378,7 +361,6 @@ class BoundsWorkspace(Workspace):
         styles = {s.key: self.plot.style_of(s.key) for s in result.series}
         between = {s.key for s in result.series if s.key not in known} - at_slider(result)
         here = f"at {at}" if at else ""
-        self.answer.show_result(result, self._found[0])
         self.legend.show_series(
             result.series, styles, self.plot.hidden, values, here, between, self._found,
             self.looking.names_of(result), self.looking.first_of(result), result.complete,
@@ -400,25 +382,17 @@ class BoundsWorkspace(Workspace):
         if self._front() is not None:
             self.looking.set_y_log(on)
 
-    def _line_dragged(self, x: float) -> None:
-        front = self._front()
-        if front is None or front[1].sweep is None:
-            return
-        study = front[0]
-        p = parameter(study, front[1].sweep.key)
-        number = p.clamp(float(f"{x:.4g}"))
-        self._session.set_value(p.key, number, study.id, f"line {p.key} {self._drags}")
-
-    def _line_released(self) -> None:
-        self._drags += 1
-        self._session.end_gesture()
-
     def _retheme(self) -> None:
         self.plot.set_theme(self._theme.plot)
         self.solving.line.set_theme(self._theme.plot)
         if self.current_result is not None:
             self._update_legend(self.current_result)
             self.pinning.update(self.current_result, self._theme.plot.muted)
+
+
+def _beside(state: SessionState) -> tuple[object, ...]:
+    """Return what changes the picture of one and the same answer."""
+    return state.looks, state.pins, state.own
 
 
 def _subject(request: Request) -> tuple[str, str, object]:

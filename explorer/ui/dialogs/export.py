@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, Animation, Over
+from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, Animation, Over, running
 from explorer.figures.export_job import ExportJob
 from explorer.figures.formats import PARTS, ExportFormat, Kind, by_suffix, of_kind
 from explorer.figures.view_state import ViewState
@@ -117,7 +117,10 @@ class ExportDialog(QDialog):
 
     def _build(self) -> None:
         self.format = ChoiceBox("Format")
-        offered = [(f.suffix, f.label) for f in of_kind(maps=bool(self._result.surfaces))]
+        self._running = running(self._result)
+        forms = of_kind(maps=bool(self._result.surfaces))
+        forms += of_kind(Kind.ANIMATION, maps=True) * bool(self._running)
+        offered = [(f.suffix, f.label) for f in forms]
         self.format.offer(offered, offered[0][0])
         self.preset = ChoiceBox("Size")
         self.preset.offer([(key, words) for key, words, _ in PRESETS], "screen")
@@ -135,11 +138,14 @@ class ExportDialog(QDialog):
         self.animate = ChoiceBox("Animate")
         known = None not in self._times
         offered = [(o.value, words) for o, words in ANIMATED if known or o is Over.DRAWS]
-        self.animate.offer(offered, Over.DRAWS.value)
         self.animate.setToolTip(
             "Draws: what else might have come out.\nTime: the time range of the Data panel, or all "
             "times there are, in as many windows as there are frames."
         )
+        if self._running:
+            offered = [(p.key, f"{p.symbol} {p.name}".strip()) for p in self._running]
+            self.animate.setToolTip("Runs over its range in 6 s, every frame computed in full.")
+        self.animate.offer(offered, offered[0][0])
         self.frames = QSpinBox(minimum=2, maximum=MOST_FRAMES, value=FRAMES, suffix=" frames")
         self.frames.setAccessibleName("Number of frames")
         self.frames.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
@@ -179,7 +185,7 @@ class ExportDialog(QDialog):
         animated.addWidget(self.animate, 2)
         animated.addWidget(self.frames, 1)
         form.addRow("Animate", animated)
-        form.setRowVisible(animated, bool(self._result.surfaces))
+        form.setRowVisible(animated, bool(self._result.surfaces or self._running))
         if self._has_true:
             form.addRow("", self.true_map)
         self._size_widgets = (self.preset, self.width_box, self.height_box, self.unit, self.dpi)
@@ -245,7 +251,10 @@ class ExportDialog(QDialog):
 
     def animation(self) -> Animation:
         """Return which frames an animation has with the present choices."""
-        return Animation(Over(self.animate.currentData()), self.frames.value(), *self._times)
+        over, frames = self.animate.currentData(), self.frames.value()
+        if self._running:
+            return Animation(Over.PARAMETER, frames, key=over)
+        return Animation(Over(over), frames, *self._times)
 
     @property
     def chosen_format(self) -> ExportFormat:
@@ -299,7 +308,7 @@ class ExportDialog(QDialog):
         animated = self.chosen_format.kind is Kind.ANIMATION
         for widget in self._frame_widgets:
             widget.setEnabled(animated)
-        if animated:
+        if animated and not self._running:
             said = " ".join((said, MANY_FRAMES.format(frames=self.frames.value()), *self._open()))
         if not self._result.complete:
             said = " ".join(filter(None, (said, "This answer is still being refined.")))

@@ -5,21 +5,16 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QObject, QTimer, Signal
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QWidget
 
 from explorer.engine.compute.latest import Delivery
 from explorer.engine.service import AnswerRunner, StudyService
 from explorer.studies.base.study import Fidelity, Request
+from explorer.ui.base.any_input import AnyInput
 
 FRAME_S = 0.04
 """Shortest time between two draws: 25 a second are as many as tell something."""
-_INPUTS = frozenset(
-    {
-        QEvent.Type.MouseButtonPress, QEvent.Type.Wheel, QEvent.Type.KeyPress,
-        QEvent.Type.ShortcutOverride, QEvent.Type.TouchBegin,
-    }
-)  # fmt: skip
 
 
 class Play(QObject):
@@ -47,7 +42,8 @@ class Play(QObject):
         self._asked: Request | None = None
         self._generation = 0
         self._asked_at = 0.0
-        self._starters: tuple[QWidget, ...] = ()
+        self._input = AnyInput(self)
+        self._input.came.connect(self.stop)
         self._next = QTimer(self, singleShot=True)
         self._next.timeout.connect(self._ask)
         self._delivered.connect(self._receive)
@@ -66,11 +62,8 @@ class Play(QObject):
         """Play the draws that follow a request's; input to the starters does not stop it."""
         if self._worker is None:
             self._worker = self._service.answers("play", self._delivered.emit)
-        self._starters = starters
         self._asked = replace(request, fidelity=Fidelity.COARSE)
-        application = QApplication.instance()
-        assert application is not None
-        application.installEventFilter(self)
+        self._input.watch(*starters)
         self._ask()
 
     def stop(self) -> None:
@@ -80,9 +73,7 @@ class Play(QObject):
         self._asked = None
         self._next.stop()
         self._worker.cancel()
-        application = QApplication.instance()
-        if application is not None:
-            application.removeEventFilter(self)
+        self._input.rest()
         self.stopped.emit()
 
     def close(self) -> None:
@@ -90,13 +81,6 @@ class Play(QObject):
         self.stop()
         if self._worker is not None:
             self._worker.close()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Stop at any input."""
-        by_user = event.type() in _INPUTS and isinstance(watched, QWidget)
-        if by_user and watched not in self._starters:
-            self.stop()
-        return False
 
     def _ask(self) -> None:
         if self._asked is None or self._worker is None:

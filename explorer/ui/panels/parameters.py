@@ -5,6 +5,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from textwrap import shorten
+from types import MappingProxyType
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
@@ -24,12 +25,14 @@ from explorer.studies.base.study import (
 from explorer.studies.registry import get_study
 from explorer.ui.base.errors import explain
 from explorer.ui.controllers.parameter_files import ParameterFiles
+from explorer.ui.controllers.study_controller import StudyController
+from explorer.ui.panels.range_play import RangePlay
 from explorer.ui.panels.space import SpaceView
 from explorer.ui.widgets.advice_line import AdviceLine
 from explorer.ui.widgets.file_row import FileRow
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.make_row import make_row
-from explorer.ui.widgets.parameter_row import ParameterRow
+from explorer.ui.widgets.parameter_row import NumberRow, ParameterRow
 from explorer.ui.widgets.section import Section
 
 SPACE = "space"
@@ -233,6 +236,8 @@ class ParametersPanel(QScrollArea):
     session : Session
     files : ParameterFiles, optional
         Opens the files that parameters name; without it rows of files can only be cleared.
+    answers : mapping to StudyController
+        Whose failures end what runs by itself.
 
     Signals
     -------
@@ -242,8 +247,16 @@ class ParametersPanel(QScrollArea):
 
     reopened = Signal()
 
-    def __init__(self, session: Session, files: ParameterFiles | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        files: ParameterFiles | None = None,
+        answers: Mapping[str, StudyController] = MappingProxyType({}),
+    ) -> None:
         super().__init__()
+        self.range_play = RangePlay(session, self)
+        for controller in answers.values():
+            controller.failed.connect(self.range_play.stop)
         self._session = session
         self._files = files
         self._turned: set[str] = set()
@@ -301,10 +314,11 @@ class ParametersPanel(QScrollArea):
         return self._pages[self._session.state.study].space
 
     def show_result(self, result: Result) -> None:
-        """Show what an answer says of the metric space."""
+        """Show what an answer says of the metric space; what runs goes on."""
         page = self._pages.get(result.request.study)
         if page is not None:
             page.show_space(result)
+        self.range_play.show_result(result)
 
     def ask_for(self, value: str) -> None:
         """Ask for the file that a parameter of the study in front names and nobody has opened."""
@@ -326,6 +340,8 @@ class ParametersPanel(QScrollArea):
             for key, row in page.rows.items():
                 row.edited.connect(partial(self._edited, study.id, key))
                 row.gesture_ended.connect(self._gesture_ended)
+                if isinstance(row, NumberRow):
+                    self.range_play.add(study.id, row)
                 if isinstance(row, FileRow):
                     row.chosen.connect(partial(self._file_chosen, study.id, key))
             page.advice.taken.connect(partial(self._take, study.id))

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
-from explorer.engine.runtime.runtime import first_result
+from explorer.engine.runtime.runtime import final_result, first_result
 from explorer.engine.session.as_code import bounds_line, bounds_script, map_line, map_script
 from explorer.engine.session.link import link_of
 from explorer.engine.session.recipe import Recipe
@@ -21,6 +21,7 @@ from explorer.figures.export_job import ExportJob
 from explorer.figures.formats import Kind, by_suffix
 from explorer.figures.gate import gate
 from explorer.figures.view_state import ViewState
+from explorer.studies.base.study import Fidelity
 from explorer.studies.registry import get_study
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
@@ -71,8 +72,9 @@ class ExportActions(QObject):
         self.controller.cancelled.connect(lambda: self.said.emit("Nothing was exported."))
 
     def _first(self, request: Request, check: Callable[[], None]) -> Iterator[Result]:
-        """Yield the first answer to a request, as frames of an animation show it."""
-        yield self._window.service.call(first_result, request, check)
+        """Yield the answer that a frame of an animation shows: of a map the first."""
+        answer = first_result if request.fidelity is Fidelity.COARSE else final_result
+        yield self._window.service.call(answer, request, check)
 
     def recipe(self, result: Result, data: CheckinData | None, view: ViewState) -> dict[str, Any]:
         """Return the recipe of an answer under a view, as far as it may be written.

@@ -113,7 +113,7 @@ class MainWindow(WindowContext):
         self.question = QuestionHeader(self.session, self.show_all)
         self.study_page = HelpWindow(self.session, self.service.runtime.worker, self.theme, self)
         self.presets = PresetBar(self.session, self.study_page.open_page)
-        self.parameters = ParametersPanel(self.session, self.parameter_files)
+        self.parameters = ParametersPanel(self.session, self.parameter_files, self.answers)
         self.guarantee = GuaranteePanel(self.theme)
         left = LeftSide(self.question, self.presets, self.parameters)
         self.sides, self.data_page = left.tabs, left.data_page

@@ -14,7 +14,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QSlider
 
-from explorer.studies.base.study import Kind, Parameter, Scale
+from explorer.studies.base.study import Kind, Parameter
 
 STEPS = 4000
 _RADIUS = 7.0
@@ -22,35 +22,9 @@ KEY_PAUSE_MS = 700
 """Key presses and wheel turns closer together than this are one gesture."""
 
 
-def _is_log(p: Parameter) -> bool:
-    return p.scale is Scale.LOG and p.low > 0
-
-
-def fraction_of(p: Parameter, number: float) -> float:
-    """Return where a value is on its scale, 0 to 1; beyond that outside the domain."""
-    if p.high == p.low:
-        return 0.0
-    if _is_log(p):
-        return (math.log(max(number, p.low)) - math.log(p.low)) / math.log(p.high / p.low)
-    return (number - p.low) / (p.high - p.low)
-
-
-def number_at(p: Parameter, fraction: float) -> float | int:
-    """Return the value at a place of the scale, free of digits nobody chose."""
-    if fraction <= 0:
-        return p.clamp(p.low)
-    if fraction >= 1:
-        return p.clamp(p.high)
-    if _is_log(p):
-        return p.clamp(float(f"{p.low * (p.high / p.low) ** fraction:.4g}"))
-    span = p.high - p.low
-    decimals = max(0, math.ceil(-math.log10(span / STEPS)))
-    return p.clamp(round(p.low + span * fraction, decimals))
-
-
 def stepped(p: Parameter, number: float, steps: float) -> float | int:
     """Return the value so many hundredths of the scale on, and at least one whole number."""
-    moved = number_at(p, min(max(fraction_of(p, number) + steps / 100, 0.0), 1.0))
+    moved = p.at_place(min(max(p.place_of(number) + steps / 100, 0.0), 1.0))
     if p.kind is Kind.INTEGER and moved == number:
         return p.clamp(number + math.copysign(1, steps))
     return moved
@@ -107,14 +81,8 @@ class NumberSlider(QSlider):
         self._pause.start()
         self._move_to(stepped(self._parameter, self._number, steps))
 
-    def _fraction(self, number: float) -> float:
-        return fraction_of(self._parameter, number)
-
     def _position(self, number: float) -> int:
-        return round(STEPS * min(max(self._fraction(number), 0.0), 1.0))
-
-    def _at(self, fraction: float) -> float | int:
-        return number_at(self._parameter, fraction)
+        return round(STEPS * min(max(self._parameter.place_of(number), 0.0), 1.0))
 
     def _move_to(self, number: float) -> None:
         if number == self._number:
@@ -140,14 +108,16 @@ class NumberSlider(QSlider):
         self._pause.stop()
         self.setSliderDown(True)
         if self._grabbed_at == 0.0:
-            self._move_to(self._at(self._fraction_at(x)))
+            self._move_to(self._parameter.at_place(self._fraction_at(x)))
         self.update()
         event.accept()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Drag the handle."""
         if self._grabbed_at is not None:
-            self._move_to(self._at(self._fraction_at(event.position().x() - self._grabbed_at)))
+            self._move_to(
+                self._parameter.at_place(self._fraction_at(event.position().x() - self._grabbed_at))
+            )
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Let go."""
@@ -181,7 +151,7 @@ class NumberSlider(QSlider):
             self.step(steps / 10 if fine else steps)
         elif event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End):
             self._pause.start()
-            self._move_to(self._at(0.0 if event.key() == Qt.Key.Key_Home else 1.0))
+            self._move_to(self._parameter.at_place(0.0 if event.key() == Qt.Key.Key_Home else 1.0))
         else:
             event.ignore()
             return
@@ -205,7 +175,7 @@ class NumberSlider(QSlider):
         return QSize(60, int(2 * _RADIUS) + 6)
 
     def _handle(self) -> QPointF:
-        fraction = min(max(self._fraction(self._number), 0.0), 1.0)
+        fraction = min(max(self._parameter.place_of(self._number), 0.0), 1.0)
         x = _RADIUS + fraction * max(self.width() - 2 * _RADIUS, 1.0)
         return QPointF(x, self.height() / 2)
 

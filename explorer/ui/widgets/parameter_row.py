@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
 from explorer.studies.base.study import Parameter, Value
+from explorer.ui.base.run_button import RunButton
 from explorer.ui.base.styled import styled_label
 from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox
@@ -63,7 +64,7 @@ class ParameterRow(QWidget):
 
 
 class NumberRow(ParameterRow):
-    """A label, a typed value and a slider with named ends."""
+    """A button that lets it run, a label, a typed value and a slider with named ends."""
 
     def __init__(self, parameter: Parameter) -> None:
         super().__init__(parameter)
@@ -81,10 +82,12 @@ class NumberRow(ParameterRow):
         self._told: float | None = None
         self._describe(p.low)
         self.label.setBuddy(self.field)
+        self.run = RunButton(f"{p.symbol} {p.name}".strip())
 
         top = QHBoxLayout()
         top.setContentsMargins(0, 0, 0, 0)
-        top.setSpacing(6)
+        top.setSpacing(4)
+        top.addWidget(self.run)
         top.addWidget(self.label, 1)
         top.addWidget(self.field)
         ends = QHBoxLayout()

@@ -11,7 +11,7 @@ from explorer.figures.pins import PinnedAnswer, pin_label, with_pins
 from explorer.studies.base.study import Request, Result, parameter, quantity
 from explorer.studies.registry import get_study
 from explorer.ui.controllers.background_answers import BackgroundAnswers
-from explorer.ui.curves.pin_list import PinList, PinRow
+from explorer.ui.curves.beside.pin_list import PinList, PinRow
 
 
 class Pinning(QObject):

@@ -1,0 +1,289 @@
+"""Curves that users bring from files: read, kept with the session, drawn beside answers.
+
+They are baselines whatever their file calls them: nothing here knows what they promise, so that
+they are never claimed and never best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorer.engine.session import wire
+from explorer.engine.session.wire_reading import plain, read, read_list
+from explorer.privacy.core.bound import Reference, Role
+from explorer.studies.base.csv_table import (
+    MAX_BYTES,
+    CsvTable,
+    RejectedRow,
+    TableFileError,
+    read_records,
+    why_no_number,
+)
+from explorer.studies.base.result import OWN, Mark, Result, Series
+from explorer.studies.base.study import Request, quantity
+from explorer.studies.registry import get_study
+
+MAX_CURVES = 12
+"""Of one plot: more could not be told apart."""
+MAX_POINTS = 10_000
+"""Of one plot: they all stand in the recipe of every export."""
+MAX_READ = 200
+LONG = ("x", "y", "name", "role")
+"""Columns of a file with a row a point; any other has x and then a column a curve."""
+_LETTERS = 80
+_ROLES = {role.value: role.value for role in Role} | {
+    "upper": Role.UPPER.value,
+    "lower": Role.LOWER.value,
+}
+_NUMBER = "write a number such as 0.25, or leave the row out"
+
+Plot = tuple[str, str, str]
+"""Study, quantity, and the parameter on the x axis (empty for none)."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCurve:
+    """A curve from a file, in one plot.
+
+    Attributes
+    ----------
+    plot : Plot
+    file : str
+        Its name, never its path.
+    name : str
+        Unique in its file.
+    x, y : tuple of float
+        Finite, in the units of the plot; x grows.
+    called : str
+        What its file says it is (the value of a `Role`); empty if it doesn't say.
+    """
+
+    plot: Plot
+    file: str
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    called: str = ""
+
+    @property
+    def key(self) -> str:
+        """Of its series."""
+        return f"{OWN}{self.label}"
+
+    @property
+    def label(self) -> str:
+        """Its name and the file's."""
+        return self.file if self.name == Path(self.file).stem else f"{self.name} ({self.file})"
+
+    @property
+    def series(self) -> Series:
+        """As it is drawn and exported."""
+        said = f", which calls it {self.called}" if self.called else ""
+        return Series(
+            self.key, self.label, Role.BASELINE, np.array(self.x), np.array(self.y),
+            Reference("own curve", f"“{self.name}” in {self.file}"),
+            note=f"From the file {self.file}{said}: not computed here, and not checked.",
+            mark=Mark.LINE if len(self.x) > 1 else Mark.DOTS,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class CurveFile:
+    """What was read from a file.
+
+    Attributes
+    ----------
+    curves : tuple of OwnCurve
+    rejected : tuple of str
+        A sentence for each row that is not drawn: file, line, field, and what to do.
+    """
+
+    curves: tuple[OwnCurve, ...]
+    rejected: tuple[str, ...]
+
+
+def plot_of(request: Request) -> Plot:
+    """Return the plot that a question is drawn in."""
+    return (request.study, request.quantity, request.sweep.key if request.sweep else "")
+
+
+def beside(result: Result, own: Sequence[OwnCurve]) -> Result:
+    """Return a result with the curves of its plot after its own."""
+    plot = plot_of(result.request)
+    more = tuple(curve.series for curve in own if curve.plot == plot)
+    return replace(result, series=result.series + more) if more else result
+
+
+def imported(own: Sequence[OwnCurve], more: Sequence[OwnCurve]) -> tuple[OwnCurve, ...]:
+    """Return curves with those of a file, in place of what the same plot had of that file.
+
+    Raises
+    ------
+    ValueError
+        If the plot then has too many curves or points.
+    """
+    again = {(c.plot, c.file) for c in more}
+    kept = [c for c in own if (c.plot, c.file) not in again]
+    for plot in {c.plot for c in more}:
+        mine = [c for c in (*kept, *more) if c.plot == plot]
+        points = sum(len(c.x) for c in mine)
+        if len(mine) > MAX_CURVES or points > MAX_POINTS:
+            raise TableFileError(
+                f"{more[0].file}: the plot would have {len(mine)} own curves with {points:,} "
+                f"points, and can have {MAX_CURVES} with {MAX_POINTS:,}; leave some out, or remove "
+                "others first"
+            )
+    return (*kept, *more)
+
+
+def read_curves(_host: object, subject: tuple[Path, Plot], _check: object) -> CurveFile:
+    """Return the curves of a CSV file, in the form that another process can be asked for.
+
+    Its columns are x, y and perhaps name and role, a row a point; or else x and then one column a
+    curve, whose names are in the first line and whose cells may be empty.
+
+    Raises
+    ------
+    TableFileError
+        If no curve can be read: naming file, line and field and what to do.
+    OSError
+        If the file can't be read.
+    """
+    path, plot = subject
+    name = path.name.encode(errors="replace").decode()[:_LETTERS]
+    if path.stat().st_size > MAX_BYTES:
+        raise TableFileError(f"{name}: larger than {MAX_BYTES // 10**6} MB; keep x and the curves")
+    table = read_records(path, name)
+    columns = [column.strip().lower() for column in table.names]
+    long = {"x", "y"} <= set(columns) <= set(LONG) and len(set(columns)) == len(columns)
+    points, rejected = _of_long(table, columns) if long else _of_wide(table)
+    short = [replace(row, why=f"{row.why}; give every row as many") for row in table.rejected]
+    rows = sorted((*short, *rejected), key=lambda row: row.line)
+    refused = tuple(f"{name}, {row}" for row in rows)
+    if not points:
+        raise TableFileError(
+            f"{refused[0]}; no curve can be read: give columns x, y, name, role, or x and then one "
+            "column a curve"
+        )
+    return CurveFile(
+        tuple(
+            OwnCurve(plot, name, curve, *_sorted(of), called)
+            for (curve, called), of in points.items()
+        ),
+        refused,
+    )
+
+
+_Points = dict[tuple[str, str], list[tuple[float, float]]]
+"""By name and role of the curve."""
+
+
+def _of_long(table: CsvTable, columns: list[str]) -> tuple[_Points, list[RejectedRow]]:
+    points: _Points = {}
+    called: dict[str, str] = {}
+    rejected = []
+    for line, fields in zip(table.lines, table.rows, strict=True):
+        row = dict(zip(columns, fields, strict=True))
+        numbers = {key: table.dialect.number(row[key]) for key in ("x", "y")}
+        name = _short(row.get("name", "")) or Path(table.name).stem
+        role = " ".join(row.get("role", "").lower().split())
+        bad = next((key for key, number in numbers.items() if number is None), None)
+        if bad is not None:
+            why = f"{why_no_number(table, row[bad])}; {_NUMBER}"
+            rejected.append(RejectedRow(line, bad, why))
+        elif role and role not in _ROLES:
+            why = f"{role[:40]!r} is no role; write {', '.join(r.value for r in Role)}, or nothing"
+            rejected.append(RejectedRow(line, "role", why))
+        elif _ROLES.get(role, "") != called.setdefault(name, _ROLES.get(role, "")):
+            why = f"“{name}” has another role above; give each curve one"
+            rejected.append(RejectedRow(line, "role", why))
+        else:
+            x, y = numbers["x"], numbers["y"]
+            assert x is not None
+            assert y is not None
+            points.setdefault((name, called[name]), []).append((x, y))
+    return points, rejected
+
+
+def _of_wide(table: CsvTable) -> tuple[_Points, list[RejectedRow]]:
+    names = _unlike([_short(name) for name in table.names[1:]])
+    if not table.header_line and len(names) == 1:
+        names = [Path(table.name).stem]
+    points: _Points = {}
+    rejected = []
+    for line, (first, *others) in zip(table.lines, table.rows, strict=True):
+        values = [(text, table.dialect.number(text)) for text in (first, *others)]
+        bad = next((i for i, (t, v) in enumerate(values) if v is None and (t or not i)), None)
+        x = values[0][1]
+        if bad is not None:
+            why = f"{why_no_number(table, values[bad][0])}; {_NUMBER}"
+            rejected.append(RejectedRow(line, table.names[bad], why))
+        elif not any(others):
+            rejected.append(RejectedRow(line, "", f"x alone, no curve has a value; {_NUMBER}"))
+        elif x is not None:
+            for name, (_, y) in zip(names, values[1:], strict=True):
+                if y is not None:
+                    points.setdefault((name, ""), []).append((x, y))
+    return points, rejected
+
+
+def _short(name: str) -> str:
+    return " ".join(name.split())[:_LETTERS]
+
+
+def _unlike(names: list[str]) -> list[str]:
+    """Return names that differ: the second of two alike gets a number."""
+    found: list[str] = []
+    for name in names:
+        number = names[: len(found)].count(name) + 1
+        found.append(name if number == 1 else f"{name} ({number})")
+    return found
+
+
+def _sorted(points: list[tuple[float, float]]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    ordered = sorted(points, key=lambda point: point[0])
+    return tuple(x for x, _ in ordered), tuple(y for _, y in ordered)
+
+
+def own_to_list(own: Sequence[OwnCurve]) -> list[dict[str, Any]]:
+    """Return curves as JSON values."""
+    return [
+        plain(wire.OwnCurve(*c.plot, c.file, c.name, list(c.x), list(c.y), c.called)) for c in own
+    ]
+
+
+def own_from_list(raw: Sequence[Any], left_out: list[str]) -> tuple[OwnCurve, ...]:
+    """Read curves back; `left_out` gets a sentence for each that can't be read."""
+    found: dict[tuple[Plot, str], OwnCurve] = {}
+    for curve in read_list(raw, own_curve, "own", left_out, MAX_READ):
+        found[curve.plot, curve.key] = curve
+    return tuple(found.values())
+
+
+def own_curve(raw: Any, where: str) -> OwnCurve:
+    """Read a curve back; `where` is its path in the file it stands in.
+
+    Raises
+    ------
+    ValueError
+        Naming the field that can't be read.
+    """
+    found = read(raw, wire.OwnCurve, where)
+    try:
+        shown = quantity(get_study(found.study), found.quantity)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
+    if found.over and found.over not in shown.sweeps:
+        raise ValueError(f"{where}.over: {shown.key!r} can't be swept over {found.over!r}")
+    if len(found.x) != len(found.y):
+        raise ValueError(f"{where}: {len(found.x)} x and {len(found.y)} y; there must be as many")
+    if found.called not in ("", *(role.value for role in Role)):
+        raise ValueError(f"{where}.called: there is no role {found.called!r}")
+    x, y = _sorted(list(zip(found.x, found.y, strict=True)))
+    plot = (found.study, found.quantity, found.over)
+    return OwnCurve(plot, found.file, found.name, x, y, found.called)

@@ -1,0 +1,1 @@
+"""What stands beside the curves of an answer: pinned ones and users' own."""

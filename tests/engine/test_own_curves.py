@@ -1,0 +1,166 @@
+"""Curves from users' files: read, refused row by row, kept in sessions and recipes, exported."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from explorer.cli import run
+from explorer.engine.runtime.runtime import StudyRuntime, final_result
+from explorer.engine.session import own_curves
+from explorer.engine.session.own_curves import (
+    CurveFile,
+    beside,
+    imported,
+    own_from_list,
+    own_to_list,
+    plot_of,
+    read_curves,
+)
+from explorer.engine.session.plot_view import first_keys
+from explorer.engine.session.recipe import Recipe, recipe_from_dict
+from explorer.engine.session.session import Session, SessionState
+from explorer.engine.session.stored import state_from_dict, state_to_dict
+from explorer.figures.export_job import ExportJob, rendered
+from explorer.figures.formats import by_suffix, of_kind
+from explorer.figures.read_recipe import read_recipe
+from explorer.figures.style import LIGHT, series_styles
+from explorer.figures.view_state import ViewState
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.claims import claimed
+from explorer.studies.base.csv_table import TableFileError
+from explorer.studies.base.study import Sweep, default_request
+from explorer.studies.registry import get_study
+
+PLOT = ("amplification", "eps", "eps0")
+WIDE = "eps0,Mine,Theirs\n4,0.4,0.8\n1,0.1,\n2,0.2,0.3\n"
+LONG = "x,y,name,role\n1,0.1,Mine,upper bound\n2,0.2,Mine,upper\n1,0.3,Other,\n"
+
+
+def of(text: str, folder: Path, name: str = "my.csv") -> CurveFile:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return read_curves(None, (path, PLOT), None)
+
+
+def test_a_column_a_curve_or_a_row_a_point(tmp_path: Path) -> None:
+    mine, theirs = of(WIDE, tmp_path).curves
+    assert (mine.label, mine.x, mine.y) == ("Mine (my.csv)", (1, 2, 4), (0.1, 0.2, 0.4))
+    assert (theirs.x, theirs.y) == ((2, 4), (0.3, 0.8))
+    mine, other = of(LONG, tmp_path).curves
+    assert (mine.called, mine.y, other.called) == ("upper bound", (0.1, 0.2), "")
+    assert "calls it upper bound: not computed here" in mine.series.note
+    assert mine.series.role is Role.BASELINE
+    (alone,) = of("1\t0,5\n2\t0,75\n", tmp_path).curves
+    assert (alone.label, alone.y) == ("my.csv", (0.5, 0.75))
+    assert [c.name for c in of("x;a;a\n1;2;3\n2;3;4\n", tmp_path).curves] == ["a", "a (2)"]
+
+
+def test_bad_rows_are_named_with_what_to_do(tmp_path: Path) -> None:
+    read = of("x,y,name,role\n1,0.1,a,\nb,0.2,a,\n3,0.3,a,best\n4,0.3\n5,0.5,a,exact\n6,1,a,\n",
+              tmp_path)  # fmt: skip
+    assert [c.x for c in read.curves] == [(1, 6)]
+    assert read.rejected == (
+        "my.csv, line 3, x: 'b' is not a number; write a number such as 0.25, or leave the row out",
+        "my.csv, line 4, role: 'best' is no role; write upper bound, lower bound, exact, estimate, "
+        "baseline, or nothing",
+        "my.csv, line 5: 2 fields, 4 expected; give every row as many",
+        "my.csv, line 6, role: “a” has another role above; give each curve one",
+    )
+    read = of("x,a,b\n1,2,3\n2,?,4\n3,,\n", tmp_path)
+    assert [row.split(": ")[0] for row in read.rejected] == [
+        "my.csv, line 3, a", "my.csv, line 4",
+    ]  # fmt: skip
+    with pytest.raises(TableFileError, match=r"my.csv, line 2, user: 'ada' is not a number.*x, y"):
+        of("user,lat\nada,1\nbob,2\n", tmp_path)
+    with pytest.raises(TableFileError, match="at least 2 are needed"):
+        of("", tmp_path)
+
+
+def test_a_file_read_again_takes_the_place_of_what_it_was(tmp_path: Path, monkeypatch) -> None:
+    first = of(WIDE, tmp_path).curves
+    other = of(WIDE, tmp_path, "other.csv").curves
+    again = of("x,New\n1,1\n2,2\n", tmp_path).curves
+    assert imported((*first, *other), again) == (*other, *again)
+    monkeypatch.setattr(own_curves, "MAX_CURVES", 3)
+    with pytest.raises(TableFileError, match="4 own curves with 10 points, and can have 3"):
+        imported(first, other)
+
+
+@pytest.fixture
+def drawn(tmp_path: Path):
+    study = get_study("amplification")
+    request = replace(default_request(study), sweep=Sweep("eps0", 0.5, 4.0, 4))
+    runtime = StudyRuntime()
+    result = final_result(runtime, request)
+    runtime.close()
+    own = of(WIDE, tmp_path).curves
+    assert plot_of(request) == own[0].plot
+    return result, own, beside(result, own)
+
+
+def test_they_are_baselines_and_colour_no_other_curve_anew(drawn) -> None:
+    result, own, both = drawn
+    assert both.series[: len(result.series)] == result.series
+    assert beside(result, [replace(c, plot=("amplification", "eps", "n")) for c in own]) == result
+    styles, before = (series_styles(r.series, "light") for r in (both, result))
+    assert {k: styles[k] for k in before} == before
+    assert {styles[c.key].colour for c in own} == {LIGHT.muted}
+    assert all(styles[c.key].dash for c in own)
+    low = replace(both, series=tuple(
+        replace(s, y=np.zeros_like(s.y)) if s.own else s for s in both.series
+    ))  # fmt: skip
+    assert claimed(low).series.key == claimed(result).series.key
+    keys = [s.key for s in both.series]
+    look = SessionState("amplification").look_of("amplification", "eps")
+    assert set(first_keys(look, result.request, keys)) >= {c.key for c in own}
+
+
+@pytest.mark.parametrize("fmt", [f.suffix for f in of_kind()])
+def test_every_format_has_them_and_its_recipe_brings_them_back(
+    drawn, fmt: str, tmp_path: Path
+) -> None:
+    result, own, both = drawn
+    view = ViewState.for_result(result, own=tuple(own_to_list(own)))
+    recipe = Recipe(result.request, view=view.to_dict()).to_dict()
+    path = tmp_path / f"plot.{fmt}"
+    path.write_bytes(rendered(ExportJob(both, view, recipe, by_suffix(fmt))))
+    if fmt in ("csv", "json", "svg"):
+        assert "Mine (my.csv)" in path.read_text(encoding="utf-8")
+    back = recipe_from_dict(read_recipe(path))
+    assert own_from_list(back.view["own"], []) == own
+    assert ViewState.from_dict(back.view) == view
+
+
+def test_sessions_keep_them_and_leave_out_what_is_no_curve(drawn) -> None:
+    _, own, _ = drawn
+    session = Session(SessionState("amplification"))
+    session.set_own(own, "import curves")
+    raw = json.loads(json.dumps(state_to_dict(session.state)))
+    assert state_from_dict(raw).own == session.state.own == own
+    session.undo()
+    assert session.state.own == ()
+    said: list[str] = []
+    raw["own"][0]["y"] = [1.0]
+    raw["own"][1]["over"] = "type1"
+    assert state_from_dict(raw, said).own == ()
+    assert said == [
+        "own[0]: 3 x and 1 y; there must be as many",
+        "own[1].over: 'eps' can't be swept over 'type1'",
+    ]
+
+
+def test_the_command_line_draws_them_and_names_bad_rows(tmp_path: Path, capsys) -> None:
+    of(WIDE + "five,1,2\n", tmp_path)
+    path = tmp_path / "out.csv"
+    asked = ["bounds", "amplification", "--sweep", "eps0=0.5:4:4", "--output", str(path)]
+    assert run([*asked, "--curves", str(tmp_path / "my.csv")]) == 0
+    assert "not drawn: my.csv, line 5, eps0: 'five' is not a number" in capsys.readouterr().err
+    header = next(t for t in path.read_text(encoding="utf-8").splitlines() if t[0] != "#")
+    assert "own:Mine (my.csv),own:Theirs (my.csv)" in header
+    (mine, _) = own_from_list(recipe_from_dict(read_recipe(path)).view["own"], [])
+    assert mine.x == (1, 2, 4)

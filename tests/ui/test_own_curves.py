@@ -1,0 +1,102 @@
+"""A CSV dropped on the plot: drawn grey and dashed, listed, undone, exported, brought back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication
+
+from explorer.figures.export_job import rendered
+from explorer.figures.formats import by_suffix
+from explorer.figures.style import LIGHT
+from explorer.ui.dialogs.export import ExportDialog
+
+TEXT = "eps,Mine,Theirs\n0.1,0.5,0.6\n1,0.7,0.8\nten,0.9,1\n5,0.95,0.99\n"
+KEYS = ["own:Mine (my.csv)", "own:Theirs (my.csv)"]
+LEFT, PLAIN = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+COPY = Qt.DropAction.CopyAction
+
+
+@pytest.fixture
+def tiny(tiny_study, open_window, settled):
+    window = open_window(study="tiny")
+    settled(window)
+    return window
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    path = tmp_path / "my.csv"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+def drop(bounds, path: Path, qtbot) -> None:
+    """Drag a file over the plot and let go."""
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    target = bounds.plot.viewport()
+    QApplication.sendEvent(target, QDragEnterEvent(QPoint(90, 90), COPY, data, LEFT, PLAIN))
+    assert bounds.own.hint.isVisible()
+    assert path.name in bounds.own.hint.text()
+    idle = {"check_params_cb": lambda busy: not busy}
+    with qtbot.waitSignal(bounds.own.job.busy_changed, **idle):
+        QApplication.sendEvent(target, QDropEvent(QPointF(90, 90), COPY, data, LEFT, PLAIN))
+    assert not bounds.own.hint.isVisible()
+
+
+def test_a_dropped_file_is_drawn_listed_undone_and_exported(
+    tiny, mine, settled, qtbot, tmp_path
+) -> None:
+    bounds, session = tiny.workspaces["bounds"], tiny.session
+    answer, claim = bounds.answer.grab(), bounds.claiming.key
+    drop(bounds, mine, qtbot)
+    assert [k for k in bounds.plot._curves if k in KEYS] == KEYS
+    assert {bounds.plot.style_of(key).colour for key in KEYS} == {LIGHT.muted}
+    assert all(bounds.plot.style_of(key).dash for key in KEYS)
+    assert set(KEYS) <= set(bounds.legend.front)
+    assert bounds.legend.row(KEYS[0]).value.text() == "0.7"
+    bounds.below.setCurrentIndex(1)
+    names = [
+        bounds.below.numbers.model().headerData(i, Qt.Orientation.Horizontal)
+        for i in range(bounds.below.numbers.model().columnCount())
+    ]
+    assert any("Theirs (my.csv)" in name for name in names)
+    assert tiny.banner.text.text() == (
+        "1 row is not drawn: my.csv, line 4, eps: 'ten' is not a number; write a number "
+        "such as 0.25, or leave the row out."
+    )
+    assert (bounds.answer.grab().toImage(), bounds.claiming.key) == (answer.toImage(), claim)
+
+    tiny.output.ask()
+    dialog = tiny.output.dialog
+    assert isinstance(dialog, ExportDialog)
+    path = tmp_path / "plot.svg"
+    job = dialog.job(path)
+    dialog.reject()
+    path.write_bytes(rendered(replace(job, format=by_suffix("svg"))))
+    assert "Mine (my.csv)" in path.read_text(encoding="utf-8")
+
+    offered = {a.text(): a for a in bounds.legend.menu_for(KEYS[0]).actions()}
+    assert not offered["Add to Compare"].isEnabled()  # no study can compute it again
+    offered["Remove this curve"].trigger()
+    assert [c.key for c in session.state.own] == KEYS[1:]
+    session.undo()
+    session.undo()
+    assert session.state.own == ()
+    assert not set(KEYS) & set(bounds.plot._curves)
+    tiny.files.open_recipe(path)
+    qtbot.waitUntil(lambda: set(KEYS) <= set(bounds.plot._curves))
+    assert [c.key for c in session.state.own] == KEYS
+
+
+def test_what_holds_no_curves_says_so_and_can_be_opened_as_check_ins(tiny, tmp_path, qtbot) -> None:
+    bounds, path = tiny.workspaces["bounds"], tmp_path / "visits.csv"
+    path.write_text("user,lat,lon\nada,1,2\nbob,2,3\n", encoding="utf-8")
+    drop(bounds, path, qtbot)
+    assert "visits.csv, line 2, user: 'ada' is not a number" in tiny.banner.text.text()
+    assert tiny.session.state.own == ()
