@@ -237,6 +237,7 @@ def test_the_same_ids_in_another_account_are_told_and_joined(window, qtbot, tmp_
     fill_in(page, qtbot, other)
     who = page.plan.who.accounts
     who.setCurrentIndex(who.findData(population))
+    qtbot.waitUntil(page.plan.compare.isEnabled)
     page.plan.compare.click()
     qtbot.waitUntil(lambda: "40 in “People of the tests”" in page.plan.cards[0].said.text())
     page.show_page("Ledger")

@@ -88,6 +88,8 @@ class PlanPage(QWidget):
         self.ledger: LedgerState | None = None
         self._busy = self._rehearsing = False
         self._fresh = True
+        self._compared = ("", "", "")
+        """Of which population and file ids were compared, and what came of it."""
         self.cards = [
             PointCard(k, title, theme, hint) for k, (title, hint) in enumerate(TITLES.items(), 1)
         ]
@@ -252,14 +254,14 @@ class PlanPage(QWidget):
         """Tell the curator alone whether people of this file are in other accounts."""
         known = {} if self.ledger is None else {a.population: a for a in self.ledger.accounts}
         names = [f"{n:,} in “{known[p].label}”" for p, n in found.items() if p in known]
+        said = "No id of this file is known in another account."
         if names:
-            self._say(
-                self.cards[0],
+            said = (
                 f"Of this file’s ids are {', '.join(names)}. If they are the same people, join the "
-                "accounts (Ledger): what was spent adds, and the smaller limit holds.",
+                "accounts (Ledger): what was spent adds, and the smaller limit holds."
             )
-        else:
-            self.cards[0].said.setText("No id of this file is known in another account.")
+        self._compared = (self.draft.population, self.draft.text("data"), said)
+        self.update_page()
 
     def show_rehearsals(self, shown: list[Shown]) -> None:
         """Show what came of a rehearsal."""
@@ -284,6 +286,9 @@ class PlanPage(QWidget):
             if point is not None:
                 card.show_point(point)
         missing = sum(not card.ok for card in self.cards)
+        *compared, said = self._compared
+        if said and compared == [self.draft.population, self.draft.text("data")]:
+            self.cards[0].said.setText(said)
         colours = self._theme.chrome
         edge = colours.bad if missing else colours.good
         self.head.setStyleSheet(f"QFrame#answer {{ border-left-color: {edge}; }}")
