@@ -305,7 +305,8 @@ class ParametersPanel(QScrollArea):
             if section.isAncestorOf(row) and not section.open:
                 section.heading.setChecked(True)
         self.ensureWidgetVisible(row)
-        next(iter(_stops(row)), row).setFocus()
+        # Of a number that is its field, not the button before it.
+        (row.focusProxy() or next(iter(_stops(row)), row)).setFocus()
         return row
 
     @property

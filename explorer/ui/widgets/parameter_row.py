@@ -82,6 +82,7 @@ class NumberRow(ParameterRow):
         self._told: float | None = None
         self._describe(p.low)
         self.label.setBuddy(self.field)
+        self.setFocusProxy(self.field)
         self.run = RunButton(f"{p.symbol} {p.name}".strip())
 
         top = QHBoxLayout()
