@@ -70,3 +70,9 @@ def _widest(errors: list[dict[str, Any]]) -> tuple[str, int, Fraction]:
     widest = max(errors, key=lambda one: int(one["half_width"]))
     quantity = str(widest["quantity"]).replace("_", " ")
     return quantity, int(widest["half_width"]), Fraction(widest["probability"])
+
+
+def sentence(text: str) -> str:
+    """Return words as a sentence; a symbol in front, such as ε, stays as it is."""
+    first = text[:1].upper() if text[:1].isascii() else text[:1]
+    return f"{first}{text[1:]}" + "." * (text[-1:] not in ".!?")

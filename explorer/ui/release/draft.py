@@ -17,7 +17,7 @@ from explorer.release.ledger.accounts import Account, Release
 from explorer.release.ledger.errors import rounded_down
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.plan import TEXTS, Declared, Plan, made_plan
-from explorer.release.words import price_text
+from explorer.release.words import price_text, sentence
 from explorer.ui.release.fields import (
     LABELS,
     any_format,
@@ -184,8 +184,9 @@ def sentence_of(error: Exception) -> str:
     said = str(error)
     if isinstance(error, ParameterError):
         key = error.field.rpartition(".")[2]
-        said = f"{LABELS.get(key, key)}: {error.problem}; {error.remedy}"
-    return f"{said[:1].upper()}{said[1:]}." if said[-1:] not in ".!?" else said
+        between = " " if error.problem.startswith("is ") else ": "
+        said = f"{LABELS.get(key, key)}{between}{error.problem}; {error.remedy}"
+    return sentence(said)
 
 
 def _who(draft: Draft, ledger: LedgerState) -> Point:

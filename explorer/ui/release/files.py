@@ -18,6 +18,7 @@ from explorer.release.certificate.registry import registry_file, registry_yaml
 from explorer.release.outputs import FORMATS, Written
 from explorer.release.pictures import heatmap
 from explorer.release.wire import canonical
+from explorer.release.words import sentence
 from explorer.ui.release.desk import Result
 
 PICTURES = ("png", "svg", "pdf")
@@ -46,7 +47,7 @@ def released_of(result: Result) -> Released:
     title = str(result.certificate["title"]["text"]) or plan.mechanism.label
     notes = (
         f"{plan.mechanism.label}, ε = {rounded_up(plan.epsilon)}.",
-        *map(_sentence, shown.steps),
+        *map(sentence, shown.steps),
     )
     box = (south, west, north, east) if sides else None
     return Released(
@@ -120,7 +121,3 @@ def printed(certificate: dict[str, Any]) -> list[tuple[str, list[str]]]:
 
 def _written(result: Result) -> Written:
     return Written(result.plan, result.stored, about(result))
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."

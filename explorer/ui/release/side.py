@@ -13,7 +13,7 @@ from explorer.release.certificate.numbers import rounded_up
 from explorer.release.mechanisms.base import Shown
 from explorer.release.plan import Plan
 from explorer.release.rehearsal import STAMP
-from explorer.release.words import PROMISE
+from explorer.release.words import PROMISE, sentence
 from explorer.studies.base.phrases import USELESS, best_chance, shown_odds, times_in_100
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
@@ -121,7 +121,7 @@ class Side(QScrollArea):
             )
             self.good.hide()
             return
-        self.preview.setText(f"Three rehearsals on {users:,} made-up people. {_sentence(STAMP)}")
+        self.preview.setText(f"Three rehearsals on {users:,} made-up people. {sentence(STAMP)}")
         self.good.setText(spread(shown))
         self.good.setVisible(bool(self.good.text()))
 
@@ -133,10 +133,6 @@ def _heading(text: str) -> QLabel:
     label.setFont(font)
     label.setContentsMargins(0, 8, 0, 0)
     return label
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def error_lines(errors: Sequence[dict[str, Any]]) -> list[str]:
