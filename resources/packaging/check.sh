@@ -2,8 +2,8 @@
 # Tries a folder that build.sh made, without Python on the path; in another root if one is named:
 #     resources/packaging/check.sh dist/privacy-explorer
 #     resources/packaging/check.sh /opt/privacy-explorer /tmp/bare-debian
-# A window (its answers come from a process of its own), a map, curves, and a simulation in worker
-# processes.
+# A window (its answers come from a process of its own), a map, curves, a simulation in worker
+# processes, and a release (drawn in a process of its own) whose certificate is verified.
 set -eu
 folder=$1
 root=${2:-}
@@ -21,4 +21,18 @@ run bounds amplification --set eps0=1 --sweep delta=1e-8:1e-6:3 --output "${home
 run heatmap sample --quiet --json >"$home/map.json"
 grep -q '"metrics"' "$home/map.json"
 run bounds private-regression --sweep n=1e3:1e4:2 --output "${home#"$root"}/b.csv"
+run ledger open --ledger "${home#"$root"}/l.sqlite" --label people --budget 3/1 >"$home/id"
+printf 'user,time,lat,lon\na,2026-01-01T00:00:00Z,40.7,-74\n' >"$home/rows.csv"
+cat >"$home/plan.json" <<END
+{"schema": "privacy-explorer/plan/1", "population": "$(grep -oE '[0-9a-f]{32}' "$home/id" | tail -1)",
+ "data": "rows.csv", "mechanism": {"id": "count.users/1", "epsilon": "1/2", "parameters": {
+   "box": ["40", "-75", "41", "-73"], "columns": ["user", "time", "lat", "lon"],
+   "delimiter": "comma", "header": "yes"}},
+ "declared": {"title": "t", "curator": "c", "description": "d", "intended_use": "u", "label": "l",
+   "period": "p", "region": "r", "source_type": "Dynamic", "independent_of_data": true,
+   "conditions": []}}
+END
+run release "${home#"$root"}/plan.json" --ledger "${home#"$root"}/l.sqlite" --spend 1/2 \
+    --out "${home#"$root"}/count.json"
+run verify "${home#"$root"}/count.certificate.json" --ledger "${home#"$root"}/l.sqlite"
 echo "works"
