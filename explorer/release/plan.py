@@ -23,7 +23,7 @@ from explorer.release.rows.format import (
     USER,
     FileFormat,
 )
-from explorer.release.wire import read_fraction, read_json
+from explorer.release.wire import read_fraction, read_json, write_fraction
 
 SCHEMA = "privacy-explorer/plan/1"
 MOST_TEXT = 4000
@@ -113,6 +113,20 @@ class Plan:
         """Return all parameters as the certificate states them, every default written out."""
         own: dict[str, Any] = self.checked.as_parameters()
         return self.form.parameters() | own
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what a PLAN.json says of it: `checked_plan` makes an equal plan of it."""
+        return {
+            "schema": SCHEMA,
+            "population": self.population,
+            "data": str(self.data),
+            "mechanism": {
+                "id": self.mechanism.id,
+                "epsilon": write_fraction(self.epsilon),
+                "parameters": self.parameters(),
+            },
+            "declared": self.declared.as_json(),
+        }
 
 
 def read_plan(path: Path) -> Plan:

@@ -15,6 +15,7 @@ from explorer.release.certificate.verify import verify
 from explorer.release.door import enter
 from explorer.release.ledger.view import read_ledger
 from explorer.release.mechanisms import MECHANISMS
+from explorer.release.plan import read_plan
 from explorer.release.process import draw_apart
 from explorer.release.rehearsal import rehearse
 from explorer.ui.release.cards import TypedFields
@@ -124,6 +125,10 @@ def test_a_release_is_drawn_published_and_exported(window, qtbot, tmp_path, monk
     qtbot.waitUntil(lambda: plan.draw.isEnabled())
     assert plan.state.text() == "Ready"
     type_into(qtbot, plan.texts.edits["title"], "Where people were")
+    saved = str(tmp_path / "PLAN.json")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (saved, ""))
+    window.menus.actions["release-save"].trigger()
+    assert read_plan(tmp_path / "PLAN.json") == plan.draft.plan()
     plan.draw.click()
     assert "the price is paid" in page.asking.text()
     assert window.tool is page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
@@ -11,6 +12,7 @@ from typing import Any, Self, TypeVar
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
+    QFileDialog,
     QHBoxLayout,
     QLabel,
     QMessageBox,
@@ -22,9 +24,11 @@ from PySide6.QtWidgets import (
 
 from explorer.checkins import CheckinData
 from explorer.engine.session.session import Session
+from explorer.files import write_whole
 from explorer.geography.plane import plain
 from explorer.release.certificate.numbers import rounded_up
 from explorer.release.door import Place
+from explorer.release.errors import ReleaseError
 from explorer.release.ledger.accounts import Release
 from explorer.release.ledger.errors import RefusedError
 from explorer.release.places import default_ledger, default_settings
@@ -105,17 +109,36 @@ class ReleaseWorkspace(Workspace):
         """Return the workspace of a window."""
         return cls(window)
 
+    def save_plan(self) -> None:
+        """Save what is planned as PLAN.json, for the command that releases without a window."""
+        try:
+            plan = self.plan.draft.plan()
+        except ReleaseError as error:
+            self._say(f"There is no whole plan yet. {sentence_of(error)}")
+            return
+        path, _ = QFileDialog.getSaveFileName(self, "Save plan", "PLAN.json", "Plan (*.json)")
+        if path:
+            try:
+                text = json.dumps(plan.as_json(), indent=2, ensure_ascii=False)
+                write_whole(Path(path), f"{text}\n".encode())
+            except OSError as error:
+                self._failed(error)
+
     def export_file(self) -> None:
-        """Export what was released, if it may leave."""
-        if self._made("result") and self.result.export_button.isEnabled():
+        """Export what was released, if it may leave; of the first page the plan."""
+        if self.front == "Plan":
+            self.save_plan()
+        elif self._made("result") and self.result.export_button.isEnabled():
             self.result.export()
         else:
             self._say(WHY_NO_EXPORT)
 
     def show_part(self, key: str) -> None:
         """Show a page, or ask to draw what is planned."""
-        self.show_page({"draw": "plan"}.get(key, key).capitalize())
-        if key in ("plan", "draw"):
+        self.show_page({"draw": "plan", "save": "plan"}.get(key, key).capitalize())
+        if key == "save":
+            self.save_plan()
+        elif key in ("plan", "draw"):
             self.plan.go_to_first()
         if key == "draw":
             self.plan.draw.click()

@@ -35,6 +35,7 @@ _OF_THE_ANSWER = (
 """What there is to do with the answer in front."""
 _RELEASE = (
     ("plan", "&Plan…", "What is released about whom, and what it costs; rehearse it"),
+    ("save", "&Save plan…", "As PLAN.json, for the command that releases without a window"),
     ("draw", "&Draw…", "Release what is planned, after asking once more"),
     ("ledger", "&Ledger…", "What was spent, what would still fit, what repeating costs"),
     ("attack", "&Attack…", "What releases tell about one person; audit the running code"),
