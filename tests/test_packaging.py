@@ -29,7 +29,7 @@ PACKAGING = ROOT / "resources" / "packaging"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 APACHE_2 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
-LARGEST_WHEEL = 3_000_000
+LARGEST_WHEEL = 3_500_000
 """Bytes."""
 
 
