@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QActionGroup
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 _OPENS = " ▾"
@@ -36,6 +36,8 @@ class AxisTitle(QToolButton):
     Attributes
     ----------
     axis : str
+    current : str
+        Key of what stands on the axis; empty for nothing.
     log, range : QAction
     """
 
@@ -54,15 +56,14 @@ class AxisTitle(QToolButton):
         self.setAccessibleName(f"{axis} axis")
         self._words = ""
         self._room = 0
-        self._keys: list[str] = []
+        self._offered: tuple[tuple[str, str], ...] = ()
+        self.current = ""
         menu = QMenu(self)
         menu.setAccessibleName(f"Axis {axis}")
-        self._group = QActionGroup(self)
-        self._end = menu.addSeparator()
-        self.log = menu.addAction("Logarithmic")
-        self.log.setCheckable(True)
+        menu.aboutToShow.connect(self._fill)
+        self.log = QAction("Logarithmic", self, checkable=True)
         self.log.triggered.connect(self.log_chosen)
-        self.range = menu.addAction("Range…")
+        self.range = QAction("Range…", self)
         self.range.triggered.connect(self.range_wanted)
         self.setMenu(menu)
         font = self.font()
@@ -71,31 +72,13 @@ class AxisTitle(QToolButton):
         self.setText(_OPENS)
 
     @property
-    def current(self) -> str:
-        """Key of what stands on the axis; empty for nothing."""
-        checked = self._group.checkedAction()
-        return str(checked.data()) if checked is not None else ""
-
-    @property
     def keys(self) -> list[str]:
         """Keys of what may stand there, in the order of the menu."""
-        return list(self._keys)
+        return [key for key, _ in self._offered]
 
     def offer(self, items: Sequence[tuple[str, str]], key: str, log: bool) -> None:
         """Offer these (key, words), one of which stands there on a scale."""
-        menu = self.menu()
-        for action in self._group.actions():
-            self._group.removeAction(action)
-            menu.removeAction(action)
-            action.deleteLater()
-        self._keys = [offered for offered, _ in items]
-        for offered, words in items:
-            action = self._group.addAction(words.replace("&", "&&"))
-            action.setCheckable(True)
-            action.setChecked(offered == key)
-            action.setData(offered)
-            action.triggered.connect(lambda _=False, key=offered: self.chosen.emit(key))
-            menu.insertAction(self._end, action)
+        self._offered, self.current = tuple(items), key
         self.log.setChecked(log)
         self._words = next((words for offered, words in items if offered == key), "")
         scale = "logarithmic" if log else "linear"
@@ -108,7 +91,20 @@ class AxisTitle(QToolButton):
 
     def choose(self, key: str) -> None:
         """Choose what stands on the axis, as its menu does."""
-        next(action for action in self._group.actions() if action.data() == key).trigger()
+        self.chosen.emit(key)
+
+    def _fill(self) -> None:
+        """Write the menu, when it is opened: what may stand there follows every slider."""
+        menu = self.menu()
+        menu.clear()
+        for key, words in self._offered:
+            action = menu.addAction(words.replace("&", "&&"))
+            action.setCheckable(True)
+            action.setChecked(key == self.current)
+            action.setData(key)
+            action.triggered.connect(lambda _=False, key=key: self.choose(key))
+        menu.addSeparator()
+        menu.addActions([self.log, self.range])
 
     def fit(self, room: int) -> None:
         """Be as wide as the words need, and at most this many pixels."""
