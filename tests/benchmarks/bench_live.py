@@ -9,6 +9,7 @@ precise 2 ms timer, from 0.5 s after the window was shown.
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -472,7 +473,7 @@ def drag_time_and_users(shown, clock: Clock) -> dict[str, tuple[list[float], flo
     found["time range"] = drag_in_panel(shown, panel.time.slider, 0.15, end, clock)
     session.set_selection(replace(everything, users=2))
     found["number of users"] = drag_in_panel(
-        shown, panel.sample.slider, 0.3, lambda selection: selection.users or 0, clock
+        shown, panel.sample.slider, 0.3, lambda selection: selection.users or math.inf, clock
     )
     return found
 
