@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
+import shiboken6
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 
 from explorer.ui.base.finding import INSIDE, PREFIX, SUBSEQUENCE, WORD, WORDS, folded, rank
 from explorer.ui.dialogs.palette import Found
@@ -141,3 +144,14 @@ def test_a_copied_link_opens_again_by_name(window, find, settled, qtbot) -> None
     palette = find(link.replace("eps0=1.5", "eps0=many"))
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert "eps0" in window.banner.text.text()
+
+
+def test_looking_for_commands_leaves_the_menus_alive(open_window) -> None:
+    """In PySide a menu asked of its action dies with what Python knows of that action."""
+    window = open_window(study="shuffle-rdp")
+    commands = [entry.name for entry in window.menus.finder._commands()]
+    gc.collect()
+    menus = window.menuBar().findChildren(QMenu)
+    assert all(shiboken6.isValid(menu) for menu in (*menus, window.menus._view))
+    assert len(commands) == len(set(commands)) > 40
+    assert not {"File", "View", "Help"} & set(commands)

@@ -58,7 +58,7 @@ class AxisTitle(QToolButton):
         self._room = 0
         self._offered: tuple[tuple[str, str], ...] = ()
         self.current = ""
-        menu = QMenu(self)
+        menu = self._menu = QMenu(self)
         menu.setAccessibleName(f"Axis {axis}")
         menu.aboutToShow.connect(self._fill)
         self.log = QAction("Logarithmic", self, checkable=True)
@@ -95,7 +95,7 @@ class AxisTitle(QToolButton):
 
     def _fill(self) -> None:
         """Write the menu, when it is opened: what may stand there follows every slider."""
-        menu = self.menu()
+        menu = self._menu
         menu.clear()
         for key, words in self._offered:
             action = menu.addAction(words.replace("&", "&&"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QPushButton
+from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from explorer.engine.runtime.runtime import typed_value
 from explorer.engine.session.link import is_link, recipe_of
@@ -88,16 +88,15 @@ class Finder(QObject):
 
     def _commands(self) -> Iterator[Entry]:
         """Yield what the menus offer now, with the menu and the keys."""
-        for entry in self._window.menuBar().actions():
-            menu = entry.menu()
-            if isinstance(menu, QMenu) and menu.title() not in SKIPPED:
+        for menu in _menus_in(self._window.menuBar()).values():
+            if menu.title() not in SKIPPED:
                 yield from self._of_menu(menu, "")
 
     def _of_menu(self, menu: QMenu, above: str) -> Iterator[Entry]:
         path = f"{above}{_plain(menu.title())} ▸ "
+        menus = _menus_in(menu)
         for action in menu.actions():
-            inner = action.menu()
-            if isinstance(inner, QMenu):
+            if (inner := menus.get(action)) is not None:
                 if inner.title() not in SKIPPED:
                     yield from self._of_menu(inner, path)
             elif _useful(action):
@@ -125,6 +124,16 @@ class Finder(QObject):
 
     def _explain(self, key: str) -> None:
         words_dialog(self._window, key).show()
+
+
+def _menus_in(bar: QWidget) -> dict[QAction, QMenu]:
+    """Return the menus right below a bar or a menu, by the action that opens each.
+
+    Not by `QAction.menu`: the menu it returns dies, in Python, with the action it was asked of.
+    """
+    direct = Qt.FindChildOption.FindDirectChildrenOnly
+    found = {menu.menuAction(): menu for menu in bar.findChildren(QMenu, options=direct)}
+    return {action: found[action] for action in bar.actions() if action in found}
 
 
 def _useful(action: QAction) -> bool:
