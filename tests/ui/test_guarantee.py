@@ -33,7 +33,7 @@ def runtime() -> Iterator[StudyRuntime]:
 
 
 @pytest.fixture
-def panel(qtbot) -> GuaranteePanel:
+def panel(own_looks, qtbot) -> GuaranteePanel:
     made = GuaranteePanel(Theme("light"))
     qtbot.addWidget(made)
     made.resize(268, 700)
