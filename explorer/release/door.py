@@ -1,7 +1,8 @@
 """The door: from a plan to a stored output, each step on disk before the next.
 
 Plan → read the file, compare its tag → `reserve` → `start` → draw → `commit`. Nothing that is
-entered comes from the data: they are read before `reserve`, and what is read can't refuse.
+entered comes from the data: they are read before `reserve`, and nothing that a row holds can
+refuse. A file that was said to be about other people is refused, whatever is in it.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def _row(row: Mapping[str, Any]) -> Deployment:
             else f"{rounded_up(each)} a {known['unit']} × {units} {known['unit'].split('-')[-1]}s "
             f"= {rounded_up(bar)}, upper bound by addition; {known['why']}"
         )
-    values = ", ".join(f"{name} {value}" for name, value in row["parameters"].items())
+    values = ", ".join(f"{name} {_plain(value)}" for name, value in row["parameters"].items())
     return Deployment(
         f"{row['name']} ({', '.join(row['curators'])})",
         row["published"][:4],
@@ -101,6 +101,11 @@ def _row(row: Mapping[str, Any]) -> Deployment:
         arithmetic,
         row["movement"],
     )
+
+
+def _plain(value: object) -> str:
+    """Return a registered value; a formula is none to compare with, and is only called one."""
+    return "by a formula" if "\\" in str(value) else str(value)
 
 
 def _own(certificate: Mapping[str, Any]) -> Deployment:
