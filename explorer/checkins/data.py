@@ -193,10 +193,11 @@ class CheckinData:
         Raises
         ------
         ValueError
-            If a time range is given for a file without times, an instant can't be read, the box
-            is empty, `users` is below 1, `share` is outside (0, 1], or both are given, or there is
-            no such image.
+            If this has been closed, a time range is given for a file without times, an instant
+            can't be read, the box is empty, `users` is below 1, `share` is outside (0, 1], or both
+            are given, or there is no such image.
         """
+        self._asking.check_open()
         if users is not None and users < 1:
             raise ValueError(f"users: {users} is below 1")
         if users is not None and share is not None:
@@ -231,6 +232,7 @@ class CheckinData:
 
         Never in the interface's thread: that takes a second for 10 million rows.
         """
+        self._asking.check_open()
         return self._sets.whole()
 
     def density(

@@ -197,12 +197,16 @@ class Questions:
         self._cursors: list[Any] = []
         self._closed = False
 
+    def check_open(self) -> None:
+        """Raise ValueError once it is closed: what is answered from memory asks no cursor."""
+        if self._closed:
+            raise ValueError(f"{self._name} has been closed; open it again")
+
     @contextlib.contextmanager
     def cursor(self) -> Iterator[Any]:
         """Yield a connection of one's own, which `close` interrupts."""
         with self._idle:
-            if self._closed:
-                raise ValueError(f"{self._name} has been closed; open it again")
+            self.check_open()
             cursor = self._con.cursor()
             self._cursors.append(cursor)
         try:

@@ -199,8 +199,11 @@ def test_a_full_disk_is_reported_in_a_sentence(
     assert left(tmp_path / "cache") == []
 
 
-def test_closing_interrupts_questions(large: dict[str, Path]) -> None:
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_closing_interrupts_questions(large: dict[str, Path], in_memory: bool) -> None:
     data = open_checkins(large["plain"], cache_dir=None)
+    if in_memory:  # then no question reaches the database any more
+        data.layout()
     raised: list[BaseException] = []
     begun = threading.Event()
 

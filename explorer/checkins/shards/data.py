@@ -72,6 +72,7 @@ class ShardedData(CheckinData):
 
         As `CheckinData.points`, shard by shard.
         """
+        self._asking.check_open()
         if users is not None and users < 1:
             raise ValueError(f"users: {users} is below 1")
         if users is not None and share is not None:
