@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import itertools
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -54,7 +53,8 @@ Check = Callable[[], None]
 
 
 def answer(request: Request, _check: Check) -> Iterator[Result]:
-    """Each seed has its hot cell elsewhere; what comes later in an answer is not wanted."""
+    """Each seed has its hot cell elsewhere; what is early or comes later is not wanted."""
+    yield replace(maps(), early=True)
     place = (request.seed % 16, request.seed // 16 % 16)
     result = maps(private=hot_map(*place, 16, 0.5), came_from=Origin.EXTENT)
     yield replace(result, request=request)
@@ -105,7 +105,7 @@ def test_other_check_ins_with_the_same_noisy_maps_give_the_same_bytes(fmt: str) 
 
     def of(true: np.ndarray) -> bytes:
         def told(request: Request, check: Check) -> Iterator[Result]:
-            (result,) = itertools.islice(answer(request, check), 1)
+            result = next(found for found in answer(request, check) if not found.early)
             surfaces = (replace(result.surfaces[0], values=true), *result.surfaces[1:])
             selection = replace(request.selection, data=f"{int(true.sum()):064x}")
             yield replace(result, surfaces=surfaces, request=replace(request, selection=selection))

@@ -46,6 +46,7 @@ class Desk:
             lambda: (
                 self.map.current_result is not None
                 and self.map.current_result.request == self.controller.request
+                and not self.map.current_result.early
             ),
         )
         return self.map.current_result

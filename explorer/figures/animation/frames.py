@@ -181,8 +181,8 @@ def with_frames(
     job : ExportJob
     animation : Animation
     answer : callable
-        ``answer(request, check)`` yields results; the first has the noisy maps, the last all
-        points of the curves.
+        ``answer(request, check)`` yields results; the first that is not early has the noisy maps,
+        the last all points of the curves.
     check : callable
         Called often; raises `Cancelled` when the job is to end.
 
@@ -210,7 +210,7 @@ def with_frames(
                 *_, result = answer(request, check)
                 result = replace(result, series=result.series + kept)
             else:
-                result = next(iter(answer(request, check)))
+                result = next(r for r in answer(request, check) if not r.early)
             job.report(number / len(asked) / 2)
             yield replace(job, result=result, recipe=_of_frame(job.recipe, request))
 
