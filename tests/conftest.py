@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from tests.qt_robot import WaitingBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+# As in the program. Threads of BLAS that wait for each other take the processor from other workers:
+# 830 tests of heatmaps and learning take 57 s on two processors with one thread, 98 s with two.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
