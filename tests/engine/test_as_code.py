@@ -126,7 +126,7 @@ def test_the_maps_line_tells_nothing_that_is_not_private(capsys, tmp_path: Path)
         selection = Selection(
             data.fingerprint, box, None, None, 150, 7, None, all_sides(Origin.TYPED)
         )
-        request = default_request(get_study("heatmap"), epsilon=1 / 3, sigma=0.01)
+        request = default_request(get_study("heatmap"), epsilon=1 / 3, sigma=0.01, resolution="64")
         result = final_result(runtime, replace(request, selection=selection))
         view = ViewState.for_result(result)
         recipe = Recipe(result.request, data.basename, view=view.to_dict()).to_dict()

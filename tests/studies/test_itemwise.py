@@ -69,13 +69,13 @@ def test_every_randomiser_on_every_space_answers_or_says_why(randomiser, space):
 
 def test_the_optimal_mechanism_errs_least_and_is_solved_at_rest():
     small = {"space": "grid", "space_cells": 5, "m": 20, "n": 200}
-    best = curves(ask("noise", "alpha", 1, 50, 5, randomiser="optimal", **small))["exact"]
-    other = curves(ask("noise", "alpha", 1, 50, 5, randomiser="exponential", **small))["exact"]
+    best = curves(ask("noise", "alpha", 1, 50, 3, randomiser="optimal", **small))["exact"]
+    other = curves(ask("noise", "alpha", 1, 50, 3, randomiser="exponential", **small))["exact"]
     assert best.role is Role.EXACT
     assert (best.y[best.present] < other.y[best.present]).all()
     request = replace(
         default_request(STUDY, randomiser="optimal", **small), quantity="noise",
-        sweep=Sweep("alpha", 1, 50, 5, Scale.LOG),
+        sweep=Sweep("alpha", 1, 50, 3, Scale.LOG),
     )  # fmt: skip
     first, *_ = walking.answers(STUDY, request)
     assert "when the sliders rest" in curves(first)["exact"].undefined_reason
