@@ -25,6 +25,7 @@ from explorer.cli.experiment_run import (
 from explorer.cli.memory import memory_option
 from explorer.cli.planes import plane_option
 from explorer.cli.reading import chosen_reading, reading_options
+from explorer.cli.release.looks import count_look
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
@@ -310,6 +311,7 @@ def _opened(stack: ExitStack, asked: dict[str, Any], quiet: bool) -> CheckinData
         plane=asked["plane"], reading=chosen_reading(asked), memory=asked["memory"],
     )  # fmt: skip
     stack.callback(data.close)
+    count_look(data)
     return data
 
 

@@ -39,6 +39,7 @@ from explorer.cli.planes import (
     plane_option,
 )
 from explorer.cli.reading import chosen_reading, reading_options
+from explorer.cli.release.looks import count_look
 from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, OF_MAPS, Over
 from explorer.figures.formats import Kind, suffixes
 
@@ -275,6 +276,7 @@ def heatmap_command(
             reading=reading, memory=memory,
             executor=partial(host.computing.for_import, check=lambda: None), once=only,
         )  # fmt: skip
+        count_look(data)
         host.add_data(data)
         if set_aside is not None:
             data.export_set_aside(set_aside)

@@ -20,6 +20,7 @@ from explorer import __version__
 from explorer.release.certificate.build import Statements, build
 from explorer.release.errors import ReleaseError
 from explorer.release.ledger.accounts import Release
+from explorer.release.ledger.elsewhere import looks_elsewhere
 from explorer.release.ledger.errors import DiskFullError, LedgerError, RefusedError
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.people import OPENED
@@ -102,7 +103,7 @@ def draw(place: Place, plan: Plan, release: str, random_bytes: RandomBytes = os.
     with place.open() as ledger:
         _check_entered(ledger, plan, release)
         read = read_file(plan.data, plan.form, plan.reads)
-        _recognise(ledger, plan, release, read)
+        _recognise(place, ledger, plan, release, read)
         if ledger.release(release).state == "planned":
             ledger.reserve(release, read.sha256)
         else:
@@ -162,7 +163,7 @@ def _check_same(ledger: Ledger, entered: Release, plan: Plan) -> None:
         raise LedgerError(f"release {entered.id}: it was planned otherwise; plan again")
 
 
-def _recognise(ledger: Ledger, plan: Plan, release: str, read: ReadFile) -> None:
+def _recognise(place: Place, ledger: Ledger, plan: Plan, release: str, read: ReadFile) -> None:
     """Refuse a file that is known to be about others; keep that it was opened, and by whom."""
     known = ledger.known.file(read.sha256)
     about = "" if known is None else known.population
@@ -173,7 +174,11 @@ def _recognise(ledger: Ledger, plan: Plan, release: str, read: ReadFile) -> None
         )
     ledger.known.opened(read.sha256)
     # a certificate may be made when the file is gone
-    ledger.keep_beside(release, CHOSEN, list(ledger.parameters_chosen(release, read.sha256)))
+    chosen, shown = ledger.parameters_chosen(release, read.sha256)
+    elsewhere = looks_elsewhere(FileSettings(place.settings), ledger.id, read.sha256)
+    if elsewhere is not None:
+        chosen, shown = OPENED, shown + elsewhere
+    ledger.keep_beside(release, CHOSEN, [chosen, shown])
     ledger.known.belongs(read.sha256, plan.population)
     ledger.known.remember(plan.population, read.ids)
 

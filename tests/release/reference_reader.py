@@ -41,17 +41,24 @@ def rows_of(
     if not lines[-1]:
         lines.pop()
     found = []
-    for line in lines[header:]:
+    for line in lines:
         cells = line.split(DELIMITERS[delimiter])
         if len(cells) != len(columns) or len(line) > LONGEST:
             continue
         texts = {name: text(cell, encoding) for name, cell in zip(columns, cells, strict=True)}
+        names = all(
+            (texts[c] or "").casefold() == c for c in columns if columns == ["user"] or c != "user"
+        )
         user = texts.pop("user")
         if not user:
             continue
         lat, lon, when = (texts.pop(name, None) for name in ("lat", "lon", "time"))
         at = seconds(when) if unix else moment(when, zone)
-        found.append(Row(user, degrees(lat, 90), degrees(lon, 180), at, tuple(texts.values())))
+        row = Row(user, degrees(lat, 90), degrees(lon, 180), at, tuple(texts.values()))
+        placed = {"lat", "lon", "time"} & set(columns)
+        if header and (row.lat is row.lon is row.time is None if placed else names):
+            continue
+        found.append(row)
     return found
 
 

@@ -14,6 +14,7 @@ from explorer.release.certificate.schema import read_certificate
 from explorer.release.certificate.verify import verify
 from explorer.release.door import enter
 from explorer.release.ledger.view import read_ledger
+from explorer.release.looks import own_place
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.plan import read_plan
 from explorer.release.process import draw_apart
@@ -88,14 +89,16 @@ def test_nothing_of_the_file_or_the_map_fills_the_page(window, qtbot, tmp_path) 
     rows.write_text("\n".join(map(",".join, [["user", "time", "lat", "lon"], *made])))
     window.files.open_data(rows)
     qtbot.waitUntil(lambda: window.data.current.basename == rows.name and not window.busy)
+    # that its true map was shown is counted, whether there is the tab by then or not
+    qtbot.waitUntil(lambda: own_place().ledger.exists())
     window.show_study("heatmap")
     page = page_of(window, qtbot)
     assert set(texts(page)) <= {""}
     assert page.plan.draft == Draft()
     assert [box.currentData() for key, box in page.plan.form.edits.items()
             if key in ("delimiter", "header", "encoding")] == ["", "", ""]  # fmt: skip
-    # but that its true map was shown is counted, and a copy by a click is remarked
-    qtbot.waitUntil(lambda: page.desk.place.ledger.exists())
+    qtbot.waitUntil(lambda: page.ledger.shown == 1)
+    # a copy by a click is remarked
     page.plan.copy.click()
     box = window.session.state.selection.region.box
     assert [float(side) for side in page.plan.draft.text("box").split(",")] == list(box)

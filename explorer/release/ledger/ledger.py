@@ -89,7 +89,7 @@ class Ledger(LedgerReading):
                 self.id, self._key = found.id, found.key
                 self.problem, self.notices = found.problem, found.notices
                 self._writer = writer(self.id)
-                if found.last is not None and not self.problem:
+                if not self.problem:
                     memory.keep(self.id, path, found.last)
         except BaseException:
             con.close()

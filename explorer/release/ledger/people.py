@@ -114,7 +114,8 @@ class KnownPeople:
     def remember(self, population: str, ids: Iterable[str]) -> None:
         """Keep that ids are people of a population."""
         marks = sorted(person_marks(self._key, ids))
-        with said(self._path, 64 * len(marks)), transaction(self._con):
+        # how much is needed would tell how many people there are: a full disk says only that
+        with said(self._path), transaction(self._con):
             self._con.executemany(
                 "INSERT OR IGNORE INTO people VALUES (?, ?)", ((m, population) for m in marks)
             )

@@ -45,7 +45,7 @@ class FileSettings:
 
 @dataclass(frozen=True)
 class Remembered:
-    """The last entry that this machine has written to, or seen in, a ledger.
+    """The last entry that this machine has written to, or seen in, a ledger; −1 if it had none.
 
     Attributes
     ----------
@@ -92,12 +92,13 @@ class Memory:
         """Return the heads by id of ledger."""
         return remembered(self._settings)
 
-    def keep(self, ledger: str, path: Path, entry: Entry) -> None:
-        """Remember a head, unless a higher one is."""
+    def keep(self, ledger: str, path: Path, entry: Entry | None) -> None:
+        """Remember a head, unless a higher one is; also a ledger that has but looks, no entry."""
         known = self.ledgers().get(ledger)
-        if known is not None and known.seq > entry.seq:
+        seq, digest = (-1, "") if entry is None else (entry.seq, entry.hash)
+        if known is not None and known.seq > seq:
             return
-        self._write(ledger, Remembered(str(path.resolve()), entry.seq, entry.hash))
+        self._write(ledger, Remembered(str(path.resolve()), seq, digest))
 
     def gone(self, ledger: str) -> None:
         """Remember that it was said that a ledger is gone."""

@@ -51,7 +51,9 @@ class FileFormat:
     delimiter : str
         One of `DELIMITERS`.
     header : str
-        "yes" if the first row is to be left out, unread.
+        "yes" if there is a row of names. Rows in which no place and no time can be read are left
+        out then, wherever they stand; of files without these columns, rows of the declared names.
+        A first row that is somebody's is read like any other.
     encoding : str
         One of `ENCODINGS`.
     time_format : str

@@ -83,13 +83,14 @@ def read_file(path: Path, form: FileFormat, reads: Reads) -> ReadFile:
         with path.open("rb") as file, Rows(form, reads) as rows:
             hashed = _Hashed(file)
             unpacked = gzip.GzipFile(fileobj=hashed) if path.name.endswith(GZIP) else hashed
-            for block in blocks(unpacked.read, HEADERS[form.header], BLOCK):
+            for block in blocks(unpacked.read, BLOCK):
                 rows.add(block)
             while hashed.read(BLOCK):  # what may follow an archive is hashed too
                 pass
             return ReadFile(rows.people(), hashed.sha256.hexdigest(), rows.ids)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ReleaseError(f"data: the archive is broken ({error}); fetch it again") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        # what is wrong may be told with the checksum of all rows: that is for nobody's screen
+        raise ReleaseError("data: the archive is broken; fetch it again") from None
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise ReleaseError(
@@ -120,19 +121,17 @@ class _Hashed(io.RawIOBase):
         return data
 
 
-def blocks(read: Callable[[int], bytes], header: bool, size: int) -> Iterator[bytes]:
+def blocks(read: Callable[[int], bytes], size: int) -> Iterator[bytes]:
     """Yield whole rows, each with its end, many at a time; those too long are left out.
 
     Parameters
     ----------
     read : callable
         Returns so many bytes, fewer only at the file's end.
-    header : bool
-        Whether the first row is left out.
     size : int
         Bytes read at a time.
     """
-    left, skipped = b"", header
+    left, skipped = b"", False
     while data := read(size):
         if skipped:
             end = data.find(b"\n") + 1
@@ -157,15 +156,12 @@ class Rows:
         self._form, self._reads = form, reads
         self._text = text_reader(form)
         self._wholes: dict[str, _Wholes] = {}
-        if reads.places:
-            for name, most in ((LAT, 90), (LON, 180)):
-                slow = coordinate_reader(form, most)
-                self._wholes[name] = _Wholes(name, partial(coordinates, most=most, slow=slow))
-        if reads.times:
-            self._wholes[TIME] = _Wholes(TIME, _times(form))
+        for name in (LAT, LON) * reads.places + (TIME,) * reads.times:
+            self._wholes[name] = _Wholes(name, _reader(name, form))
         self._texts = {name: _Texts(name, self._text) for name in reads.texts}
         self._codes = _Work()
         self._users = Users(self._text)
+        self._header = _Header(form) if HEADERS[form.header] else None
 
     def __enter__(self) -> Rows:
         return self
@@ -187,9 +183,14 @@ class Rows:
         """Read some whole rows, each with its end."""
         block, names = Block.of(raw), self._form.columns
         fields = _fields(block, len(raw), DELIMITERS[self._form.delimiter], len(names))
-        codes = self._users.codes(block, *fields(names.index(USER)))
-        kept = codes >= 0
-        self._codes.write(codes[kept])
+        starts, ends = fields(names.index(USER))
+        rows = np.arange(len(starts))
+        if self._header is not None:
+            rows = np.flatnonzero(~self._header.found(block, fields))
+        codes = self._users.codes(block, starts[rows], ends[rows])
+        kept = rows[codes >= 0]
+        codes = codes[codes >= 0]
+        self._codes.write(codes)
         for column in self._columns():
             starts, ends = fields(names.index(column.name))
             column.add(block, starts[kept], ends[kept])
@@ -209,6 +210,61 @@ class Rows:
         return People(starts, lat, lon, placed, time, timed, texts)
 
 
+class _Header:
+    """Tells rows that only name the columns: each by itself, wherever it stands.
+
+    That of the first row alone would not do. Were it left out because it is the first, then in a
+    file without a header it would be somebody's, and whoever came next would lose one, too, if
+    that somebody were not in the file: one user would change what another contributes. Left out
+    are all rows in which no place and no time can be read; of files that have neither, all rows
+    that have the declared names.
+    """
+
+    def __init__(self, form: FileFormat) -> None:
+        self._names = form.columns
+        self._text = text_reader(form)
+        self._readers = {
+            name: _reader(name, form) for name in (LAT, LON, TIME) if name in form.columns
+        }
+        others = tuple(name for name in form.columns if name != USER)
+        self._named = others or form.columns
+
+    def found(self, block: Block, fields: Fields) -> NDArray[np.bool_]:
+        """Return which rows are such."""
+        starts, _ = fields(0)
+        rows = np.arange(len(starts))
+        for name, reader in self._readers.items():
+            starts, ends = (part[rows] for part in fields(self._names.index(name)))
+            rows = rows[~reader(block, starts, ends).readable]
+        if not self._readers:
+            rows = self._spelt(block, fields, rows)
+        found = np.zeros(len(fields(0)[0]), dtype=np.bool_)
+        found[rows] = True
+        return found
+
+    def _spelt(self, block: Block, fields: Fields, rows: Places) -> Places:
+        for name in self._named:
+            starts, ends = fields(self._names.index(name))
+            pairs = zip(starts[rows].tolist(), ends[rows].tolist(), strict=True)
+            same = [self._names_it(block.raw[first:end], name) for first, end in pairs]
+            rows = rows[np.array(same, dtype=np.bool_)]
+        return rows
+
+    def _names_it(self, raw: bytes, name: str) -> bool:
+        # half of all rows need not be decoded to see that they are longer than any spelling
+        return len(raw) <= 8 * len(name) + 64 and (
+            (self._text(raw) or "").casefold() == name.strip().casefold()
+        )
+
+
+def _reader(name: str, form: FileFormat) -> WholeReader:
+    """Return what reads coordinates or times off many rows."""
+    if name == TIME:
+        return _times(form)
+    most = 90 if name == LAT else 180
+    return partial(coordinates, most=most, slow=coordinate_reader(form, most))
+
+
 def _times(form: FileFormat) -> WholeReader:
     slow = time_reader(form)
     if form.time_format == "iso":
@@ -218,9 +274,11 @@ def _times(form: FileFormat) -> WholeReader:
     return partial(other_times, slow=lru_cache(KEPT)(slow))
 
 
-def _fields(
-    block: Block, size: int, delimiter: int, columns: int
-) -> Callable[[int], tuple[Places, Places]]:
+Fields = Callable[[int], tuple[Places, Places]]
+"""Where the fields of a column begin and end in whole rows."""
+
+
+def _fields(block: Block, size: int, delimiter: int, columns: int) -> Fields:
     """Return where the fields of a column begin and end, in rows that have all and no more."""
     values = block.values[:size]
     ends = np.flatnonzero(values == NEWLINE)

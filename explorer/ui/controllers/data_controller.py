@@ -26,6 +26,7 @@ from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.controllers.first_looks import EarlyPicture, looking
 from explorer.ui.controllers.first_region import first_region
+from explorer.ui.controllers.look_counter import LookCounter
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
@@ -159,6 +160,7 @@ class DataController(QObject):
         self._loading.done.connect(self._opened)
         self._loading.failed.connect(self._failed)
         self._loading.busy_changed.connect(self.busy_changed)
+        self.looks = LookCounter(self)
         # Closing a database and deleting its files takes longer than a frame.
         self._closing = ThreadPoolExecutor(1, "closing check-ins")
 
@@ -221,6 +223,7 @@ class DataController(QObject):
     def close(self) -> None:
         """Stop and wait for the threads; nothing is signalled afterwards."""
         self._loading.close()
+        self.looks.close()
         self._closing.shutdown()
 
     def _start(self, job: _Job) -> None:
@@ -321,6 +324,7 @@ class DataController(QObject):
     def _opened(self, _job: _Job, outcome: _Loaded | MappingRequest | ImportRequest) -> None:
         if isinstance(outcome, _Loaded):
             self._adopt(outcome.data, outcome.region, outcome.origin)
+            self.looks.count(outcome.data)
             self.loaded.emit(outcome.data)
         else:
             self.looked.emit(None)

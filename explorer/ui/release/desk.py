@@ -90,7 +90,6 @@ class ReleaseDesk(QObject):
         """Of the file open in the window, "" of made-up people."""
         self._ledger = LatestJob("release", self)
         self._trial = LatestJob("rehearsal", self, preempt_after_s=0)
-        self._looks = LatestJob("true map shown", self)
         for job in (self._ledger, self._trial):
             job.done.connect(lambda emit, found: emit(found))
             job.failed.connect(lambda _, error: self.failed.emit(error))
@@ -110,7 +109,7 @@ class ReleaseDesk(QObject):
 
     def close(self) -> None:
         """End the threads; a release that is being drawn is finished by its own process."""
-        for job in (self._trial, self._looks, self._ledger):
+        for job in (self._trial, self._ledger):
             job.close()
 
     # -- the ledger
@@ -149,18 +148,6 @@ class ReleaseDesk(QObject):
     def change(self, does: Callable[[Ledger], object]) -> None:
         """Write something else, such as a raise, a withdrawal or a release given back."""
         self._write(does, lambda found: self.state_read.emit(found[1]))
-
-    def count_look(self, fingerprint: str) -> None:
-        """Keep in the ledger that the true map of a file was shown.
-
-        A ledger is made for it if there is none: what is not counted, a certificate could not say.
-        """
-
-        def count(_task: Task) -> None:
-            with self._writable() as ledger:
-                ledger.known.shown(fingerprint)
-
-        self._looks.submit(None, count)
 
     # -- releases
 

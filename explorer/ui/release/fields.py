@@ -124,7 +124,9 @@ FORMAT = (
     Field("columns", "Columns", "user, time, lat, lon", _list,
           tip="A name for every field of a row, in order; user, time, lat and lon are called so"),
     Field("delimiter", "Between fields", "", choices=FORMAT_CHOICES["delimiter"]),
-    Field("header", "First row is names", "", choices=FORMAT_CHOICES["header"]),
+    Field("header", "First row is names", "", choices=FORMAT_CHOICES["header"],
+          tip="yes: rows in which no place and no time can be read are left out; a first row that "
+          "is somebody’s is read like any other"),
     Field("encoding", "Letters", "", needed=False, choices=FORMAT_CHOICES["encoding"]),
     Field("time_format", "Times", "iso", needed=False, tip="iso, unix, unix-ms or %d.%m.%Y %H:%M"),
     Field("time_zone", "Zone of times", "UTC", needed=False, tip="Of times that state no offset"),

@@ -156,6 +156,8 @@ class ReleaseWorkspace(Workspace):
     def close_workspace(self) -> None:
         """End what runs; a draw goes on to its end in its own process."""
         self._data.loaded.disconnect(self._data_loaded)
+        self._data.looks.counted.disconnect(self._counted)
+        self._data.looks.failed.disconnect(self._failed)
         self._theme.changed.disconnect(self.plan.update_page)
         self.desk.close()
         if self._made("result"):
@@ -228,15 +230,22 @@ class ReleaseWorkspace(Workspace):
         plan.who.wanted.connect(desk.open_population)
         self.pages.currentChanged.connect(self._page_chosen)
         self._data.loaded.connect(self._data_loaded)
+        self._data.looks.counted.connect(self._counted)
+        self._data.looks.failed.connect(self._failed)
+        if self._data.looks.problem is not None:
+            self._failed(self._data.looks.problem)
         self._theme.changed.connect(plan.update_page)
 
     # From the window
 
     def _data_loaded(self, data: CheckinData) -> None:
-        """Count that the true map of real people was shown: a certificate says how often."""
+        """Ask from now on how often the true map of this file was shown."""
         self.desk.fingerprint = "" if data.synthetic else data.fingerprint
-        if self.desk.fingerprint:
-            self.desk.count_look(self.desk.fingerprint)
+
+    def _counted(self) -> None:
+        """Say how often, where it is seen."""
+        if self.isVisible() and not self.desk.busy:
+            self.desk.read()
 
     def _copy_from_map(self) -> None:
         """Copy the map's box and ε, by this click alone, and remember that they are copies."""

@@ -1,0 +1,126 @@
+"""That a file was opened is kept, whoever opened it, or a certificate would say what is not so."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from explorer.checkins.parts.files import find_files
+from explorer.cli import run
+from explorer.release.door import CHOSEN, Place, draw, enter
+from explorer.release.ledger.keys import key_file
+from explorer.release.ledger.people import FIXED, OPENED
+from explorer.release.looks import count_look, own_place
+from tests.release.plans import opened, place_in, plan_of, write_rows
+
+
+def _opened(paths: tuple[Path, ...], fingerprint: str, synthetic: bool = False) -> Any:
+    """Return what is asked of open check-ins."""
+    return SimpleNamespace(files=find_files(paths), fingerprint=fingerprint, synthetic=synthetic)
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _shown(place: Place, path: Path) -> int | None:
+    with place.open() as ledger:
+        known = ledger.known.file(_sha256(path))
+    return None if known is None else known.shown
+
+
+def _chosen(place: Place, path: Path) -> tuple[str, int]:
+    """Release from a file and return what the certificate says of when parameters were fixed."""
+    plan = plan_of(opened(place), path)
+    with place.open() as ledger:
+        release = enter(ledger, plan)
+    draw(place, plan, release)
+    with place.open() as ledger:
+        record, shown = ledger.beside(release, CHOSEN)
+    return record, shown
+
+
+def test_a_look_is_kept_of_every_file_that_was_opened(tmp_path: Path) -> None:
+    place = place_in(tmp_path / "new folder")
+    one, two = (write_rows(tmp_path / f"{name}.csv", seed=k) for k, name in enumerate("ab"))
+    count_look(_opened((one,), _sha256(one)), place)
+    count_look(_opened((one, two), "of both together"), place)
+    count_look(_opened((two,), ""), place)  # opened without looking for its fingerprint
+    count_look(_opened((one,), _sha256(one), synthetic=True), place)
+    assert (_shown(place, one), _shown(place, two)) == (2, 2)
+    assert _chosen(place, one) == (OPENED, 2)
+
+
+def test_a_look_that_another_ledger_has_is_told(tmp_path: Path) -> None:
+    """Looks are in the user's ledger, the release is drawn from another of the same machine."""
+    rows = write_rows(tmp_path / "rows.csv")
+    mine = place_in(tmp_path)
+    other = Place(tmp_path / "other.sqlite", mine.settings)
+    assert _chosen(other, rows) == (FIXED, 0)
+    fresh = write_rows(tmp_path / "fresh.csv", seed=9)
+    with mine.open():
+        pass
+    assert _chosen(other, fresh) == (FIXED, 0)
+    later = write_rows(tmp_path / "later.csv", seed=10)
+    for _ in range(2):
+        count_look(_opened((later,), _sha256(later)), mine)
+    with other.open() as ledger:  # planned with the other files, before these were opened at all
+        population = ledger.accounts()[0].population
+        plan = plan_of(population, later, epsilon="1/4")
+        release = enter(ledger, plan)
+    draw(other, plan, release)
+    with other.open() as ledger:
+        assert ledger.beside(release, CHOSEN) == [OPENED, 2]
+
+
+def test_a_ledger_that_can_t_be_asked_might_have_looks(tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "rows.csv")
+    mine = place_in(tmp_path)
+    opened(mine)
+    key_file(mine.ledger).unlink()
+    other = Place(tmp_path / "other.sqlite", mine.settings)
+    assert _chosen(other, rows) == (OPENED, 0)
+    mine.ledger.unlink()  # gone: whatever new ledger is made here has a remark of its own
+    more = write_rows(tmp_path / "more.csv", seed=3)
+    assert _chosen(other, more) == (FIXED, 0)
+    third = write_rows(tmp_path / "third.csv", seed=4)
+    assert _chosen(Place(tmp_path / "third.sqlite", mine.settings), third) == (OPENED, 0)
+
+
+def test_a_command_that_prints_what_is_true_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    rows = tmp_path / "rows.csv"
+    made = write_rows(tmp_path / "made.csv").read_text().splitlines()
+    cut = "\n".join(",".join(line.split(",")[:4]) for line in made)
+    rows.write_text(f"user,time,lat,lon\n{cut}\n", encoding="utf-8")
+    asked = ["heatmap", str(rows), "--no-cache", "--json", "--region", "40.5,-74.2,40.9,-73.7"]
+    assert run(asked) == 0
+    assert _shown(own_place(), rows) == 1
+    assert run(["heatmap", "sample", "--json"]) == 0
+    place = own_place()
+    place.ledger.write_bytes(b"no ledger at all, whatever stands here" * 30)
+    capsys.readouterr()
+    assert run(asked) == 0
+    said = capsys.readouterr().err
+    assert "It could not be kept that these data were opened (" in said
+    assert str(rows) not in said
+
+
+def test_every_look_of_the_window_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Quickly one after the other, too, and at closing what is still to be kept is."""
+    from explorer.ui.controllers import look_counter
+
+    kept: list[str] = []
+    monkeypatch.setattr(look_counter, "_count", lambda data: kept.append(data.fingerprint))
+    counter = look_counter.LookCounter()
+    for name in "abcdef":
+        counter.count(SimpleNamespace(fingerprint=name, synthetic=name == "c"))  # type: ignore[arg-type]
+    counter.close()
+    assert kept == list("abdef")
