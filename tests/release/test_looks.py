@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import multiprocessing
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,8 +14,10 @@ import pytest
 from explorer.checkins.parts.files import find_files
 from explorer.cli import run
 from explorer.release.door import CHOSEN, Place, draw, enter
+from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.keys import key_file
 from explorer.release.ledger.people import FIXED, OPENED
+from explorer.release.ledger.settings import FileSettings, Memory, remembered
 from explorer.release.looks import count_look, own_place
 from tests.release.plans import opened, place_in, plan_of, write_rows
 
@@ -124,3 +128,20 @@ def test_every_look_of_the_window_is_kept(tmp_path: Path, monkeypatch: pytest.Mo
         counter.count(SimpleNamespace(fingerprint=name, synthetic=name == "c"))  # type: ignore[arg-type]
     counter.close()
     assert kept == list("abdef")
+
+
+def _remember(path: Path, seqs: range) -> None:
+    memory = Memory(FileSettings(path), os.urandom)
+    for seq in seqs:
+        memory.keep("a" * 32, path, Entry(seq, "", f"{seq:064}", {}))
+
+
+def test_of_many_processes_the_highest_entry_is_remembered(tmp_path: Path) -> None:
+    """A lower one in its place would let a ledger that was rolled back pass."""
+    path, context = tmp_path / "ledgers.json", multiprocessing.get_context("fork")
+    workers = [context.Process(target=_remember, args=(path, range(k, 120, 4))) for k in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert remembered(FileSettings(path))["a" * 32].seq == 119

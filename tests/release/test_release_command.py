@@ -18,13 +18,16 @@ import pytest
 from explorer.cli import run
 from explorer.release import places
 from explorer.release.certificate.verify import verify
-from explorer.release.door import Place, certificate_of, draw, enter
+from explorer.release.door import Place, certificate_of, draw, enter, publish
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.outputs import FORMATS, Written
 from explorer.release.plan import checked_plan
 from explorer.release.rows.reading import read_file
 from explorer.release.wire import canonical
+from explorer.ui.release.desk import Result
+from explorer.ui.release.files import CERTIFICATES, EXPORTS, certified, exported
+from tests.figures.reading import everything_in
 from tests.release.plans import (
     MECHANISMS,
     content,
@@ -280,6 +283,32 @@ def test_every_mechanism_is_released_and_canaries_stay_inside(
             numbers = set(re.findall(rb"(?<![0-9a-f.])[0-9]+(?![0-9a-f.])", text))
             assert not numbers & {str(len(data)).encode(), str(lines).encode()}, where
     assert {"out.json", "out.csv", "out.certificate.json", "ledger export", "screen"} <= set(found)
+
+
+@pytest.mark.parametrize("mechanism", ["heatmap.adaptive/1", "histogram/1"])
+def test_no_canary_is_in_what_the_window_exports(
+    place: Place, tmp_path: Path, mechanism: str
+) -> None:
+    """Every format of output and certificate, all that is compressed in it read too."""
+    source = tmp_path / f"{CANARY_FILE}.csv"
+    data = _canaries(source)
+    plan = plan_of(opened(place), source, mechanism=mechanism)
+    with place.open() as ledger:
+        release = enter(ledger, plan)
+    draw(place, plan, release)
+    with place.open() as ledger:
+        made = publish(ledger, plan, release)
+        result = Result(plan, ledger.release(release), ledger.output(release), made)
+    a_map = mechanism.startswith("heatmap")
+    formats = [suffix for suffix in EXPORTS.values() if a_map or suffix not in ("tif", "geojson")]
+    never = [b"canary", CANARY_FILE.encode(), b"40.6543217", b"73.9876543", b"11:22:33",
+             b"77.123457", hashlib.sha256(data).hexdigest().encode()]  # fmt: skip
+    for make, suffixes in ((exported, formats), (certified, CERTIFICATES.values())):
+        for suffix in suffixes:
+            found = everything_in(make(result, Path(f"out.{suffix}")), suffix)
+            assert release.encode() in found or suffix in ("json", "yaml"), suffix
+            for value in never:
+                assert value not in found, (suffix, value)
 
 
 def _fixed(place: Place) -> Ledger:

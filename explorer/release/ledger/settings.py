@@ -10,7 +10,10 @@ from typing import Any, Protocol
 from explorer.files import write_whole
 from explorer.release.errors import ReleaseError
 from explorer.release.ledger.chain import Entry
+from explorer.release.ledger.locks import alone
 from explorer.release.wire import canonical, read_json
+
+Change = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class Settings(Protocol):
@@ -19,8 +22,12 @@ class Settings(Protocol):
     def read(self) -> dict[str, Any]:
         """Return what was written last, {} at first."""
 
-    def write(self, value: Mapping[str, Any]) -> None:
-        """Keep it; it is on disk when this returns."""
+    def change(self, does: Change) -> dict[str, Any]:
+        """Keep what is made of what was written last, and return it; it is on disk then.
+
+        Nobody else changes it meanwhile: of two processes that remember an entry each, the one
+        that read first would else write the lower one over the higher.
+        """
 
 
 @dataclass(frozen=True)
@@ -37,10 +44,15 @@ class FileSettings:
             return {}
         return found if isinstance(found, dict) else {}
 
-    def write(self, value: Mapping[str, Any]) -> None:
-        """Replace the file."""
+    def change(self, does: Change) -> dict[str, Any]:
+        """Replace the file, if there is a change."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_whole(self.path, canonical(dict(value)))
+        with alone(self.path.with_name(f"{self.path.name}.lock")):
+            before = self.read()
+            after = does(before)
+            if after != before:
+                write_whole(self.path, canonical(after))
+            return after
 
 
 @dataclass(frozen=True)
@@ -60,8 +72,11 @@ class Remembered:
 
 def remembered(settings: Settings) -> dict[str, Remembered]:
     """Return the heads that settings hold, by id of ledger."""
-    stored = settings.read().get("ledgers")
-    found = {}
+    return _heads(settings.read())
+
+
+def _heads(value: Mapping[str, Any]) -> dict[str, Remembered]:
+    stored, found = value.get("ledgers"), {}
     for name, item in (stored if isinstance(stored, dict) else {}).items():
         if isinstance(item, dict) and set(item) == {"path", "seq", "hash"}:
             path, seq, digest = item["path"], item["seq"], item["hash"]
@@ -81,12 +96,16 @@ class Memory:
 
     def __init__(self, settings: Settings, random_bytes: Callable[[int], bytes]) -> None:
         self._settings = settings
+        fresh = random_bytes(16).hex()
+
+        def with_host(stored: dict[str, Any]) -> dict[str, Any]:
+            host = stored.get("host")
+            return stored if host and isinstance(host, str) else {**stored, "host": fresh}
+
         stored = settings.read()
-        host = stored.get("host")
-        if not isinstance(host, str) or not host:
-            host = random_bytes(16).hex()
-            settings.write({**stored, "host": host})
-        self.host = host
+        if with_host(stored) is not stored:
+            stored = settings.change(with_host)
+        self.host: str = stored["host"]
 
     def ledgers(self) -> dict[str, Remembered]:
         """Return the heads by id of ledger."""
@@ -94,10 +113,7 @@ class Memory:
 
     def keep(self, ledger: str, path: Path, entry: Entry | None) -> None:
         """Remember a head, unless a higher one is; also a ledger that has but looks, no entry."""
-        known = self.ledgers().get(ledger)
         seq, digest = (-1, "") if entry is None else (entry.seq, entry.hash)
-        if known is not None and known.seq > seq:
-            return
         self._write(ledger, Remembered(str(path.resolve()), seq, digest))
 
     def gone(self, ledger: str) -> None:
@@ -106,8 +122,13 @@ class Memory:
         self._write(ledger, Remembered("", known.seq, known.hash))
 
     def _write(self, ledger: str, head: Remembered) -> None:
-        stored = self._settings.read()
-        ledgers = stored.get("ledgers")
-        ledgers = dict(ledgers) if isinstance(ledgers, dict) else {}
-        ledgers[ledger] = {"path": head.path, "seq": head.seq, "hash": head.hash}
-        self._settings.write({**stored, "host": self.host, "ledgers": ledgers})
+        def with_head(stored: dict[str, Any]) -> dict[str, Any]:
+            known = _heads(stored).get(ledger)
+            if known is not None and known.seq > head.seq:
+                return stored
+            ledgers = stored.get("ledgers")
+            ledgers = dict(ledgers) if isinstance(ledgers, dict) else {}
+            ledgers[ledger] = {"path": head.path, "seq": head.seq, "hash": head.hash}
+            return {**stored, "host": self.host, "ledgers": ledgers}
+
+        self._settings.change(with_head)
