@@ -23,6 +23,7 @@ from explorer.release.rows.format import (
     USER,
     FileFormat,
 )
+from explorer.release.simulations import PROTOCOLS, SimulationOnlyError, stamped
 from explorer.release.wire import read_fraction, read_json, write_fraction
 
 SCHEMA = "privacy-explorer/plan/1"
@@ -148,6 +149,8 @@ def read_plan(path: Path) -> Plan:
     content = read_json(data, path.name)
     try:
         return checked_plan(content, path.parent)
+    except SimulationOnlyError:
+        raise
     except ReleaseError as error:
         raise ReleaseError(f"{path.name}: {error}") from None
 
@@ -197,9 +200,12 @@ def made_plan(
     ------
     ParameterError
         Naming the field, what is wrong and the remedy.
+    SimulationOnlyError
+        If the mechanism is no release; it holds what is written in place of one.
     """
     mechanism = MECHANISMS.get(mechanism_id) if isinstance(mechanism_id, str) else None
-    if mechanism is None:
+    simulated = isinstance(mechanism_id, str) and mechanism_id in PROTOCOLS
+    if mechanism is None and not simulated:
         raise ParameterError(
             "mechanism.id", f"{_short(mechanism_id)} is not known here",
             f"give one of {', '.join(MECHANISMS)}",
@@ -208,6 +214,9 @@ def made_plan(
         raise ParameterError("mechanism.parameters", "is no object", "give names and values")
     for name, value in parameters.items():
         _check_plain(value, f"mechanism.parameters.{_short(name)[1:-1]}")
+    if mechanism is None:
+        told = stamped(str(mechanism_id), parameters, epsilon, declared.as_json())
+        raise SimulationOnlyError(told)
     try:
         form = FileFormat.checked(parameters)
         own = {name: value for name, value in parameters.items() if name not in FORMAT_KEYS}

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from explorer.cli import run
+from explorer.release.ledger.accounts import JOINED_AFTER, JOINED_BEFORE
 from explorer.release.ledger.chain import GENESIS, chain_hashes
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.places import machine_settings
@@ -77,6 +78,57 @@ def test_an_account_is_opened_and_the_same_people_are_not_opened_twice(
     }  # fmt: skip
     for wrong in (["--budget", "2/2"], ["--budget", "0/1"], ["--delta", "1/2"]):
         assert run([*order, *wrong]) == 2
+
+
+def test_limits_are_raised_accounts_joined_and_what_was_spent_elsewhere_entered(
+    capsys: Said, tmp_path: Path
+) -> None:
+    """As in the window, with the same refusals."""
+    path = str(tmp_path / "ledger.sqlite")
+    there = ["--ledger", path]
+    for command in (["raise", "--to", "4/1"], ["external", "--epsilon", "1/2", "--what", "x"]):
+        assert run(["ledger", *command, *there]) == 1
+        assert "there is no ledger" in capsys.readouterr().err
+    order = ["ledger", "open", *there, "--budget", "3/1", "--label", "Visitors"]
+    assert run(order) == 0
+    people = capsys.readouterr().out.strip()
+
+    def said(*command: str) -> str:
+        assert run(["ledger", *command, *there]) == 0
+        return capsys.readouterr().out
+
+    def refused(*command: str, code: int = 1) -> str:
+        assert run(["ledger", *command, *there]) == code
+        return capsys.readouterr().err
+
+    assert said("raise", "--to", "4/1") == f"Population {people}: ε 4, spent 0; would fit: ε ≤ 4\n"
+    assert "a budget can be raised, not lowered" in refused("raise", "--to", "7/2")
+    assert "is not reduced" in refused("raise", "--to", "10/2", code=2)
+    told = said("external", "--epsilon", "9/2", "--what", "A table of 2024")
+    assert told.endswith("spent 4.5; nothing more fits\n")
+    assert refused("external", "--epsilon", "1/2", "--what", " ", code=2)
+    assert run([*order, "--different-people", "--gate", "zcdp"]) == 0
+    other = capsys.readouterr().out.strip()
+    assert "population: is missing, and there are several" in refused("raise", "--to", "5/1")
+    assert "never raised" in refused("raise", "--to", "5/1", "--population", other)
+    assert "has no budget in this ledger" in refused("join", people, "f" * 32)
+    assert said("join", people, other).startswith(f"Population {people}: ε 4, spent 4.5; nothing")
+    assert "both are one population already" in refused("join", other, people)
+    with Ledger(Path(path), machine_settings()) as ledger:
+        (account,) = ledger.accounts()
+        assert (account.joined, account.spent_epsilon) == (JOINED_AFTER, Fraction(9, 2))
+        assert [r.mechanism for r in ledger.releases()] == ["external"]
+        assert [step.after for step in account.raised] == [4]
+
+
+def test_accounts_that_are_declared_to_be_one_say_so(capsys: Said, tmp_path: Path) -> None:
+    path = str(tmp_path / "ledger.sqlite")
+    order = ["ledger", "open", "--ledger", path, "--budget", "3/1", "--label", "x"]
+    assert run(order) == run([*order, "--different-people"]) == 0
+    one, other = capsys.readouterr().out.split()
+    assert run(["ledger", "join", one, other, "--beforehand", "--ledger", path]) == 0
+    with Ledger(Path(path), machine_settings()) as ledger:
+        assert ledger.account(other).joined == JOINED_BEFORE
 
 
 def test_a_ledger_that_was_rolled_back_is_seen(capsys: Said, tmp_path: Path) -> None:

@@ -24,7 +24,9 @@ from explorer.release.ledger.settings import FileSettings
 from explorer.release.outputs import FORMATS, Written
 from explorer.release.plan import checked_plan
 from explorer.release.rows.reading import read_file
+from explorer.release.simulations import PROTOCOLS
 from explorer.release.wire import canonical
+from explorer.studies.registry import cards, get_study
 from explorer.ui.release.desk import Result
 from explorer.ui.release.files import CERTIFICATES, EXPORTS, certified, exported
 from tests.figures.reading import everything_in
@@ -220,6 +222,44 @@ def test_ids_are_compared_for_the_curator_alone(
     told = capsys.readouterr().out
     assert told.startswith("Curator only: 40 ids of this file are known in population ")
     assert said["population"] in told
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_what_is_only_simulated_is_written_as_a_stamped_plan_and_nothing_else(
+    release: Run, place: Place, tmp_path: Path, protocol: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is read, entered or spent, and no certificate made, whatever is asked."""
+    said = content(opened(place), "no such file.csv")
+    said["mechanism"] |= {"id": protocol, "parameters": {"domain": 40, "values": ["a"]}}
+    plan = write_plan(tmp_path, said)
+    before = {path.name for path in tmp_path.iterdir()}
+    capsys.readouterr()
+    for order in (["--spend", "1/2"], ["--rehearse", "10"], []):
+        assert release(*order, "--out", str(tmp_path / "out.json"), plan=plan) == 1
+        told = capsys.readouterr()
+        assert "is a simulation, not a release. " in told.err
+    assert {path.name for path in tmp_path.iterdir()} == before | {"out.simulation.json"}
+    written = json.loads((tmp_path / "out.simulation.json").read_text(encoding="utf-8"))
+    assert written["stamp"] == "simulation, not a release"
+    assert written["mechanism"]["parameters"] == said["mechanism"]["parameters"]
+    assert written["declared"] == said["declared"]
+    assert not {"population", "data"} & set(written)
+    central = written["instead"]
+    assert central is None or (central in MECHANISMS and f"({central})" in written["sentence"])
+    if protocol == "local.frequency/1":
+        assert told.err.strip().endswith(
+            "Here every user must add noise before sending. You already hold the data: release the "
+            "central histogram (histogram/1)"
+        )
+    with place.open() as ledger:
+        assert [entry.body["kind"] for entry in ledger.entries()] == ["budget"]
+
+
+def test_studies_name_simulations_that_there_are() -> None:
+    named = {get_study(card.id).simulated for card in cards()} - {""}
+    assert "local.frequency/1" in named
+    assert named <= set(PROTOCOLS)
+    assert not set(PROTOCOLS) & set(MECHANISMS)
 
 
 # -- what must not get out

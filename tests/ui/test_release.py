@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -175,6 +176,26 @@ def test_a_release_is_drawn_published_and_exported(window, qtbot, tmp_path, monk
     qtbot.waitUntil(lambda: len(page.books.entries.table.rows) == 6)
     assert page.books.balances.table.rows[0][4] == "ε = 0.25"
     assert check(window) == []
+
+
+def test_a_local_protocol_in_front_is_saved_as_a_simulation(
+    window, qtbot, tmp_path, monkeypatch
+) -> None:
+    """The door says that it is none of its own, and writes a stamped plan, no release."""
+    window.show_study("frequency")
+    page = page_of(window, qtbot)
+    (button,) = [b for b in page.unfinished.findChildren(QPushButton) if "simulation" in b.text()]
+    assert "Here every user must add noise before sending." in button.accessibleName()
+    saved = tmp_path / "PLAN.simulation.json"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(saved), ""))
+    button.click()
+    written = json.loads(saved.read_text())
+    assert written["stamp"] == "simulation, not a release"
+    assert written["mechanism"]["parameters"]["alpha"]
+    assert not page.desk.place.ledger.exists()
+    window.show_study("heatmap")
+    window.show_tool("release")
+    assert not page.unfinished.isVisible()
 
 
 def test_what_was_interrupted_is_given_back_or_goes_on(window, qtbot, tmp_path) -> None:

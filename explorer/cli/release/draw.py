@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from explorer.release.ledger.ledger import Ledger
     from explorer.release.outputs import Written
     from explorer.release.plan import Plan
+    from explorer.release.simulations import SimulationOnlyError
 
 
 @click.command("release")
@@ -74,13 +76,15 @@ def release_command(
     """Release something about real people, as PLAN.json says.
 
     The numbers are drawn in a process of its own with exact noise, stored in the ledger, and
-    written with their certificate. What was spent stays spent. Exit code 0: released; 1: refused
-    or failed; 2: wrongly asked.
+    written with their certificate. What was spent stays spent. Of local and shuffle protocols, and
+    of noise in floating point, a plan stamped "simulation" is written, and nothing else. Exit code
+    0: released; 1: refused or failed; 2: wrongly asked.
     """
     from explorer.release import places
     from explorer.release.door import Place
     from explorer.release.outputs import writer_for
     from explorer.release.plan import read_plan
+    from explorer.release.simulations import SimulationOnlyError
 
     chosen = {
         "--spend": spend, "--give-back": give_back, "--withdraw": withdraw,
@@ -92,7 +96,10 @@ def release_command(
     if out is not None:
         writer_for(out)
         check_folder(out, "--out")
-    plan = read_plan(plan_file)
+    try:
+        plan = read_plan(plan_file)
+    except SimulationOnlyError as error:
+        return _write_simulation(error, out or Path(plan_file.name))
     if rehearse is not None:
         return _rehearse(plan, rehearse, out)
     place = Place(ledger_file or places.default_ledger(), places.default_settings())
@@ -186,6 +193,16 @@ def _end(place: Place, give_back: str | None, withdraw: str | None) -> int:
             ledger.withdraw(withdraw)
             click.echo("Withdrawn. What it cost stays spent.")
     return 0
+
+
+def _write_simulation(error: SimulationOnlyError, beside: Path) -> int:
+    """Write the plan of what is no release, stamped so, and say what would be one."""
+    from explorer.files import write_whole
+
+    target = beside.with_name(f"{beside.stem}.simulation.json")
+    write_whole(target, f"{json.dumps(error.stamped, indent=1, ensure_ascii=False)}\n".encode())
+    say_written(target)
+    raise click.ClickException(str(error))
 
 
 def _rehearse(plan: Plan, users: int, out: Path | None) -> int:

@@ -28,7 +28,7 @@ _json_option = click.option("--json", "as_json", is_flag=True, help="Print every
 
 @click.group("ledger")
 def ledger_command() -> None:
-    """Show, check or export the ledger of what was released, or open an account in it.
+    """Show, check or export the ledger of what was released; open, raise or join accounts in it.
 
     Roll back disk and settings together (a virtual machine), or rewrite the whole chain, and only
     certificates that were given out before will show it.
@@ -46,7 +46,7 @@ def ledger_command() -> None:
 @_json_option
 def show_command(file: Path | None, all_entries: bool, weekly: str | None, as_json: bool) -> int:
     """Say what was spent, what remains and what would still fit."""
-    epsilon = None if weekly is None else _epsilon(weekly)
+    epsilon = None if weekly is None else positive(weekly)
     view, problem = _read(file)
     if as_json:
         click.echo(json.dumps(_as_json(view, problem, all_entries, epsilon), indent=2))
@@ -167,8 +167,8 @@ def open_command(
     from explorer.release import places
     from explorer.release.ledger.ledger import Ledger
 
-    limit = _epsilon(budget, "--budget")
-    at = _epsilon(delta or "1/1000000000", "--delta") if gate == "zcdp" else None
+    limit = positive(budget, "--budget")
+    at = positive(delta or "1/1000000000", "--delta") if gate == "zcdp" else None
     if delta is not None and gate == "sum":
         raise click.BadParameter("a sum gate has no δ", param_hint="--delta")
     path = file or places.default_ledger()
@@ -207,7 +207,8 @@ def _read(file: Path | None) -> tuple[View, str]:
     return view, behind(known, view.entries) if stored else ""
 
 
-def _epsilon(text: str, option: str = "--weekly") -> Fraction:
+def positive(text: str, option: str = "--weekly") -> Fraction:
+    """Return what a fraction says that an option was given, more than 0."""
     from explorer.release.errors import ReleaseError
     from explorer.release.wire import read_fraction
 

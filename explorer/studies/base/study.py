@@ -290,6 +290,8 @@ class Study(ABC):
     """What may be claimed, by quantity."""
     faces: ClassVar[Mapping[str, Face]] = MappingProxyType({})
     """What is shown first, by quantity (`explorer.studies.base.face`)."""
+    simulated: ClassVar[str] = ""
+    """Release id of what users would have to draw themselves, or is drawn inexactly; else empty."""
     short_names: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Names of at most 26 letters for curves, by key; of others the label stands for it."""
 

@@ -74,6 +74,7 @@ class CldpSgd(Study):
     """CLDP-SGD: what it spends, how it converges, and trained for real on digits."""
 
     id = "cldp-sgd"
+    simulated = "shuffle.learning/1"
     references = (
         text.ALGORITHM, text.PRIVACY, text.CONVERGENCE, text.FIGURE_5,
         text.R_INFINITY, text.R_ONE, text.LEMMA_8, text.R_TWO, text.R_TWO_CAP, text.COMPOSED,

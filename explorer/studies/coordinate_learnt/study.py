@@ -50,6 +50,7 @@ class CoordinateLearnt(Study):
     """Exact levels on a small domain, as tests and as odds."""
 
     id = "coordinate-learnt"
+    simulated = "local.coordinates/1"
     references = text.REFERENCES
     parameters = PARAMETERS
     quantities = QUANTITIES

@@ -81,6 +81,7 @@ class CoordinateMean(Study):
     """Error of M_mean and of better designs, their budgets, and what coordinates give away."""
 
     id = "coordinate-mean"
+    simulated = "local.coordinates/1"
     references = text.REFERENCES
     parameters = PARAMETERS
     quantities = QUANTITIES

@@ -57,6 +57,7 @@ class Frequency(Study):
     """Exact errors of GKRR, Hadamard response and Laplace noise, and where each of them wins."""
 
     id = "frequency"
+    simulated = "local.frequency/1"
     references = text.REFERENCES
     parameters = PARAMETERS
     quantities = QUANTITIES

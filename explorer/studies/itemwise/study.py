@@ -59,6 +59,7 @@ class ItemWise(Study):
     """α certified from α₀ and back: exact hops, Theorem 4.4, composition, the paper's forms."""
 
     id = "itemwise"
+    simulated = "shuffle.items/1"
     references = (
         text.EXACT, text.SORTED, text.PRODUCT, text.REFUTED, text.THEOREM_TIGHT,
         text.THEOREM_SIMPLE, text.THEOREM_PROOF, text.COMPOSED, text.PRINTED, text.NOISE,

@@ -58,6 +58,7 @@ class LinearQueries(Study):
     """Errors of K-norm and Gaussian noise under d_EM, with the query's Lipschitz constant."""
 
     id = "linear-queries"
+    simulated = "metric.sum/1"
     references = (
         text.LIPSCHITZ, text.K_NORM, text.ANALYTIC, text.TEXTBOOK, text.PRINTED, text.USER,
     )  # fmt: skip

@@ -61,6 +61,7 @@ class PrivateRegression(Study):
     """Least squares by Algorithm 3 on synthetic records or on the user's own table."""
 
     id = "private-regression"
+    simulated = "local.coordinates/1"
     references = text.REFERENCES
     parameters = PARAMETERS
     quantities = QUANTITIES

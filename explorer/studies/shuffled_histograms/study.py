@@ -47,6 +47,7 @@ class ShuffledHistograms(Study):
     """P_hist and P_zsum beside the local and the central model."""
 
     id = "histograms"
+    simulated = "shuffle.histogram/1"
     references = (
         text.THEOREM_32, text.THEOREM_31, text.EXACT, text.LAW, text.MESSAGES, text.TABLE_1,
         text.TABLE_2, text.CLAIMS, UNARY, LAPLACE, STABLE,

@@ -29,6 +29,7 @@ class UsersData(Study):
     """Releases of users' items, simulated with exact laws, and distances between data sets."""
 
     id = "users-data"
+    simulated = "metric.sum/1"
     references = text.REFERENCES
     parameters = PARAMETERS
     quantities = QUANTITIES

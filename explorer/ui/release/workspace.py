@@ -14,7 +14,6 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
-    QLabel,
     QMessageBox,
     QPushButton,
     QTabWidget,
@@ -33,6 +32,7 @@ from explorer.release.ledger.accounts import Release
 from explorer.release.ledger.errors import RefusedError
 from explorer.release.places import default_ledger, default_settings
 from explorer.release.plan import Plan
+from explorer.release.simulations import PROTOCOLS, STAMP, stamped
 from explorer.release.words import price_text
 from explorer.studies.registry import cards, get_study
 from explorer.ui.base.errors import Problem
@@ -116,10 +116,13 @@ class ReleaseWorkspace(Workspace):
         except ReleaseError as error:
             self._say(f"There is no whole plan yet. {sentence_of(error)}")
             return
-        path, _ = QFileDialog.getSaveFileName(self, "Save plan", "PLAN.json", "Plan (*.json)")
+        self._save(plan.as_json(), "PLAN.json")
+
+    def _save(self, content: dict[str, Any], name: str) -> None:
+        path, _ = QFileDialog.getSaveFileName(self, "Save plan", name, "Plan (*.json)")
         if path:
             try:
-                text = json.dumps(plan.as_json(), indent=2, ensure_ascii=False)
+                text = json.dumps(content, indent=2, ensure_ascii=False)
                 write_whole(Path(path), f"{text}\n".encode())
             except OSError as error:
                 self._failed(error)
@@ -148,8 +151,9 @@ class ReleaseWorkspace(Workspace):
         return QSize(240, 200)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Read the ledger: another window may have written to it."""
+        """Read the ledger: another window may have written to it, or a question is in front."""
         super().showEvent(event)
+        self._show_unfinished()
         if not self.desk.busy:
             self.desk.read()
 
@@ -342,18 +346,26 @@ class ReleaseWorkspace(Workspace):
                 widget.deleteLater()
         for notice in self._notices:
             self._rows.addWidget(styled_label("notes", notice, word_wrap=True))
+        protocol = PROTOCOLS.get(get_study(self._session.state.study).simulated)
+        if protocol is not None:
+            said = f"{protocol.label}, in front: {STAMP}. {protocol.sentence}"
+            self._rows.addWidget(_row(said, ("Save it as a simulation…", self._save_simulation)))
         front = self.result.result if self._made("result") else None
         shown = None if front is None else front.release.id
         left = [r for r in self.ledger.releases if r.state in UNFINISHED and r.id != shown]
         for release in left:
             self._rows.addWidget(self._unfinished_row(release))
-        self.unfinished.setVisible(bool(left or self._notices))
+        self.unfinished.setVisible(bool(left or self._notices or protocol))
+
+    def _save_simulation(self) -> None:
+        """Write what is in front as a plan that is no release, and says so."""
+        study = get_study(self._session.state.study)
+        asked = self._session.state.request_of(study.id)
+        values = {p.key: str(asked[p.key]) for p in study.parameters}
+        self._save(stamped(study.simulated, values, None, {}), "PLAN.simulation.json")
 
     def _unfinished_row(self, release: Release) -> QWidget:
-        row = QHBoxLayout(widget := QWidget())
-        row.setContentsMargins(0, 0, 0, 0)
         said = f"{UNFINISHED[release.state]}: {release.mechanism}, ε {rounded_up(release.epsilon)}"
-        row.addWidget(QLabel(f"{said}, {release.date}"), 1)
         if release.state == "reserved":
             give_back = lambda ledger: ledger.abandon(release.id)  # noqa: E731
             offered = (("Continue", partial(self._continue, release)),
@@ -362,12 +374,7 @@ class ReleaseWorkspace(Workspace):
             withdraw = lambda ledger: ledger.withdraw(release.id)  # noqa: E731
             offered = (("Open", partial(self._look_again, release)),
                        ("Withdraw", partial(self.desk.change, withdraw)))  # fmt: skip
-        for text, does in offered:
-            button = QPushButton(text)
-            button.setAccessibleName(f"{text}: {said}")
-            button.clicked.connect(lambda _=False, does=does: does())
-            row.addWidget(button)
-        return widget
+        return _row(f"{said}, {release.date}", *offered)
 
     def _continue(self, release: Release) -> None:
         """Draw a release that is prepared: as it was planned, from the file named on the page."""
@@ -387,3 +394,16 @@ class ReleaseWorkspace(Workspace):
         plan = self.plan.price_plan()
         if plan is not None:
             self.desk.audit(plan, runs, users)
+
+
+def _row(said: str, *offered: tuple[str, Callable[[], object]]) -> QWidget:
+    """Return something that is said, and buttons for what can be done with it."""
+    row = QHBoxLayout(widget := QWidget())
+    row.setContentsMargins(0, 0, 0, 0)
+    row.addWidget(styled_label("", said, word_wrap=True), 1)
+    for text, does in offered:
+        button = QPushButton(text)
+        button.setAccessibleName(f"{text}: {said}")
+        button.clicked.connect(lambda _=False, does=does: does())
+        row.addWidget(button)
+    return widget
