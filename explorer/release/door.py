@@ -25,7 +25,7 @@ from explorer.release.ledger.errors import DiskFullError, LedgerError, RefusedEr
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.people import OPENED
 from explorer.release.ledger.settings import FileSettings
-from explorer.release.plan import Plan, declared_of, made_plan
+from explorer.release.plan import Plan, kept_declared, made_plan
 from explorer.release.rows.reading import ReadFile, read_file
 
 DECLARED, CHOSEN = "declared", "chosen"
@@ -61,7 +61,7 @@ def enter(ledger: Ledger, plan: Plan) -> str:
     if not account.fits(plan.epsilon):
         raise RefusedError(plan.epsilon, account.remaining, account.largest_fit(), account.gate)
     release = ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.epsilon)
-    ledger.keep_beside(release, DECLARED, plan.declared.as_json())
+    ledger.keep_beside(release, DECLARED, plan.declared.kept())
     return release
 
 
@@ -78,7 +78,7 @@ def entered_plan(ledger: Ledger, release: str, data: Path = Path()) -> Plan:
         raise LedgerError(f"release {release}: what was declared is not kept; give its PLAN.json")
     return made_plan(
         entered.population, data, entered.mechanism, dict(entered.parameters or {}),
-        entered.epsilon, declared_of(declared),
+        entered.epsilon, kept_declared(declared),
     )  # fmt: skip
 
 
@@ -206,6 +206,7 @@ def certificate_of(ledger: Ledger, plan: Plan, release: str) -> dict[str, Any]:
         entered.tag or "",
         __version__,
         plan.declared.conditions,
+        plan.declared.evaluation,
     )
     return build(ledger.view(), release, stated)
 

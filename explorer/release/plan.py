@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,8 @@ TEXTS = (
     "title", "curator", "description", "intended_use", "label", "period", "region", "source_type",
 )  # fmt: skip
 """What is declared in words; `label` is that of the data."""
+DECLARED_ROWS = ("model and trust", "utility and bias", "data security")
+"""Rows of NIST SP 800-226 that the curator answers for, as no program can."""
 FORMAT_CHOICES = {
     "delimiter": tuple(DELIMITERS), "header": tuple(HEADERS), "encoding": tuple(ENCODINGS)
 }  # fmt: skip
@@ -57,11 +59,19 @@ class Declared:
     independent_of_data : bool
         Whether it is declared that no parameter was chosen by looking at the data.
     conditions : tuple of str
+    evaluation : mapping of str to str
+        Texts for those rows of NIST SP 800-226 that the curator answers for (`DECLARED_ROWS`). A
+        plan's file has no place for them: they are typed in the window, and kept with the release.
     """
 
     texts: Mapping[str, str]
     independent_of_data: bool
     conditions: tuple[str, ...]
+    evaluation: Mapping[str, str] = field(default_factory=dict)
+
+    def kept(self) -> dict[str, Any]:
+        """Return all of it, as it is kept with a release."""
+        return {**self.as_json(), "evaluation": dict(self.evaluation)}
 
     def as_json(self) -> dict[str, Any]:
         """Return it as a plan's ``declared``."""
@@ -245,6 +255,20 @@ def _check_columns(plan: Plan) -> None:
                 "columns", f"has no {name!r}, which {plan.mechanism.id} reads",
                 "name the file's columns in their order, this one among them",
             )  # fmt: skip
+
+
+def kept_declared(content: dict[str, Any]) -> Declared:
+    """Return what was declared of a release, as it was kept with it (`Declared.kept`).
+
+    Raises
+    ------
+    ParameterError
+        Naming the field, what is wrong and the remedy.
+    """
+    stated = dict(content)
+    rows = stated.pop("evaluation", {})
+    texts = {row: _text(rows[row], f"evaluation.{row}") for row in DECLARED_ROWS if row in rows}
+    return replace(declared_of(stated), evaluation=texts)
 
 
 def declared_of(content: object) -> Declared:

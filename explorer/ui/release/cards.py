@@ -50,20 +50,24 @@ class PointCard(QFrame):
         self.said = styled_label("muted", word_wrap=True)
         self.said.setMinimumWidth(120)
         self.rows = QVBoxLayout()
-        self.rows.setSpacing(5)
+        self.rows.setSpacing(4)
+        # what follows stands beside the title: so all five points are seen without scrolling
         head = QHBoxLayout()
-        head.addWidget(self.title)
-        head.addWidget(styled_label("muted", hint), 1)
+        head.setSpacing(8)
+        head.addWidget(self.title, 0, Qt.AlignmentFlag.AlignTop)
+        if hint:
+            head.addWidget(styled_label("muted", hint), 0, Qt.AlignmentFlag.AlignTop)
+        head.addWidget(self.said, 1)
         self.rows.addLayout(head)
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 7, 12, 8)
+        layout.setContentsMargins(12, 5, 12, 6)
         layout.setSpacing(12)
         layout.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
         layout.addLayout(self.rows, 1)
 
     def add(self, *parts: QWidget) -> None:
-        """Put parts below each other, and what follows last."""
-        for part in (*parts, self.said):
+        """Put parts below each other."""
+        for part in parts:
             self.rows.addWidget(part)
 
     def show_point(self, point: Point) -> None:

@@ -16,7 +16,7 @@ from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.ledger.accounts import Account, Release
 from explorer.release.ledger.errors import rounded_down
 from explorer.release.mechanisms import MECHANISMS
-from explorer.release.plan import TEXTS, Declared, Plan, made_plan
+from explorer.release.plan import DECLARED_ROWS, TEXTS, Declared, Plan, made_plan
 from explorer.release.words import price_text, sentence
 from explorer.ui.release.fields import (
     LABELS,
@@ -124,7 +124,8 @@ class Draft:
     def declared(self) -> Declared:
         """Return what the curator states."""
         texts = {name: self.text(name) for name in TEXTS}
-        return Declared(texts, self.independent, tuple(filter(None, self.conditions())))
+        rows = {row: self.text(row) for row in DECLARED_ROWS if self.text(row)}
+        return Declared(texts, self.independent, tuple(filter(None, self.conditions())), rows)
 
     def plan(self) -> Plan:
         """Return the plan that all of this is.

@@ -143,6 +143,16 @@ STATED = (
     Field("source_type", "Where they come from", "", needed=False),
 )
 """What the curator declares in words; all of it may be left empty."""
+EVALUATED = (
+    Field("model and trust", "NIST 800-226: model and trust", "", needed=False,
+          tip="Who is trusted with what; left empty: central, the curator holds the raw file"),
+    Field("utility and bias", "NIST 800-226: utility and bias", "", needed=False,
+          tip="For whom the result is rougher, such as small groups"),
+    Field("data security", "NIST 800-226: data security", "", needed=False,
+          tip="How the raw file is kept, and who gets at it"),
+)  # fmt: skip
+"""Rows that the tool can't answer for. They are no part of a PLAN.json, whose form is fixed."""
+CERTIFIED = (*STATED, *EVALUATED)
 
 
 def example_of(mechanism: str) -> dict[str, str]:
@@ -155,7 +165,7 @@ def example_of(mechanism: str) -> dict[str, str]:
 
 LABELS = {
     field.key: field.label
-    for fields in (*OF_MECHANISM.values(), FORMAT, STATED)
+    for fields in (*OF_MECHANISM.values(), FORMAT, STATED, EVALUATED)
     for field in fields
 } | {"epsilon": "ε", PEOPLE: "Expected people n₀"}  # fmt: skip
 

@@ -32,11 +32,11 @@ from explorer.ui.base.theme import Theme
 from explorer.ui.release.cards import PointCard, TypedFields, row_of
 from explorer.ui.release.draft import Draft, LedgerState, points, sentence_of
 from explorer.ui.release.fields import (
+    CERTIFIED,
     EXAMPLE,
     FORMAT,
     OF_MECHANISM,
     PEOPLE,
-    STATED,
     Field,
     example_of,
     read_people,
@@ -98,8 +98,8 @@ class PlanPage(QWidget):
         self._build_points()
         self._build_foot()
         column = QVBoxLayout(inner := QWidget())
-        column.setContentsMargins(12, 4, 12, 8)
-        column.setSpacing(8)
+        column.setContentsMargins(12, 4, 12, 4)
+        column.setSpacing(5)
         for card in self.cards:
             column.addWidget(card)
         column.addStretch(1)
@@ -192,10 +192,10 @@ class PlanPage(QWidget):
         self.browse.clicked.connect(self._browse)
         self.form = TypedFields()
         self.form.offer(FORMAT, self.draft.text)
-        self.stated = Section("For the certificate: title, who releases it, what it is for")
+        self.stated = Section("For the certificate: title, who releases it, NIST SP 800-226")
         self.stated.set_open(False)
         self.texts = TypedFields(2)
-        self.texts.offer(STATED, self.draft.text)
+        self.texts.offer(CERTIFIED, self.draft.text)
         self.stated.rows.addWidget(self.texts)
         file.add(row_of(self.path, self.browse), self.form, self.stated)
         for fields in (self.own, self.rest, self.form, self.texts):

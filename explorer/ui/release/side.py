@@ -56,7 +56,7 @@ class Side(QScrollArea):
         self.good = styled_label("", word_wrap=True)
         column = QVBoxLayout(inner := QWidget())
         column.setContentsMargins(14, 10, 12, 10)
-        column.setSpacing(6)
+        column.setSpacing(5)
         pictures = QHBoxLayout()
         pictures.setSpacing(5)
         for picture in self.pictures:
@@ -131,7 +131,7 @@ def _heading(text: str) -> QLabel:
     font = label.font()
     font.setBold(True)
     label.setFont(font)
-    label.setContentsMargins(0, 8, 0, 0)
+    label.setContentsMargins(0, 6, 0, 0)
     return label
 
 
@@ -142,14 +142,15 @@ def error_lines(errors: Sequence[dict[str, Any]]) -> list[str]:
         by_width = sorted(few, key=lambda one: int(one["half_width"]))
         chosen = (few[0], by_width[-1], by_width[0], few[-1])
         few = [one for one in few if any(one is kept for kept in chosen)]
-    found = []
+    found: list[str] = []
+    before = None
     for one in few:
         chance = Fraction(one["probability"])
+        if chance != before:
+            found.append(f"{chance.numerator} times in {chance.denominator} within:")
+            before = chance
         quantity = str(one["quantity"]).replace("_", " ")
-        found.append(
-            f"{quantity}: ±{int(one['half_width']):,}, {chance.numerator} times in "
-            f"{chance.denominator}"
-        )
+        found.append(f"{quantity}: ±{int(one['half_width']):,}")
     return found
 
 

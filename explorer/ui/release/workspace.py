@@ -117,6 +117,10 @@ class ReleaseWorkspace(Workspace):
             self._say(f"There is no whole plan yet. {sentence_of(error)}")
             return
         self._save(plan.as_json(), "PLAN.json")
+        if plan.declared.evaluation:
+            self._say(
+                "A plan’s file has no place for the texts on NIST SP 800-226: type them here."
+            )
 
     def _save(self, content: dict[str, Any], name: str) -> None:
         path, _ = QFileDialog.getSaveFileName(self, "Save plan", name, "Plan (*.json)")
