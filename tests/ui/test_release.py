@@ -219,7 +219,8 @@ def test_a_local_protocol_in_front_is_saved_as_a_simulation(
     """The door says that it is none of its own, and writes a stamped plan, no release."""
     window.show_study("frequency")
     page = page_of(window, qtbot)
-    (button,) = [b for b in page.unfinished.findChildren(QPushButton) if "simulation" in b.text()]
+    buttons = page.unfinished.findChildren(QPushButton)
+    (button,) = [b for b in buttons if "simulation" in b.text() and b.isVisible()]
     assert "Here every user must add noise before sending." in button.accessibleName()
     saved = tmp_path / "PLAN.simulation.json"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(saved), ""))
@@ -231,6 +232,28 @@ def test_a_local_protocol_in_front_is_saved_as_a_simulation(
     window.show_study("heatmap")
     window.show_tool("release")
     assert not page.unfinished.isVisible()
+
+
+def test_the_ledger_has_a_window_of_its_own(window, qtbot, tmp_path) -> None:
+    """Release ▸ Ledger…: the page of the tab, both the same after a change in either."""
+    page = page_of(window, qtbot)
+    place = page.desk.place
+    place.ledger.parent.mkdir(parents=True, exist_ok=True)
+    population = opened(place, budget=1)
+    window.menus.actions["release-ledger"].trigger()
+    ledger = page.ledger_window
+    assert ledger.isVisible()
+    assert page.front == "Plan"
+    qtbot.waitUntil(lambda: len(ledger.page.entries.table.rows) == 1)
+    assert ledger.page.balances.table.rows[0][2] == "ε = 1"
+    type_into(qtbot, ledger.page.amount, "2")
+    ledger.page.raising.click()
+    qtbot.waitUntil(lambda: page.ledger.account(population).budget == 2)
+    qtbot.waitUntil(lambda: len(ledger.page.entries.table.rows) == 2)
+    page.show_page("Ledger")
+    assert page.books.balances.table.rows[0][2] == "ε = 2"
+    assert check(ledger) == []
+    ledger.close()
 
 
 def test_what_was_interrupted_is_given_back_or_goes_on(window, qtbot, tmp_path) -> None:

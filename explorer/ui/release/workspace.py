@@ -13,9 +13,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
-    QHBoxLayout,
     QMessageBox,
-    QPushButton,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -36,13 +34,14 @@ from explorer.release.simulations import PROTOCOLS, STAMP, stamped
 from explorer.release.words import price_text
 from explorer.studies.registry import cards, get_study
 from explorer.ui.base.errors import Problem
-from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
 from explorer.ui.release.attack_page import AttackPage
 from explorer.ui.release.desk import ReleaseDesk, Result
 from explorer.ui.release.draft import LedgerState, refused, sentence_of
 from explorer.ui.release.ledger_page import LedgerPage
+from explorer.ui.release.ledger_window import LedgerWindow
+from explorer.ui.release.notices import Notices, Offer
 from explorer.ui.release.plan_page import PlanPage
 from explorer.ui.release.result_page import ResultPage
 
@@ -82,9 +81,7 @@ class ReleaseWorkspace(Workspace):
         self.plan = PlanPage(self._theme)
         self._folder: Callable[[], str] = window.files.folder
         self._data = window.data
-        self.unfinished = QWidget()
-        self._rows = QVBoxLayout(self.unfinished)
-        self._rows.setContentsMargins(12, 6, 12, 0)
+        self.unfinished = Notices()
         self.pages = QTabWidget(documentMode=True)
         self.pages.setObjectName("sides")
         self.pages.setAccessibleName("Pages of the release")
@@ -141,7 +138,10 @@ class ReleaseWorkspace(Workspace):
             self._say(WHY_NO_EXPORT)
 
     def show_part(self, key: str) -> None:
-        """Show a page, or ask to draw what is planned."""
+        """Show a page, the ledger's window, or ask to draw what is planned."""
+        if key == "ledger":
+            self.ledger_window.bring_up()
+            return
         self.show_page({"draw": "plan", "save": "plan"}.get(key, key).capitalize())
         if key == "save":
             self.save_plan()
@@ -158,8 +158,7 @@ class ReleaseWorkspace(Workspace):
         """Read the ledger: another window may have written to it, or a question is in front."""
         super().showEvent(event)
         self._show_unfinished()
-        if not self.desk.busy:
-            self.desk.read()
+        self._read_ledger()
 
     def close_workspace(self) -> None:
         """End what runs; a draw goes on to its end in its own process."""
@@ -185,14 +184,36 @@ class ReleaseWorkspace(Workspace):
 
     @cached_property
     def books(self) -> LedgerPage:
-        """The ledger."""
+        """The ledger, on its tab."""
+        return self._put("Ledger", self._ledger_page())
+
+    @cached_property
+    def ledger_window(self) -> LedgerWindow:
+        """The same in a window of its own."""
+        window = LedgerWindow(self._ledger_page(), self)
+        window.wanted.connect(self._read_ledger)
+        return window
+
+    def _ledger_page(self) -> LedgerPage:
         page = LedgerPage(self._theme)
         page.change_asked.connect(self.desk.change)
         page.opened.connect(self._look_again)
         page.failed.connect(self._failed)
         self.desk.entries_read.connect(page.show_entries)
+        self.desk.state_read.connect(page.show_ledger)
         page.show_ledger(self.ledger)
-        return self._put("Ledger", page)
+        return page
+
+    @property
+    def _ledger_seen(self) -> bool:
+        return self.front == "Ledger" or (
+            self._made("ledger_window") and self.ledger_window.isVisible()
+        )
+
+    def _read_ledger(self) -> None:
+        """Read balances anew; entries follow."""
+        if not self.desk.busy:
+            self.desk.read()
 
     @cached_property
     def attack(self) -> AttackPage:
@@ -252,8 +273,8 @@ class ReleaseWorkspace(Workspace):
 
     def _counted(self) -> None:
         """Say how often, where it is seen."""
-        if self.isVisible() and not self.desk.busy:
-            self.desk.read()
+        if self.isVisible():
+            self._read_ledger()
 
     def _copy_from_map(self) -> None:
         """Copy the map's box and ε, by this click alone, and remember that they are copies."""
@@ -278,10 +299,8 @@ class ReleaseWorkspace(Workspace):
         self.ledger = state
         self._notices = dict.fromkeys((*self._notices, *state.notices))
         self.plan.show_ledger(state)
-        if self._made("books"):
-            self.books.show_ledger(state)
         self._show_unfinished()
-        if self.front == "Ledger":
+        if self._ledger_seen:
             self.desk.read_entries()
 
     def _drawn(self, result: Result) -> None:
@@ -343,23 +362,16 @@ class ReleaseWorkspace(Workspace):
 
     def _show_unfinished(self) -> None:
         """Offer what was interrupted: prepared ones go on or are given back."""
-        while (item := self._rows.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
-        for notice in self._notices:
-            self._rows.addWidget(styled_label("notes", notice, word_wrap=True))
+        rows: list[tuple[str, list[Offer]]] = []
         protocol = PROTOCOLS.get(get_study(self._session.state.study).simulated)
         if protocol is not None:
             said = f"{protocol.label}, in front: {STAMP}. {protocol.sentence}"
-            self._rows.addWidget(_row(said, ("Save it as a simulation…", self._save_simulation)))
+            rows.append((said, [("Save it as a simulation…", self._save_simulation)]))
         front = self.result.result if self._made("result") else None
         shown = None if front is None else front.release.id
         left = [r for r in self.ledger.releases if r.state in UNFINISHED and r.id != shown]
-        for release in left:
-            self._rows.addWidget(self._unfinished_row(release))
-        self.unfinished.setVisible(bool(left or self._notices or protocol))
+        rows += [self._unfinished_row(release) for release in left]
+        self.unfinished.show_rows(self._notices, rows)
 
     def _save_simulation(self) -> None:
         """Write what is in front as a plan that is no release, and says so."""
@@ -368,17 +380,21 @@ class ReleaseWorkspace(Workspace):
         values = {p.key: str(asked[p.key]) for p in study.parameters}
         self._save(stamped(study.simulated, values, None, {}), "PLAN.simulation.json")
 
-    def _unfinished_row(self, release: Release) -> QWidget:
+    def _unfinished_row(self, release: Release) -> tuple[str, list[Offer]]:
         said = f"{UNFINISHED[release.state]}: {release.mechanism}, ε {rounded_up(release.epsilon)}"
         if release.state == "reserved":
             give_back = lambda ledger: ledger.abandon(release.id)  # noqa: E731
-            offered = (("Continue", partial(self._continue, release)),
-                       ("Give back", partial(self.desk.change, give_back)))  # fmt: skip
+            offered: list[Offer] = [
+                ("Continue", partial(self._continue, release)),
+                ("Give back", partial(self.desk.change, give_back)),
+            ]
         else:
             withdraw = lambda ledger: ledger.withdraw(release.id)  # noqa: E731
-            offered = (("Open", partial(self._look_again, release)),
-                       ("Withdraw", partial(self.desk.change, withdraw)))  # fmt: skip
-        return _row(f"{said}, {release.date}", *offered)
+            offered = [
+                ("Open", partial(self._look_again, release)),
+                ("Withdraw", partial(self.desk.change, withdraw)),
+            ]
+        return f"{said}, {release.date}", offered
 
     def _continue(self, release: Release) -> None:
         """Draw a release that is prepared: as it was planned, from the file named on the page."""
@@ -398,16 +414,3 @@ class ReleaseWorkspace(Workspace):
         plan = self.plan.price_plan()
         if plan is not None:
             self.desk.audit(plan, runs, users)
-
-
-def _row(said: str, *offered: tuple[str, Callable[[], object]]) -> QWidget:
-    """Return something that is said, and buttons for what can be done with it."""
-    row = QHBoxLayout(widget := QWidget())
-    row.setContentsMargins(0, 0, 0, 0)
-    row.addWidget(styled_label("", said, word_wrap=True), 1)
-    for text, does in offered:
-        button = QPushButton(text)
-        button.setAccessibleName(f"{text}: {said}")
-        button.clicked.connect(lambda _=False, does=does: does())
-        row.addWidget(button)
-    return widget
