@@ -217,8 +217,10 @@ def publish(ledger: Ledger, plan: Plan, release: str) -> dict[str, Any]:
     Raises
     ------
     ReleaseError
-        If there is nothing to publish.
+        If there is nothing to publish, or it was withdrawn.
     """
+    if ledger.release(release).state == "withdrawn":
+        raise LedgerError(f"release {release}: it was withdrawn; what it cost stays spent")
     made = ledger.certificate(release)
     if made is None:
         made = certificate_of(ledger, plan, release)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from explorer.cli import run
 from explorer.release.ledger.accounts import JOINED_AFTER, JOINED_BEFORE
 from explorer.release.ledger.chain import GENESIS, chain_hashes
 from explorer.release.ledger.ledger import Ledger
+from explorer.release.ledger.locks import NOT_OFFERED
 from explorer.release.places import machine_settings
 from explorer.release.wire import canonical
 from tests.release.ledgers import CLOCK, FILE, released
@@ -129,6 +132,32 @@ def test_accounts_that_are_declared_to_be_one_say_so(capsys: Said, tmp_path: Pat
     assert run(["ledger", "join", one, other, "--beforehand", "--ledger", path]) == 0
     with Ledger(Path(path), machine_settings()) as ledger:
         assert ledger.account(other).joined == JOINED_BEFORE
+
+
+def test_without_locks_there_are_no_releases_and_ledgers_can_be_read(
+    capsys: Said, tmp_path: Path
+) -> None:
+    """On systems whose locks don't tell a process that died from one that draws."""
+    path = str(tmp_path / "ledger.sqlite")
+    order = ["ledger", "open", "--ledger", path, "--budget", "3/1", "--label", "x"]
+    assert run(order) == 0
+    capsys.readouterr()
+    start = (
+        "import sys; sys.modules['fcntl'] = None; from explorer.cli import run; "
+        "sys.exit(run(sys.argv[1:]))"
+    )
+
+    def said(*command: str) -> tuple[int, str]:
+        found = subprocess.run(
+            [sys.executable, "-c", start, *command, "--ledger", path],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return found.returncode, found.stderr
+
+    assert said("ledger", "raise", "--to", "4/1") == (
+        1, f"privacy-explorer: {NOT_OFFERED}\n",
+    )  # fmt: skip
+    assert said("ledger", "verify") == (0, "")
 
 
 def test_a_ledger_that_was_rolled_back_is_seen(capsys: Said, tmp_path: Path) -> None:

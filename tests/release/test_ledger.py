@@ -283,6 +283,9 @@ def test_ledger_and_key_are_for_their_owner_alone(folder: Path) -> None:
         export = canonical(exported(ledger.id, ledger.entries())).decode()
     assert len(key) == 64
     assert key not in export
+    (folder / "ledger.key").chmod(0o644)  # restored from a copy that kept no modes
+    with opened(folder):
+        assert stat.S_IMODE((folder / "ledger.key").stat().st_mode) == 0o600
     assert key.encode() not in _stored(folder).read_bytes()
     assert bytes.fromhex(key) not in _stored(folder).read_bytes()
 

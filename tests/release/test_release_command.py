@@ -185,6 +185,12 @@ def test_interrupted_releases_are_named_and_resumed_or_given_back(
         states = [ledger.release(one).state for one in (first, second, third)]
         assert states == ["withdrawn", "abandoned", "published"]
         assert ledger.account(plan.population).spent_epsilon == 1
+    Path(out).unlink()
+    assert (
+        release("--resume", first, "--out", out) == 1
+    )  # as in the window, it does not leave again
+    assert f"release {first}: it was withdrawn; what it cost stays spent" in capsys.readouterr().err
+    assert not Path(out).exists()
 
 
 def test_a_rehearsal_reads_and_spends_nothing_and_says_so(

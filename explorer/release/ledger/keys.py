@@ -10,6 +10,7 @@ import hmac
 import os
 import unicodedata
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def key_file(ledger: Path) -> Path:
 
 
 def read_key(path: Path) -> bytes | None:
-    """Return a key, or None if there is no such file.
+    """Return a key, or None if there is no such file; from then on it is its owner's alone.
 
     Raises
     ------
@@ -35,6 +36,9 @@ def read_key(path: Path) -> bytes | None:
     """
     try:
         text = path.read_bytes()
+        if path.stat().st_mode & 0o077:  # copied by what does not keep modes: others could read it
+            with suppress(OSError):
+                path.chmod(0o600)
     except FileNotFoundError:
         return None
     except OSError as error:

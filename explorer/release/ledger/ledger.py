@@ -14,7 +14,7 @@ from typing import Any
 
 from explorer.release.ledger.accounts import JOINED_AFTER, UNITS
 from explorer.release.ledger.errors import LedgerError
-from explorer.release.ledger.locks import DrawLock
+from explorer.release.ledger.locks import DrawLock, need_locks
 from explorer.release.ledger.opening import open_ledger
 from explorer.release.ledger.reading import LedgerReading
 from explorer.release.ledger.settings import Memory, Settings
@@ -73,8 +73,9 @@ class Ledger(LedgerReading):
         Raises
         ------
         LedgerError
-            If the file is no ledger or can't be written to.
+            If the file is no ledger or can't be written to, or this system has no locks.
         """
+        need_locks()
         self.path, self._random = path, random_bytes
         self._drawing: dict[str, DrawLock] = {}
         self._con = con = connect(path)

@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
+
+from explorer.release.ledger.errors import LedgerError
+
+with contextlib.suppress(ImportError):  # ledgers and certificates can be checked all the same
+    import fcntl
+
+NOT_OFFERED = (
+    "releases are not offered on this system, as its locks do not tell a process that died from "
+    "one that draws; use Linux or macOS"
+)
+
+
+def not_offered() -> str:
+    """Return why there can be no release on this system, "" if there can."""
+    return "" if "fcntl" in globals() else NOT_OFFERED
+
+
+def need_locks() -> None:
+    """Raise LedgerError where there can be no release."""
+    if said := not_offered():
+        raise LedgerError(said)
 
 
 @contextlib.contextmanager

@@ -28,10 +28,11 @@ from explorer.release.door import Place
 from explorer.release.errors import ReleaseError
 from explorer.release.ledger.accounts import Release
 from explorer.release.ledger.errors import RefusedError
+from explorer.release.ledger.locks import not_offered
 from explorer.release.places import default_ledger, default_settings
 from explorer.release.plan import Plan
 from explorer.release.simulations import PROTOCOLS, STAMP, stamped
-from explorer.release.words import price_text
+from explorer.release.words import price_text, sentence
 from explorer.studies.registry import cards, get_study
 from explorer.ui.base.errors import Problem
 from explorer.ui.base.theme import Theme
@@ -77,7 +78,7 @@ class ReleaseWorkspace(Workspace):
         self.desk = ReleaseDesk(window.service, place, self)
         self.ledger = LedgerState(place)
         self.asking: QMessageBox | None = None
-        self._notices: dict[str, None] = {}
+        self._notices = dict.fromkeys(filter(None, [sentence(not_offered())]))
         self.plan = PlanPage(self._theme)
         self._folder: Callable[[], str] = window.files.folder
         self._data = window.data
