@@ -11,22 +11,27 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from explorer.release.door import Place
+from explorer.release.ledger.ledger import Ledger
+from explorer.release.ledger.settings import FileSettings
 from explorer.release.places import default_ledger, default_settings
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
 
-
-def own_place() -> Place:
-    """Return the user's own ledger."""
-    return Place(default_ledger(), default_settings())
+# The door and its mechanisms are not imported: the window counts a look while it shows the first
+# map, and would stumble over them.
 
 
-def count_look(data: CheckinData, place: Place | None = None) -> None:
+def count_look(data: CheckinData, path: Path | None = None, settings: Path | None = None) -> None:
     """Keep that the true map of check-ins was shown; of made-up people nothing is kept.
 
     Several files that were opened as one are kept each: any of them may be released from.
+
+    Parameters
+    ----------
+    data : CheckinData
+    path, settings : Path, optional
+        Of the ledger, and of what this machine remembers; the user's own if omitted.
 
     Raises
     ------
@@ -41,9 +46,9 @@ def count_look(data: CheckinData, place: Place | None = None) -> None:
         hashes = {data.fingerprint}
     else:
         hashes = {_sha256(part.path) for part in data.files.parts}
-    place = place or own_place()
-    place.ledger.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with place.open() as ledger:
+    path = path or default_ledger()
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with Ledger(path, FileSettings(settings or default_settings())) as ledger:
         for sha256 in sorted(hashes):
             ledger.known.shown(sha256)
 

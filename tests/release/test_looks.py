@@ -18,7 +18,8 @@ from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.keys import key_file
 from explorer.release.ledger.people import FIXED, OPENED
 from explorer.release.ledger.settings import FileSettings, Memory, remembered
-from explorer.release.looks import count_look, own_place
+from explorer.release.looks import count_look
+from explorer.release.places import default_ledger, default_settings
 from tests.release.plans import opened, place_in, plan_of, write_rows
 
 
@@ -51,10 +52,12 @@ def _chosen(place: Place, path: Path) -> tuple[str, int]:
 def test_a_look_is_kept_of_every_file_that_was_opened(tmp_path: Path) -> None:
     place = place_in(tmp_path / "new folder")
     one, two = (write_rows(tmp_path / f"{name}.csv", seed=k) for k, name in enumerate("ab"))
-    count_look(_opened((one,), _sha256(one)), place)
-    count_look(_opened((one, two), "of both together"), place)
-    count_look(_opened((two,), ""), place)  # opened without looking for its fingerprint
-    count_look(_opened((one,), _sha256(one), synthetic=True), place)
+    count_look(_opened((one,), _sha256(one)), place.ledger, place.settings)
+    count_look(_opened((one, two), "of both together"), place.ledger, place.settings)
+    count_look(
+        _opened((two,), ""), place.ledger, place.settings
+    )  # opened without looking for its fingerprint
+    count_look(_opened((one,), _sha256(one), synthetic=True), place.ledger, place.settings)
     assert (_shown(place, one), _shown(place, two)) == (2, 2)
     assert _chosen(place, one) == (OPENED, 2)
 
@@ -71,7 +74,7 @@ def test_a_look_that_another_ledger_has_is_told(tmp_path: Path) -> None:
     assert _chosen(other, fresh) == (FIXED, 0)
     later = write_rows(tmp_path / "later.csv", seed=10)
     for _ in range(2):
-        count_look(_opened((later,), _sha256(later)), mine)
+        count_look(_opened((later,), _sha256(later)), mine.ledger, mine.settings)
     with other.open() as ledger:  # planned with the other files, before these were opened at all
         population = ledger.accounts()[0].population
         plan = plan_of(population, later, epsilon="1/4")
@@ -106,9 +109,9 @@ def test_a_command_that_prints_what_is_true_counts(
     rows.write_text(f"user,time,lat,lon\n{cut}\n", encoding="utf-8")
     asked = ["heatmap", str(rows), "--no-cache", "--json", "--region", "40.5,-74.2,40.9,-73.7"]
     assert run(asked) == 0
-    assert _shown(own_place(), rows) == 1
+    assert _shown(Place(default_ledger(), default_settings()), rows) == 1
     assert run(["heatmap", "sample", "--json"]) == 0
-    place = own_place()
+    place = Place(default_ledger(), default_settings())
     place.ledger.write_bytes(b"no ledger at all, whatever stands here" * 30)
     capsys.readouterr()
     assert run(asked) == 0

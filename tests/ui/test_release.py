@@ -16,8 +16,8 @@ from explorer.release.certificate.schema import read_certificate
 from explorer.release.certificate.verify import verify
 from explorer.release.door import enter
 from explorer.release.ledger.view import read_ledger
-from explorer.release.looks import own_place
 from explorer.release.mechanisms import MECHANISMS
+from explorer.release.places import default_ledger
 from explorer.release.plan import read_plan
 from explorer.release.process import draw_apart
 from explorer.release.rehearsal import rehearse
@@ -92,7 +92,7 @@ def test_nothing_of_the_file_or_the_map_fills_the_page(window, qtbot, tmp_path) 
     window.files.open_data(rows)
     qtbot.waitUntil(lambda: window.data.current.basename == rows.name and not window.busy)
     # that its true map was shown is counted, whether there is the tab by then or not
-    qtbot.waitUntil(lambda: own_place().ledger.exists())
+    qtbot.waitUntil(lambda: default_ledger().exists())
     window.show_study("heatmap")
     page = page_of(window, qtbot)
     assert set(texts(page)) <= {""}
