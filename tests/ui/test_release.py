@@ -324,9 +324,17 @@ def test_the_same_ids_in_another_account_are_told_and_joined(window, qtbot, tmp_
     fill_in(page, qtbot, other)
     who = page.plan.who.accounts
     who.setCurrentIndex(who.findData(population))
-    qtbot.waitUntil(page.plan.compare.isEnabled)
+    qtbot.waitUntil(page.plan.draw.isEnabled)
+    # it was asked whose data these are: so their ids are compared before anything is spent
+    page.plan.draw.click()
+    qtbot.waitUntil(lambda: page.asking is not None)
+    assert "40 in “People of the tests”" in page.asking.text()
+    page.asking.reject()
+    qtbot.waitUntil(lambda: page.asking is None)
+    assert "40 in “People of the tests”" in page.plan.cards[0].said.text()
     page.plan.compare.click()
-    qtbot.waitUntil(lambda: "40 in “People of the tests”" in page.plan.cards[0].said.text())
+    qtbot.waitUntil(lambda: not page.desk.busy)
+    assert page.asking is None
     page.show_page("Ledger")
     qtbot.waitUntil(lambda: not page.desk.busy)
     books = page.books
@@ -335,3 +343,6 @@ def test_the_same_ids_in_another_account_are_told_and_joined(window, qtbot, tmp_
     books.joining.click()
     qtbot.waitUntil(lambda: len(page.ledger.accounts) == 1)
     assert page.ledger.accounts[0].remaining == 1 - first.epsilon
+    # what was released about either is charged to, and shown of, both
+    account = page.ledger.accounts[0].population
+    assert [r.id for r in page.ledger.of_account(account)] == [release]

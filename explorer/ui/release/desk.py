@@ -260,7 +260,7 @@ class ReleaseDesk(QObject):
                 known = ledger.known.file(self.fingerprint)
             return LedgerState(
                 self.place, True, ledger.problem, tuple(ledger.notices), ledger.accounts(),
-                ledger.releases(), known.shown if known else 0, ledger.id,
+                ledger.releases(), ledger.book("").joined, known.shown if known else 0, ledger.id,
             )  # fmt: skip
 
     def _draw(self, plan: Plan, release: str, task: Task) -> tuple[Result, LedgerState]:

@@ -6,7 +6,7 @@ Nothing is ever put in here from the data: a value of the map gets in by a click
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from explorer.release.certificate.numbers import rounded_up
 from explorer.release.door import Place
 from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.ledger.accounts import Account, Release
+from explorer.release.ledger.differencing import overlaps
 from explorer.release.ledger.errors import rounded_down
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.plan import DECLARED_ROWS, TEXTS, Declared, Plan, made_plan
@@ -28,6 +29,14 @@ from explorer.ui.release.fields import (
 
 NOBODY = "0" * 32
 """Population of a rehearsal."""
+TITLES = {
+    "Who is protected": "",
+    "What is released": "",
+    "Chosen without looking": "Fill in what you know, not what you saw.",
+    "Price": "",
+    "The file": "Nothing is found out from it: say how it is written.",
+}
+"""Of the five points, with what is said beside."""
 COPIED = "{names} taken from the map of the data by a click."
 COPIED_NAMES = {"box": "The box was", "epsilon": "ε was"}
 
@@ -45,6 +54,8 @@ class LedgerState:
     notices : tuple of str
     accounts : tuple of Account
     releases : tuple of Release
+    joined : mapping of str to str
+        From a population to the one it was joined to.
     shown : int
         How often the true map of the file open in the window was shown.
     id : str
@@ -56,6 +67,7 @@ class LedgerState:
     notices: tuple[str, ...] = ()
     accounts: tuple[Account, ...] = ()
     releases: tuple[Release, ...] = ()
+    joined: Mapping[str, str] = field(default_factory=dict)
     shown: int = 0
     id: str = ""
 
@@ -64,8 +76,13 @@ class LedgerState:
         return next((a for a in self.accounts if a.population == population), None)
 
     def of_account(self, population: str) -> list[Release]:
-        """Return releases about a population."""
-        return [r for r in self.releases if r.population == population]
+        """Return releases that are charged to an account, those of accounts joined to it too."""
+        return [r for r in self.releases if self._charged(r.population) == population]
+
+    def _charged(self, population: str) -> str:
+        while population in self.joined:
+            population = self.joined[population]
+        return population
 
 
 @dataclass(frozen=True)
@@ -238,6 +255,22 @@ def _price(draft: Draft, ledger: LedgerState) -> Point:
     if not account.fits(plan.epsilon):
         return Point(False, refused(account))
     return Point(True, price_text(plan, account))
+
+
+def earlier_lines(
+    account: Account, counted: Sequence[Release], plan: Plan | None
+) -> tuple[str, ...]:
+    """Return what is left in a few words, then lines about earlier releases and what they share."""
+    left, of = rounded_down(account.remaining), rounded_down(account.budget)
+    said = f"{len(counted)} earlier, {left} left of {of}"
+    few = [
+        f"{rounded_up(r.epsilon)} on {r.date[:10]} "
+        f"({MECHANISMS[r.mechanism].label if r.mechanism in MECHANISMS else 'elsewhere'})"
+        for r in counted[-4:]
+    ]
+    met = [] if plan is None else overlaps(plan.parameters(), plan.epsilon, counted)
+    first = f"{said}: {', '.join(few)}" if few else said
+    return said, first, *(overlap.sentence for overlap in met[-2:])
 
 
 def refused(account: Account) -> str:

@@ -117,6 +117,9 @@ OF_MECHANISM: Mapping[str, tuple[Field, ...]] = {
     ),
 }  # fmt: skip
 """By mechanism, what is needed first."""
+PEOPLE_FIELD = Field(
+    PEOPLE, "Expected people n₀", "500", tip="As you expect, never counted: rehearsals have so many"
+)
 TAKE_PEOPLE = ("heatmap.pyramid/1",)
 """Mechanisms of which n₀ is a parameter."""
 

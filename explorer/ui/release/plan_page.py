@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
 from explorer.release.certificate.numbers import rounded_up
 from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.ledger.accounts import SPENT
-from explorer.release.ledger.differencing import overlaps
 from explorer.release.ledger.errors import rounded_down
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Shown
@@ -30,14 +29,14 @@ from explorer.release.plan import Plan
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.release.cards import PointCard, TypedFields, row_of
-from explorer.ui.release.draft import Draft, LedgerState, points, sentence_of
+from explorer.ui.release.draft import TITLES, Draft, LedgerState, earlier_lines, points, sentence_of
 from explorer.ui.release.fields import (
     CERTIFIED,
     EXAMPLE,
     FORMAT,
     OF_MECHANISM,
     PEOPLE,
-    Field,
+    PEOPLE_FIELD,
     example_of,
     read_people,
 )
@@ -47,17 +46,6 @@ from explorer.ui.release.who import WhoPart
 from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.section import Section
-
-TITLES = {
-    "Who is protected": "",
-    "What is released": "",
-    "Chosen without looking": "Fill in what you know, not what you saw.",
-    "Price": "",
-    "The file": "Nothing is found out from it: say how it is written.",
-}
-_PEOPLE = Field(
-    PEOPLE, "Expected people n₀", "500", tip="As you expect, never counted: rehearsals have so many"
-)
 
 
 class PlanPage(QWidget):
@@ -88,8 +76,9 @@ class PlanPage(QWidget):
         self.ledger: LedgerState | None = None
         self._busy = self._rehearsing = False
         self._fresh = True
-        self._compared = ("", "", "")
-        """Of which population and file ids were compared, and what came of it."""
+        self._compared = ("", "", "", "")
+        """Of which population and file ids were compared, what came of it, and what is wrong."""
+        self._then_draw = False
         self.cards = [
             PointCard(k, title, theme, hint) for k, (title, hint) in enumerate(TITLES.items(), 1)
         ]
@@ -144,7 +133,7 @@ class PlanPage(QWidget):
         self.compare = QPushButton("Compare the file’s ids with those of other accounts")
         self.compare.setObjectName("link")
         self.compare.setToolTip("Seen by you alone; once the five points are answered")
-        self.compare.clicked.connect(lambda: self.compare_asked.emit(self.draft.plan()))
+        self.compare.clicked.connect(lambda: self._compare(then_draw=False))
         who.add(self.who, self.compare)
 
         self.mechanism = ChoiceBox("What is released")
@@ -254,14 +243,26 @@ class PlanPage(QWidget):
         """Tell the curator alone whether people of this file are in other accounts."""
         known = {} if self.ledger is None else {a.population: a for a in self.ledger.accounts}
         names = [f"{n:,} in “{known[p].label}”" for p, n in found.items() if p in known]
-        said = "No id of this file is known in another account."
+        said, wrong = "No id of this file is known in another account.", ""
         if names:
-            said = (
+            said = wrong = (
                 f"Of this file’s ids are {', '.join(names)}. If they are the same people, join the "
                 "accounts (Ledger): what was spent adds, and the smaller limit holds."
             )
-        self._compared = (self.draft.population, self.draft.text("data"), said)
+        self._compared = (*self._about, said, wrong)
         self.update_page()
+        if self._then_draw:
+            self._then_draw = False
+            self._draw()
+
+    @property
+    def _about(self) -> tuple[str, str]:
+        return self.draft.population, self.draft.text("data")
+
+    @property
+    def same_people(self) -> str:
+        """What the curator is told if people of this file are in other accounts; else empty."""
+        return self._compared[3] if self._compared[:2] == self._about else ""
 
     def show_rehearsals(self, shown: list[Shown]) -> None:
         """Show what came of a rehearsal."""
@@ -286,9 +287,8 @@ class PlanPage(QWidget):
             if point is not None:
                 card.show_point(point)
         missing = sum(not card.ok for card in self.cards)
-        *compared, said = self._compared
-        if said and compared == [self.draft.population, self.draft.text("data")]:
-            self.cards[0].said.setText(said)
+        if self._compared[2] and self._compared[:2] == self._about:
+            self.cards[0].said.setText(self._compared[2])
         colours = self._theme.chrome
         edge = colours.bad if missing else colours.good
         self.head.setStyleSheet(f"QFrame#answer {{ border-left-color: {edge}; }}")
@@ -349,19 +349,12 @@ class PlanPage(QWidget):
         costs = [r.epsilon**power / power for r in counted]
         budget = account.budget or 1
         asked = 0 if plan is None else plan.epsilon**power / power
-        left = rounded_down(account.remaining)
-        said = f"{len(costs)} earlier, {left} left of {rounded_down(account.budget)}"
+        said, *lines = earlier_lines(account, counted, plan)
         self.bar.show_shares([float(c / budget) for c in costs], float(asked / budget), said)
-        lines = [f"{said}: " + ", ".join(f"{rounded_up(r.epsilon)} on {r.date[:10]} "
-                 f"({MECHANISMS[r.mechanism].label if r.mechanism in MECHANISMS else 'elsewhere'})"
-                 for r in counted[-4:])] if counted else [said]  # fmt: skip
-        if plan is not None:
-            met = overlaps(plan.parameters(), plan.epsilon, counted)
-            lines += [overlap.sentence for overlap in met[-2:]]
-            if not account.fits(plan.epsilon) and account.largest_fit():
-                self.fit.setText(f"Use what fits: ε = {rounded_down(account.largest_fit())}")
-                self.fit.setVisible(True)
         self.earlier.setText("\n".join(lines))
+        if plan is not None and not account.fits(plan.epsilon) and account.largest_fit():
+            self.fit.setText(f"Use what fits: ε = {rounded_down(account.largest_fit())}")
+            self.fit.setVisible(True)
 
     def _say(self, card: PointCard, said: str) -> None:
         card.said.setText(said)
@@ -381,7 +374,7 @@ class PlanPage(QWidget):
         fields = OF_MECHANISM[self.draft.mechanism]
         needed = [f for f in fields if f.needed or f.key in ("values", "edges")]
         rest = [f for f in fields if f not in needed]
-        self.own.offer([*needed, _PEOPLE], self.draft.text)
+        self.own.offer([*needed, PEOPLE_FIELD], self.draft.text)
         self.rest.offer(rest, self.draft.text)
         names = ", ".join(f"{field.label[:1].lower()}{field.label[1:]}" for field in rest)
         self.more.set_title(f"More parameters: {names}")
@@ -416,4 +409,12 @@ class PlanPage(QWidget):
         except ReleaseError as error:
             self.words.setText(sentence_of(error))
             return
-        self.draw_asked.emit(plan)
+        several = self.ledger is not None and len(self.ledger.accounts) > 1
+        if several and self._compared[:2] != self._about:  # it was asked whose these are: point 1
+            self._compare(then_draw=True)
+        else:
+            self.draw_asked.emit(plan)
+
+    def _compare(self, *, then_draw: bool) -> None:
+        self._then_draw = then_draw
+        self.compare_asked.emit(self.draft.plan())

@@ -338,7 +338,8 @@ class ReleaseWorkspace(Workspace):
         if account is None:
             return
         spend = f"Spend {rounded_up(plan.epsilon)} and release"
-        self._confirm(price_text(plan, account), spend, partial(self._draw, plan))
+        said = "\n\n".join(filter(None, [self.plan.same_people, price_text(plan, account)]))
+        self._confirm(said, spend, partial(self._draw, plan))
 
     def _draw(self, plan: Plan) -> None:
         self.desk.draw(plan)
