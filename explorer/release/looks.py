@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 # map, and would stumble over them.
 
 
-def count_look(data: CheckinData, path: Path | None = None, settings: Path | None = None) -> None:
+def count_look(
+    data: CheckinData, path: Path | None = None, settings: Path | None = None
+) -> frozenset[str]:
     """Keep that the true map of check-ins was shown; of made-up people nothing is kept.
 
     Several files that were opened as one are kept each: any of them may be released from.
@@ -33,6 +35,11 @@ def count_look(data: CheckinData, path: Path | None = None, settings: Path | Non
     path, settings : Path, optional
         Of the ledger, and of what this machine remembers; the user's own if omitted.
 
+    Returns
+    -------
+    frozenset of str
+        SHA-256 of the files, in hexadecimal digits.
+
     Raises
     ------
     ReleaseError
@@ -41,7 +48,7 @@ def count_look(data: CheckinData, path: Path | None = None, settings: Path | Non
         If a file is gone by now, or there can be no folder for the ledger.
     """
     if data.synthetic:
-        return
+        return frozenset()
     if data.fingerprint and not data.files.together:
         hashes = {data.fingerprint}
     else:
@@ -51,6 +58,7 @@ def count_look(data: CheckinData, path: Path | None = None, settings: Path | Non
     with Ledger(path, FileSettings(settings or default_settings())) as ledger:
         for sha256 in sorted(hashes):
             ledger.known.shown(sha256)
+    return frozenset(hashes)
 
 
 def _sha256(path: Path) -> str:

@@ -53,7 +53,8 @@ def test_a_look_is_kept_of_every_file_that_was_opened(tmp_path: Path) -> None:
     place = place_in(tmp_path / "new folder")
     one, two = (write_rows(tmp_path / f"{name}.csv", seed=k) for k, name in enumerate("ab"))
     count_look(_opened((one,), _sha256(one)), place.ledger, place.settings)
-    count_look(_opened((one, two), "of both together"), place.ledger, place.settings)
+    both = _opened((one, two), "of both together")
+    assert count_look(both, place.ledger, place.settings) == {_sha256(one), _sha256(two)}
     count_look(
         _opened((two,), ""), place.ledger, place.settings
     )  # opened without looking for its fingerprint
@@ -125,7 +126,13 @@ def test_every_look_of_the_window_is_kept(tmp_path: Path, monkeypatch: pytest.Mo
     from explorer.ui.controllers import look_counter
 
     kept: list[str] = []
-    monkeypatch.setattr(look_counter, "_count", lambda data: kept.append(data.fingerprint))
+
+    def keep(data: Any) -> frozenset[str]:
+        if not data.synthetic:
+            kept.append(data.fingerprint)
+        return frozenset()
+
+    monkeypatch.setattr(look_counter, "_count", keep)
     counter = look_counter.LookCounter()
     for name in "abcdef":
         counter.count(SimpleNamespace(fingerprint=name, synthetic=name == "c"))  # type: ignore[arg-type]

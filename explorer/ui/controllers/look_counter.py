@@ -16,11 +16,17 @@ class LookCounter(QObject):
 
     Every look is kept, in order and beside the interface; the window waits for it when it closes.
 
+    Attributes
+    ----------
+    files : frozenset of str
+        SHA-256 of the files that were counted last; empty of made-up people.
+    problem : Exception or None
+        Why a look could not be kept.
+
     Signals
     -------
     counted()
     failed(Exception)
-        Also kept as `problem`, for whoever comes later.
     """
 
     counted = Signal()
@@ -28,21 +34,21 @@ class LookCounter(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.files: frozenset[str] = frozenset()
         self.problem: Exception | None = None
         self._closed = False
         self._thread = ThreadPoolExecutor(1, "looks")
 
     def count(self, data: CheckinData) -> None:
         """Keep one look at a file, unless it is made up."""
-        if not data.synthetic:
-            self._thread.submit(_count, data).add_done_callback(self._done)
+        self._thread.submit(_count, data).add_done_callback(self._done)
 
     def close(self) -> None:
         """Wait for what is still to be kept."""
         self._closed = True
         self._thread.shutdown()
 
-    def _done(self, future: Future[None]) -> None:
+    def _done(self, future: Future[frozenset[str]]) -> None:
         # in the thread that counts: signals reach the interface through its queue
         if self._closed:
             return
@@ -51,10 +57,13 @@ class LookCounter(QObject):
             self.problem = error
             self.failed.emit(error)
         else:
+            self.files = future.result()
             self.counted.emit()
 
 
-def _count(data: CheckinData) -> None:
+def _count(data: CheckinData) -> frozenset[str]:
+    if data.synthetic:
+        return frozenset()
     from explorer.release.looks import count_look  # late: here, in the thread
 
-    count_look(data)
+    return count_look(data)

@@ -86,8 +86,8 @@ class ReleaseDesk(QObject):
     def __init__(self, service: StudyService, place: Place, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._service, self.place = service, place
-        self.fingerprint = ""
-        """Of the file open in the window, "" of made-up people."""
+        self.looked_at: frozenset[str] = frozenset()
+        """SHA-256 of the files open in the window, none of made-up people."""
         self._ledger = LatestJob("release", self)
         self._trial = LatestJob("rehearsal", self, preempt_after_s=0)
         for job in (self._ledger, self._trial):
@@ -255,12 +255,12 @@ class ReleaseDesk(QObject):
         if not self.place.ledger.exists():
             return LedgerState(self.place)
         with self.place.open() as ledger:
-            known = None
-            if self.fingerprint and not ledger.problem:
-                known = ledger.known.file(self.fingerprint)
+            files = () if ledger.problem else self.looked_at
+            known = [file for sha256 in files if (file := ledger.known.file(sha256))]
+            shown = max((file.shown for file in known), default=0)
             return LedgerState(
                 self.place, True, ledger.problem, tuple(ledger.notices), ledger.accounts(),
-                ledger.releases(), ledger.book("").joined, known.shown if known else 0, ledger.id,
+                ledger.releases(), ledger.book("").joined, shown, ledger.id,
             )  # fmt: skip
 
     def _draw(self, plan: Plan, release: str, task: Task) -> tuple[Result, LedgerState]:

@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.checkins import CheckinData
 from explorer.engine.session.session import Session
 from explorer.files import write_whole
 from explorer.geography.plane import plain
@@ -78,10 +77,11 @@ class ReleaseWorkspace(Workspace):
         self.desk = ReleaseDesk(window.service, place, self)
         self.ledger = LedgerState(place)
         self.asking: QMessageBox | None = None
+        self._stale = False
         self._notices = dict.fromkeys(filter(None, [sentence(not_offered())]))
         self.plan = PlanPage(self._theme)
         self._folder: Callable[[], str] = window.files.folder
-        self._data = window.data
+        self._looks = window.data.looks
         self.unfinished = Notices()
         self.pages = QTabWidget(documentMode=True)
         self.pages.setObjectName("sides")
@@ -99,8 +99,7 @@ class ReleaseWorkspace(Workspace):
         layout.addWidget(self.unfinished)
         layout.addWidget(self.pages, 1)
         self._connect()
-        if self._data.current is not None:
-            self._data_loaded(self._data.current)
+        self.desk.looked_at = self._looks.files
 
     @classmethod
     def for_window(cls, window: WorkspaceHost) -> Self:
@@ -163,9 +162,8 @@ class ReleaseWorkspace(Workspace):
 
     def close_workspace(self) -> None:
         """End what runs; a draw goes on to its end in its own process."""
-        self._data.loaded.disconnect(self._data_loaded)
-        self._data.looks.counted.disconnect(self._counted)
-        self._data.looks.failed.disconnect(self._failed)
+        self._looks.counted.disconnect(self._counted)
+        self._looks.failed.disconnect(self._failed)
         self._theme.changed.disconnect(self.plan.update_page)
         self.desk.close()
         if self._made("result"):
@@ -213,7 +211,8 @@ class ReleaseWorkspace(Workspace):
 
     def _read_ledger(self) -> None:
         """Read balances anew; entries follow."""
-        if not self.desk.busy:
+        self._stale = self.desk.busy  # then after what runs: it must not take the place of another
+        if not self._stale:
             self.desk.read()
 
     @cached_property
@@ -259,21 +258,17 @@ class ReleaseWorkspace(Workspace):
         plan.copy_asked.connect(self._copy_from_map)
         plan.who.wanted.connect(desk.open_population)
         self.pages.currentChanged.connect(self._page_chosen)
-        self._data.loaded.connect(self._data_loaded)
-        self._data.looks.counted.connect(self._counted)
-        self._data.looks.failed.connect(self._failed)
-        if self._data.looks.problem is not None:
-            self._failed(self._data.looks.problem)
+        self._looks.counted.connect(self._counted)
+        self._looks.failed.connect(self._failed)
+        if self._looks.problem is not None:
+            self._failed(self._looks.problem)
         self._theme.changed.connect(plan.update_page)
 
     # From the window
 
-    def _data_loaded(self, data: CheckinData) -> None:
-        """Ask from now on how often the true map of this file was shown."""
-        self.desk.fingerprint = "" if data.synthetic else data.fingerprint
-
     def _counted(self) -> None:
-        """Say how often, where it is seen."""
+        """Say how often the map of the files in front was shown, where it is seen."""
+        self.desk.looked_at = self._looks.files
         if self.isVisible():
             self._read_ledger()
 
@@ -322,6 +317,8 @@ class ReleaseWorkspace(Workspace):
         if self._made("attack"):
             self.attack.show_busy(self.desk.rehearsing)
         self.unfinished.setEnabled(not self.desk.busy)
+        if self._stale:
+            self._read_ledger()
 
     def _page_chosen(self) -> None:
         if self.front == "Ledger":
