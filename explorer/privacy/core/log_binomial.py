@@ -130,7 +130,7 @@ def log_pmf_at(m: float, trials: float, log_p: float, log_q: float) -> float:
         return trials * log_p
     p, q = math.exp(log_p), math.exp(log_q)
     if p > 1e-290 and q > 1e-290:
-        exponent = -_deviance_at(m, trials * p) - _deviance_at(rest, trials * q)
+        exponent = -deviance_at(m, trials * p) - deviance_at(rest, trials * q)
     else:
         exponent = m * (log_p + math.log(trials / m)) + rest * (log_q + math.log(trials / rest))
     return (
@@ -149,7 +149,8 @@ def _stirling_error_at(m: float) -> float:
     return (1 / 12 - u * (1 / 360 - u * (1 / 1260 - u * (1 / 1680 - u / 1188)))) / m
 
 
-def _deviance_at(x: float, mean: float) -> float:
+def deviance_at(x: float, mean: float) -> float:
+    """Return `deviance` of one number."""
     v = (x - mean) / mean
     if abs(v) >= 0.03:
         return mean * ((1 + v) * math.log1p(v) - v)

@@ -38,7 +38,7 @@ def test_closed_forms_lie_above_the_sums():
         group = SortedGroup(m, n, 0.0, 1.0, Clones.STRONGER)
         for x in (0.0, 0.2, 0.5):
             closed = float(group._log_rates_closed(alpha, a0, np.array([x]))[0])
-            exact = group._log_rates(alpha, a0, x, x)[0]
+            exact = float(group._log_rates(alpha, a0, np.array([x, x]))[0][0])
             assert math.isfinite(closed)
             assert exact <= closed < exact + 0.2
 

@@ -14,7 +14,12 @@ from explorer.privacy import user_metric as um
 from explorer.privacy.shuffling.clones import shuffled_delta
 from explorer.privacy.spaces import Clustered
 from explorer.privacy.user_metric.hops import mean_excess
-from explorer.privacy.user_metric.hops.mean_excess import _closed_form, _tilt, log_mean_excess
+from explorer.privacy.user_metric.hops.mean_excess import (
+    _closed_form,
+    _tilt,
+    log_mean_excess,
+    log_mean_excesses,
+)
 
 ALPHA0 = st.one_of(st.floats(0, 800), st.sampled_from([0.0, 1e-300, 1e-12, 1e-3, 1.0, 800.0]))
 EPSILON = ALPHA0
@@ -90,6 +95,38 @@ def test_rounding_is_on_the_safe_side(monkeypatch, total, a0, kappa):
     monkeypatch.setattr(mean_excess, "_RUN_MIN", math.inf)
     expected = log_mean_excess(total, -a0, log_q, kappa, gap).log
     assert expected <= got <= expected + 2e-9
+
+
+def _together(total, log_p, kappas):
+    log_p = np.asarray(log_p, dtype=float)
+    log_q = np.array([[math.log(-math.expm1(v)) for v in row] for row in log_p.tolist()])
+    return log_mean_excesses(total, log_p, log_q, kappas, np.log1p(-kappas))
+
+
+@pytest.mark.parametrize("total", [2, 24])
+@pytest.mark.parametrize("a0", [0.4, 2.0])
+def test_many_excesses_together_against_enumeration(total, a0):
+    kappas = np.array([0.0, 1e-4, 0.1, 0.31, 0.77, 0.99, 0.9999])
+    log_p = np.stack([np.full(7, -a0), np.linspace(-a0, -a0 / 2, 7)], axis=-1)
+    got = _together(total, log_p, kappas)
+    for i, kappa in enumerate(kappas.tolist()):
+        for j in (0, 1):
+            expected = float(mpmath.log(_brute(total, math.exp(log_p[i, j]), kappa)))
+            assert expected <= got[i, j] <= expected + 1e-9
+
+
+@given(
+    st.integers(1, 30_000), st.floats(0.001, 9), st.floats(0, 0.98), st.floats(0.001, 0.3),
+    st.integers(1, 12),
+)  # fmt: skip
+def test_many_excesses_together_are_what_they_are_alone(total, a0, kappa, wider, size):
+    kappas = np.linspace(kappa, min(kappa + wider, 0.99), size)
+    log_p = np.linspace(-a0, -a0 / 2, 2 * size).reshape(size, 2)
+    got = _together(float(total), log_p, kappas)
+    for i, j in np.ndindex(size, 2):
+        log_q = math.log(-math.expm1(log_p[i, j]))
+        alone = log_mean_excess(total, log_p[i, j], log_q, kappas[i], math.log1p(-kappas[i])).log
+        assert alone - 1e-9 <= got[i, j] <= alone + 1e-8
 
 
 @pytest.mark.parametrize("z", [0.0, 0.5, 3.0, 12.0, 40.0])

@@ -12,7 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.core.log_binomial import deviance, log_half_pmf, log_pmf_run
+from explorer.privacy.core.log_binomial import (
+    deviance_at,
+    log_half_pmf,
+    log_pmf_at,
+    log_pmf_run,
+)
 
 _WIDTH = 9.0
 _MARGIN = 40.0
@@ -28,6 +33,10 @@ _AT_ONCE = 32
 """So many of these terms are computed together."""
 _RUN_MIN = 1000
 """Windows from this size on are filled by recurrence."""
+_ROWS, _TOGETHER_MAX = 8, 4096
+"""So many κ are summed together, over windows up to this width,"""
+_SPAN_MAX, _GAP_MIN = 600.0, 1e-3
+"""where no number overflows, and κ is not so near 1 that a difference of two sums loses digits."""
 _ROUNDING = 2e-11
 _ROUNDING_STEP = 1e-15
 _CANCELLED = 3e-13
@@ -64,6 +73,17 @@ class _Tilt(NamedTuple):
     q: float
 
 
+class _Window(NamedTuple):
+    """The N that are summed, and what the others can add."""
+
+    tilt: _Tilt
+    low: float
+    high: float
+    log_outside: float
+    steps: float
+    """From the mode of N to the end, times a step's log-ratio: what rounding grows with."""
+
+
 def log_mean_excess(
     total: float, log_p: float, log_q: float, kappa: float, log_gap: float
 ) -> MeanExcess:
@@ -78,6 +98,68 @@ def log_mean_excess(
     kappa, log_gap : float
         κ in [0, 1] and ln(1−κ), given apart so that neither loses digits.
     """
+    window = _window(total, log_p, log_q, kappa, log_gap)
+    if isinstance(window, MeanExcess):
+        return window
+    inside = _sum(total, log_p, log_q, kappa, math.exp(log_gap), window)
+    lost = kappa * kappa * window.high if kappa <= _STEEP else 0.0
+    rounding = _ROUNDING + _ROUNDING_STEP * window.steps + _CANCELLED * lost
+    return MeanExcess(float(np.logaddexp(inside, window.log_outside)) + rounding, False)
+
+
+def log_mean_excesses(
+    total: float, log_p: FloatArray, log_q: FloatArray, kappa: FloatArray, log_gap: FloatArray
+) -> FloatArray:
+    """Return `log_mean_excess(...).log` of many κ, each at one or more p, in a tenth of the time.
+
+    Upper bounds, exact to about 1e-8 of the expectation.
+
+    Parameters
+    ----------
+    total : float
+    log_p, log_q : ndarray, shape (R, C)
+    kappa, log_gap : ndarray, shape (R,)
+        In an order in which neighbours are alike.
+
+    Returns
+    -------
+    ndarray, shape (R, C)
+    """
+    out = np.empty(log_p.shape)
+    for start in range(0, len(kappa), _ROWS):
+        cells: list[tuple[int, int, _Window]] = []
+        for i in range(start, min(start + _ROWS, len(kappa))):
+            for j in range(log_p.shape[1]):
+                at = total, log_p[i, j], log_q[i, j], kappa[i], log_gap[i]
+                window = _window(*map(float, at))
+                if isinstance(window, MeanExcess):
+                    out[i, j] = window.log
+                else:
+                    cells.append((i, j, window))
+        if not cells:
+            continue
+        low, high = min(w.low for *_, w in cells), max(w.high for *_, w in cells)
+        steep = max(w.tilt.kl for *_, w in cells) * (high - low) > _SPAN_MAX
+        narrow = math.exp(min(log_gap[i] for i, *_ in cells)) < _GAP_MIN
+        if steep or narrow or high - low > _TOGETHER_MAX or any(w.tilt.q == 0 for *_, w in cells):
+            for i, j, _ in cells:
+                at = total, log_p[i, j], log_q[i, j], kappa[i], log_gap[i]
+                out[i, j] = log_mean_excess(*map(float, at)).log
+            continue
+        rows = sorted({i for i, *_ in cells})
+        inside = _sums(total, low, high, rows, cells, log_p, log_q, kappa, log_gap)
+        for (i, j, window), value in zip(cells, inside.tolist(), strict=True):
+            # Steps are as many as the windows together are wide, and as many again to a mode.
+            rounding = _ROUNDING + _ROUNDING_STEP * (high - low + window.steps)
+            rounding += _CANCELLED * (kappa[i] ** 2 * high + math.exp(-log_gap[i]))
+            out[i, j] = float(np.logaddexp(value, window.log_outside)) + rounding
+    return out
+
+
+def _window(
+    total: float, log_p: float, log_q: float, kappa: float, log_gap: float
+) -> "_Window | MeanExcess":
+    """Return which N are to be summed, or the answer where none need be."""
     if log_gap == -math.inf:
         return MeanExcess(-math.inf, False)
     # The expectation at N is at most N times that at 1, so few clones need no sum.
@@ -100,13 +182,10 @@ def log_mean_excess(
     high = min(total, math.ceil(tilt.mean + reach))
     if high - low > _POINTS_MAX or high > _CLONES_MAX:
         return MeanExcess(min(crude, _closed_form(tilt, kappa)), True)
-    inside = _sum(total, log_p, log_q, kappa, gap, low, high, tilt)
     outside = tilt.log_mass + cap + _log_outside(total, tilt, low, high)
-    steps = reach + abs(tilt.mean - total * math.exp(log_p))
     ratio = 1.0 + (abs(log_p - log_q) if log_q > -math.inf else 0.0)
-    lost = kappa * kappa * high if kappa <= _STEEP else 0.0
-    rounding = _ROUNDING + _ROUNDING_STEP * steps * ratio + _CANCELLED * lost
-    return MeanExcess(float(np.logaddexp(inside, outside)) + rounding, False)
+    steps = (reach + abs(tilt.mean - total * math.exp(log_p))) * ratio
+    return _Window(tilt, low, high, outside, steps)
 
 
 def guess_log_mean_excess(
@@ -170,7 +249,7 @@ def _deviance(x: float, mean: float) -> float:
         return math.inf
     ratio = x / mean
     if 0.5 < ratio < 2.0:
-        return float(deviance(np.array(x), mean))
+        return deviance_at(x, mean)
     return x * (math.log(x) - math.log(mean)) + mean - x
 
 
@@ -180,10 +259,9 @@ def _sum(
     log_q: float,
     kappa: float,
     gap: float,
-    low: float,
-    high: float,
-    tilt: _Tilt,
+    window: _Window,
 ) -> float:
+    tilt, low, high, *_ = window
     N = np.arange(low, high + 1)
     if log_q == -math.inf:
         N, log_weight = np.array([total]), np.zeros(1)
@@ -207,6 +285,55 @@ def _sum(
     if top == -math.inf:
         return -math.inf
     return top + math.log(float(np.exp(terms - top).sum())) - shift + math.log(2.0)
+
+
+def _sums(
+    total: float,
+    low: float,
+    high: float,
+    rows: list[int],
+    cells: "list[tuple[int, int, _Window]]",
+    log_p: FloatArray,
+    log_q: FloatArray,
+    kappas: FloatArray,
+    log_gaps: FloatArray,
+) -> FloatArray:
+    """Return ln of the sum over N = low, …, high in every cell, as `_sum` does in one.
+
+    What depends on κ alone is computed once a row, and the weights' ratios once.
+    """
+    N = np.arange(low, high + 1)
+    kappa, gap = kappas[rows][:, None], np.exp(log_gaps[rows])[:, None]
+    level = gap / 2
+    b = np.maximum(np.ceil(N * level) - 1, 0.0)
+    means = {i: (w.tilt.mean, w.tilt.kl) for i, _, w in cells}
+    centre, kl = (np.array([means[i][k] for i in rows])[:, None] for k in (0, 1))
+    shift = np.clip(np.rint(centre), low, high) * kl
+    f = np.exp(log_half_pmf(b, N) + shift)
+    # The tail at the largest N, to e^−45 of itself or nine and a half deviations.
+    last, at = high, b[:, -1:]
+    reach = np.minimum(22.5 / np.maximum(np.arctanh(kappa), 1e-9), 4.8 * math.sqrt(last) + 2)
+    below = np.arange(min(math.ceil(float(reach.max())), int(at.max())))
+    ratios = np.maximum(at - below, 0.0) / (last - at + below + 1)
+    edge = f[:, -1:] * (1 + np.cumprod(ratios, axis=1).sum(axis=1, keepdims=True))
+    here, f_here = b[:, :-1], f[:, :-1]
+    change = np.where(b[:, 1:] == here, 0.5 * f_here, -0.5 * f_here * (N[:-1] - here) / (here + 1))
+    tail = np.concatenate([edge + np.cumsum(change[:, ::-1], axis=1)[:, ::-1], edge], axis=1)
+    with np.errstate(divide="ignore"):
+        excess = np.log(np.maximum(0.5 * (N - b) * f - (0.5 * kappa) * N * tail, 0.0))
+    runs = np.zeros(N.size)
+    np.cumsum(np.log((total - N[:-1]) / N[1:]), out=runs[1:])
+    ratio = np.array([log_p[i, j] - log_q[i, j] for i, j, _ in cells])[:, None]
+    weight = runs + (N - low) * ratio
+    tops = [float(np.clip(math.floor((total + 1) * math.exp(log_p[i, j])), low, high))
+            for i, j, _ in cells]  # fmt: skip
+    for row, (i, j, _), top in zip(weight, cells, tops, strict=True):
+        row += log_pmf_at(top, total, float(log_p[i, j]), float(log_q[i, j])) - row[int(top - low)]
+    own = [rows.index(i) for i, *_ in cells]
+    terms = weight + excess[own]
+    highest = terms.max(axis=1)
+    sums = np.log(np.exp(terms - highest[:, None]).sum(axis=1))
+    return np.asarray(highest + sums - shift[own, 0] + math.log(2.0))
 
 
 def _half_run(N: FloatArray, b: FloatArray, anchor: int) -> FloatArray:

@@ -13,7 +13,6 @@ never more than (e^{αD} − 1)·H(d_min), which `Group` takes (specification "B
 """
 
 import math
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.vectorised import vectorised
 from explorer.privacy.shuffling.clones import Clones
 from explorer.privacy.user_metric.hops.group_hops import Group, group_arguments
-from explorer.privacy.user_metric.hops.mean_excess import log_mean_excess
+from explorer.privacy.user_metric.hops.mean_excess import log_mean_excesses
 from explorer.privacy.user_metric.hops.one_hop import log_clone, rounded_up
 
 _GRID = 96
@@ -117,19 +116,17 @@ class SortedGroup(Group):
         self, alpha: float, alpha0: float, edges: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return upper bounds on ln H on every step of every panel, and the steps' ends."""
-        rates, ends = [], []
-        for x, y in pairwise(edges):
-            left, right = self._log_rates(alpha, alpha0, x, y)
-            at = np.linspace(x, y, _STEPS + 1)
-            first, last = self._kappas(alpha, alpha0, at[[0, -1]])
-            share = np.zeros(_STEPS)
-            if last > first:
-                kappa = self._kappas(alpha, alpha0, at[:-1])
-                share = np.clip((kappa - first) / (last - first) - 1e-9, 0.0, 1.0)
-            with np.errstate(divide="ignore"):
-                rates.append(np.logaddexp(np.log1p(-share) + left, np.log(share) + right))
-            ends.append(at[:-1])
-        return np.concatenate(rates), np.append(np.concatenate(ends), edges[-1])
+        left, right = self._log_rates(alpha, alpha0, edges)
+        share_of_panel = np.arange(_STEPS) / _STEPS
+        at = edges[:-1, None] + np.diff(edges)[:, None] * share_of_panel
+        kappa = self._kappas(alpha, alpha0, at)
+        ends = self._kappas(alpha, alpha0, edges)
+        rise = np.diff(ends)[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = (kappa - ends[:-1, None]) / rise - 1e-9
+            share = np.where(rise > 0, np.clip(share, 0.0, 1.0), 0.0)
+            rates = np.logaddexp(np.log1p(-share) + left[:, None], np.log(share) + right[:, None])
+        return rates.ravel(), np.append(at.ravel(), edges[-1])
 
     def guess(self, alpha: float, alpha0: float) -> float:
         """Return about ln δ′, in a tenth of a millisecond."""
@@ -210,17 +207,26 @@ class SortedGroup(Group):
         inside = at[(at > self.near) & (at < self.far)]
         return np.unique(np.concatenate([[0.0, self.near], inside, [self.far]]))
 
-    def _log_rates(self, alpha: float, alpha0: float, x: float, y: float) -> tuple[float, float]:
-        """Return upper bounds on ln H with the clones of hop length x, at κ of x and of y."""
-        x, y = max(x, self.near), max(y, self.near)
-        log_p, log_q = log_clone(alpha0 * self.far, alpha0 * x if self._stronger else 0.0)
-        found = []
-        for d in (x, y) if y > x else (x,):
-            kappa, log_gap = Group(self.m, 1.0, d, self.far, Clones.PUBLISHED).kappa(alpha, alpha0)
-            excess, _ = log_mean_excess(self.total, log_p, log_q, kappa, log_gap)
-            found.append(excess - math.log(self.total) - log_p - math.log(kappa))
+    def _log_rates(
+        self, alpha: float, alpha0: float, edges: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return upper bounds on ln H of each panel's clones, at κ of its beginning and end."""
+        lengths = np.maximum(edges, self.near).tolist()
+        clones = np.array([
+            log_clone(alpha0 * self.far, alpha0 * x if self._stronger else 0.0) for x in lengths
+        ])  # fmt: skip
+        kappas = np.array([
+            Group(self.m, 1.0, x, self.far, Clones.PUBLISHED).kappa(alpha, alpha0) for x in lengths
+        ])  # fmt: skip
+        # Of an edge both the clones of the panel that ends there and of that which begins.
+        before = np.concatenate([clones[:1], clones[:-1]])
+        log_p, log_q = np.stack([before, clones], axis=-1).transpose(1, 0, 2)
+        kappa, log_gap = kappas.T
+        excess = log_mean_excesses(self.total, log_p, log_q, kappa, log_gap)
+        rates = excess - math.log(self.total) - log_p - np.log(kappa)[:, None]
+        left = rates[:-1, 1]
         # Rounding must not turn a constant into a rise.
-        return found[0], min(found)
+        return left, np.minimum(rates[1:, 0], left)
 
     def _log_rates_closed(self, alpha: float, alpha0: float, x: FloatArray) -> FloatArray:
         """Return upper bounds on ln H in closed form; NaN where there is none.
