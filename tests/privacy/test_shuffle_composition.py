@@ -120,9 +120,10 @@ def test_every_way_lies_on_its_side_of_the_exact_value(eps0, k, n, T, reverse, r
             eps = rounds.epsilon(delta, T).value
             found = exact_delta(sums, eps)
             assert found <= delta if side is Role.UPPER else found >= delta or eps == 0
-            value = rounds.delta(0.5 * eps, T).value
             truth = exact_delta(sums, 0.5 * eps)
-            assert value >= truth if side is Role.UPPER else value <= truth
+            for enough in (1e-4, 1e-2):
+                value = rounds.delta(0.5 * eps, T, enough).value
+                assert value >= truth if side is Role.UPPER else value <= truth
             if route == "listed":
                 assert found == pytest.approx(delta, rel=1e-6) or eps == 0
 
@@ -139,6 +140,24 @@ def test_both_sides_of_one_law_meet(eps0, k, times, T, log_delta, reverse):
     if math.isfinite(lower.excess + upper.excess):
         # Each says by about how much it may be off, and together they are that far apart.
         assert upper.value - lower.value <= 3 * (lower.excess + upper.excess) + 1e-8 * upper.value
+
+
+@given(
+    LOG_EPS0, st.integers(1, 10**6), st.integers(1, 10**4),
+    st.floats(0, 9).map(lambda x: int(10**x)), st.floats(0.01, 2), st.booleans(),
+)  # fmt: skip
+def test_rough_deltas_lie_on_their_side_and_near(eps0, k, times, T, share, reverse):
+    loss = rdp.randomised_response_loss(eps0, k, times * k, depth=150)
+    loss = loss.reversed() if reverse else loss
+    lower, upper = (rdp.Composition(loss, side) for side in SIDES)
+    eps = share * min(upper.epsilon(1e-8, T).value, 700.0)
+    sharp, rough = ([made.delta(eps, T, enough) for made in (lower, upper)]
+                    for enough in (1e-4, 1e-2))  # fmt: skip
+    for low, high in itertools.product((sharp[0], rough[0]), (sharp[1], rough[1])):
+        assert low.value <= high.value
+    for better, quick in zip(sharp, rough, strict=True):
+        if better.excess <= 1e-3 * better.value:
+            assert quick.value == pytest.approx(better.value, rel=2.5e-2)
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from explorer.privacy.shuffle_rdp.losses import RoundLoss
 
 _LISTED = 50_000
 _LISTED_LOSSES = 64
-_FINE = 1e-4
-"""Relative excess of ε that no other way needs to be tried to better."""
+FINE = 1e-4
+"""Relative excess that no other way needs to be tried to better."""
 _SMALLEST, _LARGEST = 13, 17
 """Logarithms to base 2 of the lattice's sizes."""
 _TILTS = np.geomspace(1e-7, 1e2, 64)
@@ -60,10 +60,11 @@ class Composition:
         self._log_k = np.log1p(self._growth)
         self._mean, self._variance = loss.tilted_moments(self._tilts)
         gains = loss.log_ratio > 0
+        self._lines: dict[tuple[int, int], Line] = {}
         self._apart = float(np.sum(loss.mass[gains] * loss.excess[gains]))
 
-    def delta(self, epsilon: float, T: int) -> Certified:
-        """Return δ at ε ≥ 0."""
+    def delta(self, epsilon: float, T: int, enough: float = FINE) -> Certified:
+        """Return δ at ε ≥ 0; `enough` is the relative excess that need not be bettered."""
         missing = 0.0 if self._lower else T * self.loss.missing
         sums = self._sums(T, -800.0)
         if sums is not None:
@@ -71,15 +72,17 @@ class Composition:
         found: list[tuple[float, float]] = []
         if self._tilts.size:
             saddles, _ = self._saddles(T)
-            tilt, _, height = self._between(saddles, epsilon, T)
-            line = self._line(tilt, height, T)
-            if line.good:
-                value, slope = line.certified(epsilon)
-                found.append((value, line.excess * slope))
-            if not found or not found[-1][1] <= _FINE:
-                best = int(np.argmin(np.abs(saddles - epsilon)))
+            best = int(np.argmin(np.abs(saddles - epsilon)))
+            if enough > FINE:
+                found += self._delta_on_line(self._shared_line(best, T), epsilon)
+            if not found or not found[-1][1] <= enough:
+                tilt, _, height = self._between(saddles, epsilon, T)
+                found += self._delta_on_line(self._line(tilt, height, T), epsilon)
+            if not found or not found[-1][1] <= enough:
                 for c in (tilt.c, *self._tilts[_nearest_first(best, saddles.size)[:2]].tolist()):
-                    found += self._deltas_on_lattices(epsilon, c, T)
+                    found += self._deltas_on_lattices(epsilon, c, T, enough)
+                    if found and found[-1][1] <= enough:
+                        break
         known = [(math.exp(min(value, 0.0)), part) for value, part in found if value == value]
         if self._lower:
             value, part = max(known, default=(0.0, math.inf))
@@ -87,7 +90,26 @@ class Composition:
             value, part = min(known, default=(1.0, math.inf))
         return Certified(min(value + missing, 1.0), value * part if value else math.inf)
 
-    def _deltas_on_lattices(self, epsilon: float, c: float, T: int) -> list[tuple[float, float]]:
+    def _shared_line(self, index: int, T: int) -> Line:
+        """Return the line at one of the tilts, which serves every ε near its saddle."""
+        if (index, T) not in self._lines:
+            tilt = Tilt(*(float(of[index]) for of in
+                          (self._tilts, self._growth, self._mean, self._variance)))  # fmt: skip
+            height = float(self._saddles(T)[1][index])
+            self._lines[index, T] = self._line(tilt, height, T)
+        return self._lines[index, T]
+
+    @staticmethod
+    def _delta_on_line(line: Line, epsilon: float) -> list[tuple[float, float]]:
+        """Return ln δ at ε and its relative excess, if a line tells."""
+        if not line.good:
+            return []
+        value, slope = line.certified(epsilon)
+        return [(value, line.excess * slope)]
+
+    def _deltas_on_lattices(
+        self, epsilon: float, c: float, T: int, enough: float
+    ) -> list[tuple[float, float]]:
         """Return ln δ at ε and its relative excess by lattices at one tilt."""
         found: list[tuple[float, float]] = []
         lattice = self._lattice(c, T)
@@ -97,7 +119,7 @@ class Composition:
             value, _ = lattice.certified(epsilon)
             if math.isfinite(value):
                 found.append((value, lattice.excess * lattice.c))
-                if found[-1][1] <= _FINE:
+                if found[-1][1] <= enough:
                     break
         return found
 
@@ -117,7 +139,7 @@ class Composition:
         if sums is not None:
             return Certified(sums.epsilon(delta, self.side), 0.0)
         at_top = self._at_top(goal, T)
-        if at_top.excess <= _FINE * min(at_top.value, 1e300) or not self._tilts.size:
+        if at_top.excess <= FINE * min(at_top.value, 1e300) or not self._tilts.size:
             return at_top
         found = [at_top]
         saddles, log_delta = self._saddles(T)
@@ -133,7 +155,7 @@ class Composition:
                 return Certified(0.0, 0.0)
             if not math.isnan(value):
                 found.append(Certified(value, line.excess))
-                if line.excess <= _FINE * value:
+                if line.excess <= FINE * value:
                     return found[-1]
         if at_zero and self._lower and self._is_reached(goal, tilt.c, T):
             return Certified(0.0, 0.0)
@@ -197,11 +219,11 @@ class Composition:
                 guess = min(max(centre, lattice.low), lattice.high)
                 value = lattice.epsilon(goal, guess)
                 if math.isnan(value):
-                    if lattice.excess > _FINE * abs(centre):
+                    if lattice.excess > FINE * abs(centre):
                         continue  # so coarse a lattice leads far astray
                     break
                 found.append(Certified(value, lattice.excess))
-                if lattice.excess <= _FINE * value:
+                if lattice.excess <= FINE * value:
                     return found
             if any(known.value > 0 for known in found):
                 break

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from explorer.privacy.core.bound import Reference, Role
 from explorer.privacy.core.papers import SHUFFLE_RDP
-from explorer.privacy.shuffle_rdp.composed import Certified, Composition
+from explorer.privacy.shuffle_rdp.composed import FINE, Certified, Composition
 from explorer.privacy.shuffle_rdp.losses import (
     RoundLoss,
     randomised_response_loss,
@@ -53,9 +53,9 @@ COMPOSED_LOWER = Reference(
 )
 
 
-def is_loose(known: Certified) -> bool:
-    """Return whether a number is further beside the truth than a thousandth of itself."""
-    return known.excess > LOOSE * known.value
+def is_loose(known: Certified, share: float = LOOSE) -> bool:
+    """Return whether a number is further beside the truth than a share of itself."""
+    return known.excess > share * known.value
 
 
 def depth_for(delta: float, T: int) -> float:
@@ -78,8 +78,8 @@ class ComposedRounds(Protocol):
     def epsilon(self, delta: float, T: int) -> Certified:
         """Return ε at δ in (0, 1]."""
 
-    def delta(self, epsilon: float, T: int) -> Certified:
-        """Return δ at ε ≥ 0."""
+    def delta(self, epsilon: float, T: int, enough: float = FINE) -> Certified:
+        """Return δ at ε ≥ 0, a relative excess of `enough` being good enough."""
 
 
 class _FromBelow(ABC):
@@ -97,13 +97,13 @@ class _FromBelow(ABC):
             return self._certified(float(one.epsilon(delta)[0]))
         return self._largest(lambda route: route.epsilon(delta, T), depth_for(delta, T))
 
-    def delta(self, epsilon: float, T: int) -> Certified:
+    def delta(self, epsilon: float, T: int, enough: float = FINE) -> Certified:
         """Return δ at ε ≥ 0."""
         if T == 1 and (one := self._one_round()) is not None:
             return self._certified(float(one.delta(epsilon)[0]))
         found = Certified(0.0, math.inf)
         for depth in DEPTHS:
-            found = self._largest(lambda route: route.delta(epsilon, T), depth)
+            found = self._largest(lambda route: route.delta(epsilon, T, enough), depth, enough)
             if found.value * LOOSE >= T * math.exp(-depth):
                 break
         return found
@@ -128,14 +128,16 @@ class _FromBelow(ABC):
             self._alone = self._curve()
         return self._alone
 
-    def _largest(self, ask: Callable[[Composition], Certified], depth: float) -> Certified:
+    def _largest(
+        self, ask: Callable[[Composition], Certified], depth: float, enough: float = FINE
+    ) -> Certified:
         if not self._known:
             return Certified(0.0, math.inf if self._round[0] > 0 else 0.0)
         found = []
         for index, route in enumerate(self._composed(depth, thin=True)):
             known = ask(route)
             downsampled = math.isfinite(route.loss.reach)
-            if is_loose(known) and downsampled and self._may_be_dense(depth):
+            if is_loose(known, max(LOOSE, enough)) and downsampled and self._may_be_dense(depth):
                 # Of few rounds the atoms themselves show, not only what they add up to.
                 known = max(known, ask(self._composed(depth, thin=False)[index]))
             found.append(known)
@@ -215,6 +217,6 @@ class LowerRounds:
         """Return ε at δ in (0, 1]."""
         return larger_of(self.each(delta, T))
 
-    def delta(self, epsilon: float, T: int) -> Certified:
+    def delta(self, epsilon: float, T: int, enough: float = FINE) -> Certified:
         """Return δ at ε ≥ 0."""
-        return larger_of([pair.delta(epsilon, T) for pair in self._pairs])
+        return larger_of([pair.delta(epsilon, T, enough) for pair in self._pairs])

@@ -21,12 +21,8 @@ from explorer.privacy.core.roots import certified_root
 from explorer.privacy.shuffle_rdp.losses import RoundLoss
 
 _UNIT = 2.0**-53
-_SMALLEST, _LARGEST = 13, 17
-"""Logarithms to base 2 of the lattice's sizes."""
 _TAIL = 40.0
 """What wraps around the lattice has a tilted mass below e^−40."""
-_FINE = 1e-4
-"""Relative excess of ε that needs no finer lattice."""
 _FEW = 64
 """Losses that a lattice may be fitted to."""
 _SHARE = 0.25

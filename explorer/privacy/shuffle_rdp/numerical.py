@@ -17,7 +17,7 @@ from explorer.privacy.core import checks
 from explorer.privacy.core.bound import Bound, Grade, Reference, Role
 from explorer.privacy.core.composition import kov_exact_epsilon
 from explorer.privacy.shuffle_rdp.accountant import Shuffling, pipeline_epsilon, upper_epsilon
-from explorer.privacy.shuffle_rdp.composed import Certified, Composition
+from explorer.privacy.shuffle_rdp.composed import FINE, Certified, Composition
 from explorer.privacy.shuffle_rdp.from_below import (
     COMPOSED_LOWER,
     COMPOSED_RESPONSES,
@@ -103,7 +103,7 @@ class CloneRounds:
         value = min(most, *(float(v) * (1 + SUMMED) for v in others))
         return Certified(value, math.inf if value > 0 else 0.0)
 
-    def delta(self, epsilon: float, T: int) -> Certified:
+    def delta(self, epsilon: float, T: int, enough: float = FINE) -> Certified:
         """Return δ at ε ≥ 0."""
         eps0, k, n = self._round
         if epsilon >= T * self._pure * (1 + _LAST_DIGIT):
@@ -119,7 +119,7 @@ class CloneRounds:
             route = self._composed(depth, thin=True)
             if route is None:
                 break
-            found = route.delta(epsilon, T)
+            found = route.delta(epsilon, T, enough)
             least = min(least, found.value)
             if T * route.loss.missing <= LOOSE * found.value:
                 return Certified(min(most, found.value), found.excess)

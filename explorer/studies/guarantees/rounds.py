@@ -19,6 +19,9 @@ from explorer.studies.base.study import Context, Guarantee
 from explorer.studies.guarantees.audits import Audited
 from explorer.studies.guarantees.tradeoffs import Law
 
+_ENOUGH = 0.01
+"""Relative excess of a δ that no curve shows: from one to the next δ changes by far more."""
+
 
 def round_laws(
     chain: tuple[float, float, float, float],
@@ -44,7 +47,7 @@ def round_laws(
     turns = int(rounds)
 
     def deltas(made: ComposedRounds) -> Callable[[FloatArray], FloatArray]:
-        return lambda eps: np.array([made.delta(float(e), turns).value for e in eps])
+        return lambda eps: np.array([made.delta(float(e), turns, _ENOUGH).value for e in eps])
 
     clones: ComposedRounds = context.memo(
         (*key, variant.value, local, sampled, clients),
