@@ -197,9 +197,13 @@ def safe_side(
     """
     rise = slope(start)
     x, best = start - 0.03 / rise if 0 < rise < math.inf else start, low
-    x = min(max(x, low), high)
+    x, last = min(max(x, low), high), (math.nan, math.nan)
     for i in range(12):
         value, rise = function(x), slope(x)
+        if abs(value - last[1]) > 0.2 and (value - last[1]) / (x - last[0]) > 0:
+            # Of two points so far apart the secant is better than the rough slope.
+            rise = (value - last[1]) / (x - last[0])
+        last = x, value
         best = max(best, x) if value <= 0 else best
         if -0.08 < value <= 0:
             break

@@ -37,6 +37,11 @@ from explorer.privacy.user_metric.gaussian import (
     lemma62_bound as lemma62_bound,
     priv_emd_gaussian as priv_emd_gaussian,
 )
+from explorer.privacy.user_metric.hops.best import (
+    PRODUCT_ITEMS as PRODUCT_ITEMS,
+    best_alpha as best_alpha,
+    best_alpha0 as best_alpha0,
+)
 from explorer.privacy.user_metric.hops.group_calibration import (
     group_alpha as group_alpha,
     group_alpha0 as group_alpha0,

@@ -22,7 +22,7 @@ class Calibrated:
     Attributes
     ----------
     alpha0 : ndarray of float
-        GKRR's, by exact hops (or an estimate of it).
+        GKRR's, the best that is proved (or an estimate of it).
     estimated : bool
     theorem, printed : ndarray of float
         GKRR's by Theorem 4.4 and by equation (6) or (7).
@@ -66,7 +66,7 @@ def calibrated(
 ) -> Calibrated:
     """Return the mechanisms' parameters; `alpha0` is given where it is the axis."""
     own = p.at(slice(-1, None)) if alpha0 is not None else p
-    exact = found_at.exact_alpha0(own, request, context, full)
+    exact = found_at.best_alpha0(own, request, context, full)
     if full or request.quantity in ("rmse", "cluster"):
         theorem, theorem_holds = found_at.theorem_alpha0(own, request, context)
     else:

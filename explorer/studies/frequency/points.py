@@ -12,12 +12,17 @@ import numpy as np
 
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import BoolArray, FloatArray
+from explorer.privacy.shuffling.clones import Clones
 from explorer.studies.base.study import Context, Request
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.frequency.parameters import LOCAL
 from explorer.studies.metric_space.parameters import DISCRETE
 
 _LIMIT = 800.0
+_ALPHA0_OF_AXIS = partial(um.best_alpha0, side_by_side=False)
+_ALPHA_OF_AXIS = partial(um.best_alpha, side_by_side=False)
+_ALPHA0_QUICKLY = partial(um.group_alpha0_estimate, variant=Clones.STRONGER, in_order=True)
+_ALPHA_QUICKLY = partial(um.group_alpha_estimate, variant=Clones.STRONGER, in_order=True)
 
 
 @dataclass(frozen=True)
@@ -112,28 +117,32 @@ def kept(
     return np.append(made(slice(0, -1)), made(slice(-1, None)))
 
 
-def exact_alpha0(p: Points, request: Request, context: Context, full: bool) -> FloatArray:
-    """Return the α₀ that exact hops allow; at first a quick estimate of it."""
+def best_alpha0(p: Points, request: Request, context: Context, full: bool) -> FloatArray:
+    """Return the best α₀ that is proved; at first a quick estimate of it.
+
+    Hops side by side, of 0/1 distances and few items, are added up at the sliders' values alone.
+    """
     columns = (p.alpha, p.delta, p.m, shuffled(p, request), p.near)
-    if full:
-        return _each(um.group_alpha0, "frequency-alpha0", context, *columns)
-    return kept(um.group_alpha0_estimate, "frequency-alpha0-quick", context, *columns)
+    if not full:
+        return kept(_ALPHA0_QUICKLY, "frequency-alpha0-quick", context, *columns)
+    axis, own = ([column[part] for column in columns] for part in (slice(-1), slice(-1, None)))
+    found = _each(_ALPHA0_OF_AXIS, "frequency-alpha0", context, *axis)
+    return np.append(found, _each(um.best_alpha0, "frequency-alpha0-own", context, *own))
 
 
 def certified_alpha(
     alpha0: FloatArray, p: Points, request: Request, context: Context, full: bool
 ) -> FloatArray:
-    """Return the α that exact hops certify at α₀; infinite beyond 800."""
+    """Return the least α that is proved of α₀, but for hops side by side; infinite beyond 800."""
     columns = (alpha0, p.delta, p.m, shuffled(p, request), p.near)
     known = np.isfinite(alpha0)
     out = np.full(alpha0.shape, math.inf)
     if known.any():
         some = tuple(column[known] for column in columns)
         if full:
-            out[known] = _each(um.group_alpha, "frequency-alpha", context, *some)
+            out[known] = _each(_ALPHA_OF_AXIS, "frequency-alpha", context, *some)
         else:
-            key = "frequency-alpha-quick"
-            out[known] = kept(um.group_alpha_estimate, key, context, *some)
+            out[known] = kept(_ALPHA_QUICKLY, "frequency-alpha-quick", context, *some)
     return out
 
 

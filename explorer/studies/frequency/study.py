@@ -44,7 +44,7 @@ from explorer.studies.frequency.tradeoff import audits
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
 from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
 
-_EXACT_POINTS, _FEW_POINTS = 100, 25
+_EXACT_POINTS, _FEW_POINTS = 48, 25
 _LONG = 30_000
 _QUICK_POINTS = 16
 """Points of a curve whose quick estimate is itself a search."""

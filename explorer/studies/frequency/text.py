@@ -4,14 +4,17 @@ import math
 
 from explorer.privacy.core.bound import Reference
 from explorer.privacy.core.papers import USER_METRIC as _PAPER
+from explorer.privacy.user_metric import PRODUCT_ITEMS
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import guesses
 from explorer.studies.base.study import Condition, Guarantee
 
 GKRR = Reference(
     _PAPER,
-    "Section 6.2, Algorithm 4 with GKRR",
-    "exact error; α₀ by exact hops of Lemma B.1's pair",
+    "Section 6.2, Algorithm 4 with GKRR; our proofs on Lemma B.1",
+    "exact error; α₀ is the largest proved: of exact hops with stronger clones, of hops in "
+    "increasing order, and at the sliders' values, for 0/1 distances and at most "
+    f"{PRODUCT_ITEMS} items a user, of hops side by side",
 )
 THEOREM44 = Reference(
     _PAPER, "Section 6.2, Algorithm 4 with GKRR", "exact error; α₀ by Theorem 4.4, δ·e^h = δ′"
@@ -30,7 +33,7 @@ COMPARED = Reference(
     "upper bounds cross nothing follows",
 )  # fmt: skip
 THEOREM65 = Reference(_PAPER, "Theorem 6.5, equation (8), with the exact norms of GKRR's inverse")
-THEOREM66 = Reference(_PAPER, "Theorem 6.6, with α₀ by exact hops")
+THEOREM66 = Reference(_PAPER, "Theorem 6.6, with the best α₀ that is proved")
 REMARK = Reference(
     _PAPER, "remarks after Theorem 6.6 and Corollary 6.8, as printed",
     "does not follow from the theorem: errata user-E6",
@@ -68,7 +71,7 @@ REFERENCES = (
 )  # fmt: skip
 
 LABELS = {
-    "gkrr": "GKRR, α₀ by exact hops",
+    "gkrr": "GKRR, best α₀ proved",
     "gkrr_theorem": "GKRR, α₀ by Theorem 4.4",
     "gkrr_printed": "GKRR, α₀ of equation (6)/(7)",
     "hadamard_printed": "Hadamard, printed budget (not private)",
@@ -230,7 +233,7 @@ def guarantee(
         unit="one user's whole data set; for GKRR the shorter the earth mover's way, the better",
         replace_one=(
             f"GKRR: ({at_most(alpha)}·w, {at_most(delta)}) when one user's m items are "
-            f"replaced by others at earth mover's distance w (bounded d_EM-DP, exact hops, "
+            f"replaced by others at earth mover's distance w (bounded d_EM-DP, "
             f"α₀ = {at_least(alpha0)}); Hadamard response: ({at_most(eps)}, {at_most(delta)}) "
             f"for any replacement (ε₀ = {at_least(item)}); Laplace: ({at_most(eps)}, 0) for any "
             "replacement"
@@ -261,8 +264,9 @@ DIFFERENCES = (
     "The halved form of Theorem 6.5 uses that d_EM is (r/2)‖·‖₁ + ((1−r)/2)‖·P‖₁ on this space; "
     "the theorem as printed counts both terms twice, Theorem 6.6 bounds the matrix norms "
     "further, and its remark is a simplification that does not follow from it.",
-    "Exact hops and Theorem 4.4 calibrate the same mechanism: a larger α₀ by exact hops is less "
-    "noise at the same promise. Exact hops here use the smallest distance of the space.",
+    "The best α₀ proved and Theorem 4.4's calibrate the same mechanism: a larger α₀ is less noise "
+    "at the same promise. The best is that of exact hops, which use the smallest distance of the "
+    "space, in any order or in increasing order.",
     "GKRR and Hadamard response err by n^(−1/2) in the local model; Laplace noise of a trusted "
     "curator by 1/n, whatever m is.",
     "In the local model Laplace noise on each user's own histogram is user-level private too, "

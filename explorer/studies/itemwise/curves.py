@@ -138,8 +138,6 @@ _GIVEN = {
 _SOURCES = {"sorted": text.SORTED, "product": text.PRODUCT, "refuted": text.REFUTED}
 FEWER = {"sorted": 32, "refuted": 6}
 """Most points of curves each of which takes tens or hundreds of milliseconds."""
-PRODUCT_ITEMS = 30
-"""Most items of a user whose hops are added up side by side while somebody waits."""
 DOTS = {"product", "refuted"}
 """Curves of so few points that they are not joined."""
 ONLY_ONE = {"product"}
@@ -152,7 +150,7 @@ def exact_keys(what: str, space: ChosenSpace, m: int, full: bool) -> tuple[str, 
     keys = ["exact", *(["exact_near"] if near > 0 else [])]
     keys += ["sorted"] if full or what != "delta" else []
     if full:
-        keys += ["product"] if near >= 1 and m <= PRODUCT_ITEMS and what != "delta" else []
+        keys += ["product"] if near >= 1 and m <= um.PRODUCT_ITEMS and what != "delta" else []
         keys += ["refuted"]
     return tuple(keys)
 

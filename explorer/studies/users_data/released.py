@@ -8,12 +8,10 @@ import numpy as np
 
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import FloatArray, Role
-from explorer.privacy.shuffling.clones import Clones
 from explorer.privacy.spaces import FiniteSpace, Grid, MetricSpace, Square
 from explorer.privacy.user_metric.integer_tables import IntegerTable
 from explorer.studies.base.study import Guarantee, Mark, Readout, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
-from explorer.studies.itemwise.curves import PRODUCT_ITEMS
 from explorer.studies.linear_queries.values_file import read_values
 from explorer.studies.users_data import text
 from explorer.studies.users_data.parameters import ONE_HOT, POSITION
@@ -315,15 +313,10 @@ def _alpha0(subject: Subject) -> float:
 def allowed_alpha0(subject: Subject, promise: Promise, n: int) -> float:
     """Return the most α₀ that is proved to keep a promise to n users shuffled together."""
     near = subject.space.min_distance
-    key = (promise.alpha, promise.delta, promise.m, n)
-
-    def solve() -> float:
-        found = float(um.group_alpha0(*key, near, 1.0, Clones.STRONGER, in_order=True))
-        if near < 1 or promise.m > PRODUCT_ITEMS:
-            return found
-        return max(found, float(um.product_alpha0(*key)))
-
-    allowed: float = subject.context.memo(("users-data", "alpha0", key, near), solve)
+    key = (promise.alpha, promise.delta, promise.m, n, near)
+    allowed: float = subject.context.memo(
+        ("users-data", "alpha0", key), lambda: float(um.best_alpha0(*key))
+    )
     return min(allowed, ALPHA0_MAX)
 
 

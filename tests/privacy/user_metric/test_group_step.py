@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,10 @@ import pytest
 from explorer.privacy import user_metric as um
 from explorer.privacy.shuffling.clones import Clones
 from explorer.privacy.user_metric.hops.sorted_hops import SortedGroup
+from tests import vectors
+
+GOLDEN = vectors.read(Path(__file__).parents[2] / "data" / "vectors" / "metric-beyond.json")
+PROVED = ("group_alpha0_sorted", "group_alpha0_plain", "group_alpha0_envelope", "product_alpha0")
 
 # Specification, "Better than e^α": α, δ, m, n; exact hops, increasing order, refuted from.
 ROWS = (
@@ -59,7 +64,50 @@ def test_the_diameter_is_how_far_data_sets_can_be_apart():
     ) * math.expm1(2.0) / math.expm1(1.0)
 
 
+def test_small_weight_is_not_multiplied_by_what_a_wide_panel_grows():
+    # Against the integral on 2000 equal panels, of one excess each: 9.3 more of ln δ′ once.
+    for at in ((60.0, 1e-4, 20, 20_000, 0.0), (240.5, 1e-12, 1000, 10**5, 0.1)):
+        alpha, delta, m, n, near = at
+        group = SortedGroup(m, n, near, 1.0, Clones.STRONGER)
+        found = float(um.best_alpha0(*at))
+        edges = np.unique(np.append(np.linspace(0, 1, 2001), near))
+        left, _ = group._log_rates(alpha, found, edges)
+        rises = np.diff(np.exp(alpha * (edges - 1)))
+        whole = math.log(float(np.sum(np.exp(left) * rises))) + alpha
+        assert whole <= math.log(delta) < whole + 0.3
+
+
 @pytest.mark.parametrize("alpha0", [26.0, 60.0, 400.0])
 def test_side_by_side_where_no_answer_is_a_clone_is_plain_composition(alpha0):
     assert um.product_alpha(alpha0, 0.1, 2, 200) == 2 * alpha0
     assert um.product_alpha0(2 * alpha0, 0.1, 2, 200) >= alpha0 * (1 - 1e-12)
+
+
+@pytest.mark.parametrize(
+    "vector", [v for v in GOLDEN if v["function"] in PROVED], ids=lambda v: v["function"]
+)
+def test_the_best_is_no_less_than_any_golden_value_and_not_refuted(vector):
+    given = vector["arguments"]
+    at = (*(given[key] for key in ("alpha", "delta", "m", "n")), given.get("dmin", 1.0))
+    found = float(um.best_alpha0(*at))
+    assert found >= vector["expected"] * (1 - vector["rtol"])
+    assert found < um.refuted_alpha0(*at)
+
+
+@pytest.mark.parametrize("m", [1, 2, 20, 300])
+@pytest.mark.parametrize("n", [1, 50, 20_000])
+@pytest.mark.parametrize("near", [0.0, 0.1, 1.0])
+def test_the_best_is_the_best_and_its_own_inverse(m, n, near):
+    for alpha, delta in ((0.3, 1e-9), (4.0, 1e-6), (60.0, 1e-4)):
+        at = delta, m, n, near
+        found = float(um.best_alpha0(alpha, *at, side_by_side=False))
+        assert found >= um.group_alpha0(alpha, *at) >= alpha / m * (1 - 1e-12)
+        assert found <= um.refuted_alpha0(alpha, *at) * (1 + 1e-9)
+        # Coarse sums are rounded by a thousandth either way.
+        back = float(um.best_alpha(found, *at, side_by_side=False))
+        assert back <= alpha * (1 + 1e-9) or back == pytest.approx(alpha, rel=0.02)
+        assert um.best_alpha(found * 1.02, *at, side_by_side=False) >= back
+        for allowed in (found, found / 2):
+            assert (
+                um.best_alpha(allowed, *at, side_by_side=False) <= min(m * allowed, 800) or m == 1
+            )

@@ -30,6 +30,9 @@ _GRID = 96
 _PANELS, _FINE, _STEPS = 40, 150, 24
 """Panels of exact sums, to calibrate and for δ′ itself, and steps within each, where H is
 interpolated."""
+_EVERYWHERE = 0.02
+"""Panels for each e-fold that H falls, beside those where the integral is: on a wide panel of next
+to no weight the chord, times all that e^αx grows there, would be more than the whole."""
 _MANY = 800
 """Panels of closed forms."""
 _CLONES_MIN, _KAPPA_MAX = 5e3, 0.3
@@ -192,7 +195,7 @@ class SortedGroup(Group):
         weight = (log_rate[:-1] + log_rate[1:]) / 2 + _log_rises(alpha, x)
         total = float(np.logaddexp.reduce(weight))
         fall = np.maximum(log_rate[:-1] - log_rate[1:], 0.0)
-        density = np.sqrt(np.exp(weight - total) * fall) + 1e-9
+        density = np.exp((weight - total) / 3) * fall ** (2 / 3) + _EVERYWHERE * fall + 1e-9
         # The rest, taken at its beginning, is a thousandth of the whole.
         rest = log_rate + alpha * self.far
         ends = np.flatnonzero(rest < total - 7)
