@@ -45,6 +45,8 @@ from explorer.studies.heatmap_theory.parameters import PARAMETERS, QUANTITIES
 from explorer.studies.heatmap_theory.simulation import simulated
 from explorer.studies.heatmap_theory.tradeoff import audits
 
+_COARSE_POINTS = 32
+
 
 @with_tradeoff(("epsilon",), also=("delta",), audits=audits)
 class HeatmapTheory(Study):
@@ -69,6 +71,13 @@ class HeatmapTheory(Study):
         """Yield all curves, then, if asked for, more and more dots of a simulation."""
         context.check()
         points = swept_points(self, request)
+        if request.quantity == "missing":
+            # Half a millisecond each.
+            coarse = _missing(request, points.downsampled(_COARSE_POINTS), context)
+            only = request.fidelity is Fidelity.COARSE
+            yield replace(coarse, fidelity=Fidelity.COARSE, complete=only)
+            if only:
+                return
         kind = {"error": _errors, "split": _split, "bits": _bits, "missing": _missing}
         dots = (
             request.quantity == "error"

@@ -74,8 +74,9 @@ def deficient_epsilon(
     value = (parts - more) * zero_loss(low, share, eps / scale)
     larger = more > 0
     if larger.any():
-        extra = zero_loss(np.where(larger, low + 1, low), share, eps / scale)
-        value = value + np.where(larger, more, 0.0) * extra
+        extra = zero_loss((low + 1)[larger], share[larger], (eps / scale)[larger])
+        value = np.asarray(value)
+        value[larger] += more[larger] * extra
     # With all noise every split loses exactly ε; less noise never loses less.
     value = np.where(share == 1, eps, np.maximum(value, eps))
     where = Reference(
