@@ -117,10 +117,12 @@ def _edge(counts: Counts, epsilon: float) -> int | None:
     total = counts.moved + counts.others
     # A saddle point of P at T is one of Q at −T: the log-ratio in terms of both tilts.
     low, high = 0.0, total * (1 - 1e-9)
+    mine = other = 0.0
 
     def ratio(t: float) -> tuple[float, float]:
         """Return about ln P(t)/P(−t), and its slope."""
-        mine, other = _tilt_to(counts, t), _tilt_to(counts, -t)
+        nonlocal mine, other
+        mine, other = _tilt_to(counts, t, mine), _tilt_to(counts, -t, other)
         here, there = counts.cumulants(mine)[0], counts.cumulants(other)[0]
         return here - mine * t - (there + other * t), -mine - other
 
@@ -129,7 +131,7 @@ def _edge(counts: Counts, epsilon: float) -> int | None:
         return None if 2 * counts.moved * math.atanh(min(counts.lean, 1 - 1e-16)) <= epsilon else (
             math.floor(total)
         )  # fmt: skip
-    t = 0.5 * high
+    t, mine, other = 0.5 * high, 0.0, 0.0
     for _ in range(60):
         value, slope = ratio(t)
         low, high = (t, high) if value < epsilon else (low, t)
@@ -140,9 +142,8 @@ def _edge(counts: Counts, epsilon: float) -> int | None:
     return math.ceil(t)
 
 
-def _tilt_to(counts: Counts, mean: float) -> float:
-    """Return the tilt under which T has this mean."""
-    tilt = 0.0
+def _tilt_to(counts: Counts, mean: float, tilt: float = 0.0) -> float:
+    """Return the tilt under which T has this mean, looked for from another on."""
     low, high = -40.0, 40.0
     for _ in range(60):
         _, at, slope = counts.cumulants(tilt)
