@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from explorer.checkins import CheckinData, Mapping, find_files, open_checkins, sniff_files
 from explorer.checkins.loading import refuse_questions
-from explorer.engine.executors.base import CHECK_S, Executor, task_key
+from explorer.engine.executors.base import CHECK_S, Executor, name_of, task_key
 from explorer.engine.executors.checkpoint import Checkpoint
 from explorer.engine.experiments import find_trials, kept_trials
 from explorer.engine.paths import checkins_cache
@@ -33,6 +34,7 @@ from explorer.studies.heatmap.experiments.error_curves import (
     compared,
     curve_points,
     error_curves,
+    first_curve,
     in_order,
     measure_of,
     read_by,
@@ -48,7 +50,7 @@ from explorer.studies.heatmap.experiments.judging import (
 from explorer.studies.heatmap.experiments.plan import Point, Trials, rows_of
 from explorer.studies.heatmap.experiments.proved_curves import proved_curves
 from explorer.studies.heatmap.experiments.sources import Place, place_of
-from explorer.studies.heatmap.experiments.trial import run_grey, task_of
+from explorer.studies.heatmap.experiments.trial import ready, run_grey, task_of
 from explorer.studies.heatmap.experiments.which_epsilon import Found, search
 
 HERE, SAMPLE, THEORY = "", "sample", "theory"
@@ -187,6 +189,9 @@ class Judge:
         if question.proved:
             return _proved(question)
         executor = self._executor_for(question, check)
+        nearest = self._nearest(executor)
+        # While users are counted.
+        nearest.submit(name_of(ready))
         place, source = self._source(question, check)
         users = source.present() if axis.key == "users" else source.users
         mechanisms = compared(request["mechanism"], axis)
@@ -202,9 +207,12 @@ class Judge:
         rows = list(rows_of(points, SEED, self._folder, (question.measure,)))
         trials = in_order(rows, task_key)
         answer = Answer(question, (), np.empty(0), 0, len(trials.by_key), rows[0].users)
+        first = first_curve(trials)
         found: dict[str, Any] = {}
         following = 0.0
-        for part in self._found(trials, executor, check):
+        parts = (self._found(some, where, check)
+                 for some, where in ((first, nearest), (trials, executor)))  # fmt: skip
+        for part in chain.from_iterable(parts):
             found |= part
             now = time.monotonic()
             if now < following and len(found) < answer.total:
@@ -214,9 +222,9 @@ class Judge:
             answer = replace(answer, curves=curves, done=len(found))
             if answer.done:
                 report(answer)
-            if not answer.grey.size and answer.done:
+            if not answer.grey.size and answer.done >= len(first.by_key):
                 # The first curve is there; what is no better than nothing is said next.
-                answer = replace(answer, grey=self._grey(trials, question.measure, executor, check))
+                answer = replace(answer, grey=self._grey(trials, question.measure, nearest, check))
         return answer
 
     def make_sure(
@@ -333,6 +341,14 @@ class Judge:
             self._stack.callback(data.close)
             self._stand_ins[asked] = data
         return self._stand_ins[asked]
+
+    def _nearest(self, executor: Executor) -> Executor:
+        """Return who begins: of this machine's the one process that runs already.
+
+        The others take a second to start and to load what is compiled.
+        """
+        computing = self._runtime.computing
+        return computing.worker if computing.is_here(executor) else executor
 
     def _executor_for(self, question: Question, check: Check) -> Executor:
         """Return who works for a question; all of them see `_folder`, in which counts lie."""

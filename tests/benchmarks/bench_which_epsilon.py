@@ -1,5 +1,8 @@
 """How often the search for the smallest ε says something wrong, and how long curves take.
 
+Curves in the real window, from the click on *Which ε?* to the report that draws a whole curve and
+to the last one: bundled sample in its city view at rest, error in km, no draw kept from before.
+
 On made check-ins at Δ = 64. The law of the error at each ε is a pool of draws of the mechanism
 itself, whose quantiles are known exactly; each repetition draws anew from the pools, with the same
 numbers at every ε, as the search on a map does.
@@ -7,6 +10,10 @@ numbers at every ε, as the search on a map does.
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -112,7 +119,15 @@ def run() -> list[Row]:
     """Return the share of wrong answers in 200 repetitions, and the time of all curves."""
     wrong, repetitions = false_alarms(200, 1000, "64", targets=(0.04, 0.05, 0.06, 0.08))
     cpu, count = curves_cpu()
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.benchmarks.bench_which_epsilon"],
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "QT_QPA_PLATFORM": "offscreen"},
+        stdout=subprocess.PIPE, check=True, text=True,
+    )  # fmt: skip
+    first, last = json.loads(done.stdout.splitlines()[-1])
     return [
+        at_most("click to the first curve, km", first, 1.0, "s"),
+        at_most("click to all curves, km", last, 30.0, "s"),
         at_most(f"ε found, wrong of {repetitions}", wrong, 0.05 * repetitions, ""),
         at_most(f"{count} trials of five curves, km, CPU", cpu, 60.0, "s"),
     ]
@@ -134,3 +149,30 @@ def curves_cpu(share: int = 10) -> tuple[float, int]:
         for trial in trials[::share]:
             run_trial(task_of(trial, Path(folder)))
         return (time.process_time() - began) * share, len(trials)
+
+
+def in_the_window() -> tuple[float, float]:
+    """Return seconds from the click to the first curve drawn, and to all."""
+    from tests.benchmarks.bench_live import pause, settle, wait, window
+
+    with window() as shown:
+        # A blur of which no draw is kept.
+        shown.session.set_value("sigma", 0.02 + time.time() % 1e4 * 1e-9, "heatmap")
+        settle(shown)
+        pause(1.0)
+        which = shown.workspaces["map"].which
+        began, whole = time.perf_counter(), []
+        which.action.setChecked(True)
+        view = which.view
+
+        def note(answer) -> None:
+            if any(min(curve.draws) > 0 for curve in answer.curves):
+                whole.append(time.perf_counter() - began)
+
+        view.answered.connect(note)
+        wait(lambda: view.answer is not None and view.answer.finished and not view.job.busy, 200)
+        return whole[0], time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    print(json.dumps(in_the_window()))

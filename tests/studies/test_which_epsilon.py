@@ -9,6 +9,7 @@ from typing import get_args
 import msgspec
 import numpy as np
 import pytest
+from scipy.optimize import isotonic_regression
 
 from explorer.engine.session import wire
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
@@ -31,6 +32,7 @@ from explorer.studies.heatmap.experiments.error_curves import (
     compared,
     curve_points,
     error_curves,
+    first_curve,
     first_target,
     in_order,
     read_by,
@@ -46,6 +48,7 @@ from explorer.studies.heatmap.experiments.which_epsilon import (
     GRID,
     SIZES,
     Found,
+    _never_rising,
     estimate_epsilon,
     quantile_interval,
     reaches,
@@ -83,6 +86,8 @@ def test_trials_run_coarse_first(rows) -> None:
     assert set(draws[: 2 * n * STAGES[-1]]) == set(range(STAGES[-1]))
     assert draws[2 * n * STAGES[-1] :] == [3] * 2 * n + [4] * 2 * n
     assert all(trial["measures"] == ["emd"] for trial in trials.by_key.values())
+    first = list(first_curve(trials).by_key)
+    assert first == list(trials.by_key)[:n]
 
 
 def test_curves_say_what_the_draws_say(rows) -> None:
@@ -131,6 +136,11 @@ def test_the_estimate_is_where_the_curve_meets_the_target() -> None:
 
 
 def test_a_curve_that_rises_somewhere_is_fitted() -> None:
+    rng = np.random.default_rng(3)
+    for size in (1, 2, 5, 45):
+        y = rng.normal(size=size)
+        expected = isotonic_regression(y, increasing=False).x
+        np.testing.assert_allclose(_never_rising(y), expected, atol=1e-12)
     bumpy = estimate_epsilon([1.0, 2.0, 4.0, 8.0], [4.0, 1.0, 1.44, 0.3], 0.6)
     assert bumpy.violations == 1
     assert bumpy.epsilon == pytest.approx(4 * 2**0.5)  # between √1.44 at 2 and 4, and .3 at 8

@@ -108,6 +108,10 @@ class Computing:
         """
         return self.connect(check) if self._goes_there(of_data) else self._all_cores()
 
+    def is_here(self, executor: Executor) -> bool:
+        """Return whether an executor is the one of all cores of this machine."""
+        return executor is self._many
+
     def for_answers(self, of_data: bool, check: Check) -> Executor:
         """Return what an answer's tasks go to: the cluster, or the one process."""
         return self.connect(check) if self._goes_there(of_data) else self.worker

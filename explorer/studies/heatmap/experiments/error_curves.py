@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -261,6 +262,13 @@ def in_order(rows: Sequence[Row], key: Callable[[Trial], str]) -> CurveTrials:
     for draw in range(begun, max((len(row.trials) for row in rows), default=0)):
         by_key.update((own[draw], row.trials[draw]) for row, own in zip(rows, keys, strict=True))
     return CurveTrials(tuple(rows), key, by_key, keys)
+
+
+def first_curve(trials: CurveTrials) -> CurveTrials:
+    """Return the trials that come first: one draw at every x of one mechanism."""
+    mechanism = trials.rows[0].point.values["mechanism"]
+    x = sum(row.point.values["mechanism"] == mechanism for row in trials.rows)
+    return replace(trials, by_key=dict(islice(trials.by_key.items(), x)))
 
 
 def error_curves(trials: CurveTrials, found: Mapping[str, Found], measure: str) -> list[ErrorCurve]:

@@ -115,6 +115,11 @@ def task_of(trial: Trial, folder: Path) -> dict[str, Any]:
     return {"trial": trial, "folder": str(folder)}
 
 
+def ready() -> None:
+    """Solve a transport of two cells: who has done that has imported all that a trial needs."""
+    exact_distance(np.eye(2), np.eye(2)[::-1])
+
+
 def run_trial(task: Mapping[str, Any]) -> Found:
     """Return how near a trial's map comes to the true one.
 

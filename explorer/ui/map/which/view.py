@@ -83,7 +83,7 @@ class WhichEpsilon(QWidget):
         self._lines: list[words.Line] = []
         self._service = service
         self.job = LatestJob("judging ε", self, preempt_after_s=0.0)
-        self._soon = QTimer(self, singleShot=True, interval=ASK_AFTER_MS)
+        self._soon = QTimer(self, singleShot=True)
         self.spoken = InFront("", words.NOT_KNOWN)
         """What is said of the question that the curves are about."""
         self.parts = Parts(self)
@@ -161,10 +161,10 @@ class WhichEpsilon(QWidget):
         which = self.which.with_target(self.which.measure, words.rounded(target))
         self._session.set_which(which, "change target", gesture)
 
-    def ask(self) -> None:
+    def ask(self, after_ms: int = ASK_AFTER_MS) -> None:
         """Ask for the curves of what is set, unless that is what was asked last."""
         if not self.isHidden() and self.request.selection is not None:
-            self._soon.start()
+            self._soon.start(after_ms)
 
     def _ask(self) -> None:
         question, key = self.question(), self._key()
@@ -219,7 +219,7 @@ class WhichEpsilon(QWidget):
             self.answer = None
         self.parts.offer(self.which)
         self._draw()
-        self.ask()
+        self.ask(0)
 
     def forget(self) -> None:
         """Stop computing and show no curves: the rows are others by now."""
