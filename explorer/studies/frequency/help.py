@@ -21,6 +21,10 @@ PAGE = Page(
         "items. The two promise different things; on and below the line α = ε metric privacy "
         "promises more as well. Simulation draws data and runs everything, with and without "
         "projection to a proper histogram.",
+        "Not there: the user-level estimator of Acharya, Liu & Sun (2023), by which m items of a "
+        "user can be worth m times the users. It could not be stated exactly, constants included, "
+        "so that there is no curve of that name; Hadamard response on all items, one drawn item "
+        "and Laplace noise stand for user-level privacy.",
     ),
     assumptions=(
         "s clusters of t items each: distance r inside, 1 between; items outside are refused.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from explorer.privacy.core.bound import Role
 from tests.studies.said.numbers import Ask, Measured, Said, crossing
 
 
@@ -39,6 +40,11 @@ SAID = {
         a.curve("proposition6")[0], a.curve("proposition6")[-1],
     ),
     ("coordinate-mean", "beliefs"): lambda a: (a("demanded"), "0.1"),
+    ("coordinate-learnt", "figure1"): lambda a: (
+        a.cell("figure1", 4, 5), a.cell("figure1", 1, 5), a.cell("figure1", 4, 4, Role.UPPER),
+        "0.3", a.cell("figure1", 6, 4, Role.UPPER), a.cell("figure1", 0, 5),
+        a.cell("figure1", 2, 4, Role.UPPER),
+    ),
     ("coordinate-learnt", "example1"): lambda a: ("2", a("level_bcdp")),
     ("coordinate-learnt", "example1-odds"): lambda a: (
         "50", "50", "1", "2", "1", "0", "2", "3", Said(math.exp(a.value("level_bcdp"))),

@@ -133,6 +133,12 @@ class Ask:
         """Return a readout as a plain number."""
         return self(name, **changes).value
 
+    def cell(self, table: str, row: int, column: int, role: Role | None = None) -> Said:
+        """Return what stands in a table."""
+        answer = _answer(self.study, self.key, ())
+        (found,) = (t for t in answer.tables if t.key == table)
+        return Said(float(found.rows[row][column]), role)
+
     def curve(self, name: str, **changes: object) -> list[Said]:
         """Return what a curve shows, point by point."""
         answer = _answer(self.study, self.key, tuple(changes.items()))

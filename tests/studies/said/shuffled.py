@@ -86,6 +86,16 @@ SAID = {
     ("amplification", "own-table"): lambda a: (
         a("own_exact"), a("own_blanket"), a("exact_2023"),
     ),
+    ("shuffle-rdp", "ternary"): lambda a: (
+        "1000", a("theorem6"), a("sharp_alike"), a("exact_3rr"), a("theorem4"), a("sharp_mixed"),
+    ),
+    ("histograms", "table-2"): lambda a: (
+        a.cell("separation", 0, 2), a.cell("separation", 0, 3), "100", "1e8",
+        a.cell("separation", 0, 1), a.cell("separation", 3, 1),
+    ),
+    ("histograms", "theorem-4-1"): lambda a: (
+        "3", "4", "3", a.cell("views", 0, 1), a.cell("views", 3, 3),
+    ),
     ("histograms", "table-1"): lambda a: (
         "1000", a("calibrated"), a("tails"), a("paper"), a("printed"),
     ),

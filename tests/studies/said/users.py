@@ -91,7 +91,7 @@ SAID = {
     ),
     ("frequency", "central"): lambda a: (
         _edge(a, 0.1), "0.1", _condition("central", 0.1), _edge(a, 1.0), "1",
-        _condition("central", 1.0), "100,000", "800", "1",
+        _condition("central", 1.0), Measured("124"), "100,000", _edge(a, 1.0, n=100_000),
     ),
     ("frequency", "theorem66"): lambda a: (
         "25", a("gkrr", alpha=25.0), a("theorem65", alpha=25.0), a("theorem66", alpha=25.0),
