@@ -122,3 +122,11 @@ def test_a_coarse_request_gets_one_answer(study):
         (only,) = study.answer(request, Context())
         assert only.complete
         assert not any(s.computing for s in only.series)
+
+
+def test_a_bound_beyond_every_double_says_so(study):
+    final = ask(study, "ternary", "k", 10, 1e4, 3, alpha=64, eps0=10.0)[-1]
+    theorem = curves(final)["theorem4"]
+    assert not theorem.present.all()
+    assert "1e308" in theorem.undefined_reason
+    assert "α = 2 only" in curves(final)["sharp_mixed"].undefined_reason

@@ -54,7 +54,8 @@ def _at(table: Any, alpha: FloatArray, *arguments: FloatArray) -> Any:
     """Pick each point's own α from a table of logarithms over 2…64."""
     order, *arrays = np.broadcast_arrays(alpha, *arguments)
     rows = table(*(a.ravel() for a in arrays), ALPHA_MAX)
-    value = np.exp(rows[np.arange(order.size), order.ravel().astype(int) - 2])
+    with np.errstate(over="ignore"):
+        value = np.exp(rows[np.arange(order.size), order.ravel().astype(int) - 2])
     return scalar_if_0d(value.reshape(order.shape))
 
 

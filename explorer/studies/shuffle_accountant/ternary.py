@@ -24,6 +24,7 @@ _EXACT_POINTS = 48
 _ROUNDING = 1e-7
 """What the exact values of very many messages may be off by; formulas are far better."""
 _ONLY_2 = "known for α = 2 only"
+_TOO_LARGE = "the bound has no number: it is beyond 1e308"
 _COMPUTING = "it is being computed"
 
 
@@ -110,7 +111,7 @@ def _bound(key: str, points: SweptPoints, context: Context | None = None) -> Bou
             context.check()
             values[i] = made.evaluate(*map(np.asarray, point))
     known = np.isfinite(values)
-    why = "" if known.all() else _ONLY_2
+    why = "" if known.all() else _TOO_LARGE if np.isinf(values).any() else _ONLY_2
     return Bound.proved(values, made.role, made.reference, _ROUNDING, known, why)
 
 
@@ -141,7 +142,7 @@ def _result(
 
 def _notes(here: dict[str, float]) -> tuple[str, ...]:
     """Return by how much the printed bounds miss, at the sliders' values."""
-    if "exact_3rr" not in here or "exact_2rr" not in here:
+    if not {"exact_2rr", "exact_3rr", "theorem4", "theorem6"} <= here.keys():
         return ()
     largest = max(here["exact_2rr"], here["exact_3rr"])
     if not largest > 0:
