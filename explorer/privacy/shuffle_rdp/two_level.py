@@ -17,7 +17,7 @@ import numpy as np
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray, Reference, Role
 from explorer.privacy.core.log_binomial import log_pmf
-from explorer.privacy.shuffle_rdp.composed import Certified, Composition
+from explorer.privacy.shuffle_rdp.composed import FINE, Certified, Composition
 from explorer.privacy.shuffle_rdp.from_below import depth_for
 from explorer.privacy.shuffle_rdp.losses import (
     _REACH,
@@ -147,12 +147,12 @@ class TwoLevelRounds:
         found = self._composed(depth_for(delta, T)).epsilon(delta, T)
         return min(found, general, key=lambda known: known.value)
 
-    def delta(self, epsilon: float, T: int) -> Certified:
+    def delta(self, epsilon: float, T: int, enough: float = FINE) -> Certified:
         """Return an upper bound on δ at ε ≥ 0."""
-        general = self._clones.delta(epsilon, T)
+        general = self._clones.delta(epsilon, T, enough)
         if not self._listed:
             return general
-        found = self._composed(depth_for(1e-12, T)).delta(epsilon, T)
+        found = self._composed(depth_for(1e-12, T)).delta(epsilon, T, enough)
         return min(found, general, key=lambda known: known.value)
 
     @property

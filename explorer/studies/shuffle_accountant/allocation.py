@@ -21,7 +21,7 @@ from explorer.studies.shuffle_accountant.curves import Points
 from explorer.studies.shuffle_accountant.points import ONE_ROUND, among, swept_rounds
 from explorer.studies.shuffle_accountant.series import joined, undefined_reason
 
-_POINTS, _APART = 48, 28
+_POINTS, _APART = 48, 22
 """Points of a curve, and of one where every point has rounds of its own to prepare."""
 _COARSE_POINTS = 2
 """Besides the sliders' own."""

@@ -69,9 +69,9 @@ from explorer.studies.shuffle_accountant.series import (
 )
 
 _COARSE_POINTS = 24
-_COMPOSED_POINTS, _COMPOSED_APART = 64, 32
+_COMPOSED_POINTS, _COMPOSED_APART = 64, 24
 """Fewer where every point has a round of its own, of some ten milliseconds."""
-_LEVEL_POINTS = 32
+_LEVEL_POINTS = 24
 """Where every point has clones of its own, whose Rényi levels take some 20 ms."""
 _LOSSES = 640_000
 """Losses that the exact strong composition may list before it gets fewer points."""

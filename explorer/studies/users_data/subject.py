@@ -137,7 +137,11 @@ class Subject:
         if not value:
             make: Any = synthetic_points if isinstance(metric, Square) else synthetic_items
             first = metric.side if isinstance(metric, Square) else self.distances
-            return make(first, self.equal, request.seed)  # type: ignore[no-any-return]
+            made: Users = self.context.memo(
+                ("users-data", "made", self.equal, request.seed, self._space),
+                lambda: make(first, self.equal, request.seed),
+            )
+            return made
         path = self.context.file(value)
         arguments = (path, value.partition("#")[0], str(request["decimal"]), self.labels(),
                      self._box())  # fmt: skip
@@ -148,11 +152,15 @@ class Subject:
                 return found
             return read_users(*arguments)
 
-        space = tuple((k, v) for k, v in request.values if k.startswith("space"))
         kept: Users = self.context.memo(
-            ("users-data", value, arguments[2], arguments[4], space), read
+            ("users-data", value, arguments[2], arguments[4], self._space), read
         )
         return kept
+
+    @property
+    def _space(self) -> tuple[tuple[str, Any], ...]:
+        """The settings of the space."""
+        return tuple((k, v) for k, v in self.request.values if k.startswith("space"))
 
     def labels(self) -> tuple[str, ...]:
         """Return what the items of a finite space are called."""
