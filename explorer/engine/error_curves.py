@@ -208,7 +208,8 @@ class Judge:
         trials = in_order(rows, task_key)
         answer = Answer(question, (), np.empty(0), 0, len(trials.by_key), rows[0].users)
         first = first_curve(trials)
-        found: dict[str, Any] = {}
+        with closing(Checkpoint(kept_trials())) as checkpoint:
+            found: dict[str, Any] = dict(checkpoint.known(trials.by_key))
         following = 0.0
         parts = (self._found(some, where, check)
                  for some, where in ((first, nearest), (trials, executor)))  # fmt: skip

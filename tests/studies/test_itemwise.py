@@ -280,8 +280,8 @@ def test_dragging_what_a_curve_does_not_depend_on_computes_nothing_anew():
     ask("alpha", "alpha0", 0.1, 5.0, 9, context, alpha0=1.0)
     kept = len(context.kept)
     ask("alpha", "alpha0", 0.1, 5.0, 9, context, alpha0=2.0)
-    # The new slider's own point on the four numerical curves.
-    assert len(context.kept) == kept + 4
+    # The new slider's own point on the three numerical curves.
+    assert len(context.kept) == kept + 3
 
 
 def test_work_stops_when_cancelled():
