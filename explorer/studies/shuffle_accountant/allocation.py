@@ -23,7 +23,7 @@ from explorer.studies.shuffle_accountant.series import joined, undefined_reason
 
 _POINTS, _APART = 48, 22
 """Points of a curve, and of one where every point has rounds of its own to prepare."""
-_COARSE_POINTS = 2
+_COARSE_POINTS = 1
 """Besides the sliders' own."""
 _NOT_OVER = "no epoch is over yet"
 _FIXED, _ADAPTIVE = "once_fixed", "once_adaptive"
