@@ -98,6 +98,9 @@ class PointSet:
     find_early : callable or None
         From the seconds that a row takes to where those of the first users are, if it takes long to
         count all; else to None.
+    surround : callable or None
+        Takes out the rows around these, so that other regions near by are counted sooner; calls
+        its argument now and then, which may raise to stop.
     """
 
     asked_once = False
@@ -108,8 +111,10 @@ class PointSet:
         users_in_file: int,
         kept: Kept,
         find_early: Callable[[float], Part | None] | None = None,
+        surround: Callable[[Callable[[], None]], None] | None = None,
     ) -> None:
         self.users_in_file = users_in_file
+        self._surround = surround
         self._find_early = find_early
         self._find = find
         self._kept = kept
@@ -125,6 +130,18 @@ class PointSet:
         if self._find_early is None or self.counted:
             return None
         return self._find_early(self._kept.seconds_a_row)
+
+    def early_took(self, rows: int, seconds: float) -> None:
+        """Remember how fast the rows of the first users were counted."""
+        self._kept.took_at_most(rows, seconds)
+
+    def surround(self, check: Callable[[], None]) -> None:
+        """Take out the rows around these, before other regions are asked for; to be done at rest.
+
+        `check` is called every few milliseconds and may raise to stop.
+        """
+        if self._surround is not None:
+            self._surround(check)
 
     @property
     def counted(self) -> bool:
@@ -237,6 +254,11 @@ class Kept:
         self.beside: dict[Callable[[], Any], Any] = {}
         self.part: Callable[[PointSet, Callable[[], Part]], Part] = _Last()
         self.columns: Callable[[PointSet, Callable[[], _Columns]], _Columns] = _Last()
+
+    def took_at_most(self, rows: int, seconds: float) -> None:
+        """Take over how long a row took, if it was less: a few rows may have had to wait."""
+        if rows and self.seconds_a_row:
+            self.seconds_a_row = min(self.seconds_a_row, seconds / rows)
 
 
 class _Last:
