@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -254,7 +255,8 @@ def test_of_many_rows_surroundings_are_taken_out_at_rest(
     monkeypatch.setattr(working_set, "FEW_ROWS", 0)
     monkeypatch.setattr(layouts, "_PIECE", 500)
     layout = data.layout()
-    sets, checks = WorkingSets(data._entry.file("layout"), lambda: layout), []
+    sets = WorkingSets(data._entry.file("layout"), lambda: layout)
+    checks: list[int] = []
     box = layout.edges((40.1, -73.9, 40.2, -73.8))
     wide, high = box.east - box.west, box.north - box.south
     moved = Edges(box.south + high, box.west + wide, box.north + high, box.east + wide)
@@ -289,3 +291,18 @@ def test_of_many_rows_surroundings_are_taken_out_at_rest(
         for name in layouts.ARRAYS:
             np.testing.assert_array_equal(getattr(rows, name), getattr(at_once, name))
     assert sets.around(layout.edges((39.6, -74.4, 41.4, -72.6)), None) is sets.whole()
+
+
+@pytest.mark.parametrize("sampled", [{}, {"users": 7}, {"users": 500}, {"share": Fraction(1, 3)}])
+def test_pieces_are_the_rows_of_all(data: CheckinData, sampled: dict[str, Any]) -> None:
+    points = data.points(BOX, "2010-01-02T00:00:00Z", None, **sampled)
+    pieces = list(points.pieces(200))
+    found, each, _ = points.part.found()
+    some, of_users = map(np.concatenate, zip(*points.part.pieces(200), strict=True))
+    np.testing.assert_array_equal(some, found)
+    np.testing.assert_array_equal(of_users, each[: len(of_users)])
+    assert not each[len(of_users) :].any()
+    lat, lon = (np.concatenate([piece[i] for piece in pieces]) for i in (1, 2))
+    assert sorted(zip(lat, lon, strict=True)) == sorted(zip(points.lat, points.lon, strict=True))
+    users = sum(len(np.unique(user)) for user, _, _ in pieces)
+    assert users == points.users_used

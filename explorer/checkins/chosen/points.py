@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -15,6 +15,9 @@ from explorer.checkins.sampling import HashArray
 from explorer.user_rows import Where, Whole
 
 Beside = TypeVar("Beside")
+
+_PIECE = 200_000
+"""Rows of the layout looked at together: some 10 ms with what is done with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,25 @@ class Part:
             each[used[-1] + 1 if len(used) else 0 :] = 0  # it is the first ones that are taken
             found = found[: int(each.sum())]
         return found, each, present
+
+    def pieces(self, size: int) -> Iterator[tuple[Whole, Whole]]:
+        """Yield what `found` returns, some users at a time with at most so many rows in all.
+
+        It ends when all that are taken were there.
+        """
+        rows, left = self.layout.rows, self.most
+        for users in rows.pieces(size):
+            if left == 0 or (self.among is not None and users.start >= self.among):
+                return
+            some = rows.cut(users)
+            found, each = some.inside(some.marked(self.where))
+            if self.among is not None:
+                each[max(self.among - users.start, 0) :] = 0
+            if left is not None:
+                there = np.flatnonzero(each)
+                each[there[left:]] = 0
+                left -= min(left, len(there))
+            yield found[: int(each.sum())] + int(rows.starts[users][0]), each
 
 
 class PointSet:
@@ -171,6 +193,17 @@ class PointSet:
     def weight(self) -> FloatArray:
         """Shape (rows,); 1 where the file has no weights."""
         return self._columns.weight
+
+    def pieces(self, size: int = _PIECE) -> Iterator[tuple[IndexArray, FloatArray, FloatArray]]:
+        """Yield each row's user, latitude and longitude, some users at a time.
+
+        Users are numbered anew in each piece, in the order of the layout. That takes less time and
+        memory than the columns of all.
+        """
+        part = self.part
+        for found, each in part.pieces(size):
+            user = np.repeat(np.arange(len(each), dtype=np.uint32), each)
+            yield user, *part.layout.positions(found)
 
     @property
     def step(self) -> Fraction:
