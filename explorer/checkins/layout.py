@@ -11,7 +11,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
@@ -256,16 +256,12 @@ class Layout:
             ends = np.cumsum(each[there]) + (taken - len(found))
             parts.append(self._part(found + self.offsets[users.start], there + users.start, ends))
             check()
-        return Layout(
-            **{
-                name: None
-                if getattr(self, name) is None
-                else np.concatenate([getattr(part, name) for part in parts])
-                for name in ARRAYS
-            },
-            step=self.step,
-            origin=self.origin,
-        )
+        joined: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ARRAYS
+            if getattr(self, name) is not None
+        }
+        return replace(self, **joined)
 
 
 ARRAYS = tuple(f.name for f in fields(Layout) if f.name not in ("step", "origin"))

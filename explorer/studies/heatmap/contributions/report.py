@@ -59,8 +59,8 @@ def _sizes(points: Any, region: Region, level: int, context: Context) -> tuple[I
     parts = points.parts if isinstance(points, ShardedPoints) else (points,)
     none = np.zeros(0, np.int64)
     found = [(none, none)]
-    for piece in (piece for part in parts for piece in part.pieces()):
-        found.append(contribution_sizes(*piece, region.box, level, region.step))
+    for user, lat, lon in (piece for part in parts for piece in part.pieces()):
+        found.append(contribution_sizes(user, lat, lon, region.box, level, region.step))
         context.check()
     checkins, cells = map(np.concatenate, zip(*found, strict=True))
     return checkins, cells
