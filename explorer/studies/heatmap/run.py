@@ -6,7 +6,6 @@ The table of `explorer.studies.heatmap.mechanisms` names the functions from `Tas
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pkgutil import resolve_name
@@ -207,7 +206,7 @@ def counts_of(counted: Counted, points: Any, level: int, context: Context) -> Ce
             return count_shards(points, region, level, counted.rule, context)
         plain = isinstance(points, PointSet) and counted.rule == BY_CHECKINS
         if plain and points.part.layout.weight is None:
-            return counted_points(points, level, context.check)
+            return counted_points(points, level, context)
         return aggregate(
             points.user, points.lat, points.lon, points.weight, region.box, level, counted.rule,
             region.step,
@@ -217,17 +216,12 @@ def counts_of(counted: Counted, points: Any, level: int, context: Context) -> Ce
     return counts
 
 
-def counted_points(
-    points: PointSet, level: int, check: Callable[[], None] = lambda: None
-) -> CellCounts:
-    """Return the aggregate of check-ins that weigh the same, without taking out any row.
-
-    `check` is called now and then and may raise to stop.
-    """
+def counted_points(points: PointSet, level: int, context: Context) -> CellCounts:
+    """Return the aggregate of check-ins that weigh the same, without taking out any row."""
     part, bits = points.part, mass_bits(points.users_in_file)
     begin = time.perf_counter()
     found = points.kept(FirstUsers).count(
-        part.layout.rows, part.where, level, part.most, part.among, bits, check
+        part.layout.rows, part.where, level, part.most, part.among, bits, context.check
     )
     whole = (part.most, part.among) == (None, None)
     seconds = time.perf_counter() - begin if whole else 0.0  # else most rows are not looked at
