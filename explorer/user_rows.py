@@ -6,6 +6,7 @@ asks of a region, it asks of the same rows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -165,6 +166,22 @@ class UserRows:
     def of(self, users: slice) -> UserRows:
         """Return some users that follow each other."""
         return UserRows(self.y, self.x, self.t, self.starts[users], self.ends[users])
+
+    def cut(self, users: slice) -> UserRows:
+        """Return some users that follow each other, at least one, and their rows alone."""
+        first, end = int(self.starts[users][0]), int(self.ends[users][-1])
+        rows = slice(first, end)
+        return UserRows(
+            self.y[rows], self.x[rows], None if self.t is None else self.t[rows],
+            self.starts[users] - first, self.ends[users] - first,
+        )  # fmt: skip
+
+    def pieces(self, size: int) -> Iterator[slice]:
+        """Yield all users, some at a time, who have at most so many rows, or are one."""
+        first = 0
+        while first < self.users:
+            end = int(np.searchsorted(self.ends, self.starts[first] + size, "right"))
+            yield slice(first, first := max(end, first + 1))
 
     def marked(self, where: Where) -> NDArray[np.bool_]:
         """Return of every row whether it is inside.

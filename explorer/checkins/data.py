@@ -7,6 +7,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -225,7 +226,10 @@ class CheckinData:
             return None if first is None else Part(first, where)
 
         everybody = (users, share, index) == (None, None, None)
-        return PointSet(find, self.users, self._kept, find_early if everybody else None)
+        return PointSet(
+            find, self.users, self._kept, find_early if everybody else None,
+            partial(self._sets.surround, edges) if index is None else None,
+        )  # fmt: skip
 
     def layout(self) -> Layout:
         """Return all rows as they are counted, made once and kept in the entry of the cache.

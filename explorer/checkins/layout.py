@@ -10,7 +10,8 @@ import contextlib
 import json
 import shutil
 import tempfile
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
@@ -26,6 +27,8 @@ _FACTS = "layout.json"
 _VERSION = 1
 _COARSE = 0.5
 """Share of all rows above which a working set saves nothing."""
+_PIECE = 500_000
+"""Rows looked at between two checks: some 5 ms."""
 
 
 @dataclass(frozen=True)
@@ -235,16 +238,30 @@ class Layout:
         assert self.image is not None
         return self.taken(*self.rows.inside(self.image == image))
 
-    def near(self, edges: Edges) -> Layout:
+    def near(self, edges: Edges, check: Callable[[], None] = lambda: None) -> Layout:
         """Return the rows of a box widened by its own size on each side: its working set.
 
-        It is this layout itself where that holds most of the rows.
+        It is this layout itself where that holds most of the rows. `check` is called every few
+        milliseconds and may raise to stop.
         """
-        rows = self.rows
-        marked = rows.marked(Where(edges.widened()))
-        if np.count_nonzero(marked) > _COARSE * len(marked):
-            return self
-        return self.taken(*rows.inside(marked))
+        rows, where = self.rows, Where(edges.widened())
+        parts, taken = [self._part(slice(0), slice(0), self.offsets[:1])], 0
+        for users in rows.pieces(_PIECE):
+            some = rows.cut(users)
+            found, each = some.inside(some.marked(where))
+            taken += len(found)
+            if taken > _COARSE * len(self.y):
+                return self
+            there = np.flatnonzero(each)
+            ends = np.cumsum(each[there]) + (taken - len(found))
+            parts.append(self._part(found + self.offsets[users.start], there + users.start, ends))
+            check()
+        joined: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ARRAYS
+            if getattr(self, name) is not None
+        }
+        return replace(self, **joined)
 
 
 ARRAYS = tuple(f.name for f in fields(Layout) if f.name not in ("step", "origin"))

@@ -38,6 +38,10 @@ class Points:
     users_used: int
     rows: int
 
+    def pieces(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Return all rows as one piece."""
+        return [(self.user, self.lat, self.lon)]
+
 
 class Bench:
     """A data set of clustered users, and the least a study needs of whoever runs it."""

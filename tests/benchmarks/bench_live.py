@@ -101,6 +101,7 @@ def window():
 
         themes.prepare(app)
         service = StudyService(compute_process=True)
+        service.start()  # as the program does: what counts check-ins is compiled
         shown = MainWindow(Session(SessionState("heatmap")), service, themes.Theme("light"))
         shown.resize(1280, 800)
         shown.show()

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,10 @@ def by_layout(data: Any, box: Any, start: str | None, users: int | None) -> Any:
     """Return the map's counts as the program finds them."""
     from explorer.studies.heatmap.run import counted_points
 
-    return counted_points(data.points(box, start, users=users), LEVEL)
+    points, nobody_stops = data.points(box, start, users=users), SimpleNamespace(check=int)
+    found = counted_points(points, LEVEL, nobody_stops)
+    points.surround(int)  # as at rest
+    return found
 
 
 def moved(step: int) -> tuple[float, ...]:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from explorer.checkins import CheckinData, Reason, open_checkins
+from explorer.checkins import CheckinData, Reason, layout as layouts, open_checkins
 from explorer.checkins.chosen import working_set
 from explorer.checkins.chosen.working_set import WorkingSets
 from explorer.checkins.layout import Layout
 from explorer.checkins.sampling import hash_ids, sample_key
 from explorer.privacy.heatmaps.pyramid.fixed_point import cells_of_rows
 from explorer.privacy.heatmaps.pyramid.row_pass import count_rows
+from explorer.studies.base.study import Cancelled
 from explorer.user_rows import Edges, Where
-from tests.waiting import time_limit, wait_until
 
 USERS, ROWS = 60, 3000
 BOX = (40.0, -74.0, 41.0, -73.0)
@@ -248,31 +248,61 @@ def test_an_old_entry_gets_its_layout(path: Path, tmp_path: Path) -> None:
     assert json.loads((entry / "report.json").read_text())["files"] == files
 
 
-def test_of_many_rows_surroundings_are_taken_out_beside_the_answers(
+def test_of_many_rows_surroundings_are_taken_out_at_rest(
     data: CheckinData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The whole layout answers until they are there; they move on before the box leaves them."""
     monkeypatch.setattr(working_set, "FEW_ROWS", 0)
+    monkeypatch.setattr(layouts, "_PIECE", 500)
     layout = data.layout()
-    sets, allowed = WorkingSets(data._entry.file("layout"), lambda: layout), threading.Event()
-    near = Layout.near
-
-    def slow(self: Layout, edges: Edges) -> Layout:
-        assert allowed.wait(time_limit())
-        return near(self, edges)
-
-    monkeypatch.setattr(Layout, "near", slow)
+    sets = WorkingSets(data._entry.file("layout"), lambda: layout)
+    checks: list[int] = []
     box = layout.edges((40.1, -73.9, 40.2, -73.8))
     wide, high = box.east - box.west, box.north - box.south
     moved = Edges(box.south + high, box.west + wide, box.north + high, box.east + wide)
-    assert len(sets.around(box, None).y) == ROWS
-    assert len(sets.around(moved, None).y) == ROWS
-    allowed.set()
-    assert wait_until(lambda: len(sets.around(box, None).y) < ROWS)
+    beyond = Edges(box.south, box.west + 3 * wide, box.north, box.east + 3 * wide)
+    assert sets.around(box, None) is sets.whole()
+
+    def give_way() -> None:
+        checks.append(len(checks))
+        if len(checks) == 3:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        sets.surround(box, give_way)
+    assert sets.around(box, None) is sets.whole()
+    sets.surround(box, lambda: checks.append(len(checks)))
+    assert len(checks) > 4
     first = sets.around(box, None)
-    assert sets.around(moved, None) is first  # at its edge: the next is taken out meanwhile
-    assert wait_until(lambda: sets.around(moved, None) is not first)
-    for edges, rows in ((box, first), (moved, sets.around(moved, None))):
+    assert len(first.y) < ROWS
+    sets.surround(box, give_way)
+    assert sets.around(box, None) is first  # there already
+    assert sets.around(moved, None) is first
+    assert sets.around(beyond, None) is sets.whole()
+    sets.surround(moved, lambda: None)  # at the edge of the first ones
+    second = sets.around(moved, None)
+    assert second is not first
+    for edges, rows in ((box, first), (moved, second)):
         want = count_rows(layout.rows, Where(edges), 5)
         found = count_rows(rows.rows, Where(edges), 5, bits=want.bits)
         assert np.array_equal(found.cells, want.cells)
+        around = layout.rows.marked(Where(edges.widened()))
+        at_once = layout.taken(*layout.rows.inside(around))
+        for name in layouts.ARRAYS:
+            np.testing.assert_array_equal(getattr(rows, name), getattr(at_once, name))
+    assert sets.around(layout.edges((39.6, -74.4, 41.4, -72.6)), None) is sets.whole()
+
+
+@pytest.mark.parametrize("sampled", [{}, {"users": 7}, {"users": 500}, {"share": Fraction(1, 3)}])
+def test_pieces_are_the_rows_of_all(data: CheckinData, sampled: dict[str, Any]) -> None:
+    points = data.points(BOX, "2010-01-02T00:00:00Z", None, **sampled)
+    pieces = list(points.pieces(200))
+    found, each, _ = points.part.found()
+    some, of_users = map(np.concatenate, zip(*points.part.pieces(200), strict=True))
+    np.testing.assert_array_equal(some, found)
+    np.testing.assert_array_equal(of_users, each[: len(of_users)])
+    assert not each[len(of_users) :].any()
+    lat, lon = (np.concatenate([piece[i] for piece in pieces]) for i in (1, 2))
+    assert sorted(zip(lat, lon, strict=True)) == sorted(zip(points.lat, points.lon, strict=True))
+    users = sum(len(np.unique(user)) for user, _, _ in pieces)
+    assert users == points.users_used

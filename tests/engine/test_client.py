@@ -184,6 +184,13 @@ def test_dying_while_nothing_is_asked_is_no_error(
     stream.submit(quick())
     inbox.wait_until(lambda items: items[-1].finished)
     assert inbox.items[-2].result.complete
+    assert wait_until(lambda: client.call(_counts_compiled, (), lambda: None))
+
+
+def _counts_compiled(_runtime: StudyRuntime, _check: object) -> bool:
+    from explorer.privacy.heatmaps.pyramid import row_pass
+
+    return row_pass._compiled is not None
 
 
 def test_closing_ends_process_and_threads(host: StudyRuntime, inbox: Inbox) -> None:

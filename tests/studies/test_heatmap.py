@@ -65,6 +65,9 @@ class FakePoints:
     def rows(self) -> int:
         return len(self.user)
 
+    def pieces(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        return [(self.user, self.lat, self.lon)]
+
 
 class FakeData:
     """Check-ins of some users around a few spots."""

@@ -293,3 +293,33 @@ def test_several_files_and_planes_are_followed_too(
         panel.sample.slider.step(-30)
         assert window.session.state.selection.users is not None
         rests_exactly(window, settled)
+
+
+def test_the_slider_of_users_keeps_its_width_while_it_is_dragged(window: Any, qtbot: Any) -> None:
+    """All users need fewer fields than some: what is below the slider moves, the slider stays."""
+    sample = window.workspaces["map"].side_panel.sample
+    slider, page = sample.slider, window.data_page
+
+    def needs() -> int:
+        QTest.qWait(50)
+        assert page.verticalScrollBar().maximum() > 0
+        return int(page.widget().height())
+
+    window.resize(window.width(), 500)
+    all_need = needs()
+    hand, middle = Hand(slider), slider.height() / 2
+    hand.press(slider.width() - 7, middle)
+    hand.move(0.9 * slider.width(), middle)
+    assert sample.mode.currentData() == "number"
+    assert needs() > all_need
+    more = all_need + 4 - page.viewport().height()
+    window.resize(window.width(), window.height() + more)
+    qtbot.waitUntil(lambda: page.viewport().height() == all_need + 4, timeout=5000)
+    right, found = slider.width() - 7, set()
+    for step in range(6):  # at the end all users, a little before it some
+        hand.move(right - 4 * (step % 2), middle)
+        QTest.qWait(30)
+        found.add((slider.width(), sample.mode.currentData()))
+    hand.release(right, middle)
+    assert len({width for width, _ in found}) == 1, found
+    assert {mode for _, mode in found} == {"all", "number"}

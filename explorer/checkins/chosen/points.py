@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -15,6 +15,9 @@ from explorer.checkins.sampling import HashArray
 from explorer.user_rows import Where, Whole
 
 Beside = TypeVar("Beside")
+
+_PIECE = 200_000
+"""Rows of the layout looked at together: some 10 ms with what is done with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,25 @@ class Part:
             found = found[: int(each.sum())]
         return found, each, present
 
+    def pieces(self, size: int) -> Iterator[tuple[Whole, Whole]]:
+        """Yield what `found` returns, some users at a time with at most so many rows in all.
+
+        It ends when all that are taken were there.
+        """
+        rows, left = self.layout.rows, self.most
+        for users in rows.pieces(size):
+            if left == 0 or (self.among is not None and users.start >= self.among):
+                return
+            some = rows.cut(users)
+            found, each = some.inside(some.marked(self.where))
+            if self.among is not None:
+                each[max(self.among - users.start, 0) :] = 0
+            if left is not None:
+                there = np.flatnonzero(each)
+                each[there[left:]] = 0
+                left -= min(left, len(there))
+            yield found[: int(each.sum())] + int(rows.starts[users][0]), each
+
 
 class PointSet:
     """Check-ins inside a region and a time range, of all or of some sampled users.
@@ -98,6 +120,9 @@ class PointSet:
     find_early : callable or None
         From the seconds that a row takes to where those of the first users are, if it takes long to
         count all; else to None.
+    surround : callable or None
+        Takes out the rows around these, so that other regions near by are counted sooner; calls
+        its argument now and then, which may raise to stop.
     """
 
     asked_once = False
@@ -108,8 +133,10 @@ class PointSet:
         users_in_file: int,
         kept: Kept,
         find_early: Callable[[float], Part | None] | None = None,
+        surround: Callable[[Callable[[], None]], None] | None = None,
     ) -> None:
         self.users_in_file = users_in_file
+        self._surround = surround
         self._find_early = find_early
         self._find = find
         self._kept = kept
@@ -125,6 +152,18 @@ class PointSet:
         if self._find_early is None or self.counted:
             return None
         return self._find_early(self._kept.seconds_a_row)
+
+    def early_took(self, rows: int, seconds: float) -> None:
+        """Remember how fast the rows of the first users were counted."""
+        self._kept.took_at_most(rows, seconds)
+
+    def surround(self, check: Callable[[], None]) -> None:
+        """Take out the rows around these, before other regions are asked for; to be done at rest.
+
+        `check` is called every few milliseconds and may raise to stop.
+        """
+        if self._surround is not None:
+            self._surround(check)
 
     @property
     def counted(self) -> bool:
@@ -154,6 +193,17 @@ class PointSet:
     def weight(self) -> FloatArray:
         """Shape (rows,); 1 where the file has no weights."""
         return self._columns.weight
+
+    def pieces(self, size: int = _PIECE) -> Iterator[tuple[IndexArray, FloatArray, FloatArray]]:
+        """Yield each row's user, latitude and longitude, some users at a time.
+
+        Users are numbered anew in each piece, in the order of the layout. That takes less time and
+        memory than the columns of all.
+        """
+        part = self.part
+        for found, each in part.pieces(size):
+            user = np.repeat(np.arange(len(each), dtype=np.uint32), each)
+            yield user, *part.layout.positions(found)
 
     @property
     def step(self) -> Fraction:
@@ -237,6 +287,11 @@ class Kept:
         self.beside: dict[Callable[[], Any], Any] = {}
         self.part: Callable[[PointSet, Callable[[], Part]], Part] = _Last()
         self.columns: Callable[[PointSet, Callable[[], _Columns]], _Columns] = _Last()
+
+    def took_at_most(self, rows: int, seconds: float) -> None:
+        """Take over how long a row took, if it was less: a few rows may have had to wait."""
+        if rows and self.seconds_a_row:
+            self.seconds_a_row = min(self.seconds_a_row, seconds / rows)
 
 
 class _Last:

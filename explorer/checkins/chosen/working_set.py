@@ -16,14 +16,15 @@ from explorer.checkins.sampling import HashArray
 from explorer.geography.plane import Plane
 from explorer.user_rows import EARTH_STEP, Edges, steps
 
-SLOW_S, QUICK_S = 0.025, 0.015
+SLOW_S, QUICK_S = 0.012, 0.005
 """A pass that takes longer is preceded by one of the first users, who take this long.
 
 A place that is dragged to waits for the answer to the one before: two passes and what is drawn of
 them must fit into the 66 ms that both maps may lag behind.
 """
 FEW_ROWS = 500_000
-"""Surroundings are taken out of so many rows at once (5 ms); out of more, beside the answers."""
+"""Surroundings are taken out of so many rows when they are asked for (5 ms); out of more, at rest.
+"""
 
 
 class WorkingSets:
@@ -43,7 +44,6 @@ class WorkingSets:
         self._lock = threading.Lock()
         self._whole: Layout | None = None
         self._near: _Near | None = None
-        self._taking = threading.Lock()
 
     def whole(self) -> Layout:
         """Return all check-ins as they are counted, made once and kept."""
@@ -63,34 +63,34 @@ class WorkingSets:
         """Return a layout with all rows of a box, and perhaps more.
 
         While a box is dragged, its surroundings hold it for long, and an answer takes a few
-        milliseconds. Of many rows they are taken out by a thread, before the box leaves the last
-        ones; until then the whole layout answers.
+        milliseconds. Of many rows they are taken out by `surround`; where they are not there, the
+        whole layout answers.
         """
         near = self._near
         if near is not None and near.image == image and near.edges.suits(edges):
-            if image is None and not near.edges.holds(edges.widened(2)):
-                self._take_out(edges)
             return near.rows
         whole = self.whole()
         if image is None and len(whole.y) > FEW_ROWS:
-            self._take_out(edges)
             return whole
         rows = whole if image is None else whole.of_image(image)
         self._near = near = _Near(image, edges.widened(), rows.near(edges))
         return near.rows
 
-    def _take_out(self, edges: Edges) -> None:
-        """Have a thread take out the surroundings of a box, unless one is at work."""
-        if not self._taking.acquire(blocking=False):
-            return
+    def surround(self, edges: Edges, check: Callable[[], None]) -> None:
+        """Take out the surroundings of a box, unless those that are there reach far beyond it.
 
-        def take() -> None:
-            try:
-                self._near = _Near(None, edges.widened(), self.whole().near(edges))
-            finally:
-                self._taking.release()
-
-        threading.Thread(target=take, name="surroundings", daemon=True).start()
+        To be called at rest, before the box is dragged: beside answers it would hold them up.
+        `check` is called every few milliseconds and may raise to stop.
+        """
+        whole, near = self.whole(), self._near
+        far = (
+            near is not None
+            and near.image is None
+            and near.edges.suits(edges)
+            and near.edges.holds(edges.widened(2))
+        )
+        if not far and len(whole.y) > FEW_ROWS:
+            self._near = _Near(None, edges.widened(), whole.near(edges, check))
 
     def first_users(self, edges: Edges, seconds_a_row: float) -> Layout | None:
         """Return the first users, where all in the surroundings of a box take too long to count."""

@@ -187,17 +187,16 @@ def _sorted_by_user(con: Any) -> bool:
     return not (by_number and by_text)
 
 
-def _of_pieces(con: Any, path: Path, groups: list[int], pieces: list[tuple[int, int]]) -> str:
-    """Return a table expression of some ranges of rows as text, and the number of each row.
+def _of_pieces(path: Path, columns: str, groups: list[int], pieces: list[tuple[int, int]]) -> str:
+    """Return a table expression of columns of some ranges of rows, and the number of each row.
 
     Asked by row group, since the reader passes over others only for a single range.
     """
-    texts = text_columns(_described(con, path)).select
     asked: dict[int, list[tuple[int, int]]] = {}
     for start, stop in pieces:
         asked.setdefault(bisect_right(groups, start), []).append((start, stop))
     return "(" + " UNION ALL ".join(
-        f"SELECT {texts}, {NUMBER} AS n FROM {parquet_table(path, numbered=True)} "
+        f"SELECT {columns}, {NUMBER} AS n FROM {parquet_table(path, numbered=True)} "
         f"WHERE {NUMBER} BETWEEN {ranges[0][0]} AND {ranges[-1][1] - 1} AND ("
         + " OR ".join(f"{NUMBER} BETWEEN {start} AND {stop - 1}" for start, stop in ranges)
         + ")"
@@ -237,16 +236,10 @@ def near_rows(con: Any, plan: Plan, box: Box) -> NearRows | None:
     """
     described = _described(con, plan.path)
     mapping, own = plan.mapping, plan.width
-    texts = text_columns(described)
-    if texts.fault or mapping.crs or mapping.planar:
+    found = _typed_columns(described, plan)
+    if found is None:
         return None
-    columns, typed = [], {}
-    for i in (i for i in mapping.columns if i < own):
-        name, kind = described[i]
-        value = _value(f"c{i}", kind, i, mapping)
-        columns.append(f"{identifier(name) if value else texts.texts[i]} AS c{i}")
-        if value:
-            typed[i] = value
+    columns, typed = found
     south, west, north, east = box
     sides = (mapping.lat, south, north), (mapping.lon, west, east)
     tests = " AND ".join(
@@ -256,7 +249,27 @@ def near_rows(con: Any, plan: Plan, box: Box) -> NearRows | None:
     )
     time = mapping.time
     good = time in typed and _times_are_good(con, plan.path, described[time or 0][0])
-    return NearRows(", ".join(columns), tests or "true", typed, good)
+    return NearRows(columns, tests or "true", typed, good)
+
+
+def _typed_columns(
+    described: list[tuple[str, str]], plan: Plan
+) -> tuple[str, dict[int, str]] | None:
+    """Return SQL of the mapped columns ``c0…``, and `typed_rows`' values of those left as they are.
+
+    None if they must all be read as text. User ids are BIGINT.
+    """
+    mapping, texts = plan.mapping, text_columns(described)
+    if texts.fault or mapping.crs or mapping.planar:
+        return None
+    columns, typed = [], {}
+    for i in (i for i in mapping.columns if i < plan.width):
+        name, kind = described[i]
+        value = _value(f"c{i}", kind, i, mapping)
+        columns.append(f"{identifier(name) if value else texts.texts[i]} AS c{i}")
+        if value:
+            typed[i] = value
+    return ", ".join(columns), typed
 
 
 def _value(column: str, kind: str, place: int, mapping: Mapping) -> str:
@@ -352,18 +365,22 @@ class ParquetReader:
         self, con: Any, plan: Plan, folder: Path, whole_users: bool, cancelled: IsCancelled | None
     ) -> Iterator[Portion]:
         """Yield pieces of evenly spaced row groups."""
-        names = [name.lower() for name, _ in _described(con, plan.path)]
+        described = _described(con, plan.path)
+        names = [name.lower() for name, _ in described]
         if plan.path.stat().st_size < SMALL or NUMBER in names:
             return
         groups = _row_groups(con, plan.path)
-        used, whole = 0, whole_users
+        used, whole, user = 0, whole_users, plan.mapping.user
+        columns, typed = _typed_columns(described, plan) or (text_columns(described).select, {})
+        if user in typed:
+            typed[user] = f"CAST({typed[user]} AS VARCHAR)"
         for portion, pieces in enumerate(_pieces(groups)):
             if not pieces:
                 break
             around = [(max(a - 1, 0), min(b + READ_ON, groups[-1])) for a, b in pieces]
             rows = typed_rows(
-                _of_pieces(con, plan.path, groups, around), plan.mapping, None,
-                decimal=plan.dialect.decimal, kept="n",
+                _of_pieces(plan.path, columns, groups, around), plan.mapping, None,
+                decimal=plan.dialect.decimal, kept="n", typed=typed,
             )  # fmt: skip
             read = f"CREATE OR REPLACE TEMP TABLE around AS SELECT * EXCLUDE (same) FROM ({rows})"
             run(con, read, lambda _: check(cancelled))

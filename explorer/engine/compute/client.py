@@ -67,6 +67,7 @@ class ComputeClient:
         self._returned: dict[int, tuple[Any, Exception | None]] = {}
         self._waiting: dict[int, Callable[[Any], object]] = {}
         self._studies: tuple[Card, ...] = ()
+        self._prepared = False
         self._calls = 0
         self._cluster: Cluster | None = None
         self._closed = False
@@ -95,9 +96,9 @@ class ComputeClient:
     def start(self) -> None:
         """Start the process and let it load what answers need, before anything is asked."""
         with self.condition:
+            self._prepared = True
             if self._process is None and not self._closed:
                 self._begin()
-                self._queue_command("prepare")
 
     def call(
         self,
@@ -238,6 +239,8 @@ class ComputeClient:
         self._commands.append(("cluster", self._cluster))
         self._commands.extend(("file", *known) for known in self.runtime.files().items())
         self._commands.extend(("data", *known) for known in self.runtime.stored_data().items())
+        if self._prepared:  # one that comes after another, too: else it counts more slowly
+            self._commands.append(("prepare",))
         self._threads = [
             threading.Thread(target=target, args=(process,), name=name, daemon=True)
             for target, name in ((self._send_all, "commands"), (self._receive_all, "answers"))

@@ -5,6 +5,7 @@ Apart from the study itself, so that the window can show its parameters without 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -143,6 +144,8 @@ def _answers(request: Request, context: Context, early: bool = True) -> Iterator
     ended = (empty or live) and not drawn
     fidelity = request.fidelity if ended else Fidelity.COARSE
     yield _with(first, plain, metrics, watch, fidelity, complete=ended)
+    if isinstance(points, PointSet) and not coarse:
+        points.surround(context.check)
     if ended:
         return
     watch.resume()
@@ -191,7 +194,9 @@ def _early(
         return None
     level = level_of(int(request["resolution"]))
     share = part.layout.rows.users / points.users_in_file
-    counts = from_rows(count_rows(part.layout.rows, part.where, level))
+    rows, begin = part.layout.rows, time.perf_counter()
+    counts = from_rows(count_rows(rows, part.where, level))
+    points.early_took(len(rows.y), time.perf_counter() - begin)
     if not counts.users:
         return None
     counts = replace(counts, masses=counts.masses / share)

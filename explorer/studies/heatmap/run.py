@@ -206,7 +206,7 @@ def counts_of(counted: Counted, points: Any, level: int, context: Context) -> Ce
             return count_shards(points, region, level, counted.rule, context)
         plain = isinstance(points, PointSet) and counted.rule == BY_CHECKINS
         if plain and points.part.layout.weight is None:
-            return counted_points(points, level)
+            return counted_points(points, level, context)
         return aggregate(
             points.user, points.lat, points.lon, points.weight, region.box, level, counted.rule,
             region.step,
@@ -216,12 +216,12 @@ def counts_of(counted: Counted, points: Any, level: int, context: Context) -> Ce
     return counts
 
 
-def counted_points(points: PointSet, level: int) -> CellCounts:
+def counted_points(points: PointSet, level: int, context: Context) -> CellCounts:
     """Return the aggregate of check-ins that weigh the same, without taking out any row."""
     part, bits = points.part, mass_bits(points.users_in_file)
     begin = time.perf_counter()
     found = points.kept(FirstUsers).count(
-        part.layout.rows, part.where, level, part.most, part.among, bits
+        part.layout.rows, part.where, level, part.most, part.among, bits, context.check
     )
     whole = (part.most, part.among) == (None, None)
     seconds = time.perf_counter() - begin if whole else 0.0  # else most rows are not looked at

@@ -315,6 +315,7 @@ def _sheet(c: Palette) -> str:
     QScrollBar::handle {{ background: {c.border}; border-radius: 4px; margin: 1px;
                           min-height: 24px; min-width: 24px; }}
     QScrollBar::handle:hover {{ background: {c.muted}; }}
+    QScrollBar::handle:disabled {{ background: transparent; }}
     QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
     QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
     QProgressBar {{ background: {c.field}; border: 1px solid {c.border}; border-radius: 4px;

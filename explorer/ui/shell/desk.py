@@ -152,6 +152,12 @@ class LeftSide(QWidget):
         self.data_page = QScrollArea(widgetResizable=True)
         self.data_page.setFrameShape(QFrame.Shape.NoFrame)
         self.data_page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        # Fields come and go while a slider is dragged: with a bar that came too, the slider would
+        # change its width below the pointer, and stand for another value.
+        self.data_page.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        bar = self.data_page.verticalScrollBar()
+        bar.rangeChanged.connect(lambda low, high: bar.setEnabled(high > low))
+        bar.setEnabled(False)  # and not drawn, where there is nothing to scroll
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.setObjectName("sides")
         self.tabs.tabBar().setDrawBase(False)

@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +18,12 @@ from explorer.privacy.heatmaps.pyramid import first_users, row_pass
 from explorer.privacy.heatmaps.pyramid.first_users import FirstUsers
 from explorer.privacy.heatmaps.pyramid.fixed_point import lines, mass_bits, row_masses
 from explorer.privacy.heatmaps.pyramid.morton import encode
-from explorer.privacy.heatmaps.pyramid.row_pass import CountedRows, compile_pass, count_rows
+from explorer.privacy.heatmaps.pyramid.row_pass import (
+    CountedRows,
+    compile_pass,
+    count_all,
+    count_rows,
+)
 from explorer.user_rows import EARTH_STEP, Edges, UserRows, Where, positions, snapped, steps
 
 Histories = list[list[tuple[int, int, int]]]
@@ -237,3 +243,33 @@ def test_who_is_counted_already_is_not_counted_again(monkeypatch: pytest.MonkeyP
     for most in (53, 51, 51, 60):
         first.count(rows, Where(BOX), 2, most)
     assert sum(looked_at) < 40
+
+
+def test_all_users_are_counted_in_pieces_and_the_counting_can_be_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(5)
+    users = rng.integers(0, 60, 3_000)
+    order = np.argsort(users, kind="stable")
+    ends = np.searchsorted(users[order], np.unique(users), "right")
+    starts = np.concatenate([[0], ends[:-1]])
+    y, x, t = rng.integers(0, 1_000, (3, 3_000)).astype(np.int32)
+    rows, where = UserRows(y, x, t, starts, ends), Where(Edges(100, 100, 900, 800), 50, 950)
+    want = count_rows(rows, where, 2, bits=40)
+    monkeypatch.setattr(row_pass, "_PIECE", 120)
+    checks: list[int] = []
+    found = count_all(rows, where, 2, 40, lambda: checks.append(1))
+    assert len(checks) > 20
+    np.testing.assert_array_equal(found.cells, want.cells)
+    assert replace(found, cells=want.cells) == want
+    assert [rows.cut(s).users for s in rows.pieces(1)] == [1] * 60  # never less than a user
+
+    def stop() -> None:
+        raise InterruptedError
+
+    first = FirstUsers()
+    with pytest.raises(InterruptedError):
+        first.count(rows, where, 2, bits=40, check=stop)
+    np.testing.assert_array_equal(first.count(rows, where, 2, bits=40).cells, want.cells)
+    nobody = UserRows(y[:0], x[:0], None, starts[:0], ends[:0])
+    assert count_all(nobody, Where(Edges(0, 0, 1, 1)), 1, 40).rows == 0

@@ -7,12 +7,13 @@ that the cells are those of a pass over all that is asked for.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from explorer.privacy.heatmaps.pyramid.fixed_point import mass_bits
-from explorer.privacy.heatmaps.pyramid.row_pass import CountedRows, count_rows
+from explorer.privacy.heatmaps.pyramid.row_pass import CountedRows, count_all, count_rows
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.user_rows import UserRows, Where
 
@@ -56,16 +57,23 @@ class FirstUsers:
         most: int | None = None,
         among: int | None = None,
         bits: int | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> CountedRows:
         """Return what `count_rows` returns, whose parameters these are.
 
-        The first time that rows are asked for is a pass like any.
+        The first time that rows are asked for is a pass like any. While all users are counted,
+        `check` is called every few milliseconds and may raise to stop.
         """
         bits = mass_bits(rows.users) if bits is None else bits
         last = self._last
         again = last is not None and last.same(rows, where, level, bits)
-        if last is None or not again or (most, among) == (None, None):
-            found = count_rows(rows, where, level, most, among, bits)
+        everybody = (most, among) == (None, None)
+        if last is None or not again or everybody:
+            found = (
+                count_all(rows, where, level, bits, check)
+                if everybody
+                else count_rows(rows, where, level, most, among, bits)
+            )
             if not again:
                 nobody, none = np.zeros(0, np.int64), _nothing(level, bits, found.present)
                 self._last = _Last(rows, where, level, bits, found.present, nobody, 0, 0, none)
@@ -85,12 +93,7 @@ def _looked_at(last: _Last, most: int | None, among: int | None) -> _Last:
     pieces, inside = [last.there], len(last.there)
     while known < end and (most is None or inside < most):
         to = min(known + _CHUNK, rows.users)
-        first, last_row = int(rows.starts[known]), int(rows.ends[to - 1])
-        part = slice(first, last_row)
-        some = UserRows(
-            rows.y[part], rows.x[part], None if rows.t is None else rows.t[part],
-            rows.starts[known:to] - first, rows.ends[known:to] - first,
-        )  # fmt: skip
+        some = rows.cut(slice(known, to))
         _, each = some.inside(some.marked(last.where))
         pieces.append(known + np.flatnonzero(each))
         known, inside = to, inside + len(pieces[-1])

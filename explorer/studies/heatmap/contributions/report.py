@@ -37,7 +37,7 @@ def histogram(request: Request, points: Any, context: Context) -> Table:
     level, region = level_of(int(request["resolution"])), counted.rows.region
     checkins, cells = context.memo(
         ("heatmap contributions", counted.rows, level),
-        lambda: _sizes(points, region, level),
+        lambda: _sizes(points, region, level, context),
     )
     columns = [doubling(sizes) for sizes in (checkins, cells)]
     rows = max(map(len, columns))
@@ -54,13 +54,14 @@ def histogram(request: Request, points: Any, context: Context) -> Table:
     )
 
 
-def _sizes(points: Any, region: Region, level: int) -> tuple[IntArray, IntArray]:
-    """Return the check-ins and the cells of every user inside, shard by shard."""
+def _sizes(points: Any, region: Region, level: int, context: Context) -> tuple[IntArray, IntArray]:
+    """Return the check-ins and the cells of every user inside, piece by piece."""
     parts = points.parts if isinstance(points, ShardedPoints) else (points,)
-    found = (
-        contribution_sizes(part.user, part.lat, part.lon, region.box, level, region.step)
-        for part in parts
-    )
+    none = np.zeros(0, np.int64)
+    found = [(none, none)]
+    for user, lat, lon in (piece for part in parts for piece in part.pieces()):
+        found.append(contribution_sizes(user, lat, lon, region.box, level, region.step))
+        context.check()
     checkins, cells = map(np.concatenate, zip(*found, strict=True))
     return checkins, cells
 
