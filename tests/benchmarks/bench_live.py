@@ -101,7 +101,8 @@ def window():
 
         themes.prepare(app)
         service = StudyService(compute_process=True)
-        shown = MainWindow(Session(SessionState("heatmap")), service, themes.Theme("light"))
+        shown = MainWindow(themes.Theme("light"))
+        shown.build(Session(SessionState("heatmap")), service)
         shown.resize(1280, 800)
         shown.show()
         try:

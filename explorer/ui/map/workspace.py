@@ -22,7 +22,8 @@ from explorer.ui.base.jobs import LatestJob
 from explorer.ui.controllers.backdrop import Backdrop
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.study_controller import StudyController
-from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.controllers.workspace import Workspace
+from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.map import actions
 from explorer.ui.map.beside import Beside
 from explorer.ui.map.cells import on_earth, overlap
