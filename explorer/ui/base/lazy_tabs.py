@@ -162,11 +162,12 @@ class IdleTasks(QObject):
 
     def stop(self) -> None:
         """Leave the rest."""
+        self._left.clear()
         self._timer.stop()
 
     def _next(self) -> None:
         # A drag is not to stumble over it.
-        if QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton:
+        if self._left and QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton:
             self._left.popleft()()
         if self._left:
             self._timer.start(self._between_ms)

@@ -33,9 +33,12 @@ class WindowFrame(WindowContext):
     -------
     painted()
         Its first picture is there once control goes back to Qt.
+    left()
+        It was closed before there was anything behind the start page.
     """
 
     painted = Signal()
+    left = Signal()
 
     def __init__(self, theme: Theme, keeper: SessionStore | None = None) -> None:
         super().__init__()

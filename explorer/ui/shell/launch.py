@@ -23,6 +23,7 @@ from explorer.ui.base.errors import ExceptionHook, Problem
 from explorer.ui.base.icon import introduce
 from explorer.ui.base.lazy_tabs import IdleTasks
 from explorer.ui.base.startup_tuning import (
+    COMPUTE_EARLY,
     PAGE_FIRST,
     STYLE_LATE,
     freeze_gc,
@@ -35,13 +36,14 @@ from explorer.ui.shell.app import WindowOptions
 from explorer.ui.shell.main_window import MainWindow
 
 if TYPE_CHECKING:
+    from explorer.engine.service import StudyService
     from explorer.ui.shell.opening import Opening
 
 _STARTED_MS = 2000
 """After this long all that stays for good (modules, the window) has been made."""
 _UNSEEN_MS = 1000
 """After this long the rest is made though nothing was painted: a window may start hidden."""
-_IMPORTED = ("explorer.studies.base.study", "explorer.engine.service", "explorer.ui.shell.opening")
+_IMPORTED = ("explorer.ui.shell.parts", "explorer.ui.shell.opening")
 """What is imported behind the start page, one by one, so that a key or a click comes between."""
 
 
@@ -86,6 +88,7 @@ class Launch(QObject):
         self.theme = themes.Theme(choice, apply=not STYLE_LATE)
         self.hook = ExceptionHook()
         self.window = self._make_window()
+        self._service: StudyService | None = None
         self._opening: Opening | None = None
         if not (self._page and PAGE_FIRST):
             self._build()
@@ -113,9 +116,10 @@ class Launch(QObject):
             self._opening.begin()
             self.window.show()
             return
-        pieces: list[Callable[[], object]] = [partial(import_module, name) for name in _IMPORTED]
-        pieces.insert(0, tune_plots)
-        behind = IdleTasks((*pieces, self._open_behind), self, after_ms=0, between_ms=0)
+        imports: list[Callable[[], object]] = [partial(import_module, name) for name in _IMPORTED]
+        pieces = (self._serve, tune_plots, *imports, self._open_behind)
+        behind = IdleTasks(pieces, self, after_ms=0, between_ms=0)
+        self.window.left.connect(lambda: self._leave(behind))
         self.window.painted.connect(behind.begin, Qt.ConnectionType.QueuedConnection)
         self.window.start.desk_asked.connect(self._open_behind)
         QTimer.singleShot(_UNSEEN_MS, behind.begin)
@@ -141,13 +145,23 @@ class Launch(QObject):
         if self._page:
             self.window.start.show()
 
+    def _serve(self) -> StudyService:
+        """Return what answers; its process does its imports beside ours."""
+        if self._service is None:
+            from explorer.engine.service import StudyService
+
+            self._service = StudyService(compute_process=self.options.compute_process)
+            if COMPUTE_EARLY:
+                self._service.start()
+        return self._service
+
     def _build(self) -> None:
         """Make all that is behind the start page; without the saved session if it can't be."""
         tune_plots()
         from explorer.ui.shell.opening import Opening
 
         try:
-            self._opening = Opening(self.options, self.keeper, self.window)
+            self._opening = Opening(self.options, self.keeper, self.window, self._serve())
         except Exception as error:
             if not self.keeper.restored:
                 raise
@@ -156,12 +170,12 @@ class Launch(QObject):
             self._half_built = (error, self.window)
             self.keeper.give_up(error)
             self.window = self._make_window()
-            self._opening = Opening(self.options, self.keeper, self.window)
+            self._opening = Opening(self.options, self.keeper, self.window, self._serve())
         self._opening.ended.connect(self.app.quit)
 
     def _open_behind(self) -> None:
         """Make what is behind the start page, which is in front, and go on, once."""
-        if self._opening is not None or not self.window.isVisible():  # closed again
+        if self._opening is not None:
             return
         greeted, said = self.window, self.keeper.complaint
         self._build()
@@ -173,6 +187,12 @@ class Launch(QObject):
             self.window.show_problem(Problem("session", self.keeper.complaint))
         assert self._opening is not None
         self._opening.begin()
+
+    def _leave(self, behind: IdleTasks) -> None:
+        """Make nothing behind a window that is gone."""
+        behind.stop()
+        if self._service is not None:
+            self._service.close()
 
     def _started(self) -> None:
         if self.window.built:

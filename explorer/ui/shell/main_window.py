@@ -17,7 +17,6 @@ from explorer.ui.base.errors import explain
 from explorer.ui.base.lazy_tabs import IdleTasks
 from explorer.ui.base.startup_tuning import MAKE_AHEAD
 from explorer.ui.controllers.activity import duration_words, progress_words
-from explorer.ui.controllers.workspace import Workspace
 from explorer.ui.shell.frame import WindowFrame
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from explorer.engine.session.recipe import Recipe
     from explorer.engine.session.session import Session, SessionState
     from explorer.studies.base.study import Result
+    from explorer.ui.controllers.workspace import Workspace
     from explorer.ui.panels.data import DataPanel
 
 
@@ -375,6 +375,7 @@ class MainWindow(WindowFrame):
         event.accept()
         if not self.built:
             self.keeper.close()
+            self.left.emit()
             return
         self._idle.stop()
         self.keeper.close()

@@ -18,7 +18,6 @@ from explorer.studies.base.help_page import Preset, sampled_for
 from explorer.studies.base.study import Origin, Value, all_sides, parameter, preset, preset_request
 from explorer.studies.registry import get_study
 from explorer.ui.base.errors import Problem, explain
-from explorer.ui.base.startup_tuning import COMPUTE_EARLY
 from explorer.ui.controllers.session_store import SessionStore
 from explorer.ui.panels.presets import look_of, which_of
 from explorer.ui.shell.app import SCREENSHOT_TIMEOUT_S, WindowOptions
@@ -40,6 +39,7 @@ class Opening(QObject):
         Has loaded what stands for itself; the session is loaded here.
     window : MainWindow
         To be built.
+    service : StudyService
 
     Attributes
     ----------
@@ -54,18 +54,22 @@ class Opening(QObject):
 
     ended = Signal()
 
-    def __init__(self, options: WindowOptions, keeper: SessionStore, window: MainWindow) -> None:
+    def __init__(
+        self,
+        options: WindowOptions,
+        keeper: SessionStore,
+        window: MainWindow,
+        service: StudyService,
+    ) -> None:
         super().__init__(window)
         self.options, self.keeper, self.window = options, keeper, window
         self.exit_code = 0
         self._first_data = True
         self._preset: Preset | None = None
         self._settings: dict[str, Value] = {}
-        self.service = StudyService(compute_process=options.compute_process)
+        self.service = service
         keeper.load_session()
         self.session = self._first_session()
-        if COMPUTE_EARLY:
-            self.service.start()
         window.build(self.session, self.service)
 
     def begin(self) -> None:
