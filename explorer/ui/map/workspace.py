@@ -120,11 +120,10 @@ class MapWorkspace(Workspace):
     def for_window(cls, window: WorkspaceHost) -> Self:
         """Return the workspace of a window, and the data panel beside it."""
         page = cls(window.session, window.service, window.answers["map"], window.data, window)
-        page.side_panel = DataPanel(window.session, window.data, page, page)
+        page.side_panel = panel = DataPanel(window.session, window.data, page, page)
+        window.answers["map"].failed.connect(panel.time_play.stop)
         page.which.join(window)
         return page
-
-    # What the window asks for ----------------------------------------------------------------
 
     @property
     def view_box(self) -> Box:
