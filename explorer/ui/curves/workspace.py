@@ -146,7 +146,7 @@ class BoundsWorkspace(Workspace):
             self.splitter.addWidget(half)
         self.splitter.setStretchFactor(0, 1)
         self.splitter.setCollapsible(0, False)
-        self.splitter.setSizes([520, 186])
+        self.splitter.setSizes([492, 214])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.splitter)

@@ -49,11 +49,11 @@ class WindowFrame(WindowContext):
         self.activity = Activity(self)
         self.banner = Banner()
         self.titles = {title: self.menuBar().addMenu(title) for title in MENUS}
-        self._search = search = QPushButton(f"{PLACEHOLDER}     {KEY}")
-        search.setObjectName("search")
-        search.setAccessibleName(f"{PLACEHOLDER}, {KEY}")
-        search.clicked.connect(lambda: self.find_anything())
-        self.menuBar().setCornerWidget(search, Qt.Corner.TopRightCorner)
+        self._search = QPushButton(f"{PLACEHOLDER}     {KEY}")
+        self._search.setObjectName("search")
+        self._search.setAccessibleName(f"{PLACEHOLDER}, {KEY}")
+        self._search.clicked.connect(lambda: self.find_anything())
+        self.place_search()
         self.start = Start(self)
         column = QVBoxLayout(around := QWidget())
         column.setContentsMargins(0, 0, 0, 0)
@@ -63,6 +63,12 @@ class WindowFrame(WindowContext):
         self.status_row = row = StatusRow(self.activity)
         self.answer_state, self.data_state, self.badge = row.answer, row.data, row.badge
         self.statusBar().addWidget(row, 1)
+
+    def place_search(self) -> None:
+        """Put the search into the corner of the menu bar, behind all else in the order of Tab."""
+        self._search.setParent(None)
+        self.menuBar().setCornerWidget(self._search, Qt.Corner.TopRightCorner)
+        self._search.show()
 
     def show_status(self, text: str) -> None:
         """Show what was done in the status bar, for a while."""
