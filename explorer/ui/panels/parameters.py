@@ -159,7 +159,6 @@ class _Page(QWidget):
         rest = [self.rows[key].parameter for key in self._rest(shown)]
         rest.sort(key=lambda p: (p.symbol != "δ", self._values.get(p.key) == p.default))
         values = [parameter_text(with_unit(p, self._values), self._values[p.key]) for p in rest]
-        # A sign for one more would say less than that one does.
         told = values if len(values) <= TOLD + 1 else values[:TOLD]
         brief = [shorten(text, LETTERS, placeholder="…") for text in told]
         words = " · ".join(brief) + " · …" * (len(told) < len(values))
