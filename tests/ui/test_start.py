@@ -74,6 +74,7 @@ def test_a_door_opens_before_what_is_behind_it_is_there(seen_first, settled, qtb
     assert seen_first.built
     assert seen_first.session.state.study == "linear-queries"
     assert seen_first.desk.isVisible()
+    assert seen_first.guarantee.isVisible()  # it was made for the width that there is
     settled(seen_first)
 
 

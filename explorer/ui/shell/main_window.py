@@ -61,9 +61,9 @@ class MainWindow(WindowFrame):
         self.workspaces = parts.tabs_of(self, self.tabs, parts.OF_STUDIES)
         self.tools = parts.tabs_of(self, self.tabs, parts.TOOLS)
         self.desk.set_middle(self.tabs)
+        self.start.set_desk(self.desk)  # before anything in it asks how wide the window is
         self._make_front(session.state, None)
         self._build_docks()
-        self.start.set_desk(self.desk)
         self.menus = parts.Menus(self, self.output)
         self.drop_overlay = parts.DropOverlay(self, service, self.theme)
         self._connect()
