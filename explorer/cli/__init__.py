@@ -7,24 +7,30 @@ error; the exit code is 0 only on success.
 
 import sys
 from collections.abc import Sequence
+from pkgutil import resolve_name
 
 import click
 
 from explorer import __version__
-from explorer.cli.bounds import bounds_command
-from explorer.cli.cache import cache_command
-from explorer.cli.check import check_command
-from explorer.cli.cluster import cluster_command
-from explorer.cli.errata import errata_command
-from explorer.cli.experiment import experiment_command
-from explorer.cli.fetch import fetch_command
-from explorer.cli.heatmap import heatmap_command
-from explorer.cli.release import ledger_command, release_command, verify_command
-from explorer.cli.studies import studies_command
-from explorer.cli.sweep import sweep_command
-from explorer.cli.users import users_command
-from explorer.cli.window import window_command
 from explorer.studies.registry import add_installed
+
+COMMANDS = {
+    "studies": "explorer.cli.studies:studies_command",
+    "bounds": "explorer.cli.bounds:bounds_command",
+    "sweep": "explorer.cli.sweep:sweep_command",
+    "heatmap": "explorer.cli.heatmap:heatmap_command",
+    "experiment": "explorer.cli.experiment:experiment_command",
+    "users": "explorer.cli.users:users_command",
+    "window": "explorer.cli.window:window_command",
+    "release": "explorer.cli.release:release_command",
+    "ledger": "explorer.cli.release:ledger_command",
+    "verify": "explorer.cli.release:verify_command",
+    "fetch": "explorer.cli.fetch:fetch_command",
+    "cache": "explorer.cli.cache:cache_command",
+    "cluster": "explorer.cli.cluster:cluster_command",
+    "errata": "explorer.cli.errata:errata_command",
+    "check": "explorer.cli.check:check_command",
+}
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -69,7 +75,27 @@ def sentence(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """Has every command by its name, imported when it is first asked for.
+
+    The window opens without any, and most of them need what it does not need at first.
+    """
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return sorted(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+        """Return a command by its name."""
+        found: click.Command | None = resolve_name(COMMANDS[name]) if name in COMMANDS else None
+        return found
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="privacy-explorer")
 @click.pass_context
 def cli(context: click.Context) -> int:
@@ -82,23 +108,3 @@ def cli(context: click.Context) -> int:
 
         return run_window(WindowOptions())
     return 0
-
-
-for command in (
-    studies_command,
-    bounds_command,
-    sweep_command,
-    heatmap_command,
-    experiment_command,
-    users_command,
-    window_command,
-    release_command,
-    ledger_command,
-    verify_command,
-    fetch_command,
-    cache_command,
-    cluster_command,
-    errata_command,
-    check_command,
-):
-    cli.add_command(command)

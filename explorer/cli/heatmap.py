@@ -40,7 +40,7 @@ from explorer.cli.planes import (
 )
 from explorer.cli.reading import chosen_reading, reading_options
 from explorer.cli.release.looks import count_look
-from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, OF_MAPS, Over
+from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, OF_MAPS, OF_TIME, Over
 from explorer.figures.formats import Kind, suffixes
 
 if TYPE_CHECKING:
@@ -154,12 +154,12 @@ def _option(p: Parameter) -> click.Option:
 )
 @click.option(
     "--animate",
-    type=click.Choice([over.value for over in OF_MAPS]),
+    metavar="|".join((*OF_MAPS, "KEY")),
     default=Over.DRAWS.value,
     show_default=True,
     help="What differs from frame to frame of an animation: the noise, or a window of time that "
-    "moves on, or one that grows, over --start to --end or all times there are. Every frame "
-    "spends ε again.",
+    "moves on, or one that grows, over --start to --end or all times there are, or the parameter "
+    "KEY (epsilon, …), from one end of its range to the other. Every frame spends ε again.",
 )
 @click.option(
     "--frames",
@@ -266,7 +266,7 @@ def heatmap_command(
         _check_once(region, plane, image, set_aside, cluster)
         assert region is not None
         only = {
-            "box": region.box, "start": start, "end": end, "timed": animate != Over.DRAWS.value,
+            "box": region.box, "start": start, "end": end, "timed": animate in OF_TIME,
             "fingerprint": as_json or output is not None,  # the recipe names the files by it
         }  # fmt: skip
     with ExitStack() as stack:
@@ -310,7 +310,8 @@ def heatmap_command(
             summary["paper"] = beside_the_paper(data, selection, paper)
         if output is not None:
             backdrop = picture.data if picture is not None else b""
-            animation = Animation(Over(animate), frames, data.first_time, data.last_time)
+            over = Over(animate) if animate in OF_MAPS else Over.PARAMETER
+            animation = Animation(over, frames, data.first_time, data.last_time, animate)
             animated = partial(with_frames, animation=animation, answer=host.answer)
             export(result, view, data, output, pixels, dpi, animated, quiet, backdrop)
     if as_json:

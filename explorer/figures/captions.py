@@ -9,6 +9,7 @@ import numpy as np
 from explorer.figures.view_state import ViewState, quantity_of, study_of
 from explorer.geography.region import region_of
 from explorer.privacy.core.bound import BoolArray, Role
+from explorer.studies.base.grid_answer import run_values
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
 from explorer.studies.base.phrases import with_role
 from explorer.studies.base.study import (
@@ -24,6 +25,8 @@ from explorer.studies.base.study import (
     with_unit,
 )
 
+EPSILON = "epsilon"
+"""Key of what a map spends."""
 _MARKS = {True: "✓", False: "✗", None: "assumed:"}
 
 
@@ -286,8 +289,9 @@ def origin_line(result: Result, view: ViewState, recipe: Mapping[str, Any]) -> s
     program = f"Privacy Explorer {recipe.get('version') or ''}".strip()
     if not recipe.get("private_only"):
         return f"{program}; this file carries its recipe"
-    frames = int(recipe.get("animation", {}).get("frames", 1))
-    maps, spend = frames * private_maps(result, view), spending(result, view, frames)
+    animation = recipe.get("animation", {})
+    maps = int(animation.get("frames", 1)) * private_maps(result, view)
+    spend = spending(result, view, animation)
     carried = f"{maps} noisy maps alone, which together spend {spend}" if spend else "one noisy map"
     return f"{program}; this file carries its settings and, of the check-ins, {carried}"
 
@@ -298,20 +302,29 @@ def private_maps(result: Result, view: ViewState) -> int:
     return len({s.source or s.key for s in shown if not s.curator_only})
 
 
-def spending(result: Result, view: ViewState, frames: int) -> str:
-    """Return what the private maps of so many frames cost together; empty for one map or none.
+def spending(result: Result, view: ViewState, animation: Mapping[str, Any]) -> str:
+    """Return what the private maps of all frames cost together; empty for one map or none.
 
-    Every map spends its ε (and δ) anew: basic composition. Maps side by side share their
-    demonstration noise, so that only a lower bound can be given of them.
+    Every map spends its ε (and δ) anew: basic composition. Where ε itself runs its values are
+    added. Maps side by side share their demonstration noise, so that only a lower bound can be
+    given of them.
     """
-    side_by_side = private_maps(result, view)
+    frames, side_by_side = int(animation.get("frames", 1)), private_maps(result, view)
     if frames * side_by_side < 2:
         return ""
     study, values = study_of(result), dict(result.request.values)
     delta = any(
         p.key == "delta" and relevant(p, values, "") for p in (study.parameters if study else ())
     )
-    return f"{'at least ' * (side_by_side > 1)}{frames * side_by_side} times ε" + " and δ" * delta
+    least = "at least " * (side_by_side > 1)
+    if study is not None and animation.get("key") == EPSILON:
+        (p,) = (p for p in study.parameters if p.key == EPSILON)
+        total = side_by_side * sum(float(value) for value in run_values(p, frames))
+        # of several maps only that much is known, and that is rounded down
+        role = Role.LOWER if least else Role.UPPER
+        more = f" and {frames * side_by_side} times δ" * delta
+        return f"{least}ε = {format_number(total, role)}{more}"
+    return f"{least}{frames * side_by_side} times ε" + " and δ" * delta
 
 
 def shown_surfaces(result: Result, view: ViewState) -> list[Surface]:

@@ -6,11 +6,16 @@ hatching its place in the legend, so that nothing rests on colour alone; where t
 than colours, dashes grow a dot or two for each time the colours begin anew.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from explorer.privacy.core.bound import Role
-from explorer.studies.base.study import Series
+from explorer.privacy.core.role import Role
+
+if TYPE_CHECKING:
+    from explorer.studies.base.study import Series
 
 FONT = "DejaVu Sans"
 """Ships with matplotlib, so figures come out alike everywhere, and has every sign we write."""

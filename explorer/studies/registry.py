@@ -1,13 +1,18 @@
 """The studies there are, each imported when it is first asked for, and those of others."""
 
+from __future__ import annotations
+
 from collections.abc import Collection
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
-from explorer.studies.base.study import Study
 from explorer.studies.cards import BUILT_IN, REGISTERED, Card, card, cards, study_ids
+
+if TYPE_CHECKING:
+    from explorer.studies.base.study import Study
 
 __all__ = [
     "GROUP",

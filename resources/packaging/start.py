@@ -1,7 +1,33 @@
 """What the program of a frozen build runs."""
 
+import ctypes
 import sys
+from pathlib import Path
 
-from explorer.__main__ import main
+FALLBACK = (
+    "libmd.so.0", "libbsd.so.0", "libXau.so.6", "libXdmcp.so.6", "libxcb.so.1", "libX11.so.6",
+    "libGLdispatch.so.0", "libGLX.so.0", "libGL.so.1", "libOpenGL.so.0",
+    "libEGL.so.1",
+)  # fmt: skip
+"""What Qt links to and a bare system lacks, in the order in which they need each other. Where the
+system has one, that is taken: it belongs to its graphics driver."""
 
-sys.exit(main())
+
+def load_fallback() -> None:
+    """Load the libraries that the system lacks from the build; Qt then finds them loaded."""
+    for name in FALLBACK:
+        try:
+            ctypes.CDLL(name)
+        except OSError:
+            own = Path(sys._MEIPASS)  # type: ignore[attr-defined]
+            for place in (own / "fallback" / name, own / name):
+                if place.exists():
+                    ctypes.CDLL(str(place), mode=ctypes.RTLD_GLOBAL)
+                    break
+
+
+if __name__ == "__main__":
+    load_fallback()
+    from explorer.__main__ import main
+
+    sys.exit(main())

@@ -27,13 +27,15 @@ from explorer.ui.shell.launch import Launch
 path = Path(sys.argv[1])
 launch = Launch(WindowOptions(theme="light"), ["bench"])
 launch.show()
-window, app = launch.window, launch.app
+app = launch.app
 def until(done, seconds=600):
     end = time.perf_counter() + seconds
     while not done() and time.perf_counter() < end:
         app.processEvents()
         time.sleep(0.0005)
     assert done()
+until(lambda: launch.window.built)
+window = launch.window
 until(lambda: window.current_result is not None and not window.busy)
 stack = window.workspaces["map"].first_look
 looks, loaded = [], []

@@ -102,7 +102,8 @@ def window():
         themes.prepare(app)
         service = StudyService(compute_process=True)
         service.start()  # as the program does: what counts check-ins is compiled
-        shown = MainWindow(Session(SessionState("heatmap")), service, themes.Theme("light"))
+        shown = MainWindow(themes.Theme("light"))
+        shown.build(Session(SessionState("heatmap")), service)
         shown.resize(1280, 800)
         shown.show()
         try:

@@ -3,7 +3,8 @@
 Each start is the whole program in a process of its own, as from the command line, with warm file
 caches, the sample in the Parquet cache and the last session restored: from just before the
 interpreter starts to the end of painting the window's first picture (not of the first update, in
-which nothing is painted yet), and the first picture with an answer.
+which nothing is painted yet), which is the start page where that is shown; to all that is behind
+it being there; and to the first picture with an answer.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def run_window(options):
             if self.begun and not self.painted:
                 self.painted = True
                 print("window", time.time(), flush=True)
-            elif self.painted and window.current_result is not None:
+            elif self.painted and window.built and window.current_result is not None:
                 print("answer", time.time(), flush=True)
                 self.launched.app.removeEventFilter(self)
                 QTimer.singleShot(0, self.launched.app.quit)

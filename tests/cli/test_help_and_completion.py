@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pkgutil import resolve_name
 
 import click
 import pytest
 from click.shell_completion import BashComplete
 
-from explorer.cli import cli, run
+from explorer.cli import COMMANDS, cli, run
 from explorer.studies.registry import cards, get_study
 
 BOUNDS = [card.id for card in cards() if card.workspace == "bounds"]
@@ -93,7 +94,8 @@ def test_the_line_for_a_shells_start_up_file_is_printed() -> None:
 
 
 def test_every_option_and_argument_is_explained() -> None:
-    for name, command in cli.commands.items():
+    for name, where in COMMANDS.items():
+        command = resolve_name(where)
         context = click.Context(command, info_name=name)
         context.meta["explorer.study"] = None
         for option in command.get_params(context):

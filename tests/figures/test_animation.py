@@ -172,10 +172,10 @@ def test_several_maps_in_every_frame_are_counted_and_so_is_delta() -> None:
     request = result.request.with_value("mechanism", "gaussian")
     result = replace(result, request=request, surfaces=(*result.surfaces, beside))
     view = ViewState.for_result(result)
-    assert captions.spending(result, view, 5) == "at least 10 times ε and δ"
+    assert captions.spending(result, view, {"frames": 5}) == "at least 10 times ε and δ"
     only_true = ViewState.for_result(result, surfaces=("true",))
-    assert captions.spending(result, only_true, 5) == ""
-    assert captions.spending(maps(), ViewState.for_result(maps()), 1) == ""
+    assert captions.spending(result, only_true, {"frames": 5}) == ""
+    assert captions.spending(maps(), ViewState.for_result(maps()), {}) == ""
 
 
 def sweep(over: Over, frames: int, **selection) -> list[Request]:
@@ -358,3 +358,33 @@ def test_frames_of_a_parameter_are_answers_to_its_values(monkeypatch: pytest.Mon
         with_frames(replace(asked, result=noisy), run_eps, answer)
     with pytest.raises(ValueError, match="or let a parameter run"):
         rendered(with_frames(asked, DRAWS, answer))
+
+
+def test_maps_of_a_parameter_that_runs_say_its_value_and_what_all_spend(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run_eps = Animation(Over.PARAMETER, 4, key="epsilon")
+    asked: list[Request] = []
+
+    def told(request: Request, check: Check) -> Iterator[Result]:
+        asked.append(request)
+        return answer(request, check)
+
+    frames = stamps_of(with_frames(job("gif"), run_eps, told), monkeypatch)
+    p = parameter(get_study("heatmap"), "epsilon")
+    values = [request["epsilon"] for request in asked]
+    assert (values[0], values[-1], len(values)) == (p.low, p.high, 4)
+    # Of equal noise at another ε the counts would come out by subtraction.
+    assert len({request.seed for request in asked}) == 4
+    total = format_number(sum(values), Role.UPPER)
+    for number, (frame, value) in enumerate(zip(frames, values, strict=True), 1):
+        said = f"frame {number} of 4 (ε = {format_number(value)}), which together spend ε = {total}"
+        assert frame.result.stamp.startswith(said)
+        assert all(s.stamp.startswith(said) for s in frame.result.surfaces)
+        assert frame.view.title.endswith(f"ε = {format_number(value)}")
+        assert frame.recipe["values"]["epsilon"] == value
+    path = tmp_path / "run.gif"
+    path.write_bytes(rendered(with_frames(job("gif"), run_eps, answer)))
+    assert read_recipe(path)["animation"] == {"over": "parameter", "frames": 4, "key": "epsilon"}
+    with pytest.raises(ValueError, match="can't run here; there are: epsilon"):
+        with_frames(job("gif"), Animation(Over.PARAMETER, 3, key="delta"), answer)

@@ -12,10 +12,11 @@ import tempfile
 import time
 import traceback
 from pathlib import Path
+from pkgutil import resolve_name
 
 import click
 
-from explorer.cli import cli, run as run_cli
+from explorer.cli import COMMANDS, run as run_cli
 from explorer.studies.base.study import Parameter
 from explorer.studies.registry import get_study, study_ids
 from tests.fuzz.outcome import Outcome
@@ -80,7 +81,7 @@ def command_line(folder: Path, rng: random.Random) -> list[str]:
         found.append("sample" if rng.random() < 0.7 else rng.choice(WORDS))
     if name == "fetch":  # nothing is fetched here
         return [*found, *rng.choices((*WORDS, "--help", "-x"), k=rng.randrange(1, 3)), "--no-such"]
-    options = [p for p in cli.commands[name].params if isinstance(p, click.Option)]
+    options = [p for p in resolve_name(COMMANDS[name]).params if isinstance(p, click.Option)]
     for option in rng.sample(options, min(len(options), rng.randrange(5))):
         found.append(rng.choice(option.opts))
         if not option.is_flag:

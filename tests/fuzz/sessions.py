@@ -127,6 +127,8 @@ def _open_window(app: Any) -> None:
     for _ in range(20):
         app.processEvents()
         time.sleep(0.01)
+    while not launch.window.built:
+        app.processEvents()
     launch.window.close()
     launch.window.deleteLater()
     app.processEvents()

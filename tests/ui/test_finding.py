@@ -127,6 +127,7 @@ def test_what_was_chosen_last_comes_first_also_after_another_start(
 
 def test_a_copied_link_opens_again_by_name(window, find, settled, qtbot) -> None:
     session, bounds = window.session, window.workspaces["bounds"]
+    session.pin()
     session.set_value("eps0", 1.5)
     bounds.looking.solo("theorem1")
     settled(window)
@@ -141,6 +142,8 @@ def test_a_copied_link_opens_again_by_name(window, find, settled, qtbot) -> None
     settled(window)
     assert session.request() == asked
     assert bounds.plot.hidden == hidden
+    (pin,) = session.state.pins
+    assert pin.request["eps0"] == 2.0
     palette = find(link.replace("eps0=1.5", "eps0=many"))
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert "eps0" in window.banner.text.text()

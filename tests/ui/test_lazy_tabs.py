@@ -11,8 +11,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
 from explorer.figures.view_state import ViewState
+from explorer.ui.base.lazy_tabs import IdleTasks, LazyTabs, TabFactory
 from explorer.ui.base.startup_tuning import MAKE_AHEAD
-from explorer.ui.shell.lazy_tabs import IdleTasks, LazyTabs, TabFactory
 from tests.ui.small_map import SMALL_MAP
 
 made_ahead = pytest.mark.skipif(not MAKE_AHEAD, reason="PRIVACY_EXPLORER_NO_TUNING is set")
@@ -137,8 +137,9 @@ def test_idle_work_is_done_piece_by_piece_and_can_be_left(qtbot) -> None:
 def test_imports_leave_out_what_is_not_needed() -> None:
     code = """
 import linecache, sys
-from explorer.ui.base.startup_tuning import tune_imports
+from explorer.ui.base.startup_tuning import tune_imports, tune_plots
 tune_imports()
+tune_plots()
 import pyqtgraph, PySide6.QtWidgets
 from pyqtgraph.Qt import QtWidgets
 print([name for name in linecache.cache if "pyqtgraph" in name])

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 
 from explorer.figures.read_recipe import read_recipe
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.study import Scale, Sweep
+from explorer.studies.base.study import Origin, Scale, Sweep
 from explorer.ui.panels.range_play import SIMULATED, Way
 
 
@@ -89,3 +89,36 @@ def test_a_run_is_exported_with_its_recipe(tiny, settled, qtbot, tmp_path) -> No
         dialog.chosen.emit(dialog.job(path), dialog.animation())
     dialog.reject()
     assert read_recipe(path)["animation"] == {"over": "parameter", "frames": 3, "key": "n"}
+
+
+@pytest.mark.parametrize("chosen", ["all times", "a month"])
+def test_the_time_range_runs_over_all_times_and_comes_back(
+    chosen, open_window, settled, qtbot
+) -> None:
+    window = open_window(study="heatmap", values=(("resolution", "16"),))
+    settled(window)
+    panel, session = window.data_panel, window.session
+    if chosen == "a month":
+        panel.time.presets.setCurrentIndex(2)
+        panel.time.presets.activated.emit(2)
+        settled(window)
+    play, before, undo = panel.time_play, session.state, session.undo_text
+    play.speed = 40.0
+    spans: list[tuple[str | None, str | None]] = []
+    session.changed.connect(lambda s, _: spans.append((s.selection.start, s.selection.end)))
+    window.sides.setCurrentWidget(window.data_page)
+    qtbot.mouseClick(panel.time.run, Qt.MouseButton.LeftButton)
+    assert play.running == "time"
+    asked = session.state.selection
+    qtbot.waitUntil(lambda: session.state.selection != asked)
+    assert session.state.selection.time_origin is Origin.DRAWN
+    qtbot.waitUntil(lambda: not play.running, timeout=30_000)
+    assert session.state.selection == before.selection
+    if chosen == "all times":
+        assert all(start is None for start, _ in spans)
+    else:
+        assert {start for start, _ in spans} >= {None, before.selection.start}
+        assert None in {end for _, end in spans}
+    assert len(set(spans)) > 2
+    session.undo()
+    assert (session.state, session.undo_text) == (before, undo)

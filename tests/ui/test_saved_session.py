@@ -197,7 +197,7 @@ def test_a_fault_of_our_own_while_reading_keeps_no_window_from_starting(
     def fail(*_: object) -> None:
         raise AttributeError("who would have thought")
 
-    monkeypatch.setattr("explorer.ui.controllers.session_store.state_from_dict", fail)
+    monkeypatch.setattr("explorer.engine.session.stored.state_from_dict", fail)
     window = open_window(study="shuffle-rdp")
     assert "who would have thought" in window.banner.text.text()
     (kept,) = state_folder().glob("window-*.json")
@@ -219,24 +219,34 @@ def fail(panel, session, *more):
     build(panel, session, *more)
 
 ParametersPanel.__init__ = fail
-launch = Launch(WindowOptions(study="shuffle-rdp"), ["test"])
+page = sys.argv[1] == "page"
+launch = Launch(WindowOptions(study="shuffle-rdp", start_page=page), ["test"])
 launch.show()
-while launch.window.busy or launch.window.current_result is None:
+first = launch.window
+while not launch.window.built or launch.window.busy or launch.window.current_result is None:
     launch.app.processEvents()
     time.sleep(0.01)
 print(launch.window.banner.text.text())
+assert (launch.window is not first) == page, "only a window that was seen is replaced"
+assert launch.window.isVisible() and launch.window.start.shown == page
 launch.window.close()
 sys.stdout.flush()
 os._exit(0)
 """
 
 
-def test_a_session_on_which_no_window_can_be_built_is_put_aside(tmp_path, monkeypatch) -> None:
+@pytest.mark.parametrize("behind", ["page", "nothing"])
+def test_a_session_on_which_no_window_can_be_built_is_put_aside(
+    tmp_path, monkeypatch, behind
+) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     content = _session(RECIPE | {"seed": 77})
     session_file().write_text(content)
     done = subprocess.run(
-        [sys.executable, "-c", UNBUILDABLE], capture_output=True, text=True, timeout=time_limit(60)
+        [sys.executable, "-c", UNBUILDABLE, behind],
+        capture_output=True,
+        text=True,
+        timeout=time_limit(60),
     )
     assert "no such row" in done.stdout, done.stderr
     (kept,) = state_folder().glob("window-*.json")

@@ -14,6 +14,8 @@ from explorer.studies.base.study import parameter
 from explorer.studies.doors import DOORS
 from explorer.studies.registry import cards, get_study
 from explorer.ui.panels.start import apart
+from explorer.ui.shell.app import WindowOptions
+from explorer.ui.shell.launch import Launch
 from explorer.ui.shell.start import told
 from tests.ui.access import check
 from tests.ui.map_desk import made_checkins
@@ -51,6 +53,45 @@ def test_a_first_start_shows_all_questions_and_nothing_else(open_window, qtbot) 
     assert {c.name.replace("&", "&&") for c in cards()} <= texts
     qtbot.waitUntil(window.start.page.first.hasFocus)
     assert check(window) == []
+
+
+@pytest.fixture
+def seen_first(own_looks, tmp_path, monkeypatch, qtbot):
+    """Return a window of which there is no more than its start page."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    launch = Launch(WindowOptions(theme="light"), ["test"])
+    launch.show()
+    window = launch.window
+    assert window.start.shown
+    assert not window.built
+    yield window
+    window.close()
+    window.deleteLater()
+
+
+def test_a_door_opens_before_what_is_behind_it_is_there(seen_first, settled, qtbot) -> None:
+    qtbot.mouseClick(button(seen_first, "Linear queries"), Qt.MouseButton.LeftButton)
+    assert seen_first.built
+    assert seen_first.session.state.study == "linear-queries"
+    assert seen_first.desk.isVisible()
+    assert seen_first.guarantee.isVisible()  # it was made for the width that there is
+    settled(seen_first)
+
+
+def test_what_is_behind_the_page_comes_by_itself_and_moves_nothing(seen_first, qtbot) -> None:
+    bars = [bar.geometry() for bar in (seen_first.menuBar(), seen_first.statusBar())]
+    page = seen_first.start.page.mapTo(seen_first, seen_first.start.page.rect().topLeft())
+    qtbot.waitUntil(lambda: seen_first.built, timeout=60_000)
+    assert [bar.geometry() for bar in (seen_first.menuBar(), seen_first.statusBar())] == bars
+    assert seen_first.start.shown
+    assert seen_first.start.page.mapTo(seen_first, page * 0) == page
+    assert seen_first.start.page.first.hasFocus()
+
+
+def test_a_window_closed_before_anything_is_behind_its_page_is_gone(seen_first, qtbot) -> None:
+    seen_first.close()
+    qtbot.wait(1100)  # by then it would have been made, painted or not
+    assert not seen_first.built
 
 
 def test_a_question_leads_to_its_answer_and_back(window, settled, qtbot) -> None:

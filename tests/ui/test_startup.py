@@ -18,6 +18,9 @@ LAZY = (
     "pyarrow", "openpyxl",
 )  # fmt: skip
 
+BEHIND = ("numpy", "pyqtgraph", "explorer.studies.base.study", "explorer.ui.shell.opening")
+"""What the start page does without."""
+
 FIRST_PAINT = """
 import sys
 from PySide6.QtCore import QEvent, QObject
@@ -33,7 +36,7 @@ class Watch(QObject):
             QTimer.singleShot(0, launch.app.quit)
         return False
 
-launch = Launch(WindowOptions(study={study!r}), ["test"])
+launch = Launch(WindowOptions(study={study!r}, start_page={page}), ["test"])
 watch = Watch()
 launch.app.installEventFilter(watch)
 launch.run()
@@ -54,9 +57,14 @@ def run(*arguments: str, home: Path, **env: str) -> subprocess.CompletedProcess[
     )
 
 
-@pytest.mark.parametrize("study", ["heatmap", "shuffle-rdp"])
-def test_nothing_heavy_is_imported_at_first_paint(tmp_path: Path, study: str) -> None:
-    done = run("-c", FIRST_PAINT.format(lazy=LAZY, study=study), home=tmp_path)
+@pytest.mark.parametrize(
+    ("study", "lazy"),
+    [("heatmap", LAZY), ("shuffle-rdp", LAZY), (None, (*LAZY, *BEHIND))],
+    ids=["map", "plot", "start page"],
+)
+def test_nothing_heavy_is_imported_at_first_paint(tmp_path: Path, study, lazy) -> None:
+    code = FIRST_PAINT.format(lazy=lazy, study=study, page=study is None)
+    done = run("-c", code, home=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "[]"
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyqtgraph as pg
+from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
@@ -114,13 +115,30 @@ def of_names(root: QWidget) -> Iterator[str]:
             yield f"“{label.text()}” has {label.width()} of {label.sizeHint().width()} pixels"
 
 
+def of_hover(plot) -> Iterator[str]:
+    """Yield where the box beside the pointer has too many rows, or lies below the pointer."""
+    area, box = plot.view.sceneBoundingRect(), plot.crosshair.table
+    for across in (0.1, 0.5, 0.9):
+        for down in (0.1, 0.5, 0.9):
+            at = QPointF(area.left() + across * area.width(), area.top() + down * area.height())
+            plot._pointer_moved(at)
+            where = f"{across:.0%} across and {down:.0%} down"
+            if not box.isVisible():
+                continue
+            if (rows := box.text().count("<tr>")) > MOST_ROWS:
+                yield f"{where} the pointer is told {rows} curves"
+            if box.geometry().contains(plot.mapFromScene(at)):
+                yield f"{where} the box covers the pointer"
+    plot.crosshair.hide()
+
+
 ANSWER_WORDS, GUARANTEE_WORDS, BOUNDS_WORDS, MAP_WORDS = 55, 120, 380, 450
 """Most words to read at the defaults, numbers counted, on a screen of 1280×800."""
 MOST_ROWS = 5
-"""Of curves drawn, and of those in the legend."""
+"""Of curves drawn, of those in the legend and of those in the box beside the pointer."""
 MOST_SLIDERS = 4
-PLOT_SHARE = 0.45
-"""Of the window's height, which the plot has at least."""
+PLOT_SHARE, PLOT_LEAST, LOW = 0.45, 260, 800
+"""Of the window's height, which the plot has at least; pixels where the window is not so high."""
 _WORD = re.compile(r"\S*\w\S*")
 _TAG = re.compile(r"<[^<>]+>")
 
@@ -143,7 +161,7 @@ def words_of(root: QWidget) -> int:
 
 
 def of_room(window: QWidget) -> Iterator[str]:
-    """Yield what there is too much of, or too little room for, on a screen of 1280×800."""
+    """Yield what there is too much of, or too little room for, at the defaults."""
     page, of_map = window.workspace, window.workspace is not window.workspaces["bounds"]
     for what, root, most in (
         ("the answer", page.answer, ANSWER_WORDS),
@@ -163,5 +181,14 @@ def of_room(window: QWidget) -> Iterator[str]:
     listed = [row for row in page.legend._rows.values() if row.label.isVisible()]
     if len(listed) > MOST_ROWS:
         yield f"{len(listed)} curves are in the legend"
-    if page.plot.height() < PLOT_SHARE * window.height():
+    yield from of_hover(page.plot)
+    least = PLOT_SHARE * window.height() if window.height() >= LOW else PLOT_LEAST
+    if page.plot.height() < least:
         yield f"the plot has {page.plot.height()} of {window.height()} pixels of height"
+
+
+def of_window(window: QWidget) -> Iterator[str]:
+    """Yield what is wrong with a window at its size; names may be shortened below 1280."""
+    if window.width() >= 1280:
+        yield from of_names(window)
+    yield from of_room(window)

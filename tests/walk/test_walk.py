@@ -8,6 +8,9 @@ with simulations of the size users see.
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import time
 from dataclasses import replace
 
@@ -194,12 +197,24 @@ def _least_size(walk) -> None:
         )
         found = dict.fromkeys(rules.of_fit(window))
         walk.wrong += [f"least size, {what.key if what else 'map'}: {text}" for text in found]
-        window.resize(1280, 800)
-        end = time.monotonic() + time_limit(5.0)
-        while any(rules.of_names(window)) and time.monotonic() < end:
-            walk.qtbot.wait(50)
-        found = dict.fromkeys((*rules.of_names(window), *rules.of_room(window)))
-        walk.wrong += [f"1280×800, {what.key if what else 'map'}: {text}" for text in found]
+        for width, height in ((1024, 720), (1280, 800)):
+            window.resize(width, height)
+            walk.qtbot.wait(20)
+            end = time.monotonic() + time_limit(5.0)
+            while any(rules.of_window(window)) and time.monotonic() < end:
+                walk.qtbot.wait(50)
+            where = f"{width}×{height}, {what.key if what else 'map'}"
+            walk.wrong += [f"{where}: {text}" for text in dict.fromkeys(rules.of_window(window))]
+
+
+def test_everything_fits_at_125_percent(tmp_path) -> None:
+    env = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "QT_SCALE_FACTOR": "1.25"}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.walk.scaled"],
+        env=env, capture_output=True, text=True, timeout=time_limit(180),
+    )  # fmt: skip
+    assert f"looked at {len(STUDIES)} questions at 1.25" in done.stderr, done.stderr
+    assert done.stdout == ""
 
 
 def test_every_studys_question_is_saved_and_restored() -> None:

@@ -1,7 +1,8 @@
 """A question as one line of text that opens again.
 
 A link holds settings alone. Whatever it was copied from, it has neither name, size nor checksum of
-a file: of check-ins it tells what passed the gate of what holds nothing private, else nothing.
+a file: of check-ins it tells what passed the gate of what holds nothing private, else nothing. Of
+what is pinned it tells what is asked otherwise.
 """
 
 import json
@@ -19,7 +20,7 @@ SCHEME = "privacy-explorer:"
 LONGEST = 20_000
 """Letters of a link that is read."""
 _VIEW = ("y_log", "hidden", "claim", "x_range", "y_range", "surfaces", "colour_map")
-_OTHERS = (".version", ".quantity", ".sweep", ".seed", ".view", ".selection")
+_OTHERS = (".version", ".quantity", ".sweep", ".seed", ".view", ".pins", ".selection")
 """What is no parameter of the study: none of those has a dot in front."""
 _SWEEP = ("key", "low", "high", "points", "scale")
 
@@ -53,9 +54,60 @@ def link_of(recipe: Mapping[str, Any]) -> str:
     view = {name: recipe["view"][name] for name in _VIEW if recipe.get("view", {}).get(name)}
     if view:
         told.append((".view", _written(view)))
+    if pins := _pins(study, recipe):
+        told.append((".pins", _written(pins)))
     if recipe.get("private_only") is True:
         told.append((".selection", _written(recipe["selection"])))
     return f"{SCHEME}{study.id}?{urlencode(told, quote_via=quote, safe=',:')}"
+
+
+def left_out(recipe: Mapping[str, Any]) -> int:
+    """Return how many curves beside those in front the link to a recipe does not tell."""
+    view = recipe.get("view", {})
+    beside = len(view.get("pinned", ())) + len(view.get("own", ()))
+    return beside - len(_pins(get_study(recipe["study"]), recipe))
+
+
+def _pins(study: Study, recipe: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what pinned questions ask otherwise; not of those that name another file."""
+    mine, quantity = recipe["values"], recipe.get("quantity", "")
+    told = {
+        p.key: mine[p.key] if _matters(study, p.key, mine, quantity) else p.default
+        for p in study.parameters
+    }
+    files = [p.key for p in study.parameters if p.kind is Kind.FILE]
+    pins = []
+    for pin in recipe.get("view", {}).get("pinned", ()):
+        values = pin["recipe"]["values"]
+        if any(values[key] != mine[key] for key in files):
+            continue
+        other = {
+            key: value for key, value in values.items()
+            if _matters(study, key, values, quantity) and value != told[key]
+        }  # fmt: skip
+        pins.append({"values": other} | ({"hidden": pin["hidden"]} if pin.get("hidden") else {}))
+    return pins
+
+
+def _pinned(recipe: Mapping[str, Any], pins: Any) -> list[dict[str, Any]]:
+    """Return pins as a recipe holds them."""
+    if not isinstance(pins, list) or not all(isinstance(p, dict) for p in pins):
+        raise RecipeError("link: .pins is no list of questions")
+    kept = {key: recipe[key] for key in ("schema", "study", "version", "quantity", "sweep")
+            if key in recipe}  # fmt: skip
+    return [
+        {
+            "recipe": {**kept, "values": {**recipe["values"], **_object(pin.get("values"))}},
+            "hidden": pin.get("hidden", []),
+        }
+        for pin in pins
+    ]
+
+
+def _object(raw: Any) -> dict[str, Any]:
+    if not isinstance(raw, dict):
+        raise RecipeError("link: a pin of .pins has no values")
+    return raw
 
 
 def recipe_of(text: str) -> dict[str, Any]:
@@ -94,6 +146,9 @@ def recipe_of(text: str) -> dict[str, Any]:
         recipe["sweep"] = dict(zip(_SWEEP, (key, low, high, points, scale), strict=True))
     if ".view" in told:
         recipe["view"] = _read(told, ".view")
+    if ".pins" in told:
+        pinned = _pinned(recipe, _read(told, ".pins"))
+        recipe["view"] = {**_object(recipe.get("view", {})), "pinned": pinned}
     if ".selection" in told:
         recipe |= {"private_only": True, "selection": _read(told, ".selection")}
     return recipe

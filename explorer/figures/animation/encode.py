@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from explorer.figures import captions
-from explorer.figures.animation.frames import Over, frame_ms
+from explorer.figures.animation.frames import OF_TIME, Over, frame_ms
 from explorer.figures.captions import parameter_text
 from explorer.figures.colour_limits import colour_limits
 from explorer.figures.export import draw_page, own_settings
@@ -139,11 +139,16 @@ def _stamped(job: ExportJob) -> list[ExportJob]:
 
 
 def _saying(frame: ExportJob, number: int, count: int) -> ExportJob:
-    if frame.animation.get("over") == Over.PARAMETER:
-        return _titled(frame)
-    spend = captions.spending(frame.result, frame.view, count)
-    of_time = frame.animation.get("over", "draws") != "draws"
-    which = f"{'frame' if of_time else 'draw'} {number} of {count}"
+    of_parameter = frame.animation.get("over") == Over.PARAMETER
+    if of_parameter:
+        frame = _titled(frame)
+    if not frame.result.surfaces:
+        return frame
+    spend = captions.spending(frame.result, frame.view, frame.animation)
+    of_time = frame.animation.get("over") in OF_TIME
+    which = f"{'frame' if of_time or of_parameter else 'draw'} {number} of {count}"
+    if of_parameter:
+        which += f" ({_running_text(frame)})"
     chosen = frame.recipe.get("selection", {})
     if of_time and chosen.get("start") and chosen.get("end"):
         which += f" ({chosen['start']} to {chosen['end']})"
@@ -158,12 +163,19 @@ def _saying(frame: ExportJob, number: int, count: int) -> ExportJob:
 
 def _titled(frame: ExportJob) -> ExportJob:
     """Return a frame with the value that runs in its title."""
+    study = study_of(frame.result)
+    assert study is not None
+    text = f"{frame.view.title or study.name}, {_running_text(frame)}"
+    left = tuple(part for part in frame.view.left_out if part != "title")
+    return replace(frame, view=replace(frame.view, title=text, left_out=left))
+
+
+def _running_text(frame: ExportJob) -> str:
+    """Return the parameter that runs with its value in a frame."""
     result, study = frame.result, study_of(frame.result)
     assert study is not None
     p = with_unit(parameter(study, frame.animation["key"]), result.request.unit_values)
-    text = f"{frame.view.title or study.name}, {parameter_text(p, result.request[p.key])}"
-    left = tuple(part for part in frame.view.left_out if part != "title")
-    return replace(frame, view=replace(frame.view, title=text, left_out=left))
+    return parameter_text(p, result.request[p.key])
 
 
 def _drawn(job: ExportJob, stamped: Sequence[ExportJob]) -> Iterator[Image]:

@@ -11,7 +11,7 @@ from typing import Any
 from explorer.figures.export_job import ExportJob
 from explorer.figures.formats import Kind
 from explorer.figures.view_state import study_of
-from explorer.studies.base.grid_answer import runnable
+from explorer.studies.base.grid_answer import run_values, runnable
 from explorer.studies.base.study import (
     Fidelity,
     Origin,
@@ -41,7 +41,8 @@ class Over(StrEnum):
     """The value of one parameter, from one end of its range to the other."""
 
 
-OF_MAPS = (Over.DRAWS, Over.MOVING, Over.CUMULATIVE)
+OF_TIME = (Over.MOVING, Over.CUMULATIVE)
+OF_MAPS = (Over.DRAWS, *OF_TIME)
 RUN_MS = 6000
 """How long a parameter takes for its range."""
 FRAME_MS = 400
@@ -50,7 +51,7 @@ FRAME_MS = 400
 
 @dataclass(frozen=True, slots=True)
 class Animation:
-    """How a map is animated.
+    """How a map or a plot is animated.
 
     Attributes
     ----------
@@ -93,12 +94,16 @@ def frame_ms(told: Mapping[str, Any]) -> int:
 
 
 def running(result: Result) -> tuple[Parameter, ...]:
-    """Return the parameters that curves can be animated over: not the one on the x axis."""
+    """Return the parameters that an answer can be animated over: not the one on the x axis.
+
+    Nor δ of maps: it says nothing of how they look, and what all frames spend is told in ε.
+    """
     study = study_of(result)
-    if study is None or result.surfaces:
+    if study is None:
         return ()
     swept = result.request.sweep.key if result.request.sweep is not None else ""
-    return tuple(p for p in runnable(study, result) if p.key != swept)
+    left = (swept, "delta") if result.surfaces else (swept,)
+    return tuple(p for p in runnable(study, result) if p.key not in left)
 
 
 def requests(asked: Request, animation: Animation) -> list[Request]:
@@ -110,7 +115,13 @@ def requests(asked: Request, animation: Animation) -> list[Request]:
         If there are no times, or the range is shorter than a second a frame.
     """
     if animation.over is Over.PARAMETER:
-        return _over_range(asked, animation)
+        # Two maps of the same noise and another ε would tell what lies beneath it.
+        return [
+            replace(asked.with_value(animation.key, value), seed=(asked.seed + i) % _SEEDS)
+            for i, value in enumerate(
+                run_values(parameter(get_study(asked.study), animation.key), animation.frames)
+            )
+        ]
     seeds = [replace(asked, seed=(asked.seed + i) % _SEEDS) for i in range(animation.frames)]
     if animation.over is Over.DRAWS:
         return seeds
@@ -118,13 +129,6 @@ def requests(asked: Request, animation: Animation) -> list[Request]:
         raise ValueError("time sweep: there are no check-ins; animate draws")
     parts = windows(asked.selection, animation)
     return [replace(r, selection=part) for r, part in zip(seeds, parts, strict=True)]
-
-
-def _over_range(asked: Request, animation: Animation) -> list[Request]:
-    p = parameter(get_study(asked.study), animation.key)
-    places = [i / (animation.frames - 1) for i in range(animation.frames)]
-    # A whole number may have fewer values than there are to be frames.
-    return [asked.with_value(p.key, value) for value in dict.fromkeys(map(p.at_place, places))]
 
 
 def windows(selection: Selection, animation: Animation) -> list[Selection]:
@@ -193,24 +197,24 @@ def with_frames(
     """
     if job.format.kind is not Kind.ANIMATION:
         return job
-    of_curves = animation.over is Over.PARAMETER
-    if of_curves and animation.key not in [p.key for p in running(job.result)]:
+    of_maps, runs = bool(job.result.surfaces), animation.over is Over.PARAMETER
+    if runs and animation.key not in [p.key for p in running(job.result)]:
         keys = ", ".join(p.key for p in running(job.result)) or "none"
         raise ValueError(f"animate: {animation.key!r} can't run here; there are: {keys}")
-    if not (of_curves or job.result.surfaces):
+    if not (runs or of_maps):
         return job
     question = replace(job.result.request, fidelity=Fidelity.COARSE)
-    asked = requests(job.result.request if of_curves else question, animation)
+    asked = requests(question if of_maps else job.result.request, animation)
     job = replace(job, animation=replace(animation, frames=len(asked)).told())
     kept = tuple(s for s in job.result.series if s.pin or s.own)
 
     def frames() -> Iterator[ExportJob]:
         for number, request in enumerate(asked, 1):
-            if of_curves:
+            if of_maps:
+                result = next(r for r in answer(request, check) if not r.early)
+            else:
                 *_, result = answer(request, check)
                 result = replace(result, series=result.series + kept)
-            else:
-                result = next(r for r in answer(request, check) if not r.early)
             job.report(number / len(asked) / 2)
             yield replace(job, result=result, recipe=_of_frame(job.recipe, request))
 
@@ -220,6 +224,8 @@ def with_frames(
 def _of_frame(recipe: Mapping[str, Any], request: Request) -> dict[str, Any]:
     """Return a recipe with the frame's own noise and time range, for what is written below it."""
     made = {**recipe, "seed": request.seed} if "seed" in recipe else dict(recipe)
+    if "values" in recipe:
+        made["values"] = dict(request.values)
     chosen, selection = recipe.get("selection"), request.selection
     if selection is not None and isinstance(chosen, Mapping):
         made["selection"] = {**chosen, "start": selection.start, "end": selection.end}

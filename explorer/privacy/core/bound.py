@@ -8,25 +8,10 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from explorer.privacy.core.role import Role as Role
+
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
-
-
-class Role(StrEnum):
-    """How a number stands to the quantity it is named after."""
-
-    UPPER = "upper bound"
-    LOWER = "lower bound"
-    EXACT = "exact"
-    ESTIMATE = "estimate"
-    BASELINE = "baseline"
-
-    @property
-    def glyph(self) -> str:
-        """One character that stands for the role wherever space is short."""
-        return {"upper bound": "≤", "lower bound": "≥", "exact": "=", "estimate": "≈"}.get(
-            self.value, "·"
-        )
 
 
 class Grade(StrEnum):

@@ -152,6 +152,14 @@ def runnable(study: Study, result: Result) -> tuple[Parameter, ...]:
     )
 
 
+def run_values(p: Parameter, count: int) -> list[Value]:
+    """Return so many values of a parameter from one end of its range to the other.
+
+    A whole number may have fewer.
+    """
+    return list(dict.fromkeys(p.at_place(i / (count - 1)) for i in range(count)))
+
+
 def averaged(first: Cell, others: Sequence[tuple[int, Sequence[Series]]]) -> Cell:
     """Return a cell whose simulated curves are means over trials, with their 95 % intervals.
 

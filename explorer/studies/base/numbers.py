@@ -1,6 +1,7 @@
 """Numbers as they are read: the one place where a number becomes text."""
 
 import math
+import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 
 from explorer.privacy.core.bound import Role
@@ -12,6 +13,8 @@ PARAMETER_DIGITS = 6
 NEARLY = "≈"
 """Before what is read between two computed points: on a straight line between two upper bounds
 nothing is promised, so that such a number has no role and is rounded to nearest."""
+_POWER = re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)e([-+]?\d+)\b")
+_COMPARED = re.compile(r" ([≤≥<>=≈]) ")
 SUPERSCRIPT = str.maketrans("0123456789-+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺")
 _SIDE = {Role.UPPER: ROUND_CEILING, Role.LOWER: ROUND_FLOOR}
 _DOUBLE = Context(prec=15)
@@ -90,6 +93,19 @@ def format_interval(low: float, high: float, digits: int = DIGITS) -> str:
 def _in_words(value: float, role: Role | None, digits: int) -> str:
     text = format_number(value, role, digits, typeset=False)
     return "−" + text[1:] if text.startswith("-") else text
+
+
+def in_signs(text: str) -> str:
+    """Return text with its numbers as they stand on axes and in tables: ``1.789×10⁻⁶``."""
+    return _POWER.sub(
+        lambda found: (f"{found[1]}×" if found[1] != "1" else "") + power_of_ten(int(found[2])),
+        text,
+    )
+
+
+def unbroken(text: str) -> str:
+    """Return text that no line break tears between a comparison and its sides: ``k ≤ n``."""
+    return _COMPARED.sub("\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", text)
 
 
 def power_of_ten(exponent: int) -> str:

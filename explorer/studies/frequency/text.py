@@ -170,22 +170,25 @@ def conditions(
             short="Items of a cluster can be told apart",
         ),
         Condition(
-            "The printed budget ε/√(m ln(m/δ)) of Hadamard response is (ε, δ)-private",
+            "Only as printed: the budget ε/√(m ln(m/δ)) of Hadamard response is (ε, δ)-private",
             hadamard_delta <= delta,
             f"its exact δ is {nearest(hadamard_delta)}, asked is {nearest(delta)}",
-            short="Printed Hadamard budget is private",
+            of_guarantee=False,
+            short="Only printed Hadamard: it is private",
         ),
         Condition(
-            "The printed Laplace scale 1/(nε) is ε-private",
+            "Only as printed: the Laplace scale 1/(nε) is ε-private",
             False,
             f"one user changes the histogram by 2/n in ℓ1: it is {at_most(2 * eps)}-private",
-            short="Printed Laplace scale is private",
+            of_guarantee=False,
+            short="Only printed Laplace: it is private",
         ),
         Condition(
-            "The paper's comparison assumes k, ε, α ≤ √m",
+            "Only the paper's comparison: k, ε, α ≤ √m",
             max(k, eps, alpha) <= root,
             f"√m = {nearest(root)}, k = {k:,.0f}, α = {nearest(alpha)}",
-            short="The paper's comparison: k, ε, α ≤ √m",
+            of_guarantee=False,
+            short="Only paper's comparison: k, ε, α ≤ √m",
         ),
     ]
     if not local:

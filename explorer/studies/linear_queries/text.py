@@ -95,22 +95,25 @@ def conditions(
             short="No slope above the Lipschitz constant",
         ),
         Condition(
-            "The printed Gaussian width √(1.25 ln(1/δ))/α is private at this α and δ",
+            "Only the printed Gaussian: its width √(1.25 ln(1/δ))/α is private at this α and δ",
             printed <= delta,
             f"its true δ is {nearest(printed)}, asked is {nearest(delta)}",
-            short="Printed Gaussian width is private here",
+            of_guarantee=False,
+            short="Only printed Gaussian: width is private",
         ),
         Condition(
-            "The textbook width √(2 ln(1.25/δ))/α is private at this α and δ",
+            "Only the textbook Gaussian: its width √(2 ln(1.25/δ))/α is private at this α and δ",
             textbook <= delta,
             f"its true δ is {nearest(textbook)}, asked is {nearest(delta)}",
-            short="Textbook width is private here",
+            of_guarantee=False,
+            short="Only textbook Gaussian: it is private",
         ),
         Condition(
-            "The textbook's proof covers this α: α ≤ 1",
+            "Only the textbook Gaussian: its proof covers this α, α ≤ 1",
             alpha <= 1,
             f"α = {nearest(alpha)}",
-            short="Textbook's proof covers it: α ≤ 1",
+            of_guarantee=False,
+            short="Only textbook Gaussian: proof for α ≤ 1",
         ),
         Condition(
             "Users' data sets may have any size (each user's answer is an average of their own)"

@@ -103,7 +103,9 @@ def conditions(*, drawn: bool, real: bool) -> tuple[Condition, ...]:
             None,
             short="Set-up chosen before the file was read",
         ),
-        Condition("Every line is of the user that it names", None),
+        Condition(
+            "Every line is of the user that it names", None, short="Every line is of its user"
+        ),
     )
 
 

@@ -244,6 +244,7 @@ def _sheet(c: Palette) -> str:
     QTabBar::tab:hover:!selected {{ color: {c.text}; }}
     QTabBar::tab:focus {{ color: {c.accent}; }}
     QTabWidget#sides QTabBar::tab {{ padding: 5px 12px; }}
+    QTabWidget#below QTabBar::tab {{ padding: 5px 9px; }}
     QTabBar QToolButton {{ padding: 0; margin: 3px 0; border-radius: 4px; }}
     QCheckBox {{ spacing: 7px; }}
     QCheckBox::indicator {{ width: 13px; height: 13px; border: 1px solid {c.muted};

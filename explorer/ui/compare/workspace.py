@@ -41,7 +41,8 @@ from explorer.ui.base.theme import Theme
 from explorer.ui.compare.bar import CommonBar, RowsBar
 from explorer.ui.compare.dots import DOTS_ROLE, DotsDelegate, dots_of
 from explorer.ui.controllers.background_answers import BackgroundAnswers
-from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.controllers.workspace import Workspace
+from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.widgets.links import with_titles
 from explorer.ui.widgets.save_file import ask_for_file
 

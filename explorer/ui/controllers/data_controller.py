@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from explorer import checkins  # what it gives is imported on first use: here in the thread
-from explorer.checkins.errors import MappingNeeded
+from explorer.checkins.errors import LoadCancelled, MappingNeeded
 from explorer.checkins.memory import database_bytes
 from explorer.checkins.model import Dialect, Format, Mapping, Preview, Progress
 from explorer.engine.data_import import ImportTask, import_data
@@ -319,7 +319,8 @@ class DataController(QObject):
 
     def _failed(self, _job: _Job, error: Exception) -> None:
         self.looked.emit(None)
-        self.failed.emit(error)
+        if not isinstance(error, LoadCancelled):  # another was asked for meanwhile
+            self.failed.emit(error)
 
     def _opened(self, _job: _Job, outcome: _Loaded | MappingRequest | ImportRequest) -> None:
         if isinstance(outcome, _Loaded):

@@ -1,24 +1,27 @@
 """Keeps the session on disk and brings it back: never lose what somebody set up."""
 
+from __future__ import annotations
+
 import base64
+import contextlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from explorer.engine.session.recipe import view_from_dict
-from explorer.engine.session.session import Session, SessionState
-from explorer.engine.session.stored import state_from_dict, state_to_dict
 from explorer.engine.session.wire import Computing, Key, Place, Visit, Window
 from explorer.engine.session.wire_reading import plain, read, read_list
-from explorer.figures.view_state import ViewState
-from explorer.studies.base.study import Selection
-from explorer.ui.base.jobs import LatestJob
 from explorer.ui.controllers.saved_state import StateFile
+
+if TYPE_CHECKING:
+    from explorer.engine.session.session import Session, SessionState
+    from explorer.figures.view_state import ViewState
+    from explorer.studies.base.study import Selection
+    from explorer.ui.base.jobs import LatestJob
 
 log = logging.getLogger("explorer")
 
@@ -58,12 +61,11 @@ class SessionStore(QObject):
         self._reset()
         self._later = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
         self._later.timeout.connect(self._save_beside)
-        # Encoding and the disk take 7 to 24 ms: too long for a slider that is being dragged.
-        self._writing = LatestJob("saving the session", self)
-        self._writing.failed.connect(lambda _, error: self._not_saved(error))
+        self._writing: LatestJob | None = None
 
     def _reset(self) -> None:
         """Start with nothing saved."""
+        self._left_out: list[str] = []
         self.values: Window | None = None
         """What the file held."""
         self.state: SessionState | None = None
@@ -96,7 +98,7 @@ class SessionStore(QObject):
         return self.values is not None
 
     def load(self) -> None:
-        """Read what was saved.
+        """Read what was saved, but for the session itself.
 
         What can't be read is kept in a file of its own, and `complaint` says so. Nothing that
         stands in the file keeps the window from starting.
@@ -108,8 +110,17 @@ class SessionStore(QObject):
                 "Another window of this program is open and keeps its session; this one keeps "
                 f"a session of its own, in {self._file.path.name}."
             )
+        self._try(self._load)
+
+    def load_session(self) -> None:
+        """Read what was asked, with the studies that it asks of; after `load`."""
+        if self._file is not None and self.values is not None:
+            self._try(self._load_session)
+
+    def _try(self, reads: Callable[[StateFile], None]) -> None:
+        assert self._file is not None
         try:
-            self._load(self._file)
+            reads(self._file)
         except Exception as error:  # whatever it is, the window must start
             log.exception("session not loaded")
             self.give_up(error)
@@ -122,7 +133,7 @@ class SessionStore(QObject):
 
     def _load(self, file: StateFile) -> None:
         loaded = file.load()
-        left_out = loaded.left_out
+        self._left_out = left_out = loaded.left_out
         self.complaint = loaded.complaint or self.complaint
         if loaded.values is None:
             return
@@ -137,6 +148,14 @@ class SessionStore(QObject):
             self.data_columns = plain(values.data_columns)
         self.computing = values.computing
         self.data_more = read_list(values.data_more, _place, "data_more", left_out, MAX_PARTS)
+
+    def _load_session(self, file: StateFile) -> None:
+        from explorer.engine.session.recipe import view_from_dict
+        from explorer.engine.session.stored import state_from_dict
+        from explorer.figures.view_state import ViewState
+
+        values, left_out = self.values, self._left_out
+        assert values is not None
         trouble: list[str] = []
         state = state_from_dict(values.session, trouble)
         left_out += [f"session.{sentence}" for sentence in trouble]
@@ -162,19 +181,22 @@ class SessionStore(QObject):
                 "and a new one was begun", "and what could be read was taken over"
             )
 
+    def restore(self, name: str, bring_back: Callable[[bytes], object]) -> None:
+        """Bring back the window's ``geometry`` or its ``layout``, if that was saved."""
+        raw = getattr(self.values, name, "")
+        with contextlib.suppress(ValueError):
+            if raw:
+                bring_back(base64.b64decode(raw, validate=True))
+
     def follow(self, window: Any) -> None:
         """Bring a window back to how it was, and save whenever something changes from now on."""
+        from explorer.ui.base.jobs import LatestJob
+
         self._window, self._session = window, window.session
-        for name, restore in (
-            ("geometry", window.restoreGeometry),
-            ("layout", window.restore_layout),
-        ):
-            raw = getattr(self.values, name, "")
-            if raw:
-                try:
-                    restore(base64.b64decode(raw, validate=True))
-                except ValueError:
-                    continue
+        # Encoding and the disk take 7 to 24 ms: too long for a slider that is being dragged.
+        self._writing = LatestJob("saving the session", self)
+        self._writing.failed.connect(lambda _, error: self._not_saved(error))
+        self.restore("layout", window.restore_layout)
         window.parameters.fold(self.folded)
         for key in window.workspaces:
             self._restore_view(key)
@@ -246,7 +268,8 @@ class SessionStore(QObject):
     def close(self) -> None:
         """Save a last time and stop."""
         self._later.stop()
-        self._writing.close()
+        if self._writing is not None:
+            self._writing.close()
         if self._window is not None and self._session is not None:
             self.save()
             self._session.changed.disconnect(self._changed)
@@ -265,12 +288,14 @@ class SessionStore(QObject):
 
     def _save_beside(self) -> None:
         """Write everything as it is now, in a thread."""
-        if self._file is not None and self._window is not None:
+        if self._file is not None and self._writing is not None and self._window is not None:
             file, values = self._file, self._everything()
             self._writing.submit(None, lambda _: file.save(values))
 
     def _everything(self) -> dict[str, Any]:
         assert self._session is not None
+        from explorer.engine.session.stored import state_to_dict
+
         window, state = self._window, self._session.state
         return {
             "session": state_to_dict(state),

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayo
 from explorer.figures.captions import parameter_text
 from explorer.studies.base.claims import Claimed, value_here
 from explorer.studies.base.face import Answer, answer_of, short_name
-from explorer.studies.base.numbers import format_number
+from explorer.studies.base.numbers import format_number, in_signs
 from explorer.studies.base.study import Result, relevant
 from explorer.studies.registry import get_study
 from explorer.ui.base.announcer import Announcer
@@ -109,12 +109,12 @@ class AnswerStrip(QFrame):
     def _write(self, answer: Answer, beside: str) -> None:
         before = self.words()
         if answer.number != self.number.text():
-            self.number.setText(answer.number)
+            self.number.setText(in_signs(answer.number))
             width = self.number.sizeHint().width()
             if width > self._widest or not answer.number:  # a slider's numbers keep one width
                 self._widest = width if answer.number else 0
                 self.number.setMinimumWidth(self._widest)
-        self.text.setText(answer.text)
+        self.text.setText(in_signs(answer.text))
         self.text.setToolTip(answer.more)
         self.beside.setText(beside)
         found = self._found

@@ -22,7 +22,7 @@ from explorer.studies.base.claims import Claimed
 from explorer.studies.base.study import Series
 from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.curves.answer_strip import BEST
-from explorer.ui.curves.legend_row import LegendRow, value_words
+from explorer.ui.curves.legend_row import NOT_VALID, LegendRow, value_words
 from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 
@@ -146,8 +146,9 @@ class Legend(QWidget):
             key = item.key
             name = (names or {}).get(key, item.label)
             words = value_words(item, values.get(key), bool(here), key in between)
-            told[key] = f"{name} {words}".rstrip()
-            if words == "not valid":
+            sign = "" if key in between or values.get(key) is None else item.role.glyph
+            told[key] = " ".join(filter(None, (name, sign.strip("·"), words)))
+            if words == NOT_VALID:
                 told[key] = f"⊘ {name}: {item.undefined_reason or words}"
             if key in self._rows:
                 chosen = key == claimed

@@ -21,6 +21,7 @@ from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 from explorer.ui.widgets.links import with_titles
 from explorer.ui.widgets.numbers import rich
 
+NOT_VALID = "not valid"
 _WIDEST_NUMBER = "≈ 1.234×10⁻¹⁰⁰"
 
 
@@ -37,7 +38,7 @@ def value_words(series: Series, value: float | None, here: bool, between: bool) 
         or not series.present.any()
         or (series.infinite and not between)
     )  # fmt: skip
-    return ("infinite" if series.infinite else "not valid") if asked else ""
+    return ("infinite" if series.infinite else NOT_VALID) if asked else ""
 
 
 class LegendRow:
@@ -96,13 +97,14 @@ class LegendRow:
         self.value.setText(words)
         self.value.setEnabled(known)
         self.check.setAccessibleDescription(f"{series.role.value} {words}")
+        absent = words == NOT_VALID
         described = (series.key, name, series.label, series.role, series.grade, series.note,
                      series.undefined_reason, series.present.all(), series.computing,
-                     mark)  # fmt: skip
+                     mark, absent)  # fmt: skip
         if described == self._described and claimed == self._claimed:
             return
         if described != self._described:
-            self._describe(series, name, mark)
+            self._describe(series, name, mark, absent)
             self._described = described
         # The number claimed moves with every slider: of all this it changes the tool tip alone.
         self._claimed = claimed
@@ -116,11 +118,11 @@ class LegendRow:
             self._chosen = chosen
             self.label.set_strong(chosen or not self.tag.isHidden())
 
-    def _describe(self, series: Series, name: str, mark: str) -> None:
+    def _describe(self, series: Series, name: str, mark: str, absent: bool) -> None:
         """Write what stays while the values of a curve change."""
         self.check.setAccessibleName(f"show {series.label}")
         partly = not series.present.all() and not series.computing
-        self.label.setText(("⊘ " if partly else "") + name)
+        self.label.setText(("⊘ " if absent else "") + name)
         self.label.set_strong(bool(mark) or self._chosen)
         self.tag.setText(mark)
         self.tag.setVisible(bool(mark))

@@ -73,7 +73,7 @@ class PlotTables(QTabWidget):
 
     def __init__(self, legend: QWidget, import_curve: QAction) -> None:
         super().__init__(documentMode=True)
-        self.setObjectName("sides")
+        self.setObjectName("below")
         self.setAccessibleName("Legend and tables")
         self.tabBar().setDrawBase(False)
         self.tabBar().setExpanding(False)

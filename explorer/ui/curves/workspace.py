@@ -26,7 +26,8 @@ from explorer.studies.base.study import (
 from explorer.studies.registry import get_study
 from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.study_controller import StudyController
-from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.controllers.workspace import Workspace
+from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.curves.answer_strip import AnswerStrip
 from explorer.ui.curves.axes import ActionRow, XAxis, YAxis, axis_words
 from explorer.ui.curves.beside.own import IMPORTS, OwnCurves
@@ -145,7 +146,7 @@ class BoundsWorkspace(Workspace):
             self.splitter.addWidget(half)
         self.splitter.setStretchFactor(0, 1)
         self.splitter.setCollapsible(0, False)
-        self.splitter.setSizes([520, 186])
+        self.splitter.setSizes([492, 214])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.splitter)

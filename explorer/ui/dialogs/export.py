@@ -22,7 +22,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, Animation, Over, running
+from explorer.figures.animation.frames import (
+    FRAMES,
+    MOST_FRAMES,
+    OF_TIME,
+    Animation,
+    Over,
+    running,
+)
 from explorer.figures.export_job import ExportJob
 from explorer.figures.formats import PARTS, ExportFormat, Kind, by_suffix, of_kind
 from explorer.figures.view_state import ViewState
@@ -52,6 +59,10 @@ PRIVATE_ONLY = (
 MANY_FRAMES = (
     "{frames} frames together are far less private than one: their ε add up. Don't publish them of "
     "real check-ins."
+)
+OF_MAPS_TIP = (
+    "Draws: what else might have come out.\nTime: the time range of the Data panel, or all times "
+    "there are, in as many windows as there are frames."
 )
 OPEN_RANGE = (
     "The time range is that of the check-ins, which tells of them: choose one in the Data panel."
@@ -119,7 +130,8 @@ class ExportDialog(QDialog):
         self.format = ChoiceBox("Format")
         self._running = running(self._result)
         forms = of_kind(maps=bool(self._result.surfaces))
-        forms += of_kind(Kind.ANIMATION, maps=True) * bool(self._running)
+        self._of_maps = bool(self._result.surfaces)
+        forms += of_kind(Kind.ANIMATION, maps=True) * (bool(self._running) and not self._of_maps)
         offered = [(f.suffix, f.label) for f in forms]
         self.format.offer(offered, offered[0][0])
         self.preset = ChoiceBox("Size")
@@ -136,15 +148,12 @@ class ExportDialog(QDialog):
         for box in (self.width_box, self.height_box, self.dpi):
             box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)  # the arrow keys step too
         self.animate = ChoiceBox("Animate")
-        known = None not in self._times
-        offered = [(o.value, words) for o, words in ANIMATED if known or o is Over.DRAWS]
-        self.animate.setToolTip(
-            "Draws: what else might have come out.\nTime: the time range of the Data panel, or all "
-            "times there are, in as many windows as there are frames."
-        )
-        if self._running:
-            offered = [(p.key, f"{p.symbol} {p.name}".strip()) for p in self._running]
-            self.animate.setToolTip("Runs over its range in 6 s, every frame computed in full.")
+        known, of_maps = None not in self._times, self._of_maps or not self._running
+        shown = [row for row in ANIMATED if of_maps and (known or row[0] is Over.DRAWS)]
+        offered = [(over.value, words) for over, words in shown]
+        offered += [(p.key, f"{p.symbol} {p.name}".strip()) for p in self._running]
+        tip = "A parameter runs over its range in 6 s, every frame computed in full."
+        self.animate.setToolTip(f"{OF_MAPS_TIP}\n{tip}" if self._of_maps else tip)
         self.animate.offer(offered, offered[0][0])
         self.frames = QSpinBox(minimum=2, maximum=MOST_FRAMES, value=FRAMES, suffix=" frames")
         self.frames.setAccessibleName("Number of frames")
@@ -185,7 +194,7 @@ class ExportDialog(QDialog):
         animated.addWidget(self.animate, 2)
         animated.addWidget(self.frames, 1)
         form.addRow("Animate", animated)
-        form.setRowVisible(animated, bool(self._result.surfaces or self._running))
+        form.setRowVisible(animated, self._of_maps or bool(self._running))
         if self._has_true:
             form.addRow("", self.true_map)
         self._size_widgets = (self.preset, self.width_box, self.height_box, self.unit, self.dpi)
@@ -252,7 +261,7 @@ class ExportDialog(QDialog):
     def animation(self) -> Animation:
         """Return which frames an animation has with the present choices."""
         over, frames = self.animate.currentData(), self.frames.value()
-        if self._running:
+        if over in [p.key for p in self._running]:
             return Animation(Over.PARAMETER, frames, key=over)
         return Animation(Over(over), frames, *self._times)
 
@@ -308,7 +317,7 @@ class ExportDialog(QDialog):
         animated = self.chosen_format.kind is Kind.ANIMATION
         for widget in self._frame_widgets:
             widget.setEnabled(animated)
-        if animated and not self._running:
+        if animated and self._of_maps:
             said = " ".join((said, MANY_FRAMES.format(frames=self.frames.value()), *self._open()))
         if not self._result.complete:
             said = " ".join(filter(None, (said, "This answer is still being refined.")))
@@ -327,7 +336,8 @@ class ExportDialog(QDialog):
         """Return what is to be said of a time sweep whose range nobody chose."""
         selection = self._result.request.selection
         chosen = selection is not None and None not in (selection.start, selection.end)
-        return [] if chosen or self.animation().over is Over.DRAWS else [OPEN_RANGE]
+        of_time = self.animation().over in OF_TIME
+        return [OPEN_RANGE] if of_time and not chosen else []
 
     def _private_words(self) -> str:
         """Return what is to know of a file without the true map."""

@@ -21,6 +21,7 @@ from explorer.ui.base.styled import styled_label
 
 MOST_ROWS = 60
 WIDTH, HEIGHT = 640, 430
+KEY = "Ctrl+K"
 PLACEHOLDER = "Search questions, figures, commands"
 _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 

@@ -25,7 +25,7 @@ class Crosshair:
     """
 
     def __init__(self, view: pg.ViewBox, parent: QWidget) -> None:
-        self._view, self._parent = view, parent
+        self._view = view
         self._lines = [pg.InfiniteLine(angle=angle, movable=False) for angle in (90, 0)]
         for line in self._lines:
             line.setZValue(20)
@@ -99,7 +99,9 @@ class Crosshair:
         if free:
             return min(free, key=covered)
         # The table is nearly as large as the plot: beside the pointer, on the roomier side.
-        wide, high = self._parent.width(), self._parent.height()
+        around = self.table.parentWidget()  # a view may have got another one meanwhile
+        assert around is not None
+        wide, high = around.width(), around.height()
         left = at.x() + AWAY if at.x() < wide / 2 else at.x() - AWAY - size.width()
         return QPoint(left, min(max(at.y() - size.height() // 2, 4), high - size.height() - 4))
 

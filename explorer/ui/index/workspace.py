@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from explorer.engine.session.session import Session
 from explorer.studies.registry import cards, get_study
 from explorer.ui.base.theme import Theme
-from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.controllers.workspace import Workspace
+from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.index.detail import Detail
 from explorer.ui.index.entries import IndexEntry, entries_of
 from explorer.ui.index.filters import Filters

@@ -22,7 +22,8 @@ from explorer.ui.base.jobs import LatestJob
 from explorer.ui.controllers.backdrop import Backdrop
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.study_controller import StudyController
-from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.controllers.workspace import Workspace
+from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.map import actions
 from explorer.ui.map.beside import Beside
 from explorer.ui.map.cells import on_earth, overlap
@@ -119,11 +120,10 @@ class MapWorkspace(Workspace):
     def for_window(cls, window: WorkspaceHost) -> Self:
         """Return the workspace of a window, and the data panel beside it."""
         page = cls(window.session, window.service, window.answers["map"], window.data, window)
-        page.side_panel = DataPanel(window.session, window.data, page, page)
+        page.side_panel = panel = DataPanel(window.session, window.data, page, page)
+        window.answers["map"].failed.connect(panel.time_play.stop)
         page.which.join(window)
         return page
-
-    # What the window asks for ----------------------------------------------------------------
 
     @property
     def view_box(self) -> Box:

@@ -28,8 +28,10 @@ from explorer.ui.dialogs.open_checkins import MappingDialog
 from explorer.ui.drawing.towns import region_town
 from explorer.ui.panels.load_bar import LoadBar, format_span
 from explorer.ui.panels.plane import PlanePart
+from explorer.ui.panels.range_play import RangePlay
 from explorer.ui.panels.region_fields import SIDES, RegionFields
 from explorer.ui.panels.sample import UsersSample
+from explorer.ui.panels.time_play import TimeTrack
 from explorer.ui.panels.time_range import TimeRange
 
 ORIGIN_HELP = (
@@ -166,6 +168,9 @@ class DataPanel(QWidget):
         self.time.chosen.connect(self._time_chosen)
         self.time.dragged.connect(self._time_dragged)
         self.time.gesture_ended.connect(self._session.end_gesture)
+        self.time_play = RangePlay(self._session, self)
+        self.time_play.add_track(TimeTrack(self._session, self.time))
+        self._workspace.result_shown.connect(self.time_play.show_result)
         box.addWidget(self.time)
 
     def _make_users(self, box: QVBoxLayout) -> None:

@@ -16,6 +16,7 @@ from explorer.figures.view_state import study_of
 from explorer.privacy.core.bound import Grade
 from explorer.studies.base.claims import Claimed, claimed, stated
 from explorer.studies.base.face import short_name
+from explorer.studies.base.numbers import in_signs, unbroken
 from explorer.studies.base.phrases import USELESS, chance_of, first_sentence, in_brief, shown_odds
 from explorer.studies.base.study import Condition, Guarantee, Result
 from explorer.ui.base.styled import styled_label, tool_button
@@ -34,15 +35,19 @@ _NOTHING = "Nothing is claimed here."
 _OBSERVER = "Best odds of an observer who began at 50 : 50."
 _MOST_WORDS = 40
 """Of a sentence that stands where there are no odds; all of it is in the first fold."""
-_UNIT_WORDS = 10
+_UNIT_WORDS = 14
 _MOST_ROWS = 4
 """Of conditions in front, those that fail not counted; all are there *in full*."""
 _GRADES = {
     Grade.PROVED: "proved, rounding included",
     Grade.NUMERICAL: "proved formula, summed in floating point",
 }
-_COUNTS = {False: "✗ {} not met", None: "○ {} you must vouch for", True: "✓ {} met"}
-"""Of conditions, in the order in which they stand."""
+_COUNTS = {
+    False: "✗\N{NO-BREAK SPACE}{} not met",
+    None: "○\N{NO-BREAK SPACE}{} you must vouch for",
+    True: "✓\N{NO-BREAK SPACE}{} met",
+}
+"""Of conditions, in the order in which they stand; a sign stays with its number."""
 _FOLDS = (
     ("neighbours", "Replace or add one", (
         ("replace_one", "Replace one"), ("add_remove", "Add or remove one"),
@@ -378,6 +383,8 @@ class GuaranteePanel(QScrollArea):
         self._grid.addWidget(glyph, place, 0)
         self._grid.addWidget(text, place, 1)
         self._grid.addWidget(margin, place + 1, 1)
+        for label in (glyph, text, margin):
+            label.hide()  # else the layout shows it by and by
         self._rows.append((glyph, text, margin))
 
     def _write_condition(
@@ -397,7 +404,7 @@ class GuaranteePanel(QScrollArea):
             glyph.setToolTip(words)
             glyph.setAccessibleName(words)
         full = self.in_full.isChecked()
-        text.setText(item.text if full else item.short or in_brief(item.text))
+        text.setText(unbroken(item.text if full else item.short or in_brief(item.text)))
         text.setToolTip("\n".join(filter(None, (item.text, _margin(item)))))
         margin.setText(_margin(item))
 
@@ -407,4 +414,4 @@ class GuaranteePanel(QScrollArea):
 
 
 def _margin(item: Condition) -> str:
-    return "assumed" if item.holds is None and not item.margin else item.margin
+    return "assumed" if item.holds is None and not item.margin else in_signs(item.margin)

@@ -159,8 +159,9 @@ class _Page(QWidget):
         rest = [self.rows[key].parameter for key in self._rest(shown)]
         rest.sort(key=lambda p: (p.symbol != "δ", self._values.get(p.key) == p.default))
         values = [parameter_text(with_unit(p, self._values), self._values[p.key]) for p in rest]
-        brief = [shorten(text, LETTERS, placeholder="…") for text in values[:TOLD]]
-        words = " · ".join(brief) + (" · …" if len(values) > TOLD else "")
+        told = values if len(values) <= TOLD + 1 else values[:TOLD]
+        brief = [shorten(text, LETTERS, placeholder="…") for text in told]
+        words = " · ".join(brief) + " · …" * (len(told) < len(values))
         visible = bool(words) and not self.more.open
         if words != self.told.text():
             self.told.setText(words)

@@ -6,8 +6,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from explorer.engine.session.session import Session, SessionState
-from explorer.studies.registry import card
+from explorer.figures.captions import parameter_text
+from explorer.studies.base.face import essential_keys
+from explorer.studies.base.study import parameter, with_unit
+from explorer.studies.registry import card, get_study
 from explorer.ui.base.styled import styled_label, tool_button
+from explorer.ui.panels.presets import preset_in_front
+
+TOLD = 2
+"""Parameters that tell what somebody was at; beside a preset's name, one less."""
 
 
 class QuestionHeader(QWidget):
@@ -40,3 +47,14 @@ class QuestionHeader(QWidget):
             shown = card(state.study)
             self.name.setText(shown.name)
             self.question.setText(shown.question)
+
+
+def state_words(state: SessionState) -> str:
+    """Say in a line what is asked: the question, its preset, its first parameters."""
+    study, request = get_study(state.study), state.request
+    shown = preset_in_front(state) if study.presets else None
+    words = [card(state.study).name] + ([shown.name] if shown else [])
+    values = dict(request.values)
+    for key in essential_keys(study, request)[: TOLD - len(words) + 1]:
+        words.append(parameter_text(with_unit(parameter(study, key), values), values[key]))
+    return ", ".join(words)[:200]

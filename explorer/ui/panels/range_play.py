@@ -1,10 +1,11 @@
-"""A parameter that runs over its range by itself, never faster than answers come."""
+"""What runs over its range by itself, a parameter or the time, never faster than answers come."""
 
 from __future__ import annotations
 
 import time
 from enum import StrEnum
 from functools import partial
+from typing import Protocol
 
 from PySide6.QtCore import QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QAction, QActionGroup
@@ -12,9 +13,9 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from explorer.engine.session.session import Session
 from explorer.studies.base.grid_answer import SIMULATION, simulated
-from explorer.studies.base.study import Parameter, Result, Value, parameter
-from explorer.studies.registry import get_study
+from explorer.studies.base.study import Request, Result, Value
 from explorer.ui.base.any_input import AnyInput
+from explorer.ui.base.run_button import RunButton
 from explorer.ui.widgets.parameter_row import NumberRow
 
 SPAN_S = 6.0
@@ -45,8 +46,63 @@ WAYS = {
 }
 
 
+class Track(Protocol):
+    """What can run, from the place 0 to 1.
+
+    Attributes
+    ----------
+    study : str
+        Whose answers it waits for; empty for those of any.
+    key : str
+    button : RunButton
+        Starts and stops it.
+    """
+
+    study: str
+    key: str
+    button: RunButton
+
+    def value(self, request: Request) -> object:
+        """Return its value in a question."""
+
+    def begin(self, value: object) -> float:
+        """Return the place of the value that it begins with."""
+
+    def at(self, place: float) -> object:
+        """Return the value at a place."""
+
+    def ask(self, value: object, gesture: str) -> None:
+        """Set a value; all of a gesture is one step to undo."""
+
+    def refuse(self, why: str) -> None:
+        """Say why it can't run now; without a reason it can, if it can at all."""
+
+
+class _OfParameter:
+    """A parameter of a study."""
+
+    def __init__(self, session: Session, study_id: str, row: NumberRow) -> None:
+        self._session, self._p = session, row.parameter
+        self.study, self.key, self.button = study_id, row.parameter.key, row.run
+        self.refuse = row.run.refuse
+
+    def value(self, request: Request) -> object:
+        return request[self.key]
+
+    def begin(self, value: object) -> float:
+        assert isinstance(value, int | float)
+        return self._p.place_of(value)
+
+    def at(self, place: float) -> Value:
+        return self._p.at_place(place)
+
+    def ask(self, value: object, gesture: str) -> None:
+        assert isinstance(value, int | float)
+        self._session.set_value(self.key, value, self.study, gesture)
+
+
 class RangePlay(QObject):
-    """Lets parameters run, one at a time: each value is set when the one before is answered.
+    """Lets one thing run at a time: each value is set when the one before is answered.
 
     Any click, key or turn of the wheel stops it, and so does any other change of the session. All
     of a run is one step to undo.
@@ -55,7 +111,7 @@ class RangePlay(QObject):
     ----------
     session : Session
     panel : QWidget
-        Has the rows.
+        Has the buttons.
 
     Attributes
     ----------
@@ -69,13 +125,13 @@ class RangePlay(QObject):
         self._panel = panel
         self._session = session
         self.way, self.speed = Way.ONCE, 1.0
-        self._rows: dict[tuple[str, str], NumberRow] = {}
-        self._running: tuple[str, str] | None = None
+        self._tracks: list[Track] = []
+        self._running: Track | None = None
         self._runs = 0
-        self._waits_for: Value | None = None
+        self._waits_for: object = None
         self._setting = False
         self._place = self._travelled = self._asked_at = 0.0
-        self._began: Value = 0.0
+        self._began: object = None
         self._direction = 1
         self._input = AnyInput(self)
         self._input.came.connect(self.stop)
@@ -85,29 +141,33 @@ class RangePlay(QObject):
 
     @property
     def running(self) -> str:
-        """Key of the parameter that runs; empty if none does."""
-        return self._running[1] if self._running is not None else ""
+        """Key of what runs; empty if nothing does."""
+        return self._running.key if self._running is not None else ""
 
     def add(self, study_id: str, row: NumberRow) -> None:
         """Let the button of a row start and stop its parameter."""
-        key = (study_id, row.parameter.key)
-        self._rows[key] = row
         row.run.setVisible(row.parameter.group != SIMULATION)
-        row.run.toggled.connect(partial(self._toggled, key))
-        row.run.menu_wanted.connect(self._choose)
+        self.add_track(_OfParameter(self._session, study_id, row))
+
+    def add_track(self, track: Track) -> None:
+        """Let something run by its button."""
+        self._tracks.append(track)
+        track.button.toggled.connect(partial(self._toggled, track))
+        track.button.menu_wanted.connect(self._choose)
 
     def show_result(self, result: Result) -> None:
         """Take an answer of the study in front: the value after the one it answers may be set."""
         asked = result.request
         why = SIMULATED if any(map(simulated, result.series)) else ""
-        for (study_id, _), row in self._rows.items():
-            if study_id == asked.study:
-                row.run.refuse(why)
-        if self._running is None or self._running[0] != asked.study or self._waits_for is None:
+        for track in self._tracks:
+            if track.study in ("", asked.study):
+                track.refuse(why)
+        running = self._running
+        if running is None or running.study not in ("", asked.study) or self._waits_for is None:
             return
         if why:
             self.stop()
-        elif asked[self._running[1]] == self._waits_for:
+        elif running.value(asked) == self._waits_for:
             self._waits_for = None
             rest = FRAME_S - (time.perf_counter() - self._asked_at)
             self._next.start(max(0, round(1e3 * rest)))
@@ -116,31 +176,30 @@ class RangePlay(QObject):
         """Stop where it is, if anything runs."""
         if self._running is None:
             return
-        row, self._running = self._rows[self._running], None
+        track, self._running = self._running, None
         self._waits_for = None
         self._next.stop()
         self._input.rest()
         self._session.end_gesture()
-        row.run.setChecked(False)
+        track.button.setChecked(False)
 
-    def _toggled(self, which: tuple[str, str], on: bool) -> None:
+    def _asked(self, track: Track) -> object:
+        """Return what it is set to."""
+        return track.value(self._session.request(track.study or None))
+
+    def _toggled(self, track: Track, on: bool) -> None:
         if not on:
-            if which == self._running:
+            if track is self._running:
                 self.stop()
             return
         self.stop()
-        self._running = which
+        self._running = track
         self._runs += 1
-        p, self._began = self._parameter(), self._session.state.request_of(which[0])[which[1]]
-        assert not isinstance(self._began, str)
-        self._place, self._travelled, self._direction = p.place_of(self._began), 0.0, 1
-        self._input.watch(self._rows[which].run)
+        self._began = self._asked(track)
+        self._place, self._travelled, self._direction = track.begin(self._began), 0.0, 1
+        self._input.watch(track.button)
         self._asked_at = time.perf_counter()
         self._next.start(round(1e3 * FRAME_S))
-
-    def _parameter(self) -> Parameter:
-        assert self._running is not None
-        return parameter(get_study(self._running[0]), self._running[1])
 
     def _step(self) -> None:
         """Set the next value, or stop at the end."""
@@ -150,13 +209,13 @@ class RangePlay(QObject):
         self._move(min(now - self._asked_at, LONGEST_STEP_S) * self.speed / SPAN_S)
         self._asked_at = now
         done = self.way is Way.ONCE and self._travelled >= 2.0
-        study_id, key = self._running
-        value = self._began if done else self._parameter().at_place(self._place)
-        if value != self._session.state.request_of(study_id)[key]:
+        track = self._running
+        value = self._began if done else track.at(self._place)
+        if value != self._asked(track):
             self._waits_for = value
             self._setting = True
             try:
-                self._session.set_value(key, value, study_id, f"run {study_id} {key} {self._runs}")
+                track.ask(value, f"run {track.study} {track.key} {self._runs}")
             finally:
                 self._setting = False
         if done:

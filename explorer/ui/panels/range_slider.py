@@ -76,6 +76,11 @@ class RangeSlider(QWidget):
         self.set_range(low, high)
 
     @property
+    def step(self) -> int:
+        """What both ends move by."""
+        return self._step
+
+    @property
     def scale(self) -> tuple[int, int]:
         """The ends of the scale."""
         return self._low, self._high

@@ -3,8 +3,9 @@
 from datetime import UTC, datetime
 
 from PySide6.QtCore import QDateTime, QTimeZone, Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
 
+from explorer.ui.base.run_button import RunButton
 from explorer.ui.panels.range_slider import RangeSlider
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.time_field import TimeField
@@ -70,6 +71,7 @@ class TimeRange(QWidget):
         )  # fmt: skip
         self.slider.range_moved.connect(self._moved)
         self.slider.gesture_ended.connect(self.gesture_ended)
+        self.run = RunButton("the time range")
         self.presets = ChoiceBox("Time range")
         self.start = TimeField("Beginning of the time range, UTC")
         self.end = TimeField("End of the time range, UTC, excluded")
@@ -79,7 +81,11 @@ class TimeRange(QWidget):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(4)
         grid.addWidget(self.presets, 0, 0, 1, 2)
-        grid.addWidget(self.slider, 1, 0, 1, 2)
+        moved = QHBoxLayout()
+        moved.setSpacing(4)
+        moved.addWidget(self.slider, 1)
+        moved.addWidget(self.run)
+        grid.addLayout(moved, 1, 0, 1, 2)
         for row, (text, field) in enumerate((("From", self.start), ("Until", self.end)), 2):
             field.dateTimeChanged.connect(self._edited)
             label = QLabel(text)
@@ -119,10 +125,23 @@ class TimeRange(QWidget):
         why = self._still if first is not None else NO_TIMES
         self.slider.setEnabled(not why)
         self.slider.setToolTip(why or SLIDER_HELP)
+        self.refuse_run("")
         if first is not None and last is not None:
             low, high = _seconds(first), _seconds(last)
             _, step, page = next(row for row in _STEPS if high - low >= row[0])
             self.slider.set_scale(low // step * step, (high // step + 1) * step, step, page)
+
+    def refuse_run(self, why: str) -> None:
+        """Say why the range can't run over all times; without a reason it can, if there are any."""
+        self.run.refuse(why or (self._still if self._span[0] is not None else NO_TIMES))
+
+    def instants(self, begin: int, end: int) -> tuple[str | None, str | None]:
+        """Return a range on the slider's scale; an end of the scale is none."""
+        low, high = self.slider.scale
+        return (
+            None if begin <= low else f"{_utc(begin):%Y-%m-%dT%H:%M:%SZ}",
+            None if end >= high else f"{_utc(end):%Y-%m-%dT%H:%M:%SZ}",
+        )
 
     def show_range(self, start: str | None, end: str | None) -> None:
         """Show the range in use."""

@@ -35,7 +35,8 @@ from explorer.release.words import price_text, sentence
 from explorer.studies.registry import cards, get_study
 from explorer.ui.base.errors import Problem
 from explorer.ui.base.theme import Theme
-from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.controllers.workspace import Workspace
+from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.release.attack_page import AttackPage
 from explorer.ui.release.desk import ReleaseDesk, Result
 from explorer.ui.release.draft import LedgerState, refused, sentence_of

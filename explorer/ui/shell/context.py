@@ -1,19 +1,39 @@
 """What menus and export know of the window that holds them."""
 
+from __future__ import annotations
+
 from abc import abstractmethod
+from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QDockWidget, QTabWidget, QWidget
+from explorer.ui.controllers.workspace_host import WorkspaceHost
 
-from explorer.studies.base.study import Result
-from explorer.ui.base.errors import Banner
-from explorer.ui.controllers.session_store import SessionStore
-from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
-from explorer.ui.dialogs.help_window import HelpWindow
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QDockWidget, QMenu, QTabWidget, QWidget
+
+    from explorer.studies.base.study import Result
+    from explorer.ui.base.errors import Banner
+    from explorer.ui.controllers.session_store import SessionStore
+    from explorer.ui.controllers.workspace import Workspace
+    from explorer.ui.dialogs.help_window import HelpWindow
+    from explorer.ui.shell.desk import Desk
 
 
 class WindowContext(WorkspaceHost):
-    """The part of the main window that its menus and its export use."""
+    """The part of the main window that its menus and its export use.
 
+    Attributes
+    ----------
+    titles : dict of str to QMenu
+        The menus of the bar.
+    desk : Desk
+        All that belongs to the question in front.
+    built : bool
+        Whether there is more than the start page.
+    """
+
+    titles: dict[str, QMenu]
+    desk: Desk
+    built: bool
     keeper: SessionStore
     banner: Banner
     docks: dict[str, QDockWidget]

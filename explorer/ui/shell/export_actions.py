@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from explorer.engine.runtime.runtime import final_result, first_result
 from explorer.engine.session.as_code import bounds_line, bounds_script, map_line, map_script
-from explorer.engine.session.link import link_of
+from explorer.engine.session.link import left_out, link_of
 from explorer.engine.session.recipe import Recipe
 from explorer.figures.animation.frames import Animation
 from explorer.figures.export_job import ExportJob
@@ -191,10 +191,13 @@ class ExportActions(QObject):
             return
         if self.refused():
             return
-        view = window.workspace.view_state()
+        view, more = window.workspace.view_state(), ""
         try:
             if kind == "link":
-                text = link_of(self.recipe(result, window.data.current, public_view(result, view)))
+                told = self.recipe(result, window.data.current, public_view(result, view))
+                text = link_of(told)
+                if count := left_out(told):
+                    more = f", without {count} curve{'s' * (count > 1)} from files"
             elif result.surfaces:
                 settings = self.recipe(result, window.data.current, public_view(result, view))
                 text = map_line(settings) if kind == "line" else map_script(settings)
@@ -206,7 +209,7 @@ class ExportActions(QObject):
             window.show_problem(explain(error, "export"))
             return
         QGuiApplication.clipboard().setText(text)
-        self.said.emit(f"The {_CODE[kind]} is on the clipboard.")
+        self.said.emit(f"The {_CODE[kind]} is on the clipboard{more}.")
 
     def review(self, suffix: str) -> None:
         """Copy what a reviewer asks of the guarantee in front; a page goes to a file, asked for.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from explorer.engine.runtime.runtime import typed_value
 from explorer.engine.session.link import is_link, recipe_of
@@ -16,13 +16,12 @@ from explorer.studies.base.study import Parameter, Preset
 from explorer.studies.glossary import TERMS
 from explorer.studies.registry import card, cards, get_study
 from explorer.ui.dialogs.about import words_dialog
-from explorer.ui.dialogs.palette import PLACEHOLDER, Entry, Found, Palette, Source
+from explorer.ui.dialogs.palette import KEY, Entry, Found, Palette, Source
 from explorer.ui.panels.presets import follow_preset
 
 if TYPE_CHECKING:
     from explorer.ui.shell.context import WindowContext
 
-KEY = "Ctrl+K"
 SKIPPED = ("&Study", "Open recen&t")
 """Menus whose entries are found as questions, or are somebody's files."""
 
@@ -39,11 +38,6 @@ class Finder(QObject):
         super().__init__(window)
         self._window = window
         self.palette: Palette | None = None
-        self.field = QPushButton(f"{PLACEHOLDER}     {KEY}")
-        self.field.setObjectName("search")
-        self.field.setAccessibleName(f"{PLACEHOLDER}, {KEY}")
-        self.field.clicked.connect(lambda: self.open())
-        window.menuBar().setCornerWidget(self.field, Qt.Corner.TopRightCorner)
 
     def open(self, typed: str = "") -> None:
         """Ask for a name; `typed` stands in the field already."""

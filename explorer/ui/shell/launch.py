@@ -1,47 +1,50 @@
-"""Starts the application, fills the window as its options ask, and ends it cleanly."""
+"""Starts the application, shows its window and ends it cleanly.
+
+The start page needs neither studies nor plots: it is painted first, and then `Opening` is imported,
+which makes all that is behind it.
+"""
+
+from __future__ import annotations
 
 import gc
 import logging
-import sys
-import time
-from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QBuffer, QByteArray, QObject, QTimer, QtMsgType, qInstallMessageHandler
+from PySide6.QtCore import QObject, Qt, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
 from explorer.engine.paths import cache_complaint, state_folder
-from explorer.engine.runtime.runtime import FileNotOpenError, typed_value
-from explorer.engine.service import StudyService
-from explorer.engine.session.link import recipe_of
-from explorer.engine.session.recipe import Recipe, recipe_from_dict
-from explorer.engine.session.session import Session
-from explorer.figures.read_recipe import read_recipe
-from explorer.files import write_whole
-from explorer.studies.base.help_page import Preset, sampled_for
-from explorer.studies.base.study import Origin, Value, all_sides, parameter, preset, preset_request
-from explorer.studies.registry import add_installed, get_study
+from explorer.studies.registry import add_installed
 from explorer.ui.base import theme as themes
-from explorer.ui.base.errors import ExceptionHook, Problem, explain
+from explorer.ui.base.errors import ExceptionHook, Problem
 from explorer.ui.base.icon import introduce
+from explorer.ui.base.lazy_tabs import IdleTasks
 from explorer.ui.base.startup_tuning import (
     COMPUTE_EARLY,
+    PAGE_FIRST,
     STYLE_LATE,
     freeze_gc,
     tune_interpreter,
+    tune_plots,
 )
 from explorer.ui.controllers.saved_state import own_file
 from explorer.ui.controllers.session_store import SessionStore
-from explorer.ui.panels.presets import look_of, which_of
-from explorer.ui.shell.app import SCREENSHOT_TIMEOUT_S, WindowOptions
+from explorer.ui.shell.app import WindowOptions
 from explorer.ui.shell.main_window import MainWindow
 
 if TYPE_CHECKING:
-    from explorer.ui.map.workspace import MapWorkspace
+    from explorer.engine.service import StudyService
+    from explorer.ui.shell.opening import Opening
 
-_POLL_MS = 20
 _STARTED_MS = 2000
 """After this long all that stays for good (modules, the window) has been made."""
+_UNSEEN_MS = 1000
+"""After this long the rest is made though nothing was painted: a window may start hidden."""
+_IMPORTED = ("explorer.ui.shell.parts", "explorer.ui.shell.opening")
+"""What is imported behind the start page, one by one, so that a key or a click comes between."""
 
 
 class Launch(QObject):
@@ -67,13 +70,8 @@ class Launch(QObject):
         self.options = options
         introduce(self.app)
         themes.prepare(self.app)
-        self.exit_code = 0
-        self._first_data = True
-        self._preset: Preset | None = None
-        self._settings: dict[str, Value] = {}
-        alone = options.screenshot is not None
         self.keeper = SessionStore(None)
-        if not alone:
+        if options.screenshot is None:
             try:
                 self.keeper = SessionStore(own_file(state_folder()))
             except OSError as error:
@@ -81,20 +79,20 @@ class Launch(QObject):
                     f"This session will not be saved: {error.filename}: {error.strerror}."
                 )
         self._plug_ins = " ".join(add_installed())
-        self.service = StudyService(compute_process=options.compute_process)
         self.keeper.load()
-        self.session = self._first_session()
-        if COMPUTE_EARLY:
-            self.service.start()
+        asked = options.start_page
+        self._page = asked or (asked is None and options.names_nothing and self.keeper.start_page)
         choice = options.theme
         if choice == "system" and self.keeper.values is not None:
             choice = self.keeper.values.theme
         self.theme = themes.Theme(choice, apply=not STYLE_LATE)
-        self.window = self._make_window()
-        self.theme.apply_stylesheet()
-        self.window.resize(*options.size)
         self.hook = ExceptionHook()
-        self.hook.caught.connect(self.window.show_problem)
+        self.window = self._make_window()
+        self._service: StudyService | None = None
+        self._opening: Opening | None = None
+        if not (self._page and PAGE_FIRST):
+            self._build()
+        self.theme.apply_stylesheet()
 
     def run(self) -> int:
         """Show the window and wait for its end; returns the exit code."""
@@ -102,23 +100,41 @@ class Launch(QObject):
         self.hook.install()
         try:
             self.show()
-            QTimer.singleShot(_STARTED_MS, freeze_gc)
-            QTimer.singleShot(_STARTED_MS, self.window.menus.cached.sweep)
-            if self.options.screenshot is not None:
-                self._begin_screenshot()
+            QTimer.singleShot(_STARTED_MS, self._started)
             self.app.exec()
         finally:
             self.hook.remove()
             self.window.close()
             gc.unfreeze()  # else what DuckDB made is said to leak when the interpreter ends
             qInstallMessageHandler(before)
-        return self.exit_code
+        return 0 if self._opening is None else self._opening.exit_code
 
     def show(self) -> None:
         """Show the window; data are opened right after its first picture."""
-        self.keeper.follow(self.window)
-        self.window.data.loaded.connect(self._loaded)
-        self.window.data.failed.connect(self._first_failed)
+        self._greet()
+        if self._opening is not None:
+            self._opening.begin()
+            self.window.show()
+            return
+        imports: list[Callable[[], object]] = [partial(import_module, name) for name in _IMPORTED]
+        pieces = (self._serve, tune_plots, *imports, self._open_behind)
+        behind = IdleTasks(pieces, self, after_ms=0, between_ms=0)
+        self.window.left.connect(lambda: self._leave(behind))
+        self.window.painted.connect(behind.begin, Qt.ConnectionType.QueuedConnection)
+        self.window.start.desk_asked.connect(self._open_behind)
+        QTimer.singleShot(_UNSEEN_MS, behind.begin)
+        self.window.show()
+
+    def _make_window(self) -> MainWindow:
+        """Return a window of which there is no more than its start page."""
+        window = MainWindow(self.theme, self.keeper)
+        window.resize(*self.options.size)
+        self.hook.caught.connect(window.show_problem)
+        return window
+
+    def _greet(self) -> None:
+        """Show in a new window the start page, if it is to be shown, and what went wrong."""
+        self.keeper.restore("geometry", self.window.restoreGeometry)
         for source, sentence in (
             ("cache", cache_complaint()),
             ("session", self.keeper.complaint),
@@ -126,197 +142,62 @@ class Launch(QObject):
         ):
             if sentence:
                 self.window.show_problem(Problem(source, sentence))
-        asked = self.options.start_page
-        if asked or (asked is None and self.options.names_nothing and self.keeper.start_page):
-            self.window.show_all()
-        else:
-            self.window.start.leave()
-        self.window.show()
-        QTimer.singleShot(0, self._open_first)
+        if self._page:
+            self.window.start.show()
 
-    def _first_session(self) -> Session:
-        """Return the saved session with the options applied to it; nothing to undo yet."""
-        session = Session(self.keeper.state)
-        study_id = self.options.study or _study_of(self.options)
-        if study_id is not None:
-            session.set_study(study_id)
-        if self.options.preset is not None:
-            study = get_study(session.state.study)
-            self._preset = preset(study, self.options.preset)
-            asked = preset_request(study, self._preset)
-            which, look = which_of(self._preset, session.state.which), look_of(study, self._preset)
-            session.follow(asked, which=which, look=look)
-        if self.options.quantity is not None:
-            session.set_quantity(self.options.quantity)
-        if self.options.values:
-            study = get_study(session.state.study)
-            self._settings = {
-                key: typed_value(self.service.runtime, parameter(study, key), raw)
-                for key, raw in self.options.values
-            }
-            session.set_values(self._settings)
-        if self.options.seed is not None:
-            session.set_seed(self.options.seed)
-        return Session(session.state)
+    def _serve(self) -> StudyService:
+        """Return what answers; its process does its imports beside ours."""
+        if self._service is None:
+            from explorer.engine.service import StudyService
 
-    def _make_window(self) -> MainWindow:
-        """Return the window; on the saved session if that can be, without it if it can't."""
+            self._service = StudyService(compute_process=self.options.compute_process)
+            if COMPUTE_EARLY:
+                self._service.start()
+        return self._service
+
+    def _build(self) -> None:
+        """Make all that is behind the start page; without the saved session if it can't be."""
+        tune_plots()
+        from explorer.ui.shell.opening import Opening
+
         try:
-            return MainWindow(self.session, self.service, self.theme, self.keeper)
+            self._opening = Opening(self.options, self.keeper, self.window, self._serve())
         except Exception as error:
             if not self.keeper.restored:
                 raise
             logging.getLogger("explorer").exception("no window on the last session")
-            self._half_built = error  # with all that was made so far: Qt crashes if that goes
+            # with all that was made so far: Qt crashes if that goes
+            self._half_built = (error, self.window)
             self.keeper.give_up(error)
-            self.session = self._first_session()
-            return MainWindow(self.session, self.service, self.theme, self.keeper)
+            self.window = self._make_window()
+            self._opening = Opening(self.options, self.keeper, self.window, self._serve())
+        self._opening.ended.connect(self.app.quit)
 
-    def _open_first(self) -> None:
-        self.window.parameter_files.restored.connect(self._files_restored)
-        self.window.parameter_files.restore(self.keeper.files)
-        if not self.keeper.files:
-            self._refresh()
-        files, asked = self.window.files, self.options
-        if asked.recipe is None and asked.link is None:
-            self._open_data()
+    def _open_behind(self) -> None:
+        """Make what is behind the start page, which is in front, and go on, once."""
+        if self._opening is not None:
             return
-        files.followed.connect(self._set_again)
-        files.recognised.connect(self._open_data)
-        if asked.recipe is not None:
-            files.open_recipe(asked.recipe, coming=True)
-        elif asked.link is not None:
-            files.open_link(asked.link, coming=True)
+        greeted, said = self.window, self.keeper.complaint
+        self._build()
+        if self.window is not greeted:
+            self._greet()
+            self.window.show()
+            greeted.hide()
+        elif self.keeper.complaint != said:
+            self.window.show_problem(Problem("session", self.keeper.complaint))
+        assert self._opening is not None
+        self._opening.begin()
 
-    def _open_data(self) -> None:
-        """Open the data to begin with, unless a recipe has seen to its own."""
-        if self.options.recipe is not None or self.options.link is not None:
-            self.window.files.recognised.disconnect(self._open_data)
-        if self.options.data is not None:
-            self.window.files.open_data(self.options.data)
-        elif self.window.data.busy:
-            return
-        elif self.keeper.data_path is not None:
-            self.window.files.open_data(self.keeper.data_source)
-        else:
-            self.window.files.open_sample()
+    def _leave(self, behind: IdleTasks) -> None:
+        """Make nothing behind a window that is gone."""
+        behind.stop()
+        if self._service is not None:
+            self._service.close()
 
-    def _set_again(self, recipe: Recipe) -> None:
-        """Put what the options set on top of the recipe they name, once it is followed."""
-        self.window.files.followed.disconnect(self._set_again)
-        if self._settings and recipe.request.study == self.session.state.study:
-            self.session.set_values(self._settings)
-
-    def _refresh(self) -> None:
-        for controller in self.window.answers.values():
-            controller.refresh()
-
-    def _files_restored(self, lost: list[str]) -> None:
-        """Ask the first question now that its files are there, or say which are not."""
-        self._refresh()
-        if lost:
-            self.window.show_problem(
-                Problem(
-                    "answer",
-                    f"{' and '.join(lost)} can no longer be found where it was, or was changed: "
-                    "open it again, or clear it.",
-                )
-            )
-
-    def _loaded(self, _data: object) -> None:
-        """Apply what was asked of the data on the command line, once."""
-        selection = self.session.state.selection
-        if not self._first_data or selection is None:
-            return
-        self._first_data = False
-        asked = selection
-        if self.options.region is not None:
-            typed = all_sides(Origin.TYPED)
-            asked = replace(asked, region=self.options.region, region_from=typed)
-        if self._preset is not None:
-            asked = sampled_for(self._preset, asked)
-        if self.options.users is not None:
-            asked = replace(asked, users=self.options.users, share=None)
-        if asked == selection:
-            return
-        self.session.replace_data(asked)
-        if self.options.region is not None:
-            cast("MapWorkspace", self.window.workspaces["map"]).go_home()
-
-    def _first_failed(self, _error: Exception) -> None:
-        """Open the sample if the data of last time can't be opened; the banner says why."""
-        if self._first_data and self.keeper.data_path is not None and self.options.data is None:
-            self.keeper.note_data((), {})
-            self.window.files.open_sample()
-
-    # Screenshots
-
-    def _begin_screenshot(self) -> None:
-        self._deadline = time.monotonic() + SCREENSHOT_TIMEOUT_S
-        self._quiet = 0
-        self.window.files.problem.connect(lambda problem: self._fail(problem.sentence))
-        for controller in self.window.answers.values():
-            controller.failed.connect(lambda error: self._fail(self._answer_failed(error)))
-        self.window.data.failed.connect(lambda error: self._fail(explain(error, "data").sentence))
-        self.window.data.mapping_needed.connect(
-            lambda request: self._fail(f"{request.preview.basename}: {request.reason}")
-        )
-        # nobody is there to be asked
-        self.window.data.import_asked.connect(self.window.data.agree)
-        self._poll = QTimer(self, interval=_POLL_MS)
-        self._poll.timeout.connect(self._look)
-        self._poll.start()
-
-    def _answer_failed(self, error: Exception) -> str:
-        sentence = explain(error, "answer").sentence
-        if isinstance(error, FileNotOpenError):
-            asked = self.session.request().values
-            key = next((key for key, value in asked if value == error.value), "KEY")
-            return f"{sentence} Name it with --set {key}=FILE"
-        return sentence
-
-    def _look(self) -> None:
-        result = self.window.current_result
-        settled = (
-            not self.window.busy
-            and self.window.data.current is not None
-            and result is not None
-            and result.complete
-        )
-        self._quiet = self._quiet + 1 if settled else 0
-        if self._quiet >= 5:
-            self._grab()
-        elif time.monotonic() > self._deadline:
-            self._fail(f"the picture was not ready after {SCREENSHOT_TIMEOUT_S:.0f} s")
-
-    def _grab(self) -> None:
-        self._poll.stop()
-        assert self.options.screenshot is not None
-        data = QByteArray()
-        self.window.grab().save(QBuffer(data), "PNG")
-        try:
-            write_whole(self.options.screenshot, bytes(data.data()))
-        except OSError as error:
-            self._fail(explain(error, "export").sentence)
-            return
-        self.app.quit()
-
-    def _fail(self, why: str) -> None:
-        if self.exit_code == 0:
-            print(f"privacy-explorer: {why}", file=sys.stderr)
-        self.exit_code = 1
-        self._poll.stop()
-        self.app.quit()
-
-
-def _study_of(options: WindowOptions) -> str | None:
-    """Return the study that an exported file or a link asks; None where that can't be read."""
-    try:
-        if options.recipe is not None:
-            return recipe_from_dict(read_recipe(options.recipe)).request.study
-        return None if options.link is None else str(recipe_of(options.link)["study"])
-    except (ValueError, OSError):
-        return None  # said when it is opened
+    def _started(self) -> None:
+        if self.window.built:
+            freeze_gc()
+            self.window.menus.cached.sweep()
 
 
 def _log_qt(kind: QtMsgType, _context: object, text: str) -> None:

@@ -1,4 +1,7 @@
-"""The window: puts panels, workspaces and controllers together, and nothing else."""
+"""The window: puts panels, workspaces and controllers together, and nothing else.
+
+What it is made of is imported where it is made: `WindowFrame` is painted before.
+"""
 
 from __future__ import annotations
 
@@ -7,46 +10,26 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDropEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QTabWidget, QWidget
 
-from explorer.engine.runtime.runtime import FileNotOpenError
-from explorer.engine.service import StudyService
-from explorer.engine.session.recipe import Recipe
-from explorer.engine.session.session import Session, SessionState
-from explorer.figures.view_state import ViewState
-from explorer.studies.base.study import Result
 from explorer.studies.registry import card, cards, get_study
-from explorer.ui.base.errors import Banner, Problem, explain
-from explorer.ui.base.theme import Theme
-from explorer.ui.controllers.activity import Activity, duration_words, progress_words
-from explorer.ui.controllers.data_controller import DataController
-from explorer.ui.controllers.file_controller import FileController, paths_in
-from explorer.ui.controllers.parameter_files import ParameterFiles
-from explorer.ui.controllers.session_store import SessionStore
-from explorer.ui.controllers.study_controller import StudyController
-from explorer.ui.controllers.workspace import Workspace
-from explorer.ui.dialogs.help_window import HelpWindow
-from explorer.ui.panels.guarantee import GuaranteePanel
-from explorer.ui.panels.parameters import ParametersPanel
-from explorer.ui.panels.presets import PresetBar
-from explorer.ui.panels.questions import QuestionHeader
-from explorer.ui.panels.status import StatusRow
-from explorer.ui.shell.context import WindowContext
-from explorer.ui.shell.desk import Desk, LeftSide
-from explorer.ui.shell.drop_overlay import DropOverlay
-from explorer.ui.shell.export_actions import ExportActions
-from explorer.ui.shell.lazy_tabs import IdleTasks
-from explorer.ui.shell.menu_bar import Menus
-from explorer.ui.shell.narrow import Narrow
-from explorer.ui.shell.start import Start
-from explorer.ui.shell.workspaces import OF_STUDIES, TOOLS, tabs_of
+from explorer.ui.base.errors import explain
+from explorer.ui.base.lazy_tabs import IdleTasks
+from explorer.ui.base.startup_tuning import MAKE_AHEAD
+from explorer.ui.controllers.activity import duration_words, progress_words
+from explorer.ui.shell.frame import WindowFrame
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData, Progress
+    from explorer.engine.service import StudyService
+    from explorer.engine.session.recipe import Recipe
+    from explorer.engine.session.session import Session, SessionState
+    from explorer.studies.base.study import Result
+    from explorer.ui.controllers.workspace import Workspace
     from explorer.ui.panels.data import DataPanel
 
 
-class MainWindow(WindowContext):
+class MainWindow(WindowFrame):
     """The one window of the program.
 
     Signals
@@ -57,79 +40,68 @@ class MainWindow(WindowContext):
 
     answered = Signal(object)
 
-    def __init__(
-        self,
-        session: Session,
-        service: StudyService,
-        theme: Theme,
-        keeper: SessionStore | None = None,
-    ) -> None:
-        super().__init__()
-        self.setObjectName("main-window")
-        self.setWindowTitle("Privacy Explorer")
+    def build(self, session: Session, service: StudyService) -> None:
+        """Make all that belongs to the question in front."""
+        from explorer.ui.shell import parts
+
         self.setAcceptDrops(True)
-        self.desk = Desk()
-        self.session, self.service, self.theme = session, service, theme
+        self.desk = parts.Desk()
+        self.session, self.service = session, service
         session.changed.connect(self._make_front)  # before a controller has an answer for it
-        self.answers = {key: StudyController(session, service, key, self) for key in OF_STUDIES}
-        self.data = DataController(session, service, self)
-        self.parameter_files = ParameterFiles(service, self)
-        self.keeper = keeper or SessionStore(None)
-        self.files = FileController(session, service, self.data, self.keeper, self)
-        self.activity = Activity(self)
-        self.output = ExportActions(self)
-        self.banner = Banner()
-        self._build_middle()
+        self.answers = {
+            key: parts.StudyController(session, service, key, self) for key in parts.OF_STUDIES
+        }
+        self.data = parts.DataController(session, service, self)
+        self.parameter_files = parts.ParameterFiles(service, self)
+        self.files = parts.FileController(session, service, self.data, self.keeper, self)
+        self.output = parts.ExportActions(self)
+        self.tabs = QTabWidget(documentMode=True)
+        self.tabs.setAccessibleName("Workspaces")
+        self.tabs.tabBar().setDrawBase(False)
+        self.workspaces = parts.tabs_of(self, self.tabs, parts.OF_STUDIES)
+        self.tools = parts.tabs_of(self, self.tabs, parts.TOOLS)
+        self.desk.set_middle(self.tabs)
+        self.start.set_desk(self.desk)  # before anything in it asks how wide the window is
         self._make_front(session.state, None)
         self._build_docks()
-        self._build_status()
-        self.menus = Menus(self, self.output)
-        self.drop_overlay = DropOverlay(self, service, self.theme)
+        self.menus = parts.Menus(self, self.output)
+        self.drop_overlay = parts.DropOverlay(self, service, self.theme)
         self._connect()
         self.desk.begin()
         self._state_changed(session.state, None)
         for key in self.workspaces:
             self._workspace_made(key)
         self.workspaces.made = self._workspace_made
-        self._idle = IdleTasks((*self.workspaces.pieces(), *self.tools.pieces()), self)
+        ahead = (*self.workspaces.pieces(), *self.tools.pieces()) if MAKE_AHEAD else ()
+        self._idle = IdleTasks(ahead, self)
+        self.place_search()  # the last to have the focus, as it is now the last made
+        self.built = True
+        if self.isVisible():
+            self._idle.begin()
 
     # Building
 
-    def _build_middle(self) -> None:
-        self.tabs = QTabWidget(documentMode=True)
-        self.tabs.setAccessibleName("Workspaces")
-        self.tabs.tabBar().setDrawBase(False)
-        self.workspaces = tabs_of(self, self.tabs, OF_STUDIES)
-        self.tools = tabs_of(self, self.tabs, TOOLS)
-        self.desk.set_middle(self.tabs)
-        self.start = Start(self, self.desk)
-        column = QVBoxLayout(around := QWidget())
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.banner)
-        column.addWidget(self.start.stack, 1)
-        self.setCentralWidget(around)
-
     def _build_docks(self) -> None:
-        self.question = QuestionHeader(self.session, self.show_all)
-        self.study_page = HelpWindow(self.session, self.service.runtime.worker, self.theme, self)
-        self.presets = PresetBar(self.session, self.study_page.open_page)
-        self.parameters = ParametersPanel(self.session, self.parameter_files, self.answers)
-        self.guarantee = GuaranteePanel(self.theme)
-        left = LeftSide(self.question, self.presets, self.parameters)
+        from explorer.ui.shell import parts
+
+        self.question = parts.QuestionHeader(self.session, self.show_all)
+        self.study_page = parts.HelpWindow(
+            self.session, self.service.runtime.worker, self.theme, self
+        )
+        self.presets = parts.PresetBar(self.session, self.study_page.open_page)
+        self.parameters = parts.ParametersPanel(self.session, self.parameter_files, self.answers)
+        self.guarantee = parts.GuaranteePanel(self.theme)
+        left = parts.LeftSide(self.question, self.presets, self.parameters)
         self.sides, self.data_page = left.tabs, left.data_page
         self.guarantee.setMinimumWidth(222)
         self.desk.add_dock("question", left, Qt.DockWidgetArea.LeftDockWidgetArea)
         self.desk.add_dock("guarantee", self.guarantee, Qt.DockWidgetArea.RightDockWidgetArea)
         self.docks = self.desk.docks
-        self.narrow = Narrow(self.desk, self.guarantee)
-
-    def _build_status(self) -> None:
-        self.status_row = row = StatusRow(self.activity)
-        self.answer_state, self.data_state, self.badge = row.answer, row.data, row.badge
-        row.aside.clicked.connect(lambda: self.data_panel.show_report())
-        self.statusBar().addWidget(row, 1)
+        self.narrow = parts.Narrow(self.desk, self.guarantee)
 
     def _connect(self) -> None:
+        from explorer.ui.shell import parts
+
         for key, controller in self.answers.items():
             controller.result_ready.connect(
                 lambda result, ms, key=key: self._answered(key, result, ms)
@@ -137,7 +109,7 @@ class MainWindow(WindowContext):
             controller.failed.connect(lambda error, key=key: self._failed(key, error))
             controller.busy_changed.connect(lambda busy, key=key: self._busy_changed(key, busy))
             controller.stale_changed.connect(lambda stale, key=key: self._stale(key, stale))
-            doing = f"computing {OF_STUDIES[key].title.lower()}"
+            doing = f"computing {parts.OF_STUDIES[key].title.lower()}"
             self.activity.watch(key, doing, controller.busy_changed, controller.cancel)
             self.parameters.reopened.connect(controller.refresh)
         for key, files in (("files", self.parameter_files), ("recipe", self.files)):
@@ -147,6 +119,7 @@ class MainWindow(WindowContext):
         self.activity.watch("export", "exporting", exporter.busy_changed, exporter.cancel)
         exporter.progress.connect(lambda done: self.activity.share("export", done))
         self.output.said.connect(self.show_status)
+        self.status_row.aside.clicked.connect(lambda: self.data_panel.show_report())
         self.guarantee.review_asked.connect(self.output.review)
         self.data.progress.connect(self._loading)
         self.data.loaded.connect(self._loaded)
@@ -195,14 +168,6 @@ class MainWindow(WindowContext):
         reading = (self.data.busy, self.parameter_files.busy, self.files.busy)
         return any((*reading, self.guarantee.behind, *(c.busy for c in self.answers.values())))
 
-    def show_status(self, text: str) -> None:
-        """Show what was done in the status bar, for a while."""
-        self.statusBar().showMessage(text, 6000)
-
-    def show_problem(self, problem: Problem) -> None:
-        """Show what went wrong in the banner."""
-        self.banner.show_problem(problem)
-
     def show_study(self, study_id: str, parameter: str = "") -> None:
         """Bring a study to the front, from anywhere; with a parameter, its row has the focus."""
         self.start.leave()
@@ -240,6 +205,8 @@ class MainWindow(WindowContext):
 
     def find_anything(self, typed: str = "") -> None:
         """Open the palette of everything that has a name."""
+        if not self.built:
+            self.start.desk_asked.emit()
         self.menus.finder.open(typed)
 
     def reset_layout(self) -> None:
@@ -302,7 +269,9 @@ class MainWindow(WindowContext):
         self.banner.settled("recipe")
         self.start.leave()
         if recipe.view:
-            self.workspace.apply_view_state(ViewState.from_dict(recipe.view))
+            from explorer.ui.shell import parts
+
+            self.workspace.apply_view_state(parts.ViewState.from_dict(recipe.view))
         if recipe.grid is not None:
             self.show_tool("sweep")
             self.tools["sweep"].follow_recipe()
@@ -358,8 +327,10 @@ class MainWindow(WindowContext):
     def _failed(self, key: str, error: Exception) -> None:
         if key == self._front_key():
             self.answer_state.setText("no answer")
+            from explorer.ui.shell import parts
+
             problem = explain(error, "answer")
-            if isinstance(error, FileNotOpenError):
+            if isinstance(error, parts.FileNotOpenError):
                 value, ask = error.value, self.parameters.ask_for
                 problem = replace(problem, remedy="Open…", do=lambda: ask(value))
             self.show_problem(problem)
@@ -381,11 +352,14 @@ class MainWindow(WindowContext):
     def showEvent(self, event: QShowEvent) -> None:
         """Make the workspaces that are not in front, soon after the first picture."""
         super().showEvent(event)
-        self._idle.begin()
+        if self.built:
+            self._idle.begin()
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Open the file dropped, or several or a folder as one data set."""
-        if paths := paths_in(event.mimeData()):
+        from explorer.ui.shell import parts
+
+        if paths := parts.paths_in(event.mimeData()):
             event.acceptProposedAction()
             self.files.open_any(*paths)
 
@@ -399,6 +373,11 @@ class MainWindow(WindowContext):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """End everything that runs, then close."""
+        event.accept()
+        if not self.built:
+            self.keeper.close()
+            self.left.emit()
+            return
         self._idle.stop()
         self.keeper.close()
         self.output.close()
@@ -414,4 +393,3 @@ class MainWindow(WindowContext):
             page.close_workspace()
         self.session.changed.disconnect()
         self.service.close()
-        event.accept()

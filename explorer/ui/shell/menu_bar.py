@@ -14,11 +14,12 @@ from explorer.studies.registry import card, cards, get_study
 from explorer.ui.base import theme as themes
 from explorer.ui.controllers.cached_checkins import CachedCheckins
 from explorer.ui.dialogs.about import about_dialog, keys_dialog, words_dialog
+from explorer.ui.dialogs.errata import Errata
+from explorer.ui.dialogs.palette import KEY
 from explorer.ui.panels.presets import PresetMenu
 from explorer.ui.shell.checking import CheckedAgainst
 from explorer.ui.shell.computing import ComputingPreferences
-from explorer.ui.shell.errata import Errata
-from explorer.ui.shell.finder import KEY, Finder
+from explorer.ui.shell.finder import Finder
 from explorer.ui.shell.panes import Panes
 from explorer.ui.shell.printing import Printing
 
@@ -90,7 +91,7 @@ class Menus:
 
     def _file_menu(self) -> None:
         window, keys = self._window, QKeySequence.StandardKey
-        menu = window.menuBar().addMenu("&File")
+        menu = window.titles["&File"]
         files = window.files
         self._add(menu, "open", "&Open check-ins…", lambda: files.choose_data(window), keys.Open)
         self._add(
@@ -139,7 +140,7 @@ class Menus:
 
     def _edit_menu(self) -> None:
         window, keys = self._window, QKeySequence.StandardKey
-        menu = window.menuBar().addMenu("&Edit")
+        menu = window.titles["&Edit"]
         self._add(menu, "undo", "&Undo", window.session.undo, keys.Undo)
         redo = self._add(menu, "redo", "&Redo", window.session.redo)
         redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
@@ -177,7 +178,7 @@ class Menus:
 
     def _view_menu(self) -> None:
         window = self._window
-        menu = window.menuBar().addMenu("&View")
+        menu = window.titles["&View"]
         theme_menu = menu.addMenu("&Theme")
         group = QActionGroup(window)
         for name in themes.CHOICES:
@@ -208,7 +209,7 @@ class Menus:
 
     def _study_menu(self) -> None:
         window = self._window
-        menu = window.menuBar().addMenu("&Study")
+        menu = window.titles["&Study"]
         self._add(menu, "all", "&All questions", window.show_all, "Alt+Home")
         menu.addSeparator()
         self._studies = QActionGroup(window)
@@ -227,7 +228,7 @@ class Menus:
         menu.addMenu(PresetMenu(window.session, menu))
 
     def _release_menu(self) -> None:
-        menu = self._window.menuBar().addMenu("&Release")
+        menu = self._window.titles["&Release"]
         for key, text, tip in _RELEASE:
             self._add(menu, f"release-{key}", text, partial(self._show_release, key), tip=tip)
 
@@ -239,7 +240,7 @@ class Menus:
     def _help_menu(self) -> None:
         self.errata = Errata(self._window)
         window, keys = self._window, QKeySequence.StandardKey
-        menu = window.menuBar().addMenu("&Help")
+        menu = window.titles["&Help"]
         self._add(
             menu, "page", "About this &question", window.study_page.open_page, keys.HelpContents,
             "What is asked, what is assumed, formulas, sources, errata",

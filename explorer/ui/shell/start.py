@@ -7,52 +7,53 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from explorer.engine.session.session import SessionState
 from explorer.engine.session.wire import Visit
-from explorer.figures.captions import parameter_text
-from explorer.studies.base.face import essential_keys
-from explorer.studies.base.study import parameter, with_unit
-from explorer.studies.registry import card, cards, get_study, study_ids
+from explorer.studies.registry import cards, study_ids
 from explorer.ui.controllers.session_store import MAX_VISITS
-from explorer.ui.panels.presets import preset_in_front
 from explorer.ui.panels.start import StartPage, apart
 
 if TYPE_CHECKING:
+    from explorer.engine.session.session import SessionState
     from explorer.ui.shell.context import WindowContext
-
-TOLD = 2
-"""Parameters that tell what somebody was at; beside a preset's name, one less."""
 
 
 class Start(QObject):
-    """Shows the start page or the desk behind it.
+    """Shows the start page or the desk behind it; the page can be there before the desk is.
 
     Parameters
     ----------
     window : WindowContext
-    desk : QWidget
-        All that belongs to the question in front.
+
+    Signals
+    -------
+    desk_asked()
+        Something of the page needs the desk, which is to be made at once.
     """
 
-    def __init__(self, window: WindowContext, desk: QWidget) -> None:
+    desk_asked = Signal()
+
+    def __init__(self, window: WindowContext) -> None:
         super().__init__(window)
         self._window = window
         self.stack = QStackedWidget()
-        self.stack.addWidget(desk)
         self.page: StartPage | None = None
         self._coming = False
         """Whether check-ins that are being opened are those a door asked for."""
         self._opened = False
-        window.session.changed.connect(self._changed)
-        window.data.loaded.connect(self._loaded)
+
+    def set_desk(self, desk: QWidget) -> None:
+        """Put all that belongs to the question in front behind the page."""
+        self.stack.addWidget(desk)
+        self._window.session.changed.connect(self._changed)
+        self._window.data.loaded.connect(self._loaded)
 
     @property
     def shown(self) -> bool:
         """Whether the page is in front."""
-        return self.stack.currentIndex() == 1
+        return self.page is not None and self.stack.currentWidget() is self.page
 
     def show(self) -> None:
         """Bring the page to the front; made the first time."""
@@ -63,20 +64,20 @@ class Start(QObject):
             self.page.ticked.connect(keeper.set_start_page)
             self.stack.addWidget(self.page)
         there = [visit for visit in keeper.visits if visit.study in study_ids()]
-        if self._opened or not there:
+        if self._opened:
             now = self._visit(self._window.session.state)
-            there = [now, *(v for v in there if v.study != now.study)] if self._opened else []
+            there = [now, *(v for v in there if v.study != now.study)]
         self.page.show_past(
             [(f"study:{visit.study}", told(visit)) for visit in there],
             [(f"file:{path}", Path(path).name) for path in keeper.recent],
         )
-        self.stack.setCurrentIndex(1)
+        self.stack.setCurrentWidget(self.page)
         self.page.first.setFocus()
 
     def leave(self) -> None:
         """Bring what is behind the page to the front."""
         self._opened = True
-        self.stack.setCurrentIndex(0)
+        self.stack.setCurrentWidget(self._window.desk)
 
     def visits(self) -> list[Visit]:
         """Return what was asked last, the latest first, with the question in front."""
@@ -87,6 +88,8 @@ class Start(QObject):
         return [now, *(v for v in before if v.study != now.study)][:MAX_VISITS]
 
     def _visit(self, state: SessionState) -> Visit:
+        from explorer.ui.panels.questions import state_words
+
         return Visit(state.study, state_words(state), datetime.now(UTC).isoformat())
 
     def _changed(self, state: SessionState, old: SessionState | None) -> None:
@@ -102,6 +105,8 @@ class Start(QObject):
             self._window.show_study(_of_maps())
 
     def _do(self, asked: str) -> None:
+        if not self._window.built:
+            self.desk_asked.emit()
         kind, subject, part = apart(asked)
         window, files = self._window, self._window.files
         self._coming = kind in ("open", "sample", "file")
@@ -119,17 +124,6 @@ class Start(QObject):
 def _of_maps() -> str:
     """Return the first study that shows check-ins on a map."""
     return next(c.id for c in cards() if c.workspace == "map")
-
-
-def state_words(state: SessionState) -> str:
-    """Say in a line what is asked: the question, its preset, its first parameters."""
-    study, request = get_study(state.study), state.request
-    shown = preset_in_front(state) if study.presets else None
-    words = [card(state.study).name] + ([shown.name] if shown else [])
-    values = dict(request.values)
-    for key in essential_keys(study, request)[: TOLD - len(words) + 1]:
-        words.append(parameter_text(with_unit(parameter(study, key), values), values[key]))
-    return ", ".join(words)[:200]
 
 
 def told(visit: Visit, today: date | None = None) -> str:

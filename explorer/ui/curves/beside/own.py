@@ -27,7 +27,7 @@ from explorer.ui.base.errors import Problem, explain
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import styled_label
 from explorer.ui.controllers.file_controller import paths_in
-from explorer.ui.controllers.workspace import WorkspaceHost
+from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.curves.legend import Legend
 from explorer.ui.curves.plot import BoundsPlot
 

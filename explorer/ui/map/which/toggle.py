@@ -17,7 +17,8 @@ from explorer.ui.base.room import is_narrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from explorer.ui.controllers.workspace import Exported, WorkspaceHost
+    from explorer.ui.controllers.workspace import Exported
+    from explorer.ui.controllers.workspace_host import WorkspaceHost
     from explorer.ui.map.which.view import WhichEpsilon
 
 

@@ -15,8 +15,6 @@ from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QTabWidget, QWidget
 
-from explorer.ui.base.startup_tuning import MAKE_AHEAD
-
 BEGIN_AFTER_MS = 700
 """From the window's showing to the first piece: data and a first answer come before."""
 BETWEEN_MS = 40
@@ -137,28 +135,39 @@ class IdleTasks(QObject):
     ----------
     pieces : sequence of callable
         What to do, in this order.
+    after_ms, between_ms : int
+        Time before the first and between two.
     """
 
-    def __init__(self, pieces: Sequence[Callable[[], object]], parent: QObject) -> None:
+    def __init__(
+        self,
+        pieces: Sequence[Callable[[], object]],
+        parent: QObject,
+        *,
+        after_ms: int = BEGIN_AFTER_MS,
+        between_ms: int = BETWEEN_MS,
+    ) -> None:
         super().__init__(parent)
         self._left = deque(pieces)
         self._begun = False
-        self._timer = QTimer(self, singleShot=True, interval=BEGIN_AFTER_MS)
+        self._between_ms = between_ms
+        self._timer = QTimer(self, singleShot=True, interval=after_ms)
         self._timer.timeout.connect(self._next)
 
     def begin(self) -> None:
         """Start, the first time that this is called."""
-        if MAKE_AHEAD and self._left and not self._begun:
+        if self._left and not self._begun:
             self._begun = True
             self._timer.start()
 
     def stop(self) -> None:
         """Leave the rest."""
+        self._left.clear()
         self._timer.stop()
 
     def _next(self) -> None:
         # A drag is not to stumble over it.
-        if QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton:
+        if self._left and QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton:
             self._left.popleft()()
         if self._left:
-            self._timer.start(BETWEEN_MS)
+            self._timer.start(self._between_ms)

@@ -1,0 +1,26 @@
+"""All that the window is made of behind its start page; imported when that is built."""
+
+from explorer.engine.runtime.runtime import FileNotOpenError as FileNotOpenError
+from explorer.figures.view_state import ViewState as ViewState
+from explorer.ui.controllers.data_controller import DataController as DataController
+from explorer.ui.controllers.file_controller import (
+    FileController as FileController,
+    paths_in as paths_in,
+)
+from explorer.ui.controllers.parameter_files import ParameterFiles as ParameterFiles
+from explorer.ui.controllers.study_controller import StudyController as StudyController
+from explorer.ui.dialogs.help_window import HelpWindow as HelpWindow
+from explorer.ui.panels.guarantee import GuaranteePanel as GuaranteePanel
+from explorer.ui.panels.parameters import ParametersPanel as ParametersPanel
+from explorer.ui.panels.presets import PresetBar as PresetBar
+from explorer.ui.panels.questions import QuestionHeader as QuestionHeader
+from explorer.ui.shell.desk import Desk as Desk, LeftSide as LeftSide
+from explorer.ui.shell.drop_overlay import DropOverlay as DropOverlay
+from explorer.ui.shell.export_actions import ExportActions as ExportActions
+from explorer.ui.shell.menu_bar import Menus as Menus
+from explorer.ui.shell.narrow import Narrow as Narrow
+from explorer.ui.shell.workspaces import (
+    OF_STUDIES as OF_STUDIES,
+    TOOLS as TOOLS,
+    tabs_of as tabs_of,
+)

@@ -1,0 +1,56 @@
+"""Every question at 125 %, as a process: ``QT_SCALE_FACTOR`` is read when Qt starts.
+
+Writes a line for everything that is wrong.
+"""
+
+import sys
+import time
+from dataclasses import replace
+
+from explorer.studies.base.study import default_request
+from explorer.studies.registry import cards, get_study
+from tests.waiting import time_limit
+from tests.walk import rules
+from tests.walk.asking import asked
+
+SIZES = ((1024, 720), (1280, 800))
+
+
+def main() -> None:
+    """Ask each question once, small, and look at it in both sizes."""
+    from explorer.ui.shell.app import WindowOptions
+    from explorer.ui.shell.launch import Launch
+
+    launch = Launch(WindowOptions(study=cards()[0].id, theme="light"), ["scaled"])
+    launch.show()
+    window, app = launch.window, launch.app
+
+    def until(done) -> None:
+        end = time.monotonic() + time_limit(60)
+        while not done() and time.monotonic() < end:
+            app.processEvents()
+            time.sleep(0.002)
+
+    until(lambda: window.data.current is not None)
+    for card in cards():
+        study = get_study(card.id)
+        request = asked(study) if study.quantities else default_request(study, resolution="32")
+        selection = window.session.state.selection if study.needs_data else None
+        window.show_study(card.id)
+        window.session.follow(replace(request, selection=selection))
+        until(lambda: not window.busy and window.current_result is not None)
+        for size in SIZES:
+            window.resize(*size)
+            end = time.monotonic() + 1.0
+            app.processEvents()
+            while any(rules.of_window(window)) and time.monotonic() < end:
+                app.processEvents()
+                time.sleep(0.01)
+            for text in dict.fromkeys((*rules.of_window(window), *rules.of_fit(window))):
+                print(f"{card.id}, {size[0]}×{size[1]}: {text}")
+    print(f"looked at {len(cards())} questions at {window.devicePixelRatio():g}", file=sys.stderr)
+    window.close()
+
+
+if __name__ == "__main__":
+    main()
