@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from explorer.privacy.releases.conversions import pure_to_rho
 from explorer.release.certificate.numbers import rounded_up
 from explorer.release.errors import ParameterError
 from explorer.release.ledger.accounts import Account
@@ -26,7 +27,10 @@ def price_text(plan: Plan, account: Account) -> str:
     else:
         cost, unit = price, ""
     said = f"Costs {rounded_up(price)}"
-    said += f", ρ = {rounded_up(cost)}. " if gate == "zcdp" else ". "
+    if gate == "zcdp":
+        least = rounded_up(pure_to_rho(price).tight)
+        said += f", ρ = {rounded_up(cost)} (ε·tanh(ε/2) ≤ {least} holds too; not used)"
+    said += ". "
     remains = account.remaining
     said += (
         f"Of {unit}{rounded_down(account.budget)} you have used {rounded_up(account.spent)}; "

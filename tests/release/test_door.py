@@ -292,7 +292,8 @@ def test_a_zcdp_budget_is_priced_in_rho(place: Place, rows: Path) -> None:
     with place.open() as ledger:
         told = price_text(plan, ledger.account(plan.population))
     assert told.startswith(
-        "Costs 0.5, ρ = 0.125. Of ρ = 1 you have used 0.125; 0.875 remain, six more like this "
+        "Costs 0.5, ρ = 0.125 (ε·tanh(ε/2) ≤ 0.1225 holds too; not used). Of ρ = 1 you have used "
+        "0.125; 0.875 remain, six more like this "
     )
 
 
