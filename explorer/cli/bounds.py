@@ -25,6 +25,7 @@ from explorer.cli.common import (
     study_options,
     without_option,
 )
+from explorer.cli.release.looks import count_values
 from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, Over
 from explorer.figures.formats import Kind, by_suffix, of_kind, suffixes
 
@@ -299,7 +300,7 @@ def bounds_request(
 ) -> Request:
     """Return the request that command-line words describe, on top of a preset if one is named.
 
-    Files that parameters name are opened on the host.
+    Files that parameters name are opened on the host, which counts as a look at them.
 
     Raises
     ------
@@ -324,6 +325,7 @@ def bounds_request(
         request = preset_request(study, preset(study, preset_key))
     for key, raw in (parse_pair(item, "--set") for item in settings):
         request = request.with_value(key, typed_value(host, parameter(study, key), raw))
+    count_values(host.files())
     if quantity_key is not None:
         request = replace(request, quantity=quantity(study, quantity_key).key, sweep=None)
     allowed = quantity(study, request.quantity).sweeps

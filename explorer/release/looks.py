@@ -1,6 +1,7 @@
 """Looks at the true map: a certificate says how many there were before, whoever made them.
 
-A look is the opening of a file in the window, or by a command that prints what is true of it.
+A look is the opening of a file in the window, or by a command that prints what is true of it:
+as check-ins, or as what a study reads, such as users' data, whose exact counts it shows.
 What is drawn of it afterwards, while sliders are dragged, is the same look. It is kept in the
 user's own ledger, made for it if there is none: what is not kept, no certificate could say.
 """
@@ -8,6 +9,7 @@ user's own ledger, made for it if there is none: what is not kept, no certificat
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,12 +55,19 @@ def count_look(
         hashes = {data.fingerprint}
     else:
         hashes = {_sha256(part.path) for part in data.files.parts}
+    count_files(hashes, path, settings)
+    return frozenset(hashes)
+
+
+def count_files(
+    hashes: Collection[str], path: Path | None = None, settings: Path | None = None
+) -> None:
+    """Keep that what is true of files was shown, by their SHA-256; else as `count_look`."""
     path = path or default_ledger()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with Ledger(path, FileSettings(settings or default_settings())) as ledger:
         for sha256 in sorted(hashes):
             ledger.known.shown(sha256)
-    return frozenset(hashes)
 
 
 def _sha256(path: Path) -> str:

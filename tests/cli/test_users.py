@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 
 import pytest
 from click.testing import CliRunner
 
 from explorer.cli import cli
+from explorer.release.ledger.ledger import Ledger
+from explorer.release.ledger.settings import FileSettings
+from explorer.release.places import default_ledger, default_settings
 from explorer.studies.users_data import text
 
 ITEMS = ["user,item", "a,0", "a,1", "b,3", "b,3", "c,0", "c,2"]
@@ -43,6 +47,18 @@ def test_curators_table_is_first_and_answers_are_written(files, tmp_path):
     assert rows[0] == ["answer"]
     assert len(rows) == 7
     assert {row[0] for row in rows[1:]} <= set("0123")
+
+
+def test_tables_of_a_file_count_as_a_look_at_it(files, tmp_path, monkeypatch):
+    """A plan made afterwards must not be certified as fixed before the file was opened."""
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    assert run(files[0], "--second", files[1], *SPACE).exit_code == 0
+    with Ledger(default_ledger(), FileSettings(default_settings())) as ledger:
+        for file in files:
+            known = ledger.known.file(hashlib.sha256(file.read_bytes()).hexdigest())
+            assert known is not None
+            assert known.shown == 1
 
 
 def test_without_a_seed_the_system_draws_and_with_one_answers_are_repeated(files, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 from collections.abc import Callable
@@ -12,6 +13,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from explorer.release.ledger.ledger import Ledger
+from explorer.release.ledger.settings import FileSettings
+from explorer.release.places import default_ledger, default_settings
 from tests.engine.test_client import gone
 
 STUDY = "shuffle-rdp"
@@ -77,6 +81,22 @@ def test_a_file_given_to_a_parameter_is_read_there(
     result = settled(window)
     assert result.request["public"].startswith("public.csv#")
     assert not window.banner.isVisible()
+
+
+def test_a_file_given_to_a_parameter_counts_as_a_look(
+    window: Any, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Users' data show exact counts: a certificate must not say that nothing was seen."""
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    path = tmp_path / "users.csv"
+    path.write_text("user,item\na,0\nb,1\n")
+    with qtbot.waitSignal(window.data.looks.counted):
+        window.parameter_files.open("users-data", "users", path)
+    with Ledger(default_ledger(), FileSettings(default_settings())) as ledger:
+        known = ledger.known.file(hashlib.sha256(path.read_bytes()).hexdigest())
+    assert known is not None
+    assert known.shown == 1
 
 
 def test_a_target_is_solved_for_and_a_curve_pinned_there(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 import click
@@ -15,13 +16,25 @@ def count_look(data: CheckinData) -> None:
 
     A command is not kept from its work where that fails, but says so.
     """
-    if data.synthetic:
-        return
-    from explorer.release import looks
+    if not data.synthetic:
+        from explorer.release import looks
+
+        _kept(lambda: looks.count_look(data))
+
+
+def count_values(values: Collection[str]) -> None:
+    """Keep the same of files that a study reads, given as the values of its parameters."""
+    if values:
+        from explorer.release import looks
+
+        _kept(lambda: looks.count_files([value.rpartition("#")[2] for value in values]))
+
+
+def _kept(count: Callable[[], object]) -> None:
     from explorer.release.errors import ReleaseError
 
     try:
-        looks.count_look(data)
+        count()
     except (ReleaseError, OSError) as error:
         click.echo(
             f"It could not be kept that these data were opened ({error}); a certificate about "

@@ -161,6 +161,9 @@ class DataController(QObject):
         self._loading.failed.connect(self._failed)
         self._loading.busy_changed.connect(self.busy_changed)
         self.looks = LookCounter(self)
+        for value in service.runtime.files():
+            self.looks.count_file(value)
+        service.runtime.file_listeners.append(self.looks.count_file)
         # Closing a database and deleting its files takes longer than a frame.
         self._closing = ThreadPoolExecutor(1, "closing check-ins")
 
@@ -223,6 +226,7 @@ class DataController(QObject):
     def close(self) -> None:
         """Stop and wait for the threads; nothing is signalled afterwards."""
         self._loading.close()
+        self._service.runtime.file_listeners.remove(self.looks.count_file)
         self.looks.close()
         self._closing.shutdown()
 

@@ -43,12 +43,20 @@ class LookCounter(QObject):
         """Keep one look at a file, unless it is made up."""
         self._thread.submit(_count, data).add_done_callback(self._done)
 
+    def count_file(self, value: str, _path: object = None) -> None:
+        """Keep one look at a file that a study reads, from whichever thread.
+
+        `value` is a parameter's: the file's name and SHA-256.
+        """
+        if not self._closed:
+            self._thread.submit(_count_file, value).add_done_callback(self._done)
+
     def close(self) -> None:
         """Wait for what is still to be kept."""
         self._closed = True
         self._thread.shutdown()
 
-    def _done(self, future: Future[frozenset[str]]) -> None:
+    def _done(self, future: Future[frozenset[str]] | Future[None]) -> None:
         # in the thread that counts: signals reach the interface through its queue
         if self._closed:
             return
@@ -57,7 +65,8 @@ class LookCounter(QObject):
             self.problem = error
             self.failed.emit(error)
         else:
-            self.files = future.result()
+            found = future.result()
+            self.files = self.files if found is None else found
             self.counted.emit()
 
 
@@ -67,3 +76,9 @@ def _count(data: CheckinData) -> frozenset[str]:
     from explorer.release.looks import count_look  # late: here, in the thread
 
     return count_look(data)
+
+
+def _count_file(value: str) -> None:
+    from explorer.release.looks import count_files  # late, as above
+
+    count_files([value.rpartition("#")[2]])
