@@ -84,19 +84,26 @@ def test_a_file_given_to_a_parameter_is_read_there(
 
 
 def test_a_file_given_to_a_parameter_counts_as_a_look(
-    window: Any, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    window: Any,
+    settled: Callable[..., Any],
+    qtbot: QtBot,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Users' data show exact counts: a certificate must not say that nothing was seen."""
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))
     path = tmp_path / "users.csv"
     path.write_text("user,item\na,0\nb,1\n")
+    window.session.set_study("users-data")
+    settled(window)
     with qtbot.waitSignal(window.data.looks.counted):
         window.parameter_files.open("users-data", "users", path)
     with Ledger(default_ledger(), FileSettings(default_settings())) as ledger:
         known = ledger.known.file(hashlib.sha256(path.read_bytes()).hexdigest())
     assert known is not None
     assert known.shown == 1
+    settled(window)
 
 
 def test_a_target_is_solved_for_and_a_curve_pinned_there(
