@@ -342,11 +342,9 @@ class CheckinData:
             )  # fmt: skip
 
     def close(self) -> None:
-        """Let go of database, cache and temporary files; twice does nothing.
-
-        Questions that other threads are still asking are interrupted and raise there.
-        """
+        """Let go of all files; what other threads still ask raises there; twice does nothing."""
         self._asking.close()
+        self._sets.close()
         shutil.rmtree(self._spill, ignore_errors=True)
         self._entry.close()
 

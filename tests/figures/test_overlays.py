@@ -122,7 +122,7 @@ def test_what_is_drawn_of_a_map_is_no_further_one() -> None:
     for surfaces in (("private", "centres"), ("private",), ("centres",)):
         view = ViewState.for_result(result, surfaces=surfaces)
         assert captions.private_maps(result, view) == 1
-        assert captions.spending(result, view, 1) == ""
+        assert captions.spending(result, view, {}) == ""
     text = written(result, "csv", "private", "centres").decode()
     assert "of the check-ins, one noisy map" in text
 

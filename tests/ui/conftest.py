@@ -179,7 +179,7 @@ def open_window(
         opened.append(launch)
         launch.show()
         qtbot.waitExposed(launch.window)
-        qtbot.waitUntil(lambda: launch.window.built, timeout=60_000)
+        qtbot.waitUntil(lambda: launch.window.built)
         return launch.window
 
     yield open_one

@@ -314,7 +314,7 @@ def test_the_slider_of_users_keeps_its_width_while_it_is_dragged(window: Any, qt
     assert needs() > all_need
     more = all_need + 4 - page.viewport().height()
     window.resize(window.width(), window.height() + more)
-    qtbot.waitUntil(lambda: page.viewport().height() == all_need + 4, timeout=5000)
+    qtbot.waitUntil(lambda: page.viewport().height() == all_need + 4)
     right, found = slider.width() - 7, set()
     for step in range(6):  # at the end all users, a little before it some
         hand.move(right - 4 * (step % 2), middle)

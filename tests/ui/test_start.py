@@ -81,7 +81,7 @@ def test_a_door_opens_before_what_is_behind_it_is_there(seen_first, settled, qtb
 def test_what_is_behind_the_page_comes_by_itself_and_moves_nothing(seen_first, qtbot) -> None:
     bars = [bar.geometry() for bar in (seen_first.menuBar(), seen_first.statusBar())]
     page = seen_first.start.page.mapTo(seen_first, seen_first.start.page.rect().topLeft())
-    qtbot.waitUntil(lambda: seen_first.built, timeout=60_000)
+    qtbot.waitUntil(lambda: seen_first.built)
     assert [bar.geometry() for bar in (seen_first.menuBar(), seen_first.statusBar())] == bars
     assert seen_first.start.shown
     assert seen_first.start.page.mapTo(seen_first, page * 0) == page

@@ -44,10 +44,18 @@ class WorkingSets:
         self._lock = threading.Lock()
         self._whole: Layout | None = None
         self._near: _Near | None = None
+        self._closed = False
+
+    def close(self) -> None:
+        """Wait for a layout that is being written; none is made or written afterwards."""
+        with self._lock:
+            self._closed = True
 
     def whole(self) -> Layout:
-        """Return all check-ins as they are counted, made once and kept."""
+        """Return all check-ins as they are counted, made once and kept; ValueError once closed."""
         with self._lock:
+            if self._closed:
+                raise ValueError("these check-ins have been closed; open them again")
             if self._whole is None:
                 try:
                     self._whole = Layout.open(self._folder)

@@ -61,7 +61,7 @@ from explorer.studies.guarantees.tradeoffs import with_tradeoff
 _COARSE_POINTS = 24
 _COARSE_ORDER = 512
 _EASY_ORDER = 1024
-_COMPOSED_POINTS = 24
+_COMPOSED_POINTS = 30
 """Where every point has a round of its own."""
 _ONE_ROUND = ("epochs", "delta", "spent")
 """Sweeps over which all points share one round."""

@@ -42,7 +42,7 @@ from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
 
 _EXACT_POINTS = 48
 """Points of all exact curves together."""
-_FEW_POINTS = 24
+_FEW_POINTS = 30
 _LONG = 30_000
 _COARSE_POINTS = 30
 _FIRST_POINTS = 4

@@ -69,9 +69,9 @@ from explorer.studies.shuffle_accountant.series import (
 )
 
 _COARSE_POINTS = 24
-_COMPOSED_POINTS, _COMPOSED_APART = 64, 24
+_COMPOSED_POINTS, _COMPOSED_APART = 64, 30
 """Fewer where every point has a round of its own, of some ten milliseconds."""
-_LEVEL_POINTS = 24
+_LEVEL_POINTS = 30
 """Where every point has clones of its own, whose Rényi levels take some 20 ms."""
 _LOSSES = 640_000
 """Losses that the exact strong composition may list before it gets fewer points."""

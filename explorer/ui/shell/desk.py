@@ -3,11 +3,13 @@
 from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
+    QAbstractSlider,
     QDockWidget,
     QFrame,
     QHBoxLayout,
     QMainWindow,
     QScrollArea,
+    QScrollBar,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -20,6 +22,15 @@ from explorer.ui.panels.questions import QuestionHeader
 LAYOUT_VERSION = 1
 WIDTHS = [276, 268]
 """Of the docks at first, left and right."""
+
+
+class _ScrollBar(QScrollBar):
+    """Keeps its place, and is not enabled (so not drawn) where there is nothing to scroll."""
+
+    def sliderChange(self, change: QAbstractSlider.SliderChange) -> None:
+        super().sliderChange(change)
+        if change is QAbstractSlider.SliderChange.SliderRangeChange:
+            self.setEnabled(self.maximum() > self.minimum())
 
 
 class Desk(QMainWindow):
@@ -150,14 +161,12 @@ class LeftSide(QWidget):
     ) -> None:
         super().__init__()
         self.data_page = QScrollArea(widgetResizable=True)
+        self.data_page.setVerticalScrollBar(_ScrollBar())
         self.data_page.setFrameShape(QFrame.Shape.NoFrame)
         self.data_page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         # Fields come and go while a slider is dragged: with a bar that came too, the slider would
         # change its width below the pointer, and stand for another value.
         self.data_page.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
-        bar = self.data_page.verticalScrollBar()
-        bar.rangeChanged.connect(lambda low, high: bar.setEnabled(high > low))
-        bar.setEnabled(False)  # and not drawn, where there is nothing to scroll
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.setObjectName("sides")
         self.tabs.tabBar().setDrawBase(False)
