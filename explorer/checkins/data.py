@@ -113,11 +113,11 @@ class CheckinData:
         except BaseException:
             self._con.close()
             raise
-        self._asking = Questions(self._con, self.basename)
+        self._sets = WorkingSets(entry.file(LAYOUT), self._made_layout)
+        self._asking = Questions(self._con, self.basename, self._sets.close)
         self.extent: Box = (south, west, north, east)
         self.rows: int = rows
         self._hashes: tuple[int, HashArray] | None = None
-        self._sets = WorkingSets(entry.file(LAYOUT), self._made_layout)
         self.first_time: str | None = first
         self.last_time: str | None = last
 
@@ -344,7 +344,6 @@ class CheckinData:
     def close(self) -> None:
         """Let go of all files; what other threads still ask raises there; twice does nothing."""
         self._asking.close()
-        self._sets.close()
         shutil.rmtree(self._spill, ignore_errors=True)
         self._entry.close()
 

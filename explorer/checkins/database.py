@@ -188,14 +188,18 @@ def run(
 
 
 class Questions:
-    """A database that several threads ask at once, until it is closed."""
+    """A database that several threads ask at once, until it is closed.
 
-    def __init__(self, con: Any, name: str) -> None:
+    `closed` is called when nothing is asked any more.
+    """
+
+    def __init__(self, con: Any, name: str, closed: Callable[[], None] = lambda: None) -> None:
         self._con = con
         self._name = name
         self._idle = threading.Condition()
         self._cursors: list[Any] = []
         self._closed = False
+        self._when_closed = closed
 
     def check_open(self) -> None:
         """Raise ValueError once it is closed: what is answered from memory asks no cursor."""
@@ -228,6 +232,7 @@ class Questions:
                     cursor.interrupt()
                 self._idle.wait(POLL_SECONDS)
         self._con.close()
+        self._when_closed()
 
 
 def check(cancelled: Callable[[], bool] | None) -> None:

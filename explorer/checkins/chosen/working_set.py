@@ -52,11 +52,17 @@ class WorkingSets:
             self._closed = True
 
     def whole(self) -> Layout:
-        """Return all check-ins as they are counted, made once and kept; ValueError once closed."""
+        """Return all check-ins as they are counted, made once and kept.
+
+        Raises
+        ------
+        ValueError
+            If they were closed before.
+        """
         with self._lock:
-            if self._closed:
-                raise ValueError("these check-ins have been closed; open them again")
             if self._whole is None:
+                if self._closed:
+                    raise ValueError("these check-ins have been closed; open them again")
                 try:
                     self._whole = Layout.open(self._folder)
                 except (OSError, ValueError, KeyError, TypeError):  # not there, or damaged

@@ -136,7 +136,7 @@ _GIVEN = {
     "delta": ("alpha", "alpha0", "m", "n"),
 }
 _SOURCES = {"sorted": text.SORTED, "product": text.PRODUCT, "refuted": text.REFUTED}
-FEWER = {"sorted": 30, "refuted": 5}
+FEWER = {"sorted": 32, "refuted": 5}
 """Most points of curves each of which takes tens or hundreds of milliseconds."""
 DOTS = {"product", "refuted"}
 """Curves of so few points that they are not joined."""
