@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,24 +17,22 @@ def count_look(data: CheckinData) -> None:
     A command is not kept from its work where that fails, but says so.
     """
     if not data.synthetic:
-        from explorer.release import looks
-
-        _kept(lambda: looks.count_look(data))
+        _kept(lambda looks: looks.count_look(data))
 
 
 def count_values(values: Collection[str]) -> None:
     """Keep the same of files that a study reads, given as the values of its parameters."""
     if values:
-        from explorer.release import looks
-
-        _kept(lambda: looks.count_files([value.rpartition("#")[2] for value in values]))
+        _kept(lambda looks: looks.count_files([value.rpartition("#")[2] for value in values]))
 
 
-def _kept(count: Callable[[], object]) -> None:
+def _kept(count: Callable[[Any], object]) -> None:
+    """Count with `explorer.release.looks`, imported only now: commands start without releases."""
+    from explorer.release import looks
     from explorer.release.errors import ReleaseError
 
     try:
-        count()
+        count(looks)
     except (ReleaseError, OSError) as error:
         click.echo(
             f"It could not be kept that these data were opened ({error}); a certificate about "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -71,14 +72,14 @@ class LookCounter(QObject):
 
 
 def _count(data: CheckinData) -> frozenset[str]:
-    if data.synthetic:
-        return frozenset()
-    from explorer.release.looks import count_look  # late: here, in the thread
-
-    return count_look(data)
+    return frozenset() if data.synthetic else _looks().count_look(data)
 
 
 def _count_file(value: str) -> None:
-    from explorer.release.looks import count_files  # late, as above
+    _looks().count_files([value.rpartition("#")[2]])
 
-    count_files([value.rpartition("#")[2]])
+
+def _looks() -> ModuleType:
+    from explorer.release import looks  # late: here, in the thread
+
+    return looks
