@@ -219,8 +219,13 @@ def test_a_local_protocol_in_front_is_saved_as_a_simulation(
     """The door says that it is none of its own, and writes a stamped plan, no release."""
     window.show_study("frequency")
     page = page_of(window, qtbot)
-    buttons = page.unfinished.findChildren(QPushButton)
-    (button,) = [b for b in buttons if "simulation" in b.text() and b.isVisible()]
+
+    def offered() -> list[QPushButton]:
+        buttons = page.unfinished.findChildren(QPushButton)
+        return [b for b in buttons if "simulation" in b.text() and b.isVisible()]
+
+    qtbot.waitUntil(lambda: len(offered()) == 1)
+    (button,) = offered()
     assert "Here every user must add noise before sending." in button.accessibleName()
     saved = tmp_path / "PLAN.simulation.json"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(saved), ""))
@@ -231,7 +236,7 @@ def test_a_local_protocol_in_front_is_saved_as_a_simulation(
     assert not page.desk.place.ledger.exists()
     window.show_study("heatmap")
     window.show_tool("release")
-    assert not page.unfinished.isVisible()
+    qtbot.waitUntil(lambda: not page.unfinished.isVisible())
 
 
 def test_the_ledger_has_a_window_of_its_own(window, qtbot, tmp_path) -> None:
