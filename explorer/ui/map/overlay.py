@@ -110,7 +110,8 @@ def city_stamps(
     width, height : float
         Size of the view in pixels.
     covered : PixelBox or None
-        Where a heatmap lies; names on it are bright, because every colour map begins dark.
+        Where a heatmap lies; names on it are bright, because every colour map begins dark. One that
+        has to cross its edge changes there.
     """
     metrics = QFontMetricsF(font)
     line = metrics.height() + 4
@@ -122,28 +123,51 @@ def city_stamps(
         x = (city.longitude - west) / (east - west) * width
         y = (north - city.latitude) / (north - south) * height
         wide = metrics.horizontalAdvance(city.name) + 2 * MARGIN
-        for left in (x + 3, x - 3 - wide):
-            room = QRectF(left, y - line / 2 - MARGIN, wide, line)
+        rooms = [QRectF(left, y - line / 2 - MARGIN, wide, line) for left in (x + 3, x - 3 - wide)]
+        on_heatmap = [_within(room, covered) for room in rooms]
+        # To the right of the dot, unless it would cross the heatmap's edge and the left does not.
+        for room in rooms[:: -1 if on_heatmap[0] is None and on_heatmap[1] is not None else 1]:
+            left = room.left()
             fits = left >= 0 and left + wide <= width and room.top() >= NOTE_HEIGHT
             fits = fits and room.bottom() <= height - 34
             if fits and not any(room.adjusted(-4, 0, 4, 0).intersects(other) for other in taken):
                 taken.append(room.united(QRectF(x - 3, y - 3, 6, 6)))
-                on_heatmap = covered is not None and _within(room, covered)
-                ink = DARK if on_heatmap else style
-                pixmap = texts.text(city.name, font, ink, ratio)
-                stamps.append(Stamp(_dot(ink, ratio), x - 4, y - 4))
-                stamps.append(Stamp(pixmap, left, y - pixmap.height() / ratio / 2))
+                pixmap = texts.text(city.name, font, style, ratio)
+                top = y - pixmap.height() / ratio / 2
+                if covered is not None:
+                    bright = texts.text(city.name, font, DARK, ratio)
+                    pixmap = _both(pixmap, bright, covered.moved(-left, -top))
+                on_it = covered is not None and covered.holds(x, y)
+                stamps.append(Stamp(_dot(DARK if on_it else style, ratio), x - 4, y - 4))
+                stamps.append(Stamp(pixmap, left, top))
                 break
     return stamps
 
 
-def _within(room: QRectF, box: PixelBox) -> bool:
-    return (
-        box.left <= room.left()
-        and room.right() <= box.right
-        and box.top <= room.top()
-        and room.bottom() <= box.bottom
-    )
+def _both(outside: QPixmap, inside: QPixmap, box: PixelBox) -> QPixmap:
+    """Return one name in the ink of the map, and in another's within a box."""
+    ratio = outside.devicePixelRatio()
+    rect = QRectF(QPointF(box.left, box.top), QPointF(box.right, box.bottom))
+    whole = QRectF(0, 0, outside.width() / ratio, outside.height() / ratio)
+    if not rect.intersects(whole):
+        return outside
+    if rect.contains(whole):
+        return inside
+    found = QPixmap(outside)
+    painter = QPainter(found)
+    painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
+    painter.setClipRect(rect)
+    painter.drawPixmap(QPointF(0, 0), inside)
+    painter.end()
+    return found
+
+
+def _within(room: QRectF, box: PixelBox | None) -> bool | None:
+    """Tell whether a room lies within a box; None if it crosses its edge."""
+    if box is None:
+        return False
+    rect = QRectF(QPointF(box.left, box.top), QPointF(box.right, box.bottom))
+    return True if rect.contains(room) else None if rect.intersects(room) else False
 
 
 _dots: dict[tuple[str, float], QPixmap] = {}

@@ -1,0 +1,30 @@
+"""Names of towns above a map, where they cross a heatmap's edge."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QFont
+
+from explorer.ui.drawing.map_style import DARK, LIGHT
+from explorer.ui.map.overlay import TextPainter, city_stamps
+from explorer.ui.map.region_tool import PixelBox
+
+NEW_YORK = (40.5, -74.3, 41.0, -73.7)
+"""South, west, north, east: seen on 400 × 400 pixels."""
+
+
+@pytest.mark.parametrize("ratio", [1.0, 2.0])
+@pytest.mark.parametrize("top", range(100, 300, 41))
+def test_letters_are_bright_on_the_heatmap_and_dark_beside_it(qapp, top: int, ratio: float) -> None:
+    """Dark letters on a heatmap, or bright ones beside it, can't be read."""
+    box = PixelBox(120.0, float(top), 300.0, 400.0)
+    stamps = city_stamps(NEW_YORK, 400, 400, box, TextPainter(), QFont(), LIGHT, ratio)
+    assert len(stamps) > 10
+    for stamp in stamps[1::2]:  # the others are dots
+        image = stamp.pixmap.toImage()
+        for row in range(image.height()):
+            for column in range(image.width()):
+                x, y = stamp.x + (column + 0.5) / ratio, stamp.y + (row + 0.5) / ratio
+                if min(abs(x - box.left), abs(x - box.right), abs(y - box.top)) > 1:
+                    wrong = LIGHT if box.holds(x, y) else DARK
+                    assert image.pixelColor(column, row) != wrong.label
