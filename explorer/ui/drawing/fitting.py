@@ -19,7 +19,8 @@ def whole_view(
 ) -> list[list[float]]:  # fmt: skip
     """Return the ends of x and y, in view coordinates, that show the whole sweep and all curves.
 
-    Bars alone need no more room than they take: a map of 8 levels has none up to the 11th.
+    Bars, with dots over them or not, need no more room than they take: a map of 8 levels has none
+    up to the 11th.
 
     Parameters
     ----------
@@ -37,8 +38,9 @@ def whole_view(
     """
     extents = [(mark, found) for mark, found in extents if math.isfinite(found[0])]
     sides = [e[:2] for mark, e in extents if mark is not Mark.LINE]
-    bars_alone = bool(extents) and all(mark is Mark.BARS for mark, _ in extents)
-    if ends is not None and not bars_alone and all(map(math.isfinite, ends)):
+    marks = {mark for mark, _ in extents}
+    counted = Mark.BARS in marks and Mark.LINE not in marks
+    if ends is not None and not counted and all(map(math.isfinite, ends)):
         sides.append(ends)
     x0, x1 = hull(sides or [e[:2] for _, e in extents])
     x1 = x1 if x1 > x0 else x0 + 1.0
