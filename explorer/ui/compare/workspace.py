@@ -52,8 +52,8 @@ DOTS_FROM = 640
 """Width of the table from which there is room for dots."""
 VALUE, BAR, STAMP, DOTS = 2, 3, 5, 6
 EMPTY = (
-    "Nothing is compared yet. In a question's Bounds, “Compare” (Ctrl+D) adds its numbers at the "
-    "sliders' values; numbers of other questions can stand beside them."
+    "Nothing is compared yet. In a question's Bounds, “Add to Compare” (Ctrl+D) adds its numbers "
+    "at the sliders' values; numbers of other questions can stand beside them."
 )
 
 
