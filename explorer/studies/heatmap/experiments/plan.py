@@ -90,6 +90,11 @@ def rows_of(
     counted: dict[object, tuple[str, int]] = {}
     for point in points:
         trials, used = [], 0
+        # Its settings are judged once a point: a curve of 1,200 trials waited .15 s for them.
+        alike = make_trial(
+            data=point.source.data, region=point.place.name, counts="", draw=0, seed=seed,
+            sides_km=point.place.sides_km, values=point.values, measures=measures,
+        )  # fmt: skip
         for draw in range(point.draws):
             number = draw if point.resample else 0
             asked = (point.place, point.users, point.level, number, rule_of(point.values))
@@ -99,18 +104,7 @@ def rows_of(
                 counted[what] = keep(sample, folder), sample.counts.users
             digest, users = counted[what]
             used = max(used, users)
-            trials.append(
-                make_trial(
-                    data=point.source.data,
-                    region=point.place.name,
-                    counts=digest,
-                    sides_km=point.place.sides_km,
-                    draw=draw,
-                    seed=seed,
-                    values=point.values,
-                    measures=measures,
-                )
-            )
+            trials.append({**alike, "counts": digest, "draw": draw})
         yield Row(point, tuple(trials), used)
 
 
