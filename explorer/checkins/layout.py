@@ -105,12 +105,13 @@ class Layout:
         place = np.empty(len(users), np.int32)
         place[users] = np.arange(len(users), dtype=np.int32)
         # A sparse matrix of users × rows is made by a counting sort, in compiled code and stable:
-        # 0.1 s for 6 million rows, without numba.
+        # 0.1 s for 6 million rows, without numba. It takes positions along: y and x by their order
+        # take twice as long as the sort.
         rows = np.arange(len(user), dtype=np.int32)
-        marks = np.ones(len(user), np.int8)
-        sorted_ = csr_array((marks, (place[user], rows)), shape=(len(users), len(user)))
+        places = y.astype(np.int64) << 32 | x.astype(np.uint32)
+        sorted_ = csr_array((places, (place[user], rows)), shape=(len(users), len(user)))
         order, offsets = sorted_.indices, sorted_.indptr.astype(np.int64)
-        y, x = y[order], x[order]
+        y, x = (sorted_.data >> 32).astype(np.int32), sorted_.data.astype(np.int32)
         begin = offsets[:-1]
         boxes = np.column_stack([
             np.minimum.reduceat(y, begin), np.minimum.reduceat(x, begin),

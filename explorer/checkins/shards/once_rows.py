@@ -79,7 +79,8 @@ class RowsInside:
             return c["same"], self.user, y, x, c["t"]
         same = (y.astype(np.uint64) << np.uint64(32)) | x.view(np.uint32)
         same ^= self.user.astype(np.uint64) * _MIXED
-        return same * _MIXED, self.user, y, x, np.zeros_like(y)
+        same *= _MIXED
+        return same, self.user, y, x, np.zeros_like(y)
 
     @property
     def extremes(self) -> list[str] | None:
@@ -160,10 +161,11 @@ class Reading:
                     f"{self._plans[0].name}: the region has more than {self._most:,} rows, which "
                     "is more than are asked for once; choose a smaller one, or open the whole."
                 )
-        columns = {
-            name: np.concatenate([np.asarray(piece.pop(name)) for piece in pieces])
+        # What was read as one is not copied: that takes a tenth of the time of reading it.
+        columns = pieces[0] if len(pieces) == 1 else {
+            name: np.concatenate([piece.pop(name) for piece in pieces])
             for name in tuple(pieces[0])
-        }
+        }  # fmt: skip
         user = columns.pop("user_id")
         if self._integers:
             ids, user = _numbered(user)
@@ -171,7 +173,8 @@ class Reading:
         else:
             found = con.execute("SELECT name FROM ids ORDER BY place").fetchall()
             names = [name for (name,) in found]
-        return RowsInside(columns, user.astype(np.int32), names, np.zeros(len(user), bool))
+        user = user.astype(np.int32, copy=False)
+        return RowsInside(columns, user, names, np.zeros(len(user), bool))
 
     def _alike(self) -> list[list[int]]:
         """Return which files, that follow each other, are read as one."""
@@ -249,15 +252,22 @@ class Reading:
         return f"SELECT {', '.join(columns)} FROM {rows} WHERE code = 0 AND {self._inside}"
 
 
-def _numbered(user: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the different ids, ascending, and the place of each row's among them."""
+def _numbered(user: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the different ids, ascending, and the place of each row's among them.
+
+    The rows' own ids are lost.
+    """
     low, high = (int(user.min()), int(user.max())) if len(user) else (0, 0)
     if high - low > 8 * len(user):
         ids, places = np.unique(user, return_inverse=True)
         return ids, places
-    there = np.zeros(high - low + 1, bool)  # ids that are dense need no sorting
-    there[user - low] = True
-    return np.flatnonzero(there) + low if len(user) else user, (np.cumsum(there) - 1)[user - low]
+    # Ids that are dense need no sorting.
+    user -= low
+    there = np.zeros(high - low + 1, bool)
+    there[user] = True
+    places = np.cumsum(there, dtype=np.int32)
+    places -= 1
+    return np.flatnonzero(there) + low if len(user) else user, places[user]
 
 
 def sql_inside(edges: Edges, start: str | None, end: str | None) -> str:
