@@ -228,6 +228,10 @@ def test_ids_are_compared_for_the_curator_alone(
     told = capsys.readouterr().out
     assert told.startswith("Curator only: 40 ids of this file are known in population ")
     assert said["population"] in told
+    assert release() == 2  # the price is told where the two might still be joined
+    price, compared = capsys.readouterr().out.splitlines()
+    assert price.startswith("Costs 0.5. ")
+    assert f"{compared}\n" == told
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

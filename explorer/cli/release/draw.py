@@ -146,6 +146,8 @@ def _release(
         if state in ("planned", "reserved"):
             if spend is None:
                 click.echo(price_text(plan, ledger.account(plan.population)))
+                if len(ledger.accounts()) > 1:
+                    _compare(place, plan)
                 raise click.UsageError(f"give --spend {_fraction(plan)} to draw it")
             _check_spend(plan, spend)
             _tell_unfinished(ledger, resume)
