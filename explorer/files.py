@@ -1,13 +1,23 @@
-"""Writing files whole or not at all, in the place and with the permissions of those before."""
+"""Files: written whole or not at all, in the place and with the permissions of those before.
+
+And the digest that tells one from another.
+"""
 
 import contextlib
 import errno
+import hashlib
 import os
 import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+
+def file_sha256(path: Path) -> str:
+    """Return the sha256 of a file, in hexadecimal digits; raises OSError if it can't be read."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -8,11 +8,11 @@ user's own ledger, made for it if there is none: what is not kept, no certificat
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from explorer.files import file_sha256
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.places import default_ledger, default_settings
@@ -54,7 +54,7 @@ def count_look(
     if data.fingerprint and not data.files.together:
         hashes = {data.fingerprint}
     else:
-        hashes = {_sha256(part.path) for part in data.files.parts}
+        hashes = {file_sha256(part.path) for part in data.files.parts}
     count_files(hashes, path, settings)
     return frozenset(hashes)
 
@@ -68,8 +68,3 @@ def count_files(
     with Ledger(path, FileSettings(settings or default_settings())) as ledger:
         for sha256 in sorted(hashes):
             ledger.known.shown(sha256)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -13,6 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from datasets.generate_checkins import main as generate
 from explorer.checkins.database import quote, read_file
+from explorer.files import file_sha256
+from explorer.release.door import Place
+from explorer.release.places import default_ledger, default_settings
 from explorer.studies.heatmap.panes import TRUE
 from explorer.ui.controllers.first_looks import EarlyPicture
 from explorer.ui.map.first_look.stack import UNREAD
@@ -73,6 +76,30 @@ def test_a_labelled_picture_sharpens_and_gives_way_to_the_map(desk: Desk, large:
     assert np.isclose(pictures[0].values.sum(), 1)
     middle = [np.mean((r.south, r.north)) for r in (pictures[0].region, desk.region)]
     assert middle[0] == pytest.approx(middle[1], abs=0.2)
+
+
+def test_it_is_a_look_whether_the_load_ends_or_not(
+    desk: Desk, large, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+    def looks() -> int:
+        if not default_ledger().exists():
+            return 0
+        with Place(default_ledger(), default_settings()).open() as ledger:
+            known = ledger.known.file(file_sha256(large))
+        return 0 if known is None else known.shown
+
+    stack = desk.map.first_look
+    for many in (1, 2):
+        desk.data.open(large)
+        desk.qtbot.waitUntil(lambda: stack.picture is not None)
+        desk.data.cancel()
+        desk.qtbot.waitUntil(lambda many=many: looks() == many)
+    with desk.qtbot.waitSignal(desk.data.looks.counted):
+        desk.load(large)
+    assert looks() == 3
 
 
 def test_cancelling_takes_it_away_and_leaves_the_data_before(desk: Desk, large, tmp_path) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 
 import click
 
 from explorer.cli.common import check_folder, say_written
+from explorer.files import file_sha256
 
 _file = click.Path(path_type=Path, dir_okay=False)
 
@@ -67,7 +67,7 @@ def verify_command(
     except ReleaseError as error:
         return _told(str(error), [], [], as_json)
     found = verify(
-        read, view, None if data is None else _sha256(data), other,
+        read, view, None if data is None else file_sha256(data), other,
         None if output is None else output.read_bytes(),
     )  # fmt: skip
     failure = f"{certificate.name}: {found.failure}" if found.failure else ""
@@ -93,8 +93,3 @@ def _told(failure: str, checked: list[str], notes: list[str], as_json: bool) -> 
         raise click.ClickException(failure)
     click.echo("The certificate is what it says.")
     return 0
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

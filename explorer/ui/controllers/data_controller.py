@@ -153,6 +153,8 @@ class DataController(QObject):
         self.use_cache = True
         self.memory: int | None = None
         """Bytes that opening may use; None: a share of what is free."""
+        self._pictured: Path | None = None
+        """The file whose early picture was shown, until it is open."""
         self._loading = LatestJob(
             "opening check-ins", self, preempt_after_s=0.0, discard=_close_unused
         )
@@ -221,11 +223,13 @@ class DataController(QObject):
         """Stop a load that runs; the data set in use stays."""
         if self._loading.cancel():
             self.looked.emit(None)
+            self._count_pictured()
             self.cancelled.emit()
 
     def close(self) -> None:
         """Stop and wait for the threads; nothing is signalled afterwards."""
         self._loading.close()
+        self._count_pictured()
         self._service.runtime.file_listeners.remove(self.looks.count_file)
         self.looks.close()
         self._closing.shutdown()
@@ -233,6 +237,8 @@ class DataController(QObject):
     def _start(self, job: _Job) -> None:
         first, *others = job.source
         self.opening = f"{first.name} and {len(others)} more" if others else first.name
+        if self._pictured not in (None, first):
+            self._count_pictured()
         self.looked.emit(None)
         self._loading.submit(job, lambda task: self._load(job, task))
 
@@ -318,17 +324,29 @@ class DataController(QObject):
             return PlaneRegion.whole(data.plane), Origin.TYPED
         return first_region(data)
 
-    def _reported(self, _job: _Job, now: Progress | EarlyPicture) -> None:
-        (self.looked if isinstance(now, EarlyPicture) else self.progress).emit(now)
+    def _reported(self, job: _Job, now: Progress | EarlyPicture) -> None:
+        if isinstance(now, EarlyPicture):
+            self._pictured = job.source[0]
+            self.looked.emit(now)
+        else:
+            self.progress.emit(now)
+
+    def _count_pictured(self) -> None:
+        """Keep as a look what was shown of a file that is not opened to the end."""
+        if self._pictured is not None:
+            self.looks.count_path(self._pictured)
+            self._pictured = None
 
     def _failed(self, _job: _Job, error: Exception) -> None:
         self.looked.emit(None)
+        self._count_pictured()
         if not isinstance(error, LoadCancelled):  # another was asked for meanwhile
             self.failed.emit(error)
 
     def _opened(self, _job: _Job, outcome: _Loaded | MappingRequest | ImportRequest) -> None:
         if isinstance(outcome, _Loaded):
             self._adopt(outcome.data, outcome.region, outcome.origin)
+            self._pictured = None
             self.looks.count(outcome.data)
             self.loaded.emit(outcome.data)
         else:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
+
+from explorer.files import file_sha256
+from explorer.resources import samples
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
@@ -52,6 +56,10 @@ class LookCounter(QObject):
         if not self._closed:
             self._thread.submit(_count_file, value).add_done_callback(self._done)
 
+    def count_path(self, path: Path) -> None:
+        """Keep one look at a file that is not open, unless it is a made-up sample."""
+        self._thread.submit(_count_path, path).add_done_callback(self._done)
+
     def close(self) -> None:
         """Wait for what is still to be kept."""
         self._closed = True
@@ -73,6 +81,12 @@ class LookCounter(QObject):
 
 def _count(data: CheckinData) -> frozenset[str]:
     return frozenset() if data.synthetic else _looks().count_look(data)
+
+
+def _count_path(path: Path) -> None:
+    sha256 = file_sha256(path)
+    if sha256 not in {sample.sha256 for sample in samples() if sample.synthetic}:
+        _looks().count_files([sha256])
 
 
 def _count_file(value: str) -> None:
