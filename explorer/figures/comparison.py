@@ -12,6 +12,7 @@ from explorer.figures.table_copy import tex
 from explorer.privacy.core.bound import Grade, Role
 from explorer.studies.base.face import short_name
 from explorer.studies.base.numbers import format_interval, format_number
+from explorer.studies.base.result import conditions_of
 from explorer.studies.base.study import (
     Condition,
     Readout,
@@ -61,6 +62,7 @@ class ComparedRow:
     settings : tuple of str
         The parameters that matter, each with its value.
     conditions : tuple of Condition
+        Of the answer, without those of other curves.
     reference : str
     stamp : str
         What must stand beside it wherever it is copied to.
@@ -112,10 +114,7 @@ class ComparedRow:
 
     @property
     def conditions_text(self) -> str:
-        """How many of the answer's conditions hold, and which don't: ``✓ 2 · ✗ k ≤ n``.
-
-        They are conditions of the whole answer; the text says whose they are where that matters.
-        """
+        """How many of its conditions hold, and which don't: ``✓ 2 · ✗ k ≤ n``."""
         holding = sum(c.holds is True for c in self.conditions)
         said = [f"✓ {holding}"] if holding else []
         if self.failing:
@@ -168,7 +167,7 @@ def compared_row(
         _finite(found.high),
         unit,
         at,
-        result.conditions,
+        conditions_of(result.conditions, result.series, [series] if series else []),
         reference,
         "; ".join(filter(None, (result.stamp, CURATOR_ONLY if curator else ""))),
         recipe,

@@ -1,6 +1,7 @@
 """What the program of a frozen build runs."""
 
 import ctypes
+import os
 import sys
 from pathlib import Path
 
@@ -26,8 +27,16 @@ def load_fallback() -> None:
                     break
 
 
+def find_letters() -> None:
+    """Let Qt draw with the letters of the build where the system has none."""
+    if not Path("/etc/fonts/fonts.conf").exists():
+        own = Path(sys._MEIPASS)  # type: ignore[attr-defined]
+        os.environ.setdefault("FONTCONFIG_FILE", str(own / "fallback" / "fonts.conf"))
+
+
 if __name__ == "__main__":
     load_fallback()
+    find_letters()
     from explorer.__main__ import main
 
     sys.exit(main())

@@ -92,6 +92,19 @@ def test_a_curve_without_a_number_is_asked_for_at_the_sliders_value() -> None:
     assert entries_from_list(entries_to_list([farther]), []) == (farther,)
 
 
+def test_a_number_is_held_to_its_own_conditions_and_not_to_those_of_another_curve() -> None:
+    """At ε₀ = 1, k = 1,000 the closed form is not valid: what was proved otherwise stands."""
+    request = default_request(get_study("shuffle-rdp"), eps0=1.0, k=1000)
+    with closing(StudyRuntime()) as runtime:
+        result = final_result(runtime, request)
+    (eighth,) = (c for c in result.conditions if c.key == "condition_8")
+    assert eighth.holds is False
+    for key in ("numerical_upper", "theorem1", "clones_closed", "order"):
+        row = compared_row(request, key, result)
+        assert (eighth in row.conditions) == (key == "clones_closed")
+        assert [*row.failing] == [eighth] * (key == "clones_closed")
+
+
 def test_an_axis_without_a_slider_has_no_numbers_to_compare() -> None:
     study = get_study("choose-alpha")
     request = replace(default_request(study), sweep=default_sweep(study, "q"))

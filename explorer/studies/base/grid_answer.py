@@ -8,6 +8,7 @@ import numpy as np
 
 from explorer.privacy.core.bound import FloatArray, Grade, Reference, Role
 from explorer.studies.base.grid import Grid, GridAxis
+from explorer.studies.base.result import conditions_of
 from explorer.studies.base.study import (
     Condition,
     Mark,
@@ -60,12 +61,8 @@ class Cell:
 
     def failing(self, shown: Iterable[Series]) -> tuple[Condition, ...]:
         """Return the conditions that do not hold, but for those of other curves than these."""
-        of_curves = {key for s in self.series for key in s.assumes}
-        needed = {key for s in shown for key in s.assumes}
-        return tuple(
-            c for c in self.conditions
-            if c.holds is False and (c.key not in of_curves or c.key in needed)
-        )  # fmt: skip
+        about = conditions_of(self.conditions, self.series, shown)
+        return tuple(c for c in about if c.holds is False)
 
     @property
     def simulates(self) -> bool:
