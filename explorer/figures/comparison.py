@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from explorer.figures.captions import parameter_text
 from explorer.figures.table_copy import tex
 from explorer.privacy.core.bound import Grade, Role
+from explorer.studies.base.claims import conditions_of
 from explorer.studies.base.face import short_name
 from explorer.studies.base.numbers import format_interval, format_number
-from explorer.studies.base.result import conditions_of
 from explorer.studies.base.study import (
     Condition,
     Readout,

@@ -6,6 +6,7 @@ ask `claimed`, or take an answer through `stated`, and nothing else chooses a bo
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from explorer.privacy.core.bound import Grade, Role
@@ -191,3 +192,19 @@ def _why_not(result: Result, series: Series, claim: Claim, *, chosen: bool) -> s
 def _failing(condition: Condition) -> str:
     text = condition.text.split(": ", 1)[-1]
     return f"{text} does not hold" + (f" ({condition.margin})" if condition.margin else "")
+
+
+def conditions_of(
+    conditions: Iterable[Condition], series: Iterable[Series], shown: Iterable[Series]
+) -> tuple[Condition, ...]:
+    """Return an answer's conditions, but for those that only other curves need than these.
+
+    Parameters
+    ----------
+    conditions, series
+        All of the answer.
+    shown : iterable of Series
+    """
+    of_curves = {key for s in series for key in s.assumes}
+    needed = {key for s in shown for key in s.assumes}
+    return tuple(c for c in conditions if c.key not in of_curves or c.key in needed)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from explorer.privacy.core.bound import FloatArray, Grade, Reference, Role
+from explorer.studies.base.claims import conditions_of
 from explorer.studies.base.grid import Grid, GridAxis
-from explorer.studies.base.result import conditions_of
 from explorer.studies.base.study import (
     Condition,
     Mark,

@@ -1,6 +1,6 @@
 """An answer: curves, maps and numbers, each with its role, its conditions and its source."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -301,22 +301,6 @@ class Condition:
     key: str = ""
     optional: bool = False
     short: str = ""
-
-
-def conditions_of(
-    conditions: Iterable[Condition], series: Iterable[Series], shown: Iterable[Series]
-) -> tuple[Condition, ...]:
-    """Return an answer's conditions, but for those that only other curves need than these.
-
-    Parameters
-    ----------
-    conditions, series
-        All of the answer.
-    shown : iterable of Series
-    """
-    of_curves = {key for s in series for key in s.assumes}
-    needed = {key for s in shown for key in s.assumes}
-    return tuple(c for c in conditions if c.key not in of_curves or c.key in needed)
 
 
 @dataclass(frozen=True, slots=True)
