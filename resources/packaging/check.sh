@@ -16,7 +16,7 @@ run() {
 }
 run --version
 run window --study amplification --screenshot "${home#"$root"}/window.png"
-# Without letters, or with boxes in their place, it is 44 kB.
+# Without fonts, with boxes in place of letters, it is 44 kB.
 test "$(wc -c <"$home/window.png")" -gt 90000
 run bounds amplification --set eps0=1 --sweep delta=1e-8:1e-6:3 --output "${home#"$root"}/a.pdf"
 run heatmap sample --quiet --json >"$home/map.json"

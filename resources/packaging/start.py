@@ -27,8 +27,8 @@ def load_fallback() -> None:
                     break
 
 
-def find_letters() -> None:
-    """Let Qt draw with the letters of the build where the system has none."""
+def find_fonts() -> None:
+    """Let Qt draw with the fonts of the build where the system has none."""
     if not Path("/etc/fonts/fonts.conf").exists():
         own = Path(sys._MEIPASS)  # type: ignore[attr-defined]
         os.environ.setdefault("FONTCONFIG_FILE", str(own / "fallback" / "fonts.conf"))
@@ -36,7 +36,7 @@ def find_letters() -> None:
 
 if __name__ == "__main__":
     load_fallback()
-    find_letters()
+    find_fonts()
     from explorer.__main__ import main
 
     sys.exit(main())

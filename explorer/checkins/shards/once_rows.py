@@ -161,11 +161,12 @@ class Reading:
                     f"{self._plans[0].name}: the region has more than {self._most:,} rows, which "
                     "is more than are asked for once; choose a smaller one, or open the whole."
                 )
-        # What was read as one is not copied: that takes a tenth of the time of reading it.
-        columns = pieces[0] if len(pieces) == 1 else {
-            name: np.concatenate([piece.pop(name) for piece in pieces])
-            for name in tuple(pieces[0])
-        }  # fmt: skip
+        columns = pieces[0]
+        if len(pieces) > 1:  # what was read as one need not be copied: .2 s for 8 million rows
+            columns = {
+                name: np.concatenate([piece.pop(name) for piece in pieces])
+                for name in tuple(columns)
+            }
         user = columns.pop("user_id")
         if self._integers:
             ids, user = _numbered(user)
@@ -255,7 +256,7 @@ class Reading:
 def _numbered(user: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return the different ids, ascending, and the place of each row's among them.
 
-    The rows' own ids are lost.
+    The array is overwritten.
     """
     low, high = (int(user.min()), int(user.max())) if len(user) else (0, 0)
     if high - low > 8 * len(user):

@@ -6,7 +6,9 @@ heatmap below changes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap
@@ -110,8 +112,7 @@ def city_stamps(
     width, height : float
         Size of the view in pixels.
     covered : PixelBox or None
-        Where a heatmap lies; names on it are bright, because every colour map begins dark. One that
-        has to cross its edge changes there.
+        Where a heatmap lies (see `in_ink`).
     """
     metrics = QFontMetricsF(font)
     line = metrics.height() + 4
@@ -124,49 +125,62 @@ def city_stamps(
         y = (north - city.latitude) / (north - south) * height
         wide = metrics.horizontalAdvance(city.name) + 2 * MARGIN
         rooms = [QRectF(left, y - line / 2 - MARGIN, wide, line) for left in (x + 3, x - 3 - wide)]
-        on_heatmap = [_within(room, covered) for room in rooms]
+        crosses = [covered is not None and _within(room, covered) is None for room in rooms]
         # To the right of the dot, unless it would cross the heatmap's edge and the left does not.
-        for room in rooms[:: -1 if on_heatmap[0] is None and on_heatmap[1] is not None else 1]:
+        for room in rooms[:: -1 if crosses == [True, False] else 1]:
             left = room.left()
             fits = left >= 0 and left + wide <= width and room.top() >= NOTE_HEIGHT
             fits = fits and room.bottom() <= height - 34
             if fits and not any(room.adjusted(-4, 0, 4, 0).intersects(other) for other in taken):
                 taken.append(room.united(QRectF(x - 3, y - 3, 6, 6)))
-                pixmap = texts.text(city.name, font, style, ratio)
-                top = y - pixmap.height() / ratio / 2
-                if covered is not None:
-                    bright = texts.text(city.name, font, DARK, ratio)
-                    pixmap = _both(pixmap, bright, covered.moved(-left, -top))
-                on_it = covered is not None and covered.holds(x, y)
-                stamps.append(Stamp(_dot(DARK if on_it else style, ratio), x - 4, y - 4))
-                stamps.append(Stamp(pixmap, left, top))
+                name = partial(texts.text, city.name, font, ratio=ratio)
+                dot, text = _dot(style, ratio), name(style=style)
+                top = y - text.height() / ratio / 2
+                stamps.append(in_ink(dot, lambda: _dot(DARK, ratio), x - 4, y - 4, covered))
+                stamps.append(in_ink(text, partial(name, style=DARK), left, top, covered))
                 break
     return stamps
 
 
-def _both(outside: QPixmap, inside: QPixmap, box: PixelBox) -> QPixmap:
-    """Return one name in the ink of the map, and in another's within a box."""
-    ratio = outside.devicePixelRatio()
-    rect = QRectF(QPointF(box.left, box.top), QPointF(box.right, box.bottom))
-    whole = QRectF(0, 0, outside.width() / ratio, outside.height() / ratio)
-    if not rect.intersects(whole):
-        return outside
-    if rect.contains(whole):
-        return inside
-    found = QPixmap(outside)
-    painter = QPainter(found)
+def in_ink(
+    found: QPixmap, bright: Callable[[], QPixmap], x: float, y: float, covered: PixelBox | None
+) -> Stamp:
+    """Return a stamp at a place in the ink of the map, and bright where it lies on a heatmap.
+
+    Every colour map begins dark. What crosses the heatmap's edge changes its ink there.
+
+    Parameters
+    ----------
+    found : QPixmap
+        In the ink of the map.
+    bright : callable
+        The same, drawn in `DARK`'s.
+    covered : PixelBox or None
+        Where the heatmap lies.
+    """
+    ratio = found.devicePixelRatio()
+    room = QRectF(x, y, found.width() / ratio, found.height() / ratio)
+    within = covered is not None and _within(room, covered)
+    if covered is None or within is False:
+        return Stamp(found, x, y)
+    if within:
+        return Stamp(bright(), x, y)
+    both = QPixmap(found)
+    painter = QPainter(both)
     painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
-    painter.setClipRect(rect)
-    painter.drawPixmap(QPointF(0, 0), inside)
+    painter.setClipRect(_rect(covered).translated(-x, -y))
+    painter.drawPixmap(QPointF(0, 0), bright())
     painter.end()
-    return found
+    return Stamp(both, x, y)
 
 
-def _within(room: QRectF, box: PixelBox | None) -> bool | None:
+def _rect(box: PixelBox) -> QRectF:
+    return QRectF(QPointF(box.left, box.top), QPointF(box.right, box.bottom))
+
+
+def _within(room: QRectF, box: PixelBox) -> bool | None:
     """Tell whether a room lies within a box; None if it crosses its edge."""
-    if box is None:
-        return False
-    rect = QRectF(QPointF(box.left, box.top), QPointF(box.right, box.bottom))
+    rect = _rect(box)
     return True if rect.contains(room) else None if rect.intersects(room) else False
 
 
@@ -186,17 +200,16 @@ def _dot(style: MapStyle, ratio: float) -> QPixmap:
     return _dots[style.theme, ratio]
 
 
-def scale_stamp(
+def scale_bar(
     region: Region | None,
     degrees_per_pixel: float,
     width: float,
-    height: float,
     texts: TextPainter,
     font: QFont,
     style: MapStyle,
     ratio: float,
-) -> Stamp:
-    """Return the scale bar, km above and miles below its line, for the lower left corner.
+) -> QPixmap:
+    """Return the scale bar, km above and miles below its line.
 
     Of a plane that is not the Earth it is one bar in its unit.
 
@@ -231,7 +244,7 @@ def scale_stamp(
     painter.drawPixmap(QPointF(4, 0), above)
     painter.drawPixmap(QPointF(4, high - 3), below)
     painter.end()
-    return Stamp(pixmap, 8, height - 2 * high - 4)
+    return pixmap
 
 
 def note_stamps(
@@ -262,7 +275,7 @@ def rect_of(box: Box) -> QRectF:
 
 def paint_region(painter: QPainter, box: PixelBox, style: MapStyle, handles: bool) -> None:
     """Draw the outline of the region, with handles if it can be pulled."""
-    rect = QRectF(QPointF(box.left, box.top), QPointF(box.right, box.bottom))
+    rect = _rect(box)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(QPen(style.region, 1))
     painter.drawRect(rect)
@@ -282,7 +295,7 @@ def paint_rubber_band(painter: QPainter, box: PixelBox, style: MapStyle, refused
     fill.setAlpha(36 if refused else 0)
     painter.setPen(QPen(colour, 1, Qt.PenStyle.DashLine))
     painter.setBrush(fill)
-    painter.drawRect(QRectF(QPointF(box.left, box.top), QPointF(box.right, box.bottom)))
+    painter.drawRect(_rect(box))
 
 
 def paint_mark(painter: QPainter, pixels: PixelBox) -> None:

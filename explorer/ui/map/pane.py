@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 from explorer.figures.map_layers import shipped_basemap
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Overlay
-from explorer.ui.drawing.map_style import LIGHT, MapStyle
+from explorer.ui.drawing.map_style import DARK, LIGHT, MapStyle
 from explorer.ui.drawing.map_view import PaneView
 from explorer.ui.drawing.picture_item import PictureItem
 from explorer.ui.map.camera import MapCamera
@@ -24,13 +25,14 @@ from explorer.ui.map.overlay import (
     Stamp,
     TextPainter,
     city_stamps,
+    in_ink,
     note_stamps,
     paint_mark,
     paint_region,
     paint_rubber_band,
     paint_value,
     rect_of,
-    scale_stamp,
+    scale_bar,
 )
 from explorer.ui.map.region_tool import (
     SMALLEST,
@@ -275,9 +277,12 @@ class MapPane(pg.GraphicsView):
             shown = [overlay_stamp(self._overlay, covered, width, height, *arguments[1:])]
         if self._show_cities and on_earth(self._region):
             shown += city_stamps(self.box, width, height, covered, *arguments)
+        bar = partial(scale_bar, self._region, self._camera.scale, width, _texts, font)
+        found = bar(*arguments[2:])
+        top = height - found.height() / found.devicePixelRatio() - 4
         return [
             *shown,
-            scale_stamp(self._region, self._camera.scale, width, height, *arguments),
+            in_ink(found, lambda: bar(DARK, arguments[3]), 8, top, covered),
             *note_stamps(self._stamp_text, width, *arguments),
         ]
 

@@ -37,14 +37,6 @@ class PixelBox:
         y = (self.top, (self.top + self.bottom) / 2, self.bottom)
         return tuple((a, b) for a in x for b in y if not (a == x[1] and b == y[1]))
 
-    def holds(self, x: float, y: float) -> bool:
-        """Tell whether a place lies in the box."""
-        return self.left <= x <= self.right and self.top <= y <= self.bottom
-
-    def moved(self, x: float, y: float) -> PixelBox:
-        """Return the box, so much further to the right and down."""
-        return PixelBox(self.left + x, self.top + y, self.right + x, self.bottom + y)
-
 
 @dataclass(frozen=True, slots=True)
 class Grip:

@@ -90,7 +90,7 @@ def rows_of(
     counted: dict[object, tuple[str, int]] = {}
     for point in points:
         trials, used = [], 0
-        # Its settings are judged once a point: a curve of 1,200 trials waited .15 s for them.
+        # Its settings are judged once a point: curves of 1,200 trials waited .15 s for them.
         alike = make_trial(
             data=point.source.data, region=point.place.name, counts="", draw=0, seed=seed,
             sides_km=point.place.sides_km, values=point.values, measures=measures,
