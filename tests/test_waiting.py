@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from tests import waiting
+from tests import qt_robot, waiting
 
 TESTS = Path(__file__).resolve().parent
 FIXED = re.compile(
@@ -39,8 +41,8 @@ def test_every_wait_of_the_robot_scales(qtbot, monkeypatch: pytest.MonkeyPatch) 
     from pytestqt.qtbot import QtBot
 
     limits = {}
-    waits = [name for name in vars(QtBot) if re.fullmatch(r"wait[A-Z]\w*", name)]
-    assert len(waits) >= 6
+    waits = {name for name in vars(QtBot) if re.fullmatch(r"wait[A-Z]\w*", name)} - {"waitUntil"}
+    assert len(waits) >= 5
     for name in waits:
         monkeypatch.setattr(
             QtBot, name, lambda *_, _name=name, timeout, **__: limits.update({_name: timeout})
@@ -48,8 +50,17 @@ def test_every_wait_of_the_robot_scales(qtbot, monkeypatch: pytest.MonkeyPatch) 
         needed = [] if name == "waitCallback" else [None]
         getattr(qtbot, name)(*needed, timeout=500)
     # Measured once each: the load may change in between.
-    assert set(limits) == set(waits)
+    assert set(limits) == waits
     assert all(500 <= limit <= 500 * waiting.MAX_SLOWNESS for limit in limits.values())
+
+
+def test_a_machine_that_stands_still_costs_no_wait(qtbot, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count(step=100)  # s a turn
+    monkeypatch.setattr(qt_robot, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    turns = iter([False] * 9)
+    qtbot.waitUntil(lambda: next(turns, True), timeout=10_000)
+    with pytest.raises(TimeoutError, match="not so within"):
+        qtbot.waitUntil(lambda: False, timeout=2000)
 
 
 def test_no_test_has_a_limit_of_its_own() -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from explorer.figures.captions import parameter_text
 from explorer.figures.table_copy import tex
 from explorer.privacy.core.bound import Grade, Role
-from explorer.studies.base.claims import conditions_of
+from explorer.studies.base.claims import conditions_of, failing_of
 from explorer.studies.base.face import short_name
 from explorer.studies.base.numbers import format_interval, format_number
 from explorer.studies.base.study import (
@@ -109,8 +109,8 @@ class ComparedRow:
 
     @property
     def failing(self) -> tuple[Condition, ...]:
-        """The conditions that do not hold."""
-        return tuple(c for c in self.conditions if c.holds is False)
+        """The conditions that do not hold, but for those that only say how sharp a bound is."""
+        return failing_of(self.conditions)
 
     @property
     def conditions_text(self) -> str:

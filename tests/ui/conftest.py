@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QThread, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, QThread, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import Shiboken
@@ -62,6 +62,8 @@ class LeakGuard:
             for w in QApplication.topLevelWidgets()
             if _address(w) not in self._windows
         ]
+        if QApplication.mouseButtons() != Qt.MouseButton.NoButton:
+            found.append("a button of the mouse is still pressed")
         return found
 
     def _running_threads(self) -> list[threading.Thread]:

@@ -29,6 +29,8 @@ class Desk:
         self.widget = QWidget()
         self.map = MapWorkspace(self.session, self.service, self.controller, self.data)
         self.panel = DataPanel(self.session, self.data, self.map)
+        self.data.mapping_needed.connect(self.panel.ask_mapping)
+        self.data.import_asked.connect(self.panel.ask_import)
         row = QHBoxLayout(self.widget)
         row.addWidget(self.panel)
         row.addWidget(self.map, 1)

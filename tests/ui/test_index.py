@@ -95,6 +95,7 @@ def test_a_preset_of_the_study_in_front_opens_too(window, settled, qtbot) -> Non
     page.filters.words.setText("14×")
     layout = window.saved_layout()
     qtbot.mouseDClick(page.gallery.front, Qt.MouseButton.LeftButton)
+    qtbot.mouseRelease(window, Qt.MouseButton.LeftButton)  # the page is gone by then
     assert window.tabs.currentWidget() is window.workspaces["bounds"]
     assert window.saved_layout() == layout  # what is saved while docks are away has them
     settled(window)

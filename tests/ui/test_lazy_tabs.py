@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLineEdit, QPushButton, QTabWidget, QVBoxLayout, Q
 from explorer.figures.view_state import ViewState
 from explorer.ui.base.lazy_tabs import IdleTasks, LazyTabs, TabFactory
 from explorer.ui.base.startup_tuning import MAKE_AHEAD
+from explorer.ui.shell import main_window
 from tests.ui.small_map import SMALL_MAP
 
 made_ahead = pytest.mark.skipif(not MAKE_AHEAD, reason="PRIVACY_EXPLORER_NO_TUNING is set")
@@ -52,6 +53,20 @@ def test_a_plot_in_front_needs_no_map(open_window, settled, qtbot) -> None:
     assert settled(window).surfaces
     window.data_panel.show_report()
     window.data_panel.dialog("report").close()
+
+
+def test_columns_are_asked_for_before_there_is_a_map(
+    open_window, qtbot, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(main_window, "MAKE_AHEAD", False)
+    path = tmp_path / "mine.csv"
+    path.write_text("user,lat,lon\n" + "".join(f"{i},{i}.5,{i}.25\n" for i in range(20)))
+    window = open_window(study="amplification")
+    window.files.open_data(path, ask=True)
+    qtbot.waitUntil(lambda: "map" in window.workspaces)  # made for the question
+    dialog = window.data_panel.dialog("mapping")
+    qtbot.waitUntil(dialog.isVisible)
+    dialog.close()
 
 
 @pytest.mark.parametrize("study", ["heatmap", "amplification"])

@@ -274,7 +274,7 @@ def test_what_was_interrupted_is_given_back_or_goes_on(window, qtbot, tmp_path) 
 
     def buttons(text: str) -> list[QPushButton]:
         found = page.unfinished.findChildren(QPushButton)
-        return [b for b in found if b.text() == text and b.isVisible()]
+        return [b for b in found if b.text() == text and b.isVisible() and b.isEnabled()]
 
     qtbot.waitUntil(lambda: len(buttons("Give back")) == 2)
     buttons("Give back")[0].click()

@@ -199,6 +199,8 @@ def conditions_of(
 ) -> tuple[Condition, ...]:
     """Return an answer's conditions, but for those that only other curves need than these.
 
+    What these rest on is `of_guarantee` then.
+
     Parameters
     ----------
     conditions, series
@@ -207,4 +209,16 @@ def conditions_of(
     """
     of_curves = {key for s in series for key in s.assumes}
     needed = {key for s in shown for key in s.assumes}
-    return tuple(c for c in conditions if c.key not in of_curves or c.key in needed)
+    return tuple(
+        replace(c, of_guarantee=True) if c.key in needed else c
+        for c in conditions
+        if c.key in needed or c.key not in of_curves
+    )
+
+
+def failing_of(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+    """Return those of a number's own conditions (`conditions_of`) that it fails by.
+
+    One that is not `of_guarantee` says how sharp something is, and breaks nothing.
+    """
+    return tuple(c for c in conditions if c.holds is False and c.of_guarantee)

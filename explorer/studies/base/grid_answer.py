@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from explorer.privacy.core.bound import FloatArray, Grade, Reference, Role
-from explorer.studies.base.claims import conditions_of
+from explorer.studies.base.claims import conditions_of, failing_of
 from explorer.studies.base.grid import Grid, GridAxis
 from explorer.studies.base.study import (
     Condition,
@@ -61,8 +61,7 @@ class Cell:
 
     def failing(self, shown: Iterable[Series]) -> tuple[Condition, ...]:
         """Return the conditions that do not hold, but for those of other curves than these."""
-        about = conditions_of(self.conditions, self.series, shown)
-        return tuple(c for c in about if c.holds is False)
+        return failing_of(conditions_of(self.conditions, self.series, shown))
 
     @property
     def simulates(self) -> bool:

@@ -128,7 +128,14 @@ def _answered(
     true = true_deltas_at(float(request["alpha"]), float(request["delta"]))
     labels = _labels(request, points, true[0])
     series = tuple(
-        series_from(key, labels[key], points, bound, note=_note(request, key, bound))
+        series_from(
+            key,
+            labels[key],
+            points,
+            bound,
+            note=_note(request, key, bound),
+            assumes=(text.PRINTED_PRIVATE,) * (key == "printed"),
+        )
         for key, bound in bounds.items()
     )
     readouts = [

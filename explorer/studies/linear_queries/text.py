@@ -52,6 +52,8 @@ SLOPE_LABELS = {
     "user": "range of answers, ℓ2 (user-level DP)",
 }
 DISAGREES = "the query differs on two items at distance 0: no noise can hide that, ℓ is infinite"
+PRINTED_PRIVATE = "printed_private"
+"""Key of what the printed width's errors rest on."""
 TOO_NARROW = "the textbook width's true δ is above δ there"
 JENSEN = "at most the root mean square error, by Jensen's inequality"
 OWN_NORM = "each in the norm of its own noise"
@@ -99,6 +101,7 @@ def conditions(
             printed <= delta,
             f"its true δ is {nearest(printed)}, asked is {nearest(delta)}",
             of_guarantee=False,
+            key=PRINTED_PRIVATE,
             short="Only printed Gaussian: width is private",
         ),
         Condition(

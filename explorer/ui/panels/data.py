@@ -91,8 +91,6 @@ class DataPanel(QWidget):
         data_controller.progress.connect(self.load_bar.show_progress)
         data_controller.busy_changed.connect(self._busy)
         data_controller.loaded.connect(self._loaded)
-        data_controller.mapping_needed.connect(self.ask_mapping)
-        data_controller.import_asked.connect(self.ask_import)
         workspace.result_shown.connect(self.sample.show_result)
         session.changed.connect(self._state_changed)
         self.plane.image_chosen.connect(lambda name: self._change(image=name))

@@ -91,7 +91,11 @@ class Launch(QObject):
         self._service: StudyService | None = None
         self._opening: Opening | None = None
         if not (self._page and PAGE_FIRST):
-            self._build()
+            try:
+                self._build()
+            except Exception:
+                self._end_service()  # else its threads speak up while the interpreter ends
+                raise
         self.theme.apply_stylesheet()
 
     def run(self) -> int:
@@ -191,6 +195,9 @@ class Launch(QObject):
     def _leave(self, behind: IdleTasks) -> None:
         """Make nothing behind a window that is gone."""
         behind.stop()
+        self._end_service()
+
+    def _end_service(self) -> None:
         if self._service is not None:
             self._service.close()
 

@@ -123,6 +123,9 @@ class MainWindow(WindowFrame):
         self.guarantee.review_asked.connect(self.output.review)
         self.data.progress.connect(self._loading)
         self.data.loaded.connect(self._loaded)
+        # Asked here: a file may be opened before there is a map, and its panel with it.
+        self.data.mapping_needed.connect(lambda request: self.data_panel.ask_mapping(request))
+        self.data.import_asked.connect(lambda request: self.data_panel.ask_import(request))
         self.data.failed.connect(lambda error: self.show_problem(explain(error, "data")))
         self.files.problem.connect(self.show_problem)
         self.keeper.save_failed.connect(lambda error: self.show_problem(explain(error, "session")))
