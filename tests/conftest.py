@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -43,10 +44,27 @@ def pytest_xdist_auto_num_workers() -> int:
     return min(4, (os.cpu_count() or 1) + 1)
 
 
-def pytest_configure() -> None:
-    """Let Ctrl+C reach the programs that tests start, also in a run in the background."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Let Ctrl+C reach programs that tests start, and let all processes share what is compiled."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # what a shell does to "… &"
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if not hasattr(config, "workerinput"):
+        _share_compiled(config)
+
+
+def _share_compiled(config: pytest.Config) -> None:
+    """Compile once a run, not once a process.
+
+    Hundreds of processes are started. Where the environment forbids to keep byte code (as that of
+    containers often does), each takes .7 s to compile our modules; each folder of caches would have
+    its own machine code, which takes 4 s.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+    if "NUMBA_CACHE_DIR" not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="compiled-")
+        os.environ["NUMBA_CACHE_DIR"] = folder.name
+        config.add_cleanup(folder.cleanup)
 
 
 @pytest.fixture
@@ -73,15 +91,24 @@ def _user_folders(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _warm_processes(_user_folders: None) -> Iterator[None]:
-    """Fork compute processes from one that has imported what they need, where systems can."""
+    """Fork what computes from a process that has imported what it needs, where systems can."""
     from explorer.engine.compute import process
-    from tests.warm_processes import WarmContext
+    from tests.warm_processes import LokyProcess, WarmContext, WarmWorker
 
     with pytest.MonkeyPatch.context() as patch:
         if "forkserver" in multiprocessing.get_all_start_methods():
             warm = WarmContext()
             patch.setattr(process, "multiprocessing", SimpleNamespace(get_context=lambda _: warm))
+            patch.setattr(LokyProcess, "_Popen", staticmethod(WarmWorker))
         yield
+
+
+@pytest.fixture
+def fresh_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start worker processes as the program does."""
+    from tests.warm_processes import FRESH_WORKER, LokyProcess
+
+    monkeypatch.setattr(LokyProcess, "_Popen", staticmethod(FRESH_WORKER))
 
 
 @pytest.fixture(scope="session")

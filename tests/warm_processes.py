@@ -1,8 +1,9 @@
-"""Compute processes that are forked from one that has imported what they need.
+"""Processes that compute, forked from one that has imported what they need.
 
-The program starts them fresh, which takes two seconds of imports each; forked, tests of windows
-take a third less of the processor. What they do, and how they are talked to, stays the same;
-`tests/engine/test_survivors.py` and the programs that tests start go the whole way.
+The program starts them fresh, which takes two seconds of imports each, and one more to load
+compiled code; forked, tests of windows and commands take a third less of the processor. What they
+do, and how they are talked to, stays the same; `tests/engine/test_survivors.py`, the tests of
+workers (`fresh_workers`) and the programs that tests start go the whole way.
 """
 
 from __future__ import annotations
@@ -12,9 +13,13 @@ import os
 from collections.abc import Callable
 from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext
+from multiprocessing.popen_forkserver import Popen
 from typing import Any
 
+from loky.backend.process import LokyProcess
+
 PRELOADED = "tests.warm_processes_preload"
+FRESH_WORKER = LokyProcess._Popen
 
 
 class WarmContext:
@@ -35,6 +40,15 @@ class WarmContext:
         return self._context.Process(target=_run, args=given, name=name)
 
 
+class WarmWorker(Popen):
+    """Starts a process of loky's pools."""
+
+    def _launch(self, process_obj: Any) -> None:
+        given = ({**os.environ, **process_obj.env}, process_obj._target, process_obj._args)
+        process_obj._target, process_obj._args = _run, given
+        super()._launch(process_obj)
+
+
 class _Environment:
     """Is a dictionary of this process' environment when it is sent to another."""
 
@@ -43,6 +57,8 @@ class _Environment:
 
 
 def _run(environment: dict[str, str], target: Callable[..., None], args: tuple[Any, ...]) -> None:
+    # It was forked from the server that it asks for workers of its own: not to start another.
+    forkserver._forkserver.ensure_running = lambda: None  # type: ignore[method-assign]
     os.environ.clear()
     os.environ.update(environment)
     target(*args)

@@ -5,12 +5,19 @@ import os
 
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
+import numpy as np
+from loky.backend.process import LokyProcess
+
 import explorer.engine.compute.server  # noqa: F401
 from explorer.privacy.heatmaps.pyramid.row_pass import compile_pass
+from explorer.privacy.transport.grid import grid_emd
 from explorer.studies.registry import cards, get_study
+from tests.warm_processes import WarmWorker
 
+LokyProcess._Popen = staticmethod(WarmWorker)
 for card in cards():
     get_study(card.id)
 compile_pass()
+grid_emd(np.eye(16), np.full((16, 16), 1 / 16))
 gc.collect()
 gc.freeze()

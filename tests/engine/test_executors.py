@@ -34,6 +34,8 @@ from tests.engine import jobs
 from tests.engine.test_survivors import alive
 from tests.waiting import time_limit, wait_until
 
+pytestmark = pytest.mark.usefixtures("fresh_workers")
+
 
 def never() -> None:
     return None

@@ -17,6 +17,8 @@ from explorer.studies.base.study import Cancelled, NoWorker
 from tests.engine import jobs
 from tests.waiting import time_limit
 
+pytestmark = pytest.mark.usefixtures("fresh_workers")
+
 
 def never() -> None:
     return None

@@ -175,7 +175,16 @@ def open_window(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     opened: list[Launch] = []
 
+    def delete_closed() -> None:
+        """Delete now what is closed: a style sheet is looked through by every widget there is."""
+        QApplication.processEvents()  # what was on its way to it is closed, too
+        for launch in [launch for launch in opened if not launch.window.isVisible()]:
+            opened.remove(launch)
+            launch.window.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
     def open_one(**options: Any) -> MainWindow:
+        delete_closed()
         options = {"theme": "light", "start_page": False, **options}
         launch = Launch(WindowOptions(**options), ["test"])
         opened.append(launch)
@@ -185,10 +194,9 @@ def open_window(
         return launch.window
 
     yield open_one
-    while opened:
-        window = opened.pop().window
-        window.close()
-        window.deleteLater()
+    for launch in reversed(opened):
+        launch.window.close()
+    delete_closed()
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ def find(window, qtbot):
         return palette
 
     yield ask
-    if window.menus.finder.palette is not None:
+    if shiboken6.isValid(window) and window.menus.finder.palette is not None:
         window.menus.finder.palette.hide()
 
 

@@ -35,7 +35,7 @@ def worker_environment() -> dict[str, str]:
     frame took twice as long). Compiled code is kept between sessions.
     """
     return {
-        "NUMBA_CACHE_DIR": str(cache_folder() / "compiled"),
+        "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR", str(cache_folder() / "compiled")),
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "QT_QPA_PLATFORM": os.environ.get("QT_QPA_PLATFORM", "offscreen"),
