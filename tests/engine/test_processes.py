@@ -31,7 +31,10 @@ def worker() -> Iterator[EmbeddedExecutor]:
     worker.close()
 
 
-def test_answers_errors_and_death_in_one_life(worker: EmbeddedExecutor) -> None:
+def test_answers_errors_and_death_in_one_life(
+    worker: EmbeddedExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR")  # which all tests share
     assert worker.call(jobs.add, (2, 3), never) == 5
     assert "privacy-explorer" in worker.call(jobs.cache_folder, (), never)
     with pytest.raises(ValueError, match="told so"):

@@ -88,6 +88,11 @@ class Workspace(QWidget):
     def apply_view_state(self, view: ViewState) -> None:
         """Look at what is shown in this way."""
 
+    @property
+    def unread(self) -> bool:
+        """Whether it shows a file about which nothing is answered yet."""
+        return False
+
     def why_no_export(self) -> str:
         """Return why nothing of this can be exported or copied now; empty if it can."""
         result = self.current_result

@@ -134,9 +134,14 @@ class MapWorkspace(Workspace):
         """Return the actions for the View menu; separators are where groups end."""
         return list(self._view_actions)
 
+    @property
+    def unread(self) -> bool:
+        """Whether the early picture of a file is in front."""
+        return self.first_look.picture is not None
+
     def why_no_export(self) -> str:
         """Return why nothing of the map can be exported now; empty if it can."""
-        return super().why_no_export() if self.first_look.picture is None else UNREAD
+        return UNREAD if self.unread else super().why_no_export()
 
     def view_state(self) -> ViewState:
         """Return how the map is looked at, for exports and the saved session."""

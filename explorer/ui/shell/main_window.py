@@ -301,7 +301,8 @@ class MainWindow(WindowFrame):
         self.answer_state.setText(
             f"{words} · {duration_words(elapsed_ms)}" + ("" if result.complete else "…")
         )
-        self._show_beside(result)
+        if not self.workspace.unread:  # it is about the file before
+            self._show_beside(result)
         self.menus.update()
         self.answered.emit(result)
 
