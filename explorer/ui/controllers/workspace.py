@@ -14,6 +14,8 @@ from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Request, Result
 from explorer.ui.controllers.workspace_host import WorkspaceHost
 
+UNREAD = "A picture of a part of the file is never exported: wait until every row is read."
+
 
 @dataclass(frozen=True)
 class Exported:
@@ -95,6 +97,8 @@ class Workspace(QWidget):
 
     def why_no_export(self) -> str:
         """Return why nothing of this can be exported or copied now; empty if it can."""
+        if self.unread:
+            return UNREAD
         result = self.current_result
         return EARLY if result is not None and result.early else ""
 

@@ -29,7 +29,7 @@ from explorer.ui.map.beside import Beside
 from explorer.ui.map.cells import on_earth, overlap
 from explorer.ui.map.contributions import Contributions
 from explorer.ui.map.dots import Dots
-from explorer.ui.map.first_look.stack import HINT, UNREAD, FirstLookStack
+from explorer.ui.map.first_look.stack import HINT, FirstLookStack
 from explorer.ui.map.lines import prepare_tiles
 from explorer.ui.map.metrics import MetricsStrip
 from explorer.ui.map.pane import KEY_ZOOM
@@ -138,10 +138,6 @@ class MapWorkspace(Workspace):
     def unread(self) -> bool:
         """Whether the early picture of a file is in front."""
         return self.first_look.picture is not None
-
-    def why_no_export(self) -> str:
-        """Return why nothing of the map can be exported now; empty if it can."""
-        return UNREAD if self.unread else super().why_no_export()
 
     def view_state(self) -> ViewState:
         """Return how the map is looked at, for exports and the saved session."""

@@ -18,7 +18,6 @@ from explorer.ui.map.slot import Slot
 
 HINT = "Open check-ins with File ▸ Open check-ins…, or drop a file here."
 REST = "The private map comes once every row is read."
-UNREAD = "A picture of a part of the file is never exported: wait until every row is read."
 
 
 class FirstLookStack(QStackedWidget):
