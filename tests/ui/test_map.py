@@ -353,6 +353,21 @@ def test_both_panes_follow_a_region_that_is_dragged(desk: Desk, qtbot) -> None:
     assert desk.region == first
 
 
+def test_a_region_stays_where_it_was_dragged_though_the_map_moves_before_the_release(
+    desk: Desk, qtbot
+) -> None:
+    desk.map.region_action.trigger()
+    pane = desk.map.panes.panes["private"]
+    moves = drag_region(pane, QPointF(4.0, -9.0), 3)
+    for _ in range(3):
+        next(moves)
+    dragged = desk.region
+    desk.widget.resize(desk.widget.width(), desk.widget.height() - 60)
+    qtbot.turns()
+    next(moves)
+    assert desk.region == dragged
+
+
 def test_the_box_of_a_drag_covers_no_colour_unless_it_is_refused(qapp) -> None:
     for refused in (False, True):
         picture = QImage(60, 60, QImage.Format.Format_RGB32)

@@ -372,19 +372,19 @@ class MapPane(pg.GraphicsView):
 
     def drag(self, event: Any) -> None:
         """Pan, or draw, move or pull the region."""
-        position, start = event.scenePos(), event.buttonDownScenePos()
+        position, start, last = event.scenePos(), event.buttonDownScenePos(), event.lastScenePos()
         if not self._editing or event.button() == Qt.MouseButton.MiddleButton:
-            last = event.lastScenePos()
             self._camera.pan(position.x() - last.x(), position.y() - last.y())
             return
         if event.isStart():
             before = self._region.box if self._region is not None else None
-            pixels = self._pixels(before) if before is not None else None
-            self._grip = grip_at(pixels, start.x(), start.y())
+            self._grip = grip_at(before and self._pixels(before), start.x(), start.y())
             # The region follows the drag: what is moved is where it was at the beginning.
             self._held = before, self.to_degrees(start.x(), start.y())
         before, begun = self._held
         box = dragged_box(before, self._grip, begun, self.to_degrees(position.x(), position.y()))
+        if event.isFinish() and self._band is not None and position == last:
+            box = self._band  # the map may have moved below a pointer that was kept still
         pixels = self._pixels(box)
         large = pixels.right - pixels.left >= SMALLEST and pixels.bottom - pixels.top >= SMALLEST
         self.viewport().update()
