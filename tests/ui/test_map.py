@@ -368,6 +368,18 @@ def test_a_region_stays_where_it_was_dragged_though_the_map_moves_before_the_rel
     assert desk.region == dragged
 
 
+def test_the_maps_keep_still_while_the_answer_comes(desk: Desk, qtbot) -> None:
+    desk.measured()
+    answer = desk.map.answer
+    assert answer.badge.isVisible()
+    pane = desk.map.panes.panes["private"]
+    size = pane.size()
+    answer.show_computing()
+    qtbot.turns()
+    assert not answer.badge.isVisible()
+    assert pane.size() == size
+
+
 def test_the_box_of_a_drag_covers_no_colour_unless_it_is_refused(qapp) -> None:
     for refused in (False, True):
         picture = QImage(60, 60, QImage.Format.Format_RGB32)

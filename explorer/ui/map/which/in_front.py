@@ -10,7 +10,7 @@ from explorer.ui.curves.answer_strip import AnswerStrip
 from explorer.ui.map.which.toggle import WhichToggle
 
 LINES = 2
-"""Of the answer at least: maps are not to move with its words."""
+"""Of the answer at least: the maps keep still while its words come, as does the badge's place."""
 
 
 class MapAnswer(AnswerStrip):
@@ -25,6 +25,9 @@ class MapAnswer(AnswerStrip):
         self._drawn: Result | None = None
         self._of_which = False
         self.text.setMinimumHeight(LINES * self.text.fontMetrics().lineSpacing() + 2)
+        policy = self.badge.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.badge.setSizePolicy(policy)
         which.spoke.connect(self._say)
         self.clear()
 
