@@ -26,6 +26,7 @@ from explorer.release.plan import checked_plan
 from explorer.release.rows.reading import read_file
 from explorer.release.simulations import PROTOCOLS
 from explorer.release.wire import canonical
+from explorer.studies.heatmap.mechanisms import MECHANISMS as MAPS
 from explorer.studies.registry import cards, get_study
 from explorer.ui.release.desk import Result
 from explorer.ui.release.files import CERTIFICATES, EXPORTS, certified, exported
@@ -267,7 +268,8 @@ def test_what_is_only_simulated_is_written_as_a_stamped_plan_and_nothing_else(
 
 def test_studies_name_simulations_that_there_are() -> None:
     named = {get_study(card.id).simulated for card in cards()} - {""}
-    assert "local.frequency/1" in named
+    named |= {mechanism.simulated for mechanism in MAPS.values()} - {""}
+    assert {"local.frequency/1", "shuffle.pyramid/1"} <= named
     assert named <= set(PROTOCOLS)
     assert not set(PROTOCOLS) & set(MECHANISMS)
 

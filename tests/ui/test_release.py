@@ -222,7 +222,7 @@ def test_a_local_protocol_in_front_is_saved_as_a_simulation(
 
     def offered() -> list[QPushButton]:
         buttons = page.unfinished.findChildren(QPushButton)
-        return [b for b in buttons if "simulation" in b.text() and b.isVisible()]
+        return [b for b in buttons if "simulation" in b.text() and b.isVisible() and b.isEnabled()]
 
     qtbot.waitUntil(lambda: len(offered()) == 1)
     (button,) = offered()
@@ -237,6 +237,18 @@ def test_a_local_protocol_in_front_is_saved_as_a_simulation(
     window.show_study("heatmap")
     window.show_tool("release")
     qtbot.waitUntil(lambda: not page.unfinished.isVisible())
+    window.show_study("heatmap")
+    window.session.set_value("mechanism", "shuffled-pyramid", "heatmap")
+    window.show_tool("release")
+    qtbot.waitUntil(lambda: len(offered()) == 1)
+    (button,) = offered()
+    assert "Shuffled pyramid, Appendix F" in button.accessibleName()
+    assert "release the central heatmap (heatmap.adaptive/1)" in button.accessibleName()
+    button.click()
+    written = json.loads(saved.read_text())
+    assert written["mechanism"]["id"] == "shuffle.pyramid/1"
+    assert written["mechanism"]["parameters"]["B"] == "256"
+    assert "rho" not in written["mechanism"]["parameters"]
 
 
 def test_the_ledger_has_a_window_of_its_own(window, qtbot, tmp_path) -> None:

@@ -314,6 +314,10 @@ class Study(ABC):
         """Return what is recommended in place of what is asked, by public numbers alone."""
         return None
 
+    def simulation_id(self, values: Mapping[str, Value]) -> str:
+        """Return the release id of what is only simulated with these values; else nothing."""
+        return self.simulated
+
     def used_values(self, values: Mapping[str, Value]) -> Mapping[str, Value]:
         """Return values as they are used, where one limits another: what is written beside results.
 

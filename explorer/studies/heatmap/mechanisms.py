@@ -151,6 +151,9 @@ class Mechanism:
     release : str or None
         Id of what releases it with exact noise; None where nothing does. What is drawn here is a
         demonstration either way.
+    simulated : str
+        Id of what is planned in its place, and stamped so, where every user would have to draw the
+        noise themselves; else empty.
     """
 
     key: str
@@ -174,6 +177,7 @@ class Mechanism:
     compared: bool = False
     proved: str = ""
     release: str | None = None
+    simulated: str = ""
 
     @property
     def comparable(self) -> bool:
@@ -296,6 +300,7 @@ MECHANISMS: dict[str, Mechanism] = {
             replacement=_SHUFFLED + "replacement", conditions=_SHUFFLED + "conditions",
             of_settings=_SHUFFLED + "of_settings",
             neighbouring="replace", ideal="whole-number", notes=(SIMULATED,),
+            simulated="shuffle.pyramid/1",
         ),
         Mechanism(
             "shuffled-cells", "Shuffled histogram (Balcer–Cheu)", "shuffled histogram",
@@ -305,6 +310,7 @@ MECHANISMS: dict[str, Mechanism] = {
             conditions=_SHUFFLED_CELLS + "conditions",
             of_settings=_SHUFFLED_CELLS + "of_settings", neighbouring="replace",
             weight=COUNTS_ONCE, ideal="whole-number", notes=(SIMULATED, ONE_CELL_EACH),
+            simulated="shuffle.histogram/1",
         ),
         Mechanism(
             "planar-laplace", "Noisy points (metric DP)", "noisy points",

@@ -10,7 +10,7 @@ from explorer.privacy.heatmaps.pyramid.morton import level_of
 from explorer.studies.base.study import Advice, Context, Face, Request, Result, Study, Value
 from explorer.studies.heatmap.answering.headline import of_draw
 from explorer.studies.heatmap.help import PAGE, PRESETS
-from explorer.studies.heatmap.mechanisms import REFERENCES
+from explorer.studies.heatmap.mechanisms import MECHANISMS, REFERENCES
 from explorer.studies.heatmap.parameters import PARAMETERS
 from explorer.studies.heatmap.public import public_result
 from explorer.studies.heatmap.recommendation import recommended
@@ -30,6 +30,10 @@ class HeatmapStudy(Study):
     def advice(self, request: Request) -> Advice:
         """Return which mechanism to take."""
         return recommended(request)
+
+    def simulation_id(self, values: Mapping[str, Value]) -> str:
+        """Return the release id of a mechanism that users would have to run themselves."""
+        return MECHANISMS[str(values["mechanism"])].simulated
 
     def used_values(self, values: Mapping[str, Value]) -> Mapping[str, Value]:
         """Return the values with q and L as the adaptive quadtree clips them to the map's own ℓ."""

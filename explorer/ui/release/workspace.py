@@ -32,6 +32,7 @@ from explorer.release.places import default_ledger, default_settings
 from explorer.release.plan import Plan
 from explorer.release.simulations import PROTOCOLS, STAMP, stamped
 from explorer.release.words import price_text, sentence
+from explorer.studies.base.study import relevant
 from explorer.studies.registry import cards, get_study
 from explorer.ui.base.errors import Problem
 from explorer.ui.base.theme import Theme
@@ -363,8 +364,7 @@ class ReleaseWorkspace(Workspace):
     def _show_unfinished(self) -> None:
         """Offer what was interrupted: prepared ones go on or are given back."""
         rows: list[tuple[str, list[Offer]]] = []
-        protocol = PROTOCOLS.get(get_study(self._session.state.study).simulated)
-        if protocol is not None:
+        if protocol := PROTOCOLS.get(self._in_front()[0]):
             said = f"{protocol.label}, in front: {STAMP}. {protocol.sentence}"
             rows.append((said, [("Save it as a simulation…", self._save_simulation)]))
         front = self.result.result if self._made("result") else None
@@ -375,10 +375,14 @@ class ReleaseWorkspace(Workspace):
 
     def _save_simulation(self) -> None:
         """Write what is in front as a plan that is no release, and says so."""
-        study = get_study(self._session.state.study)
-        asked = self._session.state.request_of(study.id)
-        values = {p.key: str(asked[p.key]) for p in study.parameters}
-        self._save(stamped(study.simulated, values, None, {}), "PLAN.simulation.json")
+        self._save(stamped(*self._in_front(), None, {}), "PLAN.simulation.json")
+
+    def _in_front(self) -> tuple[str, dict[str, str]]:
+        """Return the id of the simulation in front, if it is one, and its parameters."""
+        asked = self._session.state.request
+        study, values = get_study(asked.study), dict(asked.values)
+        read = (p.key for p in study.parameters if relevant(p, values, asked.quantity))
+        return study.simulation_id(values), {key: str(values[key]) for key in read}
 
     def _unfinished_row(self, release: Release) -> tuple[str, list[Offer]]:
         said = f"{UNFINISHED[release.state]}: {release.mechanism}, ε {rounded_up(release.epsilon)}"
