@@ -370,3 +370,15 @@ def test_a_certified_interval_holds_the_distance_in_fractions(cells: int, step: 
     assert Fraction(whole.lower) <= exact <= Fraction(whole.upper)
     merged = block_interval(p, q, step, step, blocks=16)
     assert Fraction(merged.lower) <= exact <= Fraction(merged.upper)
+
+
+@given(
+    st.lists(st.floats(-1e300, 1e300, allow_subnormal=False), min_size=1, max_size=70),
+    st.integers(1, 3),
+)
+def test_sums_are_rounded_once(cells: list[float], times: int) -> None:
+    """What cancels leaves what is left, as with `math.fsum`."""
+    for given_cells in (cells, [*cells, *(-x for x in cells[1:])]):
+        array = np.array(given_cells * times) / 1e6  # no sum on the way overflows
+        exact, sizes = math.fsum(array), math.fsum(np.abs(array))
+        assert abs(grid._sum(array) - exact) <= math.ulp(exact) + 2.0**-90 * sizes

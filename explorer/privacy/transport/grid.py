@@ -197,7 +197,7 @@ def block_interval(
     upper = min(carried, solved.upper + inside) * (1 + 64 * _EPS) + rounding
     lower = max(
         _sum(terms) - 64 * _EPS * float(np.abs(terms).sum()) - rounding,
-        marginal_bound(p, q, step_x, step_y) * (1 - 64 * _EPS) - rounding,
+        _marginals(p - q, step_x, step_y) * (1 - 64 * _EPS) - rounding,
         0.0,
     )
     return EmdInterval(lower=min(lower, upper), upper=upper, block_emd=solved.value)
@@ -212,7 +212,10 @@ def marginal_bound(
     transport of the marginal on the line. Closed form; parameters as in `grid_emd`.
     """
     p, q, step_x, step_y = _checked(p, q, step_x, step_y)
-    difference = p - q
+    return _marginals(p - q, step_x, step_y)
+
+
+def _marginals(difference: FloatArray, step_x: float, step_y: float) -> float:
     columns = np.cumsum(difference.sum(axis=0))[:-1]
     rows = np.cumsum(difference.sum(axis=1))[:-1]
     return float(step_x * np.abs(columns).sum() + step_y * np.abs(rows).sum())
@@ -262,8 +265,21 @@ def line_emd(positions: ArrayLike, p: ArrayLike, q: ArrayLike) -> float:
 
 
 def _sum(grid: FloatArray) -> float:
-    """Return the correctly rounded sum of all cells."""
-    return math.fsum(grid.ravel().tolist())
+    """Return the sum of all cells, rounded once: off by an ulp, and by 2⁻⁹⁰ of Σ|cell|, at most.
+
+    Halves are added, and beside them what every addition rounds away (Knuth's TwoSum). `math.fsum`
+    takes four times as long, which was a third of `block_interval`'s time at 256² and two thirds at
+    2048².
+    """
+    total, lost = grid.ravel(), np.zeros(grid.size)
+    while total.size > 1:
+        if total.size % 2:
+            total, lost = np.append(total, 0.0), np.append(lost, 0.0)
+        (a, b), (c, d) = total.reshape(2, -1), lost.reshape(2, -1)
+        total = a + b
+        back = total - a
+        lost = c + d + ((a - (total - back)) + (b - back))
+    return float(total[0] + lost[0])
 
 
 def _missing(small: FloatArray, large: FloatArray) -> tuple[tuple[int, int], tuple[int, int]]:
