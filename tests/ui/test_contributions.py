@@ -112,6 +112,22 @@ def test_it_is_grey_while_another_answer_is_computed_and_empty_without_data(desk
     assert view.sentence.text() == ""
 
 
+def test_the_number_of_users_keeps_its_place_under_an_early_look(desk: Desk, qtbot) -> None:
+    """The tools above the maps would take another row, and the maps move below the pointer."""
+    result, users = desk.answered(), desk.map.users
+    said, width = users.label.text(), users.label.width()
+    assert said.startswith("All ")
+    without = tuple(item for item in result.readouts if not item.key.startswith("users_"))
+    users.show_result(replace(result, readouts=without, early=True))
+    users.follow(desk.session.state.selection)
+    qtbot.turns()
+    assert users.label.isVisible()
+    assert (users.label.text(), users.label.width()) == (said, width)
+    assert not users.label.isEnabled()  # grey: of the picture before
+    users.show_result(result)
+    assert users.label.isEnabled()
+
+
 def test_it_gives_way_to_which_epsilon_and_back(desk: Desk) -> None:
     view = filled(desk)
     desk.map.which.action.setChecked(True)

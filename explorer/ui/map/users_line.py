@@ -10,6 +10,8 @@ from explorer.ui.base.styled import tool_button
 
 COUNTED = "Counted from the check-ins: for the curator only, and in no export without the true map."
 
+COUNTS = ("users_used", "users_in_region", "users_in_file")
+"""Readouts of how many are in the picture, could be in it, and are in the file."""
 
 CONTRIBUTE = "What users contribute"
 OPENS = f"{CONTRIBUTE}: how many check-ins, in how many cells (U)."
@@ -55,10 +57,13 @@ class UsersLine(QWidget):
     def show_result(self, result: Result) -> None:
         """Show how many users are in the picture."""
         try:
-            used, there = (result.readout(k).value for k in ("users_used", "users_in_region"))
+            used, there, known = (result.readout(key).value for key in COUNTS)
         except KeyError:
-            self.label.setText("")
+            if not result.early:
+                self.label.setText("")
+            self.label.setEnabled(False)  # in grey: of the picture before
             return
+        self.label.setEnabled(True)
         selection = result.request.selection
         sampled = selection is not None and selection.sampled
         users = "user" if there == 1 else "users"
@@ -71,3 +76,9 @@ class UsersLine(QWidget):
         if font.bold() != sampled:
             font.setBold(sampled)
             self.label.setFont(font)
+        # Room for all users of the file: the maps are not to move while a region is dragged.
+        metrics = self.label.fontMetrics()
+        more = metrics.horizontalAdvance(
+            f"All {known or there:,.0f} users"
+        ) - metrics.horizontalAdvance(text)
+        self.label.setMinimumWidth(0 if sampled else self.label.sizeHint().width() + max(more, 0))
