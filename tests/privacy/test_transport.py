@@ -382,3 +382,10 @@ def test_sums_are_rounded_once(cells: list[float], times: int) -> None:
         array = np.array(given_cells * times) / 1e6  # no sum on the way overflows
         exact, sizes = math.fsum(array), math.fsum(np.abs(array))
         assert abs(grid._sum(array) - exact) <= math.ulp(exact) + 2.0**-90 * sizes
+
+
+@pytest.mark.parametrize("name", ["p", "q"])
+def test_masses_whose_sum_no_float_holds_are_refused(name: str) -> None:
+    masses = {"p": np.ones((2, 2)), "q": np.ones((2, 2)), name: np.full((2, 2), 1e308)}
+    with pytest.raises(ValueError, match=f"^{name}: its sum is larger than a float can be"):
+        grid_emd(**masses)

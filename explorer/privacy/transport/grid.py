@@ -294,7 +294,11 @@ def _masses(p: ArrayLike, q: ArrayLike) -> tuple[FloatArray, FloatArray]:
     for name, mass in (("p", a), ("q", b)):
         if mass.size == 0 or not np.isfinite(mass).all() or (mass < 0).any():
             raise ValueError(f"{name}: masses must be finite, at least 0 and at least one")
-    sum_a, sum_b = _sum(a), _sum(b)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sum_a, sum_b = _sum(a), _sum(b)
+    for name, total in (("p", sum_a), ("q", sum_b)):
+        if not math.isfinite(total):
+            raise ValueError(f"{name}: its sum is larger than a float can be")
     if abs(sum_a - sum_b) > 1e-9 * max(sum_a, sum_b):
         raise ValueError(f"q: its sum {sum_b!r} must be that of p, {sum_a!r}")
     return a, (b * (sum_a / sum_b) if sum_b > 0 else b)

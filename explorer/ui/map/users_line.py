@@ -78,7 +78,6 @@ class UsersLine(QWidget):
             self.label.setFont(font)
         # Room for all users of the file: the maps are not to move while a region is dragged.
         metrics = self.label.fontMetrics()
-        more = metrics.horizontalAdvance(
-            f"All {known or there:,.0f} users"
-        ) - metrics.horizontalAdvance(text)
-        self.label.setMinimumWidth(0 if sampled else self.label.sizeHint().width() + max(more, 0))
+        widest = f"All {known or there:,.0f} users"
+        more = metrics.horizontalAdvance(widest) - metrics.horizontalAdvance(text)
+        self.label.setMinimumWidth(0 if sampled else self.label.sizeHint().width() + more)

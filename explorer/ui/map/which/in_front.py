@@ -10,7 +10,7 @@ from explorer.ui.curves.answer_strip import AnswerStrip
 from explorer.ui.map.which.toggle import WhichToggle
 
 LINES = 2
-"""Of the answer at least: the maps keep still while its words come, as does the badge's place."""
+"""Of the answer at least; its badge keeps its place too: maps are not to move with its words."""
 
 
 class MapAnswer(AnswerStrip):
