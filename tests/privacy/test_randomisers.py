@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from explorer.privacy.randomisers import blanket, crowd, tables
+from explorer.privacy.randomisers.known import known_table, worst_delta, worst_epsilon
 from explorer.privacy.shuffle_rdp import clone_epsilon, three_symbol_epsilon
 from explorer.privacy.shuffle_rdp.two_level import TwoLevelRounds, two_level_loss
 from explorer.privacy.shuffling.clones import shuffled_delta, shuffled_epsilon
+from explorer.studies.base.parameters import table_rows
 
 
 def _random_tables():
@@ -190,7 +192,7 @@ def test_a_message_that_hides_in_no_crowd_is_paid_in_full() -> None:
     assert tables.local_epsilon(table) == math.inf
     assert tables.table_variation_ratio(table, 0, 1) is None
     law = tables.table_blanket(table, 1, 0)
-    assert law.most == math.inf
+    assert (law.most, law.never) == (0.0, 0.1)
     assert crowd.Crowd(law, 100_000).delta(1.0) == pytest.approx(0.1, abs=1e-6)
     assert crowd.Crowd(law, 100_000).epsilon(0.05) == math.inf
     assert crowd.Crowd(law, 100_000).epsilon(0.1001) < 0.1
@@ -268,3 +270,61 @@ def test_few_rounds_of_few_messages_stay_above_the_product_of_the_exact_pair() -
         rounds = TwoLevelRounds(eps0, theta, 2, 2)
         assert rounds.epsilon(exact, 2).value >= eps * (1 - 1e-9)
         assert exact * (1 - 1e-9) <= rounds.delta(eps, 2).value <= 1.2 * exact
+
+
+def _tiny_tables():
+    """Yield random tables with tiny, zero and equal entries, and a number of messages."""
+    rng = np.random.default_rng(41)
+    for _ in range(60):
+        inputs, outputs = int(rng.integers(2, 4)), int(rng.integers(2, 4))
+        raw = rng.dirichlet(np.ones(outputs) * rng.choice([0.1, 0.5, 1.0]), size=inputs)
+        raw *= 10.0 ** -rng.choice([0, 0, 0, 3, 6, 9, 12], size=raw.shape)
+        if rng.random() < 0.3:
+            raw[rng.integers(inputs), rng.integers(outputs)] = 0.0
+        if rng.random() < 0.3:
+            raw[-1] = raw[0]
+        raw[:, 0] += raw.sum(axis=1) <= 0
+        table = tables.checked_table(raw / raw.sum(axis=1, keepdims=True))
+        yield table, int(rng.integers(2, 6)), int(rng.integers(10, 60))
+
+
+def test_bounds_of_tables_with_tiny_zero_and_equal_entries_are_upper_bounds() -> None:
+    for table, few, many in _tiny_tables():
+        found, exact = known_table(table), tables.ExactCrowd(table, few)
+        for eps in (0.0, 0.3, 2.0, 30.0):
+            assert worst_delta(found.blankets, few, eps) >= exact.delta(eps) * (1 - 1e-9) - 1e-17
+            for law in found.blankets[:2]:
+                listed = crowd.Crowd(law, many)
+                assert listed._sums is not None
+                integral = crowd.Crowd(law, many)
+                integral._sums = None
+                # Rows of doubles add up to 1 within 1e-16, which is all that small values rest on.
+                assert integral.delta(eps) >= listed.delta(eps) * (1 - 1e-7) - 1e-18
+                assert integral.delta(eps) <= listed.delta(eps) * 8 + 1e-18
+
+
+@pytest.mark.parametrize(
+    ("rows", "n", "delta", "epsilon"),
+    [
+        ("0.0947 0.849 0.0563; 0.850999852 0.149 0.000000148", 40, 0.1, 0.5392),
+        ("1e-12 0.999 0.000999999999; 0.3 0.7 0", 500, 1e-3, 20.2391),
+        ("0.5453 1e-8 0.03669999 0.418; 0.001 0.339992 0.000008 0.659", 161, 1e-20, 14.7562),
+        # An output of probability 2e-14 that the other input never has.
+        ("1 0; 0.99999999999998 2e-14", 10, 1e-14, math.inf),
+    ],
+)
+def test_extreme_tables_have_the_epsilon_of_the_listed_sum(rows, n, delta, epsilon) -> None:
+    table = tables.checked_table(table_rows(rows, "table"))
+    assert worst_epsilon(known_table(table).blankets, n, delta) == pytest.approx(epsilon, rel=1e-4)
+
+
+def test_a_tiny_output_of_one_input_alone_is_not_lost() -> None:
+    table = tables.checked_table(table_rows("1 0; 0.99999999999998 2e-14", "table"))
+    assert worst_delta(known_table(table).blankets, 10, 1.0) == pytest.approx(2e-14, rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [1_000, 250_000])
+@pytest.mark.parametrize("eps0", [0.01, 1.0, 10.0, 50.0])
+def test_laplace_noise_has_a_bound_over_its_whole_range(eps0, n) -> None:
+    found = crowd.Crowd(blanket.laplace(eps0), n).epsilon(1e-6)
+    assert 0 < found <= eps0 * (1 + 1e-12)

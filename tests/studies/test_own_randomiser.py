@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from explorer.privacy.core.bound import Role
+from explorer.privacy.histograms import privacy_of_views
 from explorer.studies.base.claims import claimed
 from explorer.studies.base.numbers import nearest
+from explorer.studies.base.parameters import table_rows
+from explorer.studies.base.randomiser_table import _from_file
 from explorer.studies.base.study import default_sweep
 from explorer.studies.registry import get_study
+from explorer.studies.shuffled_histograms.tables import own_randomiser
 from tests.studies.checks import last
 from tests.studies.context import Context
 
@@ -35,6 +41,23 @@ def assert_order(series):
         first, second = (next(s for s in series if s.key == key) for key in (below, above))
         both = first.present & second.present
         assert np.all(first.y[both] <= second.y[both] * (1 + 1e-9) + 1e-300), (below, above)
+
+
+def test_fractions_are_entries_of_typed_tables_and_files(tmp_path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("a;b\n1/3;2/3\n0,75;1/4\n", encoding="utf-8")
+    assert table_rows("1/3 2/3; .75 1/4", "table") == ((1 / 3, 2 / 3), (0.75, 0.25))
+    assert _from_file(path, "table.csv", "auto").tolist() == [[1 / 3, 2 / 3], [0.75, 0.25]]
+    for wrong in ("1/0 1", "1/ 1", "/3 1", "1/2/3 1"):
+        with pytest.raises(ValueError, match="row 1, field 1"):
+            table_rows(wrong, "table")
+
+
+def test_a_tiny_entry_keeps_the_views_of_a_table_from_being_pure() -> None:
+    law = own_randomiser(np.array([[1.0, 0.0], [0.9999999999999, 1e-13]]))
+    assert law[1][(1,)] == Fraction(1, 10**13)
+    assert privacy_of_views(law, 3).shuffled == math.inf
+    assert own_randomiser(np.array([[1 / 3, 2 / 3], [0.5, 0.5]]))[0][(0,)] == Fraction(1, 3)
 
 
 @pytest.mark.parametrize("kind", KINDS)

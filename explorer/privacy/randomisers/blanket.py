@@ -29,10 +29,20 @@ VARIATION_RATIO = Reference(
     "Wang et al., arXiv 2304.05007", "variation-ratio parameters", "total variation and two ratios"
 )
 
+EXPONENT_MAX = 700.0
+"""Largest ε whose power e^ε is formed; no product with a probability overflows."""
 EPSILON_MAX = 50.0
 """Largest ε₀ of a family."""
 _CELLS = 24
 """Steps to which the Laplace law's ratio is spread."""
+
+
+def beyond(first: FloatArray, second: FloatArray, epsilon: float) -> FloatArray:
+    """Return P − e^ε·Q, by differences that keep small ones exact to rounding.
+
+    Above ε = 700, where e^ε overflows, an upper bound: its value there.
+    """
+    return (first - second) - math.expm1(min(epsilon, EXPONENT_MAX)) * second
 
 
 @dataclass(frozen=True)
@@ -51,41 +61,43 @@ class Blanket:
     second: FloatArray
     mass: FloatArray
 
-    def gains(self, epsilon: float) -> tuple[FloatArray, FloatArray]:
-        """Return the values of g that differ from 0 and their probabilities."""
-        hidden = self.mass > 0
-        p, q, m = self.first[hidden], self.second[hidden], self.mass[hidden]
-        return (p - math.exp(epsilon) * q) / m, m
-
     def bare(self, epsilon: float) -> float:
         """Return what messages that hide in no crowd add to δ."""
         bare = self.mass <= 0
-        away = self.first[bare] - math.exp(epsilon) * self.second[bare]
+        away = beyond(self.first[bare], self.second[bare], epsilon)
         return float(np.maximum(away, 0.0).sum())
 
     @property
     def most(self) -> float:
-        """The largest P/Q of a message, the ε beyond which nothing is left; may be infinite."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(self.first > 0, self.first / self.second, 0.0)
-        return math.log(max(float(ratio.max()), 1.0))
+        """The largest finite ln(P/Q), at least 0; at larger ε δ is `never`."""
+        both = (self.first > 0) & (self.second > 0)
+        ratio = np.log(self.first[both]) - np.log(self.second[both])
+        return max(float(ratio.max(initial=0.0)), 0.0)
+
+    @property
+    def never(self) -> float:
+        """Probability under P of the messages that Q never sends."""
+        return float(self.first[self.second <= 0].sum())
 
     def merged(self) -> Blanket:
-        """Return the same law with classes of equal ratios taken together."""
+        """Return the same law with classes of equal ratios taken together.
+
+        Ratios that differ in the last digit of a double are kept apart: entries of a table count as
+        they are given.
+        """
         keep = (self.first > 0) | (self.second > 0)
         hidden = keep & (self.mass > 0)
         p, q, m = self.first[hidden], self.second[hidden], self.mass[hidden]
-        keys = np.stack([np.round(p / m, 12), np.round(q / m, 12)])
-        _, first, which = np.unique(keys, axis=1, return_index=True, return_inverse=True)
-        which = which.ravel()
-        size = first.size
+        with np.errstate(over="ignore"):
+            keys = np.stack([p / m, q / m])
+        distinct, which = np.unique(keys, axis=1, return_inverse=True)
+        which, size = which.ravel(), distinct.shape[1]
         bare = keep & (self.mass <= 0)
-        # The ratios of one class are equal but for rounding: that of its first member is taken.
-        m_of = np.bincount(which, m, size)
         return Blanket(
-            np.append((p / m)[first] * m_of, self.first[bare]),
-            np.append((q / m)[first] * m_of, self.second[bare]),
-            np.append(m_of, self.mass[bare]),
+            *(
+                np.append(np.bincount(which, part[hidden], size), part[bare])
+                for part in (self.first, self.second, self.mass)
+            )
         )
 
 

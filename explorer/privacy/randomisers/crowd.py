@@ -5,6 +5,12 @@ along Re z = c > 0. A little Gaussian noise, independent of S, is added to it: (
 that raises the expectation, by some 1e-5 of ε, and makes the integrand fall at once. The trapezoid
 rule adds E[(S + jL)_+]e^{−cjL} for all j ≠ 0, L = 2π over its step: again only upwards. What is
 left out of it, and rounding, is bounded and added. Few messages are listed count by count.
+
+A value of g that is rare and large in comparison to the deviation of the sum makes the integral
+loose, since one tilt c does not suit both. The sum is then bounded without such values, by
+(a + b)_+ ≤ a_+ + b_+, where that is smaller: a positive one adds (P − e^ε·Q)(y), as if no other
+message could be y; a negative one is dropped. On random tables with entries down to 1e-12, δ was
+within 2 % of the listed sum in 99 of 100 cases; in the others it may be several times too large.
 """
 
 from __future__ import annotations
@@ -15,11 +21,16 @@ import numpy as np
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.randomisers.blanket import Blanket
+from explorer.privacy.randomisers.blanket import EXPONENT_MAX, Blanket, beyond
 
 FINE, COARSE = 4e-3, 2e-2
 """Deviation of the noise relative to that of the sum."""
-_LISTED = 8_000
+_LISTED = 50_000
+"""Combinations of counts up to which all of them are listed."""
+_RARE = 0.1
+"""Expected number of messages below which a value of g is rare."""
+_NODES = 2**17
+"""Most nodes of the trapezoid rule."""
 _UNIT = 2.0**-52
 _REACH = 8.6
 """Deviations at which a Gaussian's transform is left."""
@@ -53,24 +64,28 @@ class Crowd:
     def epsilon(self, delta: float, guess: float = 0.0) -> float:
         """Return an upper bound on the smallest ε ≥ 0 with δ(ε) ≤ δ.
 
-        Never more than the largest ln(P/Q), beyond which δ is 0; that may be infinite.
+        At most the largest finite ln(P/Q), beyond which δ no longer falls; infinite where messages
+        that P alone can send are likelier than δ.
         """
-        goal, most = math.log(delta), self.blanket.most
-        if math.isinf(most) and self.blanket.bare(700.0) > delta:
+        goal = math.log(delta)
+        most = self.blanket.most
+        if self.blanket.never > delta:
             return math.inf
         within = 1e-11 if self._sums else (1e-4 if self.blur >= COARSE else 1e-6)
         low, high = 0.0, most
         eps = min(guess or self._guess(goal), 0.999 * most)
-        for _ in range(60):
+        for _ in range(80):
             value, slope = self._bounded(eps)
             log_value = math.log(value) if value > 0 else -math.inf
             reached = log_value <= goal
             low, high = (low, eps) if reached else (eps, high)
-            step = (log_value - goal) * value / slope if slope > 0 else math.nan
-            if log_value < -1 and goal < -1 and slope > 0:
-                # √ln(1/δ) is all but linear in ε.
-                root = math.sqrt(-log_value)
-                step = 2 * root * (math.sqrt(-goal) - root) * value / slope
+            step = math.nan
+            if slope > 0 and math.isfinite(log_value):
+                step = (log_value - goal) * value / slope
+                if log_value < -1 and goal < -1:
+                    # √ln(1/δ) is all but linear in ε.
+                    root = math.sqrt(-log_value)
+                    step = 2 * root * (math.sqrt(-goal) - root) * value / slope
             if reached and (abs(step) <= within * eps or eps <= 1e-9 * most):
                 break
             # A little too far, so that the next value is on the safe side already.
@@ -78,7 +93,7 @@ class Crowd:
             if not low < eps < high:
                 if low == 0 and self._bounded(0.0)[0] <= delta:
                     return 0.0
-                eps = 0.5 * (low + high) if math.isfinite(high) else 2 * low
+                eps = 0.5 * (low + high)
             if high - low <= within * high:
                 break
         return high
@@ -92,46 +107,91 @@ class Crowd:
         return math.sqrt(apart) * max(math.sqrt(max(-2 * log_delta, 0.0)) - 1.5, 0.1)
 
     def _listed(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the probability of all counts of covered messages, and the sums of P/m and Q/m."""
+        """Return the probability of all counts of covered messages, and sums of (P−Q)/m and Q/m."""
         from scipy.special import gammaln
 
         b = self.blanket
         hidden = b.mass > 0
         left, log_p = np.array([self.n]), np.array([float(gammaln(self.n + 1))])
-        up, down = np.zeros(1), np.zeros(1)
+        gap, down = np.zeros(1), np.zeros(1)
         for p, q, m in zip(b.first[hidden], b.second[hidden], b.mass[hidden], strict=True):
             times = (left + 1).astype(int)
             which = np.repeat(np.arange(left.size), times)
             count = np.arange(which.size) - np.repeat(np.cumsum(times) - times, times)
             left = left[which] - count
             log_p = log_p[which] + count * math.log(m) - gammaln(count + 1)
-            up, down = up[which] + count * (p / m), down[which] + count * (q / m)
+            gap, down = gap[which] + count * ((p - q) / m), down[which] + count * (q / m)
         rest = max(1 - float(b.mass[hidden].sum()), 0.0)
         if rest > 1e-14:
             log_p = log_p + left * math.log(rest) - gammaln(left + 1)
         else:
             full = left == 0
-            log_p, up, down = log_p[full], up[full], down[full]
-        return np.exp(log_p), up, down
+            log_p, gap, down = log_p[full], gap[full], down[full]
+        return np.exp(log_p), gap, down
 
     def _bounded(self, epsilon: float) -> tuple[float, float]:
-        """Return an upper bound on δ at ε and about −dδ/dε."""
-        bare = self.blanket.bare(epsilon)
+        """Return an upper bound on δ at ε and an approximation of −dδ/dε."""
+        b, scale = self.blanket, math.exp(min(epsilon, EXPONENT_MAX))
         if self._sums:
-            chance, up, down = self._sums
-            scale = math.exp(epsilon)
-            away = up - scale * down
+            chance, gap, down = self._sums
+            away = gap - math.expm1(min(epsilon, EXPONENT_MAX)) * down
             gain = away > 0
             value = float(chance[gain] @ away[gain]) / self.n
             slope = scale * float(chance[gain] @ down[gain]) / self.n
-            return value * (1 + 1e-11) + bare, slope
-        gains, mass = self.blanket.gains(epsilon)
-        if not (gains > 0).any():
-            return bare, 0.0
-        value, slope = self._integral(gains, mass, epsilon)
-        return value + bare, slope
+            return value * (1 + 1e-11) + b.bare(epsilon), slope
+        # A message of less mass than this hides in no crowd: its ratios would overflow.
+        hidden = b.mass > 1e-250
+        p, q, m = b.first[hidden], b.second[hidden], b.mass[hidden]
+        away = beyond(p, q, epsilon)
+        bare = float(np.maximum(beyond(b.first, b.second, epsilon), 0.0)[~hidden].sum())
+        found = [
+            self._split(away, q * scale, m, bare, rare) for rare in self._rare_sets(away / m, m)
+        ]
+        return min(found)
 
-    def _integral(self, gains: FloatArray, mass: FloatArray, epsilon: float) -> tuple[float, float]:
+    def _rare_sets(self, gains: FloatArray, mass: FloatArray) -> list[FloatArray]:
+        """Return sets of classes, as masks, of which the sum may be bounded without.
+
+        The empty set, and those of classes that at most 10⁻⁴ or 0.1 messages are expected in:
+        the ones larger than four deviations of the sum of the others, and these with all positive
+        ones.
+        """
+        sets = [np.zeros(mass.size, bool)]
+        for most in (1e-4, _RARE):
+            few = self.n * mass <= most
+            spread = math.sqrt(self.n * float(mass[~few] @ gains[~few] ** 2))
+            large = few & (np.abs(gains) > 4 * spread)
+            for rare in (large, large | (few & (gains > 0))):
+                if not any((rare == other).all() for other in sets):
+                    sets.append(rare)
+        return sets
+
+    def _split(
+        self, away: FloatArray, falls: FloatArray, mass: FloatArray, bare: float, rare: FloatArray
+    ) -> tuple[float, float]:
+        """Return `_bounded` where the classes of a set hide in no crowd or are dropped.
+
+        Parameters
+        ----------
+        away, falls, mass : ndarray of float
+            P − e^ε·Q, e^ε·Q and m of the classes that hide.
+        bare : float
+            What the other classes add to δ.
+        rare : ndarray of bool
+            The set.
+        """
+        alone = rare & (away > 0)
+        value, slope = bare + float(away[alone].sum()), float(falls[alone].sum())
+        kept = ~rare
+        if (away[kept] > 0).any():
+            inner, inner_slope = self._integral(away[kept] / mass[kept], falls[kept], mass[kept])
+            value, slope = value + inner, slope + inner_slope
+        return value, slope
+
+    def _integral(
+        self, gains: FloatArray, falls: FloatArray, mass: FloatArray
+    ) -> tuple[float, float]:
+        """Return an upper bound on E[(Σ g_i)_+]/n and an approximation of its fall with ε."""
         n, unit = self.n, float(np.abs(gains).max())
         g = gains / unit
         c = self._saddle(g, mass)
@@ -142,13 +202,16 @@ class Crowd:
         mean = float(weight @ g)
         spread = math.sqrt(n * max(float(weight @ g**2) - mean**2, 0.0) + 1 / c**2)
         noise = self.blur * spread
-        step = 2 * math.pi / (10 * spread + 12 / c)
+        step = 2 * math.pi / (10 * spread + 12 / c + self._jumps(g, n * weight, spread))
+        noise = max(noise, _REACH / (step * _NODES))
         t = step * np.arange(math.ceil(_REACH / (noise * step)) + 1)
         half = 0.5 * t[:, None] * g
         sine, cosine = np.sin(half), np.cos(half)
         real, imaginary = -2 * sine * sine, 2 * sine * cosine
         x, y = real @ weight, imaginary @ weight
-        size = 0.5 * n * np.log1p(2 * x + x * x + y * y) - 0.5 * (noise * t) ** 2
+        with np.errstate(divide="ignore"):  # a transform of 0 has the logarithm −∞
+            size = 0.5 * n * np.log1p(np.maximum(2 * x + x * x + y * y, -1.0))
+        size -= 0.5 * (noise * t) ** 2
         angle = n * np.arctan2(y, 1 + x) + noise**2 * c * t - 2 * np.arctan2(t, c)
         term = np.exp(size) / (1 + (t / c) ** 2)
         term[0] *= 0.5
@@ -162,16 +225,35 @@ class Crowd:
         front = math.exp(min(scale - math.log(n), 700.0))
         value = front * (float(parts.sum()) + wrong) * (1 + off)
         # −dS/dε has the mean n·e^ε·E[Q/m; tilted] there.
-        hidden = self.blanket.mass > 0
-        falls = self.blanket.second[hidden] * grown * math.exp(-log_k)
-        u, v = (1 + real) @ falls, imaginary @ falls
-        turned = (u + 1j * v) * np.exp(1j * angle) * (c + 1j * t) / (1 + x + 1j * y)
-        slope = front * n * math.exp(epsilon) / unit * float((term * turned.real).sum())
-        return value, slope
+        tilted = falls * grown * math.exp(-log_k)
+        u, v = (1 + real) @ tilted, imaginary @ tilted
+        with np.errstate(divide="ignore", invalid="ignore"):
+            turned = (u + 1j * v) * np.exp(1j * angle) * (c + 1j * t) / (1 + x + 1j * y)
+            slope = front * n / unit * float((term * turned.real).sum())
+        return value, slope if math.isfinite(slope) else 0.0
+
+    @staticmethod
+    def _jumps(g: FloatArray, expected: FloatArray, spread: float) -> float:
+        """Return how far few large terms carry the tilted sum, which no deviation covers.
+
+        Parameters
+        ----------
+        g, expected : ndarray of float
+            Values and, under the tilt, their expected numbers.
+        spread : float
+            Deviation of the tilted sum.
+        """
+        from scipy.special import pdtrc
+
+        large = (expected < 20) & (np.abs(g) > 0.3 * spread)
+        if not large.any():
+            return 0.0
+        more = pdtrc(np.arange(80.0), expected[large][:, None]) > 1e-9
+        return float(np.abs(g[large]) @ more.sum(axis=1))
 
     def _saddle(self, g: FloatArray, mass: FloatArray) -> float:
         """Return about the c > 0 where n·ln K(c) − 2·ln c is least."""
-        n = self.n
+        n, top = self.n, float(g.max())
         c = self._tilt or 1.0 / math.sqrt(n * float(mass @ g**2) + 1e-300)
         for _ in range(60):
             grown = mass * np.exp(np.minimum(c * g, 600.0))
@@ -183,7 +265,7 @@ class Crowd:
             second = n * (bend * c * c + mean * c)
             move = -first / second if second > abs(first) / 2 else -math.copysign(0.7, first)
             move = min(max(move, -2.0), 2.0)
-            c *= math.exp(move)
+            c = min(c * math.exp(move), 600.0 / top)
             if abs(move) < 1e-3:
                 break
         self._tilt = c

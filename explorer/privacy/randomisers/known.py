@@ -126,9 +126,9 @@ def worst_delta(laws: tuple[Blanket, ...], n: float, epsilon: float, blur: float
 
 
 def _unlike(laws: Iterable[Blanket]) -> tuple[Blanket, ...]:
-    """Return the laws that differ by more than rounding."""
+    """Return the laws without those that are others in another order of messages."""
     found: dict[bytes, Blanket] = {}
     for law in laws:
-        rows = np.round(np.stack([law.first, law.second, law.mass]), 13)
+        rows = np.stack([law.first, law.second, law.mass])
         found.setdefault(rows[:, np.lexsort(rows)].tobytes(), law)
     return tuple(found.values())

@@ -25,6 +25,8 @@ def checked_table(
 ) -> FloatArray:
     """Return the table as an array whose rows add up to 1.
 
+    Entries are kept as given where their sum is 1 but for rounding, else scaled.
+
     Parameters
     ----------
     table : array, shape (inputs, outputs)
@@ -64,7 +66,9 @@ def checked_table(
                 f"{name}, {word} {line}: its probabilities add up to {row.sum():.12g}, not 1; "
                 "give them with all their digits, or as fractions that add up"
             )
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
+    total = found.sum(axis=1, keepdims=True)
+    # A sum that is 1 but for rounding is 1: entries count as they are given.
+    return np.where(np.abs(total - 1) <= 1e-14, found, found / total)
 
 
 def local_epsilon(table: FloatArray) -> float:

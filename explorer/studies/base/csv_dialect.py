@@ -37,18 +37,26 @@ class Dialect:
         Tab, semicolon or comma.
     decimal : str
         Point or comma.
+    fractions : bool
+        Whether fractions such as 1/3 are numbers. Elsewhere they could be dates.
     """
 
     delimiter: str = ","
     decimal: str = "."
+    fractions: bool = False
 
     def number(self, text: str) -> float | None:
         """Return the number a field holds; None if it holds none or one out of range."""
+        if self.fractions and "/" in text:
+            above, _, below = text.partition("/")
+            parts = [number_field(part, self.delimiter, self.decimal) for part in (above, below)]
+            return None if parts[0] is None or not parts[1] else parts[0] / parts[1]
         return number_field(text, self.delimiter, self.decimal)
 
     def number_like(self, text: str) -> bool:
         """Whether a field is a number or was meant as one: ``1e308``, ``1_000``, ``nan``."""
-        return bool(_LIKE.fullmatch(_CONTROL.sub("", text).strip(BLANKS)))
+        plain = _CONTROL.sub("", text).strip(BLANKS)
+        return bool(_LIKE.fullmatch(plain)) or (self.fractions and self.number(plain) is not None)
 
     def why_none(self, text: str) -> str:
         """Return why a field has no number although it may look like one; empty for words."""

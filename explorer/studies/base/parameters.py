@@ -260,7 +260,8 @@ _CELLS_MAX = 4096
 def table_rows(text: str, name: str) -> tuple[tuple[float, ...], ...]:
     """Return the rows of a typed table, separated by semicolons or line ends.
 
-    The numbers of a row are separated by blanks, or by commas where decimals have points.
+    The numbers of a row, which may be fractions such as 1/3, are separated by blanks, or by commas
+    where decimals have points.
 
     Raises
     ------
@@ -273,14 +274,15 @@ def table_rows(text: str, name: str) -> tuple[tuple[float, ...], ...]:
     for line, fields in enumerate((re.split(r"[\s,]+", line) for line in lines if line), 1):
         row = []
         for place, field in enumerate(fields, 1):
+            above, fraction, below = field.partition("/")
             try:
-                number = float(field)
-            except ValueError:
+                number = float(above) / (float(below) if fraction else 1)
+            except (ValueError, ZeroDivisionError):
                 number = math.nan
             if not math.isfinite(number):
                 raise ValueError(
                     f"{name}, row {line}, field {place}: {_short(field)} is not a number; write "
-                    "numbers as 0.25, blanks between them and a semicolon between rows"
+                    "numbers as 0.25 or 1/4, blanks between them and a semicolon between rows"
                 )
             row.append(number)
         if rows and len(row) != len(rows[0]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from explorer.privacy.core.bound import FloatArray
@@ -24,8 +25,8 @@ def table_parameters(chooser: str, prefix: str, default: str, more: More) -> tup
     return (
         table(
             prefix, "table of the randomiser",
-            "A row for each input, in it the probability of each output; rows add up to 1. Blanks "
-            "between numbers, a line or a semicolon between rows.",
+            "A row for each input, in it the probability of each output; rows add up to 1. Write "
+            "0.25 or 1/4, blanks between numbers, a line or a semicolon between rows.",
             default, **typed,
         ),
         file(
@@ -68,6 +69,7 @@ def _from_file(path: Path, name: str, decimal: str) -> FloatArray:
     read = read_csv(path, name, decimal, comments=True, keep="fewer rows")
     if not read.rows:
         raise TableFileError(f"{name}: there is no row; give a row of probabilities for each input")
+    read = replace(read, dialect=replace(read.dialect, fractions=True))
     number = read.dialect.number_like
     if len(read.rows) > 1 and not any(number(field) for field in read.rows[0]):
         read = read.without_header()

@@ -204,9 +204,15 @@ def own_randomiser(table: FloatArray) -> Randomiser:
         )
     out: Randomiser = {}
     for x, row in enumerate(table.tolist()):
-        parts = [Fraction(chance).limit_denominator(10**12) for chance in row]
+        parts = [_exact(chance) for chance in row]
         out[x] = {(y,): part / sum(parts) for y, part in enumerate(parts) if part}
     return out
+
+
+def _exact(chance: float) -> Fraction:
+    """Return the fraction of small denominator that a double stands for, else its digits."""
+    simple = Fraction(chance).limit_denominator(10**6)
+    return simple if float(simple) == chance else Fraction(repr(chance))
 
 
 def views(crowd: int, own: Randomiser | None = None) -> Table:
