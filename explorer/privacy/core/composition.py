@@ -44,7 +44,8 @@ def kov_epsilon(epsilon: ArrayLike, T: ArrayLike, delta_slack: ArrayLike) -> Any
     drift = np.tanh(eps / 2) * rounds * eps
     spread = eps * np.sqrt(2 * rounds)
     first = drift + spread * np.sqrt(np.log(math.e + np.sqrt(rounds) * eps / slack))
-    second = drift + spread * np.sqrt(-np.log(slack))
+    with np.errstate(invalid="ignore"):  # ∞·0 at δ̃ = 1, where nothing is added
+        second = drift + np.where(slack < 1, spread * np.sqrt(-np.log(slack)), 0.0)
     return scalar_if_0d(np.minimum(rounds * eps, np.minimum(first, second)))
 
 

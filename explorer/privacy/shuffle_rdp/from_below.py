@@ -60,7 +60,7 @@ def is_loose(known: Certified, share: float = LOOSE) -> bool:
 
 def depth_for(delta: float, T: int) -> float:
     """Return at which e^−depth outcomes of a round are left out: T of them are little beside δ."""
-    return DEPTH * max(1, math.ceil((math.log(T / delta) + 12) / DEPTH))
+    return DEPTH * max(1, math.ceil((math.log(T) - math.log(delta) + 12) / DEPTH))
 
 
 def larger_of(found: Sequence[Certified]) -> Certified:

@@ -97,7 +97,10 @@ class RandomisedResponseRound:
 def randomised_response_round_epsilon(
     eps0: ArrayLike, k: ArrayLike, n: ArrayLike, delta: ArrayLike
 ) -> Any:
-    """Return the exact ε at δ of one round of 2RR, the larger of both directions.
+    """Return ε at δ of one round of 2RR, the larger of both directions.
+
+    Exact where δ ≥ e^−60 and k < 1e9. Below that δ, or from that k on, a lower value: outcomes of
+    less than e^−60 are left out, counts are downsampled.
 
     Parameters
     ----------
