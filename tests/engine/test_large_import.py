@@ -18,9 +18,12 @@ import pytest
 
 from explorer.checkins import CheckinError, LoadCancelled, Progress, Reason, open_checkins
 from explorer.checkins.data import CheckinData
+from explorer.checkins.database import connect, limit_memory
+from explorer.checkins.shards import split
 from explorer.checkins.shards.points import ShardedPoints
 from explorer.checkins.shards.size import ImportSize
 from explorer.engine.executors.embedded import EmbeddedExecutor
+from explorer.engine.executors.in_place import InPlaceExecutor
 from explorer.engine.large_import import open_any_size
 from explorer.privacy.heatmaps.pyramid.fixed_point import mass_bits
 from explorer.privacy.heatmaps.pyramid.row_pass import CountedRows, count_rows
@@ -235,3 +238,24 @@ def test_more_rows_than_memory_holds_are_not_handed_out(
         monkeypatch.setattr("explorer.checkins.shards.points.MOST_ROWS", 10)
         with pytest.raises(ValueError, match="smaller region"):
             _ = data.points(CITY).user
+
+
+def test_parts_are_read_where_the_database_spills_to_disk(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def spilling(scratch: Path, memory: int) -> Any:
+        con = connect(scratch, 100_000_000)
+        con.execute("CREATE TEMP TABLE large AS SELECT random() AS x FROM range(20_000_000)")
+        assert scratch.is_dir()
+        con.execute("DROP TABLE large")
+        limit_memory(con, memory, 1_000_000_000)
+        return con
+
+    monkeypatch.setattr(split, "connect", spilling)
+    with (
+        open_any_size(
+            folder, cache_dir=tmp_path / "cache", executor=lambda _: InPlaceExecutor(), **SMALL
+        ) as shards,
+        open_checkins(folder, cache_dir=None) as memory,
+    ):
+        assert counted(shards) == counted(memory)

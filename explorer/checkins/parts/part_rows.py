@@ -124,7 +124,8 @@ def write_part(con: Any, plan: Plan, place: Path, work: LoadProgress, judge: Jud
     with reachable(con, plan.path) as path:
         written = get_reader(plan.dialect.reader).write_rows(con, plan.at(path), place, work, judge)
     for left in place.iterdir():
-        if left.name != ROWS:  # a copy of its lines
+        # A copy of its lines; not the folder that the database spills to.
+        if left.name != ROWS and left.is_file():
             left.unlink()
     return written.scan
 

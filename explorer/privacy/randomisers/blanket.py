@@ -93,12 +93,11 @@ class Blanket:
         distinct, which = np.unique(keys, axis=1, return_inverse=True)
         which, size = which.ravel(), distinct.shape[1]
         bare = keep & (self.mass <= 0)
-        return Blanket(
-            *(
-                np.append(np.bincount(which, part[hidden], size), part[bare])
-                for part in (self.first, self.second, self.mass)
-            )
-        )
+
+        def summed(part: FloatArray) -> FloatArray:
+            return np.append(np.bincount(which, part[hidden], size), part[bare]).astype(float)
+
+        return Blanket(summed(self.first), summed(self.second), summed(self.mass))
 
 
 def two_level(eps0: float, theta: float) -> Blanket:

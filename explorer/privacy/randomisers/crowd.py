@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.bound import BoolArray, FloatArray
 from explorer.privacy.randomisers.blanket import EXPONENT_MAX, Blanket, beyond
 
 FINE, COARSE = 4e-3, 2e-2
@@ -149,7 +149,7 @@ class Crowd:
         ]
         return min(found)
 
-    def _rare_sets(self, gains: FloatArray, mass: FloatArray) -> list[FloatArray]:
+    def _rare_sets(self, gains: FloatArray, mass: FloatArray) -> list[BoolArray]:
         """Return sets of classes, as masks, of which the sum may be bounded without.
 
         The empty set, and those of classes that at most 10⁻⁴ or 0.1 messages are expected in:
@@ -167,7 +167,7 @@ class Crowd:
         return sets
 
     def _split(
-        self, away: FloatArray, falls: FloatArray, mass: FloatArray, bare: float, rare: FloatArray
+        self, away: FloatArray, falls: FloatArray, mass: FloatArray, bare: float, rare: BoolArray
     ) -> tuple[float, float]:
         """Return `_bounded` where the classes of a set hide in no crowd or are dropped.
 
