@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 
 from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.privacy.core.bound import Role
 from explorer.studies.base.claims import claimed
 from explorer.studies.base.face import (
     MOST_CURVES,
@@ -21,7 +22,16 @@ from explorer.studies.base.face import (
     short_name,
 )
 from explorer.studies.base.numbers import at_least, at_most
-from explorer.studies.base.study import Result, default_request, default_sweep, parameter, relevant
+from explorer.studies.base.phrases import error_phrase
+from explorer.studies.base.study import (
+    Result,
+    Statistic,
+    default_request,
+    default_sweep,
+    parameter,
+    quantity,
+    relevant,
+)
 from explorer.studies.cards import study_ids
 from explorer.studies.guarantees.tradeoffs import SHARED_NAMES
 from explorer.studies.registry import get_study
@@ -119,6 +129,57 @@ def test_what_stands_in_front_is_there_and_short(first_answers, study_id: str) -
         if answer is not None:
             assert len(f"{answer.number} {answer.text}".split()) <= MOST_WORDS, answer.text
             assert answer.text.endswith(".")
+
+
+SHOWN_STATISTIC = {
+    Statistic.MEAN: {"average", "mean"},
+    Statistic.MEAN_SQUARE: {"mean squared"},
+    Statistic.RMS: {"rms", "root mean square"},
+    Statistic.MEDIAN: {"median"},
+    Statistic.QUANTILE: {"of 100 runs", "of the releases"},
+}
+"""Words of which a headline has one, by what its error is over the draws."""
+
+
+@pytest.mark.parametrize("study_id", CURVE_STUDIES)
+def test_a_headline_names_the_statistic_of_its_error(first_answers, study_id: str) -> None:
+    study = get_study(study_id)
+    for key, result in first_answers(study_id).items():
+        answer = answer_of(study, result, claimed(result))
+        declared = quantity(study, key).statistic
+        if answer is None or (answer.statistic is None and declared is None):
+            continue
+        statistic = answer.statistic or declared
+        assert declared in (None, statistic)
+        text = answer.text.lower()
+        others = set().union(*SHOWN_STATISTIC.values()) - SHOWN_STATISTIC[statistic]
+        assert any(word in text for word in SHOWN_STATISTIC[statistic]), answer
+        assert statistic is Statistic.RMS or not any(f"{word} error" in text for word in others)
+
+
+@pytest.mark.parametrize("dots", ["mean", "median"])
+def test_the_headline_of_trials_follows_what_their_dots_are(dots: str) -> None:
+    study = get_study("private-regression")
+    result = last(study, what="excess", trials=2, n=1000, features=2, dots=dots)
+    answer = answer_of(study, result, claimed(result))
+    expected = {"mean": Statistic.MEAN, "median": Statistic.MEDIAN}[dots]
+    assert answer is not None
+    assert answer.statistic is expected
+    assert expected in answer.text.lower()
+
+
+@pytest.mark.parametrize("statistic", Statistic)
+@pytest.mark.parametrize(
+    ("role", "shown"),
+    [
+        (Role.UPPER, "at most 0.1235"),
+        (Role.EXACT, "at most 0.1235"),
+        (Role.LOWER, "at least 0.1234"),
+        (Role.ESTIMATE, "about 0.1235"),
+    ],
+)
+def test_an_error_is_rounded_to_its_side_and_has_its_unit(statistic, role, shown) -> None:
+    assert f"{shown} km" in error_phrase(0.123456, statistic, "km", role, runs="95")
 
 
 @pytest.mark.parametrize("study_id", CURVE_STUDIES)

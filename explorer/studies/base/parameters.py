@@ -331,9 +331,23 @@ def relevant(parameter: Parameter, values: Mapping[str, Value], quantity: str) -
     )
 
 
+class Statistic(StrEnum):
+    """What a number about an error is over the draws of the noise."""
+
+    WORST_CASE = "worst case"
+    MEAN = "average"
+    MEAN_SQUARE = "mean squared"
+    RMS = "RMS"
+    MEDIAN = "median"
+    QUANTILE = "quantile"
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """Something a study can put on the y axis, and what may stand on the x axis below it."""
+    """Something a study can put on the y axis, and what may stand on the x axis below it.
+
+    `statistic` is what an error is over the draws of the noise; None where it is no error.
+    """
 
     key: str
     symbol: str
@@ -342,6 +356,7 @@ class Quantity:
     unit: str = ""
     scale: Scale = Scale.LINEAR
     latex: str = ""
+    statistic: Statistic | None = None
 
 
 @dataclass(frozen=True, slots=True)

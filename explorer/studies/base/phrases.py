@@ -7,6 +7,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import at_least, at_most, nearest
+from explorer.studies.base.parameters import Statistic
 from explorer.studies.base.result import Guarantee
 
 _HUNDREDTH = Decimal("0.01")
@@ -28,6 +29,8 @@ class Answer:
         Whether it is computed from check-ins without accounting: it is stamped, and in no export.
     more : str
         What is said to who points at it.
+    statistic : Statistic or None
+        What the error that the sentence names is over the draws; None where it names none.
     """
 
     number: str
@@ -35,6 +38,7 @@ class Answer:
     beside: str = ""
     curator_only: bool = False
     more: str = ""
+    statistic: Statistic | None = None
 
 
 def best_chance(epsilon: float, delta: float = 0.0) -> float:
@@ -77,6 +81,36 @@ def shown_odds(chance: float) -> str:
     """Return a chance to be right against the rest, rounded up: ``56 : 44``."""
     right = times_in_100(chance)
     return f"{right} : {(100 - Decimal(right)).normalize():f}"
+
+
+_NO_LARGER = {Role.UPPER: "at most ", Role.EXACT: "at most ", Role.LOWER: "at least "}
+"""What is exact is rounded up where it is claimed."""
+
+
+def error_phrase(
+    value: float, statistic: Statistic, unit: str = "", role: Role = Role.UPPER, runs: str = ""
+) -> str:
+    """Return an error with its statistic and unit: ``RMS error at most 0.022 mi``.
+
+    Parameters
+    ----------
+    value : float
+    statistic : Statistic
+    unit : str
+    role : Role
+        What is known of the error: estimates are ``about`` their value.
+    runs : str
+        Of a quantile, how many of 100 runs it holds in.
+    """
+    shown = at_least(value) if role is Role.LOWER else at_most(value)
+    if role not in _NO_LARGER:
+        shown = nearest(value)
+    known = f"{_NO_LARGER.get(role, 'about ')}{shown} {unit}".rstrip()
+    if statistic is Statistic.QUANTILE:
+        return f"error {known} in {runs} of 100 runs"
+    if statistic is Statistic.WORST_CASE:
+        return f"error {known}"
+    return f"{statistic} error {known}"
 
 
 def first_sentence(text: str) -> str:

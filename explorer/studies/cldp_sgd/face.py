@@ -3,7 +3,7 @@
 from explorer.studies.base.claims import Claimed
 from explorer.studies.base.face import number_of
 from explorer.studies.base.numbers import NEARLY, at_most, nearest
-from explorer.studies.base.study import Answer, Face, Result
+from explorer.studies.base.study import Answer, Face, Result, Statistic
 
 
 def _risk(result: Result, _found: Claimed | None) -> Answer | None:
@@ -19,8 +19,9 @@ def _risk(result: Result, _found: Claimed | None) -> Answer | None:
         )
     return Answer(
         number,
-        f"The trained model's risk is on average at most {at_most(exact)} above the least; that of "
+        f"The trained model's average risk is at most {at_most(exact)} above the least; that of "
         f"any model at all is within {at_most(any_model)}.",
+        statistic=Statistic.MEAN,
     )
 
 

@@ -2,20 +2,20 @@
 
 from explorer.studies.base.claims import Claimed
 from explorer.studies.base.face import number_of
-from explorer.studies.base.numbers import at_most, nearest
-from explorer.studies.base.phrases import times
-from explorer.studies.base.study import Answer, Face, Result
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.phrases import error_phrase, times
+from explorer.studies.base.study import Answer, Face, Result, Statistic
 
 
 def _errors(result: Result, found: Claimed | None) -> Answer | None:
     if found is None:
         return None
     name = SHORT_NAMES.get(found.series.key, found.series.label)
-    text = f"With {name} the mean's squared error is at most {at_most(found.value)}"
+    text = f"{name}: {error_phrase(found.value, Statistic.MEAN_SQUARE)}"
     if alike := number_of(result, "baseline"):
         more = times(alike / found.value)
         text += f"; protecting all coordinates alike {nearest(alike)}, {more} that"
-    return Answer(found.said.number, f"{text}.")
+    return Answer(found.said.number, f"{text}.", statistic=Statistic.MEAN_SQUARE)
 
 
 FACES = {

@@ -12,7 +12,7 @@ from explorer.studies.base.builders import (
     simulate,
     trials,
 )
-from explorer.studies.base.study import Kind, Parameter, Quantity, Scale, Sweep
+from explorer.studies.base.study import Kind, Parameter, Quantity, Scale, Statistic, Sweep
 
 MAX_COORDINATES = 200
 TWO, LINEAR, GEOMETRIC = "two", "linear", "geometric"
@@ -145,7 +145,8 @@ PARAMETERS = (
 
 QUANTITIES = (
     Quantity("mse", "MSE", "error of the mean",
-             ("q", "n", "eps", "level", "d", "share", "x2", "zeta"), scale=Scale.LOG),
+             ("q", "n", "eps", "level", "d", "share", "x2", "zeta"), scale=Scale.LOG,
+             statistic=Statistic.MEAN_SQUARE),
     Quantity("budget", "c", "budget of each coordinate", ("place", "i"), unit="nats", latex="c_i"),
     Quantity("level", "δᵢ", "level of a coordinate", ("true_q", "releases", "q", "eps", "level"),
              unit="nats", latex=r"\delta_i"),

@@ -2,19 +2,21 @@
 
 from explorer.studies.base.claims import Claimed
 from explorer.studies.base.face import number_of
-from explorer.studies.base.numbers import at_most, nearest
-from explorer.studies.base.study import Answer, Face, Result
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.phrases import error_phrase
+from explorer.studies.base.study import Answer, Face, Result, Statistic
 
 
 def _errors(result: Result, found: Claimed | None) -> Answer | None:
     if found is None:
         return None
     name = SHORT_NAMES.get(found.series.key, found.series.label)
-    text = f"{name} is proved to err at most {at_most(found.value)}"
+    error = error_phrase(found.value, Statistic.MEAN, "of the largest distance")
+    text = f"{name}: {error}"
     laplace = number_of(result, "laplace")
     if laplace is not None and found.series.key != "laplace":
-        text += f"; Laplace noise errs {nearest(laplace)}. Their promises differ"
-    return Answer(found.said.number, f"{text}.")
+        text += f"; Laplace noise {nearest(laplace)}. Their guarantees are not comparable"
+    return Answer(found.said.number, f"{text}.", statistic=Statistic.MEAN)
 
 
 FACES = {

@@ -1,7 +1,7 @@
 """What can be set and plotted of frequency estimation."""
 
 from explorer.studies.base.builders import choice, count, delta, epsilon, simulate, trials
-from explorer.studies.base.study import Quantity, Scale
+from explorer.studies.base.study import Quantity, Scale, Statistic
 from explorer.studies.metric_space.parameters import CLUSTERED, DISCRETE, space_parameters
 
 CENTRAL, LOCAL = "central", "local"
@@ -75,9 +75,12 @@ _SPACE = ("space_clusters", "space_each", "space_near", "space_items")
 _AXES = ("alpha", "eps", "n", "m", "delta", "alpha0", *_SPACE)
 QUANTITIES = (
     Quantity("emd", "EMD", "mean earth mover's distance", _AXES, scale=Scale.LOG,
-             latex=r"\mathrm{EMD}"),
-    Quantity("rmse", "RMSE", "root mean square error, ℓ2", _AXES, scale=Scale.LOG),
-    Quantity("cluster", "RMSE", "root mean square error of cluster masses", _AXES, scale=Scale.LOG),
+             latex=r"\mathrm{EMD}",
+             statistic=Statistic.MEAN),
+    Quantity("rmse", "RMSE", "root mean square error, ℓ2", _AXES, scale=Scale.LOG,
+             statistic=Statistic.RMS),
+    Quantity("cluster", "RMSE", "root mean square error of cluster masses", _AXES, scale=Scale.LOG,
+             statistic=Statistic.RMS),
     Quantity("wins", "α", "edge of where GKRR wins", ("eps", "n", "m", "delta", *_SPACE),
              scale=Scale.LOG, unit="1/diameter", latex=r"\alpha"),
 )  # fmt: skip

@@ -2,8 +2,9 @@
 
 from explorer.studies.base.claims import Claimed
 from explorer.studies.base.face import number_of
-from explorer.studies.base.numbers import at_least, at_most
-from explorer.studies.base.study import Answer, Face, Result
+from explorer.studies.base.numbers import at_least
+from explorer.studies.base.phrases import error_phrase
+from explorer.studies.base.study import Answer, Face, Result, Statistic
 
 
 def _error(result: Result, found: Claimed | None) -> Answer | None:
@@ -12,8 +13,9 @@ def _error(result: Result, found: Claimed | None) -> Answer | None:
         return None
     return Answer(
         found.said.number,
-        f"The map errs at most {at_most(found.value)} of its side on average; no method can "
+        f"The map: {error_phrase(found.value, Statistic.MEAN, 'of its side')}; no method can "
         f"promise less than {at_least(least)}.",
+        statistic=Statistic.MEAN,
     )
 
 

@@ -1,7 +1,7 @@
 """What can be set and plotted in the theory of heatmaps."""
 
 from explorer.studies.base.builders import choice, count, delta, epsilon, real, simulate, trials
-from explorer.studies.base.study import Quantity, Scale
+from explorer.studies.base.study import Quantity, Scale, Statistic
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 
 DEEPEST = 11
@@ -78,7 +78,8 @@ PARAMETERS = (
 
 QUANTITIES = (
     Quantity("error", "EMD", "expected error of the map", ("n", "epsilon", "k", "guess"),
-             unit="of the side", scale=Scale.LOG),
+             unit="of the side", scale=Scale.LOG,
+             statistic=Statistic.MEAN),
     Quantity("split", "εᵢ", "privacy spent on each level", ("i",), latex=r"\varepsilon_i"),
     Quantity("kl", "KL", "divergence of the heatmaps", ("emd", "sigma"), unit="nats",
              scale=Scale.LOG),

@@ -2,7 +2,7 @@
 
 from explorer.privacy.shuffling.clones import Clones
 from explorer.studies.base.builders import choice, count, delta, epsilon, real
-from explorer.studies.base.study import Quantity, Scale
+from explorer.studies.base.study import Quantity, Scale, Statistic
 from explorer.studies.metric_space.parameters import (
     CLUSTERED,
     DISCRETE,
@@ -78,5 +78,6 @@ QUANTITIES = (
     Quantity("delta", "δ′", "failure probability", ("alpha", "alpha0", "m", "n"), scale=Scale.LOG,
              latex=r"\delta'"),
     Quantity("noise", "d̄", "mean distance of an answer", ("alpha", "m", "n", "delta"),
-             scale=Scale.LOG, unit="diameters", latex=r"\overline{d}"),
+             scale=Scale.LOG, unit="diameters", latex=r"\overline{d}",
+             statistic=Statistic.MEAN),
 )  # fmt: skip

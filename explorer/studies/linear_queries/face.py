@@ -2,19 +2,31 @@
 
 from explorer.studies.base.claims import Claimed
 from explorer.studies.base.face import number_of
-from explorer.studies.base.numbers import at_most
-from explorer.studies.base.phrases import times
+from explorer.studies.base.phrases import error_phrase, times
 from explorer.studies.base.study import Answer, Face, Result
+from explorer.studies.linear_queries.parameters import IN_LENGTHS, QUANTITIES
+
+_STATISTICS = {q.key: q.statistic for q in QUANTITIES if q.statistic is not None}
 
 
 def _errors(result: Result, found: Claimed | None) -> Answer | None:
     if found is None:
         return None
     name = SHORT_NAMES.get(found.series.key, found.series.label)
-    text = f"With {name} the answer is off by at most {at_most(found.value)}"
+    statistic = _STATISTICS[result.request.quantity]
+    length = next((r for r in result.readouts if r.key == f"{found.series.key}_length"), None)
+    if length is not None and length.value is not None:
+        error = error_phrase(length.value, statistic, length.unit)
+    else:
+        distances = result.request["query"] in IN_LENGTHS
+        unit = "of the largest distance" if distances else "in the query's own unit"
+        error = error_phrase(found.value, statistic, unit)
+    text = f"{name}: {error}."
     if user := number_of(result, "user"):
-        text += f"; user-level DP, another promise, errs {times(user / found.value)} that"
-    return Answer(found.said.number, f"{text}.")
+        text += (
+            f" User-level DP, a different guarantee, has {times(user / found.value)} that error."
+        )
+    return Answer(found.said.number, text, statistic=statistic)
 
 
 FACES = {

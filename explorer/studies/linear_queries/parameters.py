@@ -1,12 +1,14 @@
 """What can be set and plotted of linear queries."""
 
 from explorer.studies.base.builders import choice, count, decimal_sign, delta, epsilon, file, real
-from explorer.studies.base.study import Quantity, Scale
+from explorer.studies.base.study import Quantity, Scale, Statistic
 from explorer.studies.metric_space.parameters import SPHERE, space_parameters
 
 CENTRAL, LOCAL = "central", "local"
 POSITION, COORDINATE, LANDMARKS = "position", "coordinate", "landmarks"
 CELLS, GIVEN, FILE = "cells", "given", "file"
+IN_LENGTHS = (POSITION, COORDINATE, LANDMARKS)
+"""Queries whose answers are distances."""
 CENTRES_MAX = 64
 """Most landmarks, and most cells."""
 _ERRORS = ("rmse", "coordinate", "euclid", "own", "quantile")
@@ -81,14 +83,19 @@ PARAMETERS = (
 
 _AXES = ("alpha", "n", "delta", "landmarks", "dim", "p", "eps", "width", "slope")
 QUANTITIES = (
-    Quantity("rmse", "RMSE", "root mean square error, ℓ2", _AXES, scale=Scale.LOG),
+    Quantity("rmse", "RMSE", "root mean square error, ℓ2", _AXES, scale=Scale.LOG,
+             statistic=Statistic.RMS),
     Quantity("coordinate", "E|zᵢ|", "mean error of one number", _AXES, scale=Scale.LOG,
-             latex=r"E|z_i|"),
-    Quantity("euclid", "E‖z‖₂", "mean error, ℓ2", _AXES, scale=Scale.LOG, latex=r"E\|z\|_2"),
+             latex=r"E|z_i|",
+             statistic=Statistic.MEAN),
+    Quantity("euclid", "E‖z‖₂", "mean error, ℓ2", _AXES, scale=Scale.LOG, latex=r"E\|z\|_2",
+             statistic=Statistic.MEAN),
     Quantity("own", "E‖z‖", "mean error of one release, own norm", _AXES, scale=Scale.LOG,
-             latex=r"E\|z\|_p"),
+             latex=r"E\|z\|_p",
+             statistic=Statistic.MEAN),
     Quantity("quantile", "Q(‖z‖)", "error of β of the releases, own norm", (*_AXES, "beta"),
-             scale=Scale.LOG, latex=r"Q_\beta(\|z\|_p)"),
+             scale=Scale.LOG, latex=r"Q_\beta(\|z\|_p)",
+             statistic=Statistic.QUANTILE),
     Quantity("true_delta", "δ", "true δ of a Gaussian width", ("alpha", "delta"), scale=Scale.LOG,
              latex=r"\delta"),
     Quantity("lip", "ℓ", "Lipschitz constant of the query", ("p", "landmarks", "dim", "width"),

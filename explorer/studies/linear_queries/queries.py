@@ -15,6 +15,7 @@ from explorer.studies.linear_queries.parameters import (
     COORDINATE,
     FILE,
     GIVEN,
+    IN_LENGTHS,
     LANDMARKS,
     POSITION,
 )
@@ -219,7 +220,7 @@ def _centred(kind: str, space: ChosenSpace, count: int, width: float) -> Query:
         kind,
         f"{what} {len(centres)} {names}{'s' * (len(centres) > 1)}",
         dim=len(centres),
-        in_lengths=kind == LANDMARKS,
+        in_lengths=kind in IN_LENGTHS,
         values=values,
         first=first,
         second=second,
@@ -289,7 +290,7 @@ def _placed(kind: str, space: ChosenSpace) -> Query:
     known = not isinstance(metric, FiniteSpace)
     edges = isinstance(metric, Grid) and all_items
     return Query(
-        kind, name, dim=values.shape[1], in_lengths=True, values=values, first=first,
+        kind, name, dim=values.shape[1], in_lengths=kind in IN_LENGTHS, values=values, first=first,
         second=second, distance=distance, complete=all_items and not known,
         all_pairs=all_items and not edges, names=_names(space, items),
     )  # fmt: skip

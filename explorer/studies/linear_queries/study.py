@@ -221,7 +221,7 @@ def _more(
                     note="" if textbook <= request["delta"] else text.NOT_PRIVATE)
         )  # fmt: skip
     if query.in_lengths and space.unit and request.quantity not in ("lip", "true_delta"):
-        for key in ("k1", "k2", "gauss", "user"):
+        for key in ("k1", "k2", "kinf", "kp", "gauss", "user"):
             bound = bounds[key]
             if bound.valid[-1]:
                 length = float(bound.value[-1]) * space.diameter

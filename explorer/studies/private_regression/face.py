@@ -3,17 +3,20 @@
 from explorer.studies.base.claims import Claimed
 from explorer.studies.base.face import number_of
 from explorer.studies.base.numbers import nearest
-from explorer.studies.base.study import Answer, Face, Result
+from explorer.studies.base.study import Answer, Face, Result, Statistic
+from explorer.studies.coordinate_mean.parameters import MEDIAN
 
 
 def _excess(result: Result, _found: Claimed | None) -> Answer | None:
     ours, silent = (number_of(result, key) for key in ("trust-region", "nothing"))
     if ours is None:
         return None
-    text = f"About {nearest(ours, 2)} worse than the best line (median of the trials)"
+    median = result.request["dots"] == MEDIAN
+    statistic = Statistic.MEDIAN if median else Statistic.MEAN
+    text = f"{statistic.capitalize()} excess error of the trials about {nearest(ours, 2)}"
     if silent is not None:
-        text += f"; saying nothing is {nearest(silent, 2)} worse"
-    return Answer(f"f(θ̂) − f* ≈ {nearest(ours, 2)}", f"{text}.")
+        text += f"; predicting a constant gives {nearest(silent, 2)}"
+    return Answer(f"f(θ̂) − f* ≈ {nearest(ours, 2)}", f"{text}.", statistic=statistic)
 
 
 FACES = {

@@ -3,7 +3,8 @@
 from explorer.studies.base.claims import Claimed
 from explorer.studies.base.face import number_of
 from explorer.studies.base.numbers import at_most, nearest
-from explorer.studies.base.study import Answer, Face, Result
+from explorer.studies.base.phrases import error_phrase
+from explorer.studies.base.study import Answer, Face, Result, Statistic
 
 
 def _error(result: Result, found: Claimed | None) -> Answer | None:
@@ -11,14 +12,12 @@ def _error(result: Result, found: Claimed | None) -> Answer | None:
         return None
     one = result.request.quantity == "query"
     runs = nearest(100 * (1 - float(result.request["beta"])))
-    text = (
-        f"{'One bin' if one else 'Every bin'} is within {at_most(found.value)} of the truth in "
-        f"{runs} of 100 runs"
-    )
+    error = error_phrase(found.value, Statistic.QUANTILE, runs=runs)
+    text = f"{'One bin' if one else 'All bins'}: {error}"
     paper = number_of(result, "paper")
     if paper is not None:
         text += f"; with the paper's noise {at_most(paper)} is proved"
-    return Answer(found.said.number, f"{text}.")
+    return Answer(found.said.number, f"{text}.", statistic=Statistic.QUANTILE)
 
 
 FACES = {

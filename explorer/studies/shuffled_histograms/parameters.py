@@ -3,7 +3,7 @@
 from explorer.privacy.histograms import Query
 from explorer.studies.base.builders import choice, count, delta, epsilon, real, share, simulate
 from explorer.studies.base.randomiser_table import FILE, TYPED, table_parameters
-from explorer.studies.base.study import Quantity, Scale
+from explorer.studies.base.study import Quantity, Scale, Statistic
 
 _ERRORS = ("error", "query", "rmse")
 _HISTOGRAM = (("release", (Query.HISTOGRAM.value,)),)
@@ -78,11 +78,14 @@ PARAMETERS = (
 
 QUANTITIES = (
     Quantity("error", "α", "largest error of all bins", ("n", "d", "eps", "delta", "beta", "h"),
-             unit="frequency", scale=Scale.LOG, latex=r"\alpha"),
+             unit="frequency", scale=Scale.LOG, latex=r"\alpha",
+             statistic=Statistic.QUANTILE),
     Quantity("query", "α", "error of one bin", ("n", "eps", "delta", "beta"), unit="frequency",
-             scale=Scale.LOG, latex=r"\alpha"),
-    Quantity("rmse", "RMSE", "error of a bin with s users", ("s", "n", "eps", "delta"),
-             unit="frequency", scale=Scale.LOG),
+             scale=Scale.LOG, latex=r"\alpha",
+             statistic=Statistic.QUANTILE),
+    Quantity("rmse", "RMSE", "root mean square error of a bin with s users",
+             ("s", "n", "eps", "delta"), unit="frequency", scale=Scale.LOG,
+             statistic=Statistic.RMS),
     Quantity("noise", "n(1−p)", "noise", ("n", "eps", "delta", "trusted"), unit="users",
              scale=Scale.LOG, latex=r"n(1-p)"),
     Quantity("users", "n", "least number of users", ("eps", "delta"), unit="users",
