@@ -12,17 +12,7 @@ from typing import Any
 from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Part, Reads, ReleaseMechanism
-from explorer.release.rows.format import (
-    DELIMITERS,
-    ENCODINGS,
-    FORMAT_KEYS,
-    HEADERS,
-    LAT,
-    LON,
-    TIME,
-    USER,
-    FileFormat,
-)
+from explorer.release.rows.format import FORMAT_KEYS, LAT, LON, TIME, USER, FileFormat
 from explorer.release.simulations import PROTOCOLS, SimulationOnlyError, stamped
 from explorer.release.wire import read_fraction, read_json, write_fraction
 
@@ -38,10 +28,6 @@ TEXTS = (
 """What is declared in words; `label` is that of the data."""
 DECLARED_ROWS = ("model and trust", "utility and bias", "data security")
 """Rows of NIST SP 800-226 that the curator answers for, as no program can."""
-FORMAT_CHOICES = {
-    "delimiter": tuple(DELIMITERS), "header": tuple(HEADERS), "encoding": tuple(ENCODINGS)
-}  # fmt: skip
-"""What some of the file's parameters may be."""
 PLACED = (USER, TIME, LAT, LON)
 """What the columns of ids, times and coordinates are called."""
 

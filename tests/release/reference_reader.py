@@ -10,8 +10,12 @@ from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal, localcontext
 from zoneinfo import ZoneInfo
 
 LONGEST = 1 << 20
-CODECS = {"utf-8": "utf-8", "latin-1": "latin-1", "windows-1252": "cp1252"}
-DELIMITERS = {"tab": b"\t", "comma": b",", "semicolon": b";", "pipe": b"|", "space": b" "}
+CODECS = {
+    "utf-8": "utf-8", "latin-1": "latin-1", "windows-1252": "cp1252", "utf-16-le": "utf-16-le",
+    "utf-16-be": "utf-16-be",
+}  # fmt: skip
+DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
+ENDS = {"lf": "\n", "cr": "\r"}
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", re.ASCII)
 ISO = re.compile(
     r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d(:?\d\d)?)?)?", re.ASCII
@@ -35,15 +39,20 @@ def rows_of(
     encoding: str = "utf-8",
     zone: str = "UTC",
     unix: bool = False,
+    quotes: bool = False,
+    comma: bool = False,
+    trailing: bool = False,
+    row_end: str = "lf",
 ) -> list[Row]:
     """Read all rows that can be read, in the file's order."""
-    lines = data.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
     found = []
-    for line in lines:
-        cells = line.split(DELIMITERS[delimiter])
-        if len(cells) != len(columns) or len(line) > LONGEST:
+    for line in lines_of(data, encoding, row_end):
+        cells = split(line, DELIMITERS[delimiter], encoding, quotes)
+        if cells is None or sum(map(len, line)) > LONGEST:
+            continue
+        if trailing and text(cells.pop(), encoding) != "":
+            continue
+        if len(cells) != len(columns):
             continue
         texts = {name: text(cell, encoding) for name, cell in zip(columns, cells, strict=True)}
         names = all(
@@ -53,13 +62,77 @@ def rows_of(
         if not user:
             continue
         lat, lon, when = (texts.pop(name, None) for name in ("lat", "lon", "time"))
-        at = seconds(when) if unix else moment(when, zone)
+        lat, lon = (pointed(one, comma) for one in (lat, lon))
+        at = seconds(pointed(when, comma)) if unix else moment(when, zone)
         row = Row(user, degrees(lat, 90), degrees(lon, 180), at, tuple(texts.values()))
         placed = {"lat", "lon", "time"} & set(columns)
         if header and (row.lat is row.lon is row.time is None if placed else names):
             continue
         found.append(row)
     return found
+
+
+def lines_of(data: bytes, encoding: str, row_end: str) -> list[list[bytes]]:
+    """Return the characters of each row as they are stored: bytes, of UTF-16 pairs of them."""
+    width = 2 if encoding.startswith("utf-16") else 1
+    end = ENDS[row_end].encode(CODECS[encoding])
+    lines: list[list[bytes]] = [[]]
+    for at in range(0, len(data), width):
+        if data[at : at + width] == end:
+            lines.append([])
+        else:
+            lines[-1].append(data[at : at + width])
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def split(line: list[bytes], delimiter: str, encoding: str, quotes: bool) -> list[bytes] | None:
+    """Return the fields of a row, None if a quote is left open."""
+    codec = CODECS[encoding]
+    between, quote, carriage = (one.encode(codec) for one in (delimiter, '"', "\r"))
+    white = {one.encode(codec) for one in " \t\r\n\v\f"} - {between}
+    mark = "\ufeff".encode(codec) if encoding.startswith("utf") else None
+    if line and line[-1] == carriage:
+        line = line[:-1]
+    cells, at = [], 0
+    while True:
+        k = at
+        while k < len(line):
+            if line[k] in white:
+                k += 1
+            elif mark and b"".join(line[k : k + (3 if encoding == "utf-8" else 1)]) == mark:
+                k += 3 if encoding == "utf-8" else 1
+            else:
+                break
+        if quotes and k < len(line) and line[k] == quote:
+            held, k = [], k + 1
+            while k < len(line) and (line[k] != quote or line[k : k + 2] == [quote, quote]):
+                held.append(line[k])
+                k += 2 if line[k] == quote else 1
+            if k == len(line):
+                return None
+            k += 1
+            while k < len(line) and line[k] in white:
+                k += 1
+            if k < len(line) and line[k] != between:
+                return None
+        else:
+            k = at
+            while k < len(line) and line[k] != between:
+                k += 1
+            held = line[at:k]
+        cells.append(b"".join(held))
+        if k == len(line):
+            return cells
+        at = k + 1
+
+
+def pointed(said: str | None, comma: bool) -> str | None:
+    """Return a number with a point; None if it has one where it should have a comma."""
+    if not comma or said is None:
+        return said
+    return None if "." in said else said.replace(",", ".")
 
 
 def text(cell: bytes, encoding: str) -> str | None:

@@ -173,6 +173,213 @@ def test_nobody_s_rows_change_how_others_rows_are_read(
     }
 
 
+# -- every format that can be declared
+
+FORMATS = st.fixed_dictionaries(
+    {
+        "delimiter": st.sampled_from(["comma", "semicolon", "tab"]),
+        "encoding": st.sampled_from(["utf-8", "windows-1252", "utf-16-le", "utf-16-be"]),
+        "quotes": st.sampled_from(["none", "double", "double"]),
+        "decimal": st.sampled_from(["point", "comma"]),
+        "trailing_delimiter": st.sampled_from(["no", "yes"]),
+        "row_end": st.sampled_from(["lf", "cr"]),
+        "header": st.sampled_from(["no", "yes"]),
+    }
+).filter(lambda f: not (f["delimiter"] == f["decimal"] == "comma" and f["quotes"] == "none"))
+
+
+def _stored(how: dict[str, str], cells: list[str]) -> bytes:
+    """Return a row as this format stores it, its end left out."""
+    between = {"comma": ",", "semicolon": ";", "tab": "\t"}[how["delimiter"]]
+    line = between.join(cells) + between * (how["trailing_delimiter"] == "yes")
+    return line.encode(how["encoding"], "surrogatepass" if "utf" in how["encoding"] else "replace")
+
+
+@st.composite
+def rows_in(draw: st.DrawFn, how: dict[str, str]) -> list[bytes]:
+    """Draw whole rows with their ends: right ones, and such as try to change how others are read"""
+    user = st.sampled_from(["anna", "b", '"', "c\ufeff", "d\n", "e\r", "\u0a00\u0d00", "\ud800"])
+    cell = st.one_of(st.sampled_from([*USERS, *DEGREES, '"', '""', ' "x" ', '"x"y', "1,5", "\n\r"]))
+    end = {"lf": "\n", "cr": "\r"}[how["row_end"]].encode(how["encoding"])
+    unit = len(end)
+    rows = []
+    for _ in range(draw(st.integers(0, 9))):
+        cells = [draw(user), "2010-10-12T00:21:28Z", "40.25", "-73.5", draw(cell)]
+        if how["decimal"] == "comma":
+            cells = [c.replace(".", ",") for c in cells]
+        if draw(st.booleans()):
+            cells[draw(st.integers(0, 4))] = draw(cell)
+        if how["quotes"] == "double" and draw(st.booleans()):
+            cells = ['"' + c.replace('"', '""') + '"' for c in cells]
+        if draw(st.integers(0, 9)) == 0:
+            cells[draw(st.integers(0, 4))] += draw(st.sampled_from(['"', "\x00", "\ufeff", '"x']))
+        row = _stored(how, cells) if draw(st.integers(0, 9)) else draw(st.binary(max_size=20))
+        whole = row[: len(row) - len(row) % unit]
+        pieces = [whole[k : k + unit] for k in range(0, len(whole), unit)]
+        rows.append(b"".join(piece for piece in pieces if piece != end) + end)
+    return rows
+
+
+def _how(how: dict[str, str]) -> dict[str, object]:
+    return {
+        "encoding": how["encoding"], "header": how["header"] == "yes", "row_end": how["row_end"],
+        "quotes": how["quotes"] == "double", "comma": how["decimal"] == "comma",
+        "trailing": how["trailing_delimiter"] == "yes",
+    }  # fmt: skip
+
+
+@given(st.data(), FORMATS, st.sampled_from([7, 64, 1 << 20]), st.sampled_from([b"", b"\n", b"x"]))
+def test_every_format_is_read_as_the_plainest_reader_reads_it(
+    tmp_path_factory: pytest.TempPathFactory,
+    data: st.DataObject,
+    how: dict[str, str],
+    size: int,
+    odd: bytes,
+) -> None:
+    """And whoever is deleted with all rows, those of all others are read as before."""
+    rows, form = data.draw(rows_in(how)), FileFormat(tuple(COLUMNS), **how)
+    rows.append(_stored(how, ["last", "", "1", "1", ""]) + odd)  # without an end, or half a unit
+    tmp = tmp_path_factory.mktemp("r")
+
+    def read(parts: list[bytes]) -> dict[str, list[Row]]:
+        return _rows(_read(b"".join(parts), form, tmp))
+
+    def wanted(parts: list[bytes]) -> dict[str, list[Row]]:
+        by_user: dict[str, list[Row]] = defaultdict(list)
+        for row in rows_of(b"".join(parts), COLUMNS, how["delimiter"], **_how(how)):  # type: ignore[arg-type]
+            both = row.lat is not None and row.lon is not None
+            by_user[row.user].append(
+                row if both else Row(row.user, None, None, row.time, row.texts)
+            )
+        return dict(by_user)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "BLOCK", size)
+        patch.setattr(reading, "check_first_bytes", lambda *_: None)
+        everybody = read(rows)
+        assert everybody == wanted(rows)
+        for user in everybody:
+            kept = [row for row in rows if user not in wanted([row])]
+            others = {u: r for u, r in everybody.items() if u != user}
+            assert read(kept) == others
+
+
+def _texts(data: bytes, form: FileFormat) -> list[tuple[str, str | None]]:
+    """Return id and text of each row that can be read, in the file's order."""
+    with reading.Rows(form, Reads(texts=("place",))) as rows:
+        for block in reading.blocks(BytesIO(data).read, 5, form):
+            rows.add(block)
+        people = rows.people()
+        ids = [rows.ids[u] for u in people.of_rows().tolist()]
+        return list(zip(ids, people.texts["place"], strict=True))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("quotes", ["none", "double"])
+@pytest.mark.parametrize("row_end", ["lf", "cr"])
+@pytest.mark.parametrize("trailing", ["no", "yes"])
+def test_rows_together_are_read_as_each_alone(
+    encoding: str, quotes: str, row_end: str, trailing: str
+) -> None:
+    """All fields of up to two characters out of those that could reach into the next row."""
+    form = FileFormat(
+        ("user", "place"), "comma", encoding=encoding, quotes=quotes, row_end=row_end,
+        trailing_delimiter=trailing,
+    )  # fmt: skip
+    end = {"lf": "\n", "cr": "\r"}[row_end]
+    odd = "\udcff"  # a byte that UTF-8 does not have, half a character of UTF-16
+    signs = ["a", '"', ",", "\u0a0d", odd, {"\n": "\r", "\r": "\n"}[end]]
+    fields = ["", *signs, *(one + two for one in signs for two in signs)]
+    fields += [f'"{one}"' for one in signs] + ['"a""b"', '"a,b"', ' "a" ', '"a" b', 'a "b"']
+    errors = "surrogateescape" if encoding == "utf-8" else "surrogatepass"
+    rows = [
+        f"{k},{field}{',' * (trailing == 'yes')}{end}".encode(encoding, errors)
+        for k, field in enumerate(fields)
+    ]
+    alone = [found for row in rows for found in _texts(row, form)]
+    assert _texts(b"".join(rows), form) == alone
+    assert _texts(b"".join(rows[::-1]), form) == alone[::-1]
+    assert len(alone) > len(fields) / 3
+
+
+def test_ordinary_spellings_are_read_once_they_are_declared(tmp_path: Path) -> None:
+    rows = [
+        ("u1", "2010-10-12T00:21:28Z", "48.25", "16.5", "caf\u00e9"),
+        ("u2", "", "-1", "2", "x"),
+    ]
+
+    def read(text: str, encoding: str = "utf-8", **how: str) -> dict[str, list[Row]]:
+        return _rows(_read(text.encode(encoding), _format(encoding=encoding, **how), tmp_path))
+
+    plain = "\n".join(map(",".join, rows))
+    wanted = read(plain)
+    assert [row.lat for row in wanted["u1"]] == [482_500_000]
+    quoted = "\n".join(",".join(f'"{cell}"' for cell in row) for row in rows)
+    assert read(quoted, quotes="double") == wanted
+    assert read(plain, quotes="double") == wanted
+    german = "\r\n".join(";".join(cell.replace(".", ",") for cell in row) for row in rows)
+    assert read(german, delimiter="semicolon", decimal="comma") == wanted
+    both = "\n".join(",".join(f'"{cell.replace(".", ",")}"' for cell in row) for row in rows)
+    assert read(both, quotes="double", decimal="comma") == wanted
+    assert read(plain.replace("\n", ",\n") + ",", trailing_delimiter="yes") == wanted
+    assert read(plain.replace("\n", "\r"), row_end="cr") == wanted
+    for encoding in ("utf-16-le", "utf-16-be"):
+        assert read(plain, encoding) == wanted
+        assert read("\ufeff" + plain.replace("\n", "\r\n") + "\r\n", encoding) == wanted
+    assert read("\ufeff" + quoted, quotes="double") == wanted
+    # what is not declared is not guessed
+    assert not any(row.lat for row in read(quoted).get('"u1"', []))
+    assert read(german, delimiter="semicolon")["u1"][0].lat is None
+    with pytest.raises(ParameterError, match=r"^decimal: "):
+        _format(decimal="comma")
+
+
+def test_numbers_of_other_columns_have_the_declared_decimal_mark(tmp_path: Path) -> None:
+    path, form = tmp_path / "rows.csv", FileFormat(("user", "x"), "semicolon", decimal="comma")
+    path.write_text("a;1,5\na;1.5\nb;-2,25e1\n")
+    texts = {
+        numbers: read_file(path, form, Reads(texts=("x",), numbers=numbers)).people.texts["x"]
+        for numbers in (True, False)
+    }
+    assert texts == {True: ["1.5", None, "-2.25e1"], False: ["1,5", "1.5", "-2,25e1"]}
+    with_edges = plan_of("0" * 32, mechanism="histogram/1").mechanism
+    assert not with_edges.reads(with_edges.checked(MECHANISMS["histogram/1"])).numbers
+    edges = {"value_column": "kind", "edges": ["0", "1"]}
+    assert with_edges.reads(with_edges.checked(edges)).numbers
+
+
+@pytest.mark.parametrize(
+    ("head", "encoding", "what"),
+    [
+        (b"PAR1\x15\x04", "utf-8", "Parquet"),
+        (b"SQLite format 3\0", "utf-8", "SQLite"),
+        (b"PK\x03\x04", "latin-1", "ZIP"),
+        (b"\x1f\x8b\x08", "utf-8", "gzip"),
+        (b"\xff\xfeu\0", "utf-8", "declare utf-16-le"),
+        (b"\xfe\xff\0u", "utf-16-le", "declare utf-16-be"),
+        (b"\xef\xbb\xbfu", "windows-1252", "declare utf-8"),
+        (b"\xff\xfe\0\0u\0\0\0", "utf-16-le", "UTF-32"),
+    ],
+)
+def test_a_container_and_another_encoding_s_mark_are_refused(
+    tmp_path: Path, head: bytes, encoding: str, what: str
+) -> None:
+    rows = "u,2010-10-12,1,1,x\n".encode(encoding) * 3
+    for name, stored in (("rows.csv", head + rows), ("rows.csv.gz", gzip.compress(head + rows))):
+        path = tmp_path / name
+        path.write_bytes(stored)
+        with pytest.raises(ReleaseError, match=what):
+            read_file(path, _format(encoding=encoding), READS)
+    path.write_bytes(gzip.compress(rows))
+    assert read_file(path, _format(encoding=encoding), READS).people.rows == 3
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "rows.csv")
+    with pytest.raises(ReleaseError, match="regular file"):
+        read_file(tmp_path / "rows.csv", _format(), READS)
+
+
 def test_all_spellings_together_and_in_blocks_of_any_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,7 +482,8 @@ def test_an_empty_file_has_no_users_and_is_no_error(tmp_path: Path) -> None:
 def test_no_file_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading.tempfile, "tempdir", str(tmp_path))
     with reading.Rows(_format(), READS) as rows:
-        for block in reading.blocks(BytesIO(b"u,2010-10-12,1,1,secret\n").read, size=99):
+        data = BytesIO(b"u,2010-10-12,1,1,secret\n")
+        for block in reading.blocks(data.read, 99, _format()):
             rows.add(block)
         assert list(tmp_path.iterdir()) == []
 
@@ -291,6 +499,8 @@ def test_no_file_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ({"delimiter": "\t"}, "delimiter: '\\t' is not offered; give tab, comma"),
         ({"header": True}, "header: is no text"),
         ({"encoding": "utf-16"}, "encoding: 'utf-16' is not offered; give utf-8, latin-1"),
+        ({"quotes": "single"}, "quotes: 'single' is not offered; give none, double"),
+        ({"decimal": True}, "decimal: is no text"),
         ({"time_format": "%s"}, "time_format: '%s' is no part of a time; use %Y"),
         ({"time_format": "%H:%M"}, "time_format: '%H:%M' does not say each day once"),
         ({"time_format": "%Y-%m-%d%"}, "time_format: '%Y-%m-%d%' can't be read"),
@@ -311,6 +521,12 @@ def test_a_format_is_told_with_its_defaults() -> None:
         "columns": COLUMNS, "delimiter": "tab", "header": "no", "encoding": "utf-8",
         "time_format": "iso", "time_zone": "UTC",
     }  # fmt: skip
+    written = {"quotes": "double", "decimal": "comma", "trailing_delimiter": "yes", "row_end": "cr"}
+    assert FileFormat.checked(form.parameters() | written).parameters() == (
+        form.parameters() | written
+    )
+    usual = {"quotes": "none", "decimal": "point", "trailing_delimiter": "no", "row_end": "lf"}
+    assert FileFormat.checked(form.parameters() | usual).parameters() == form.parameters()
     for missing in ("columns", "delimiter"):
         with pytest.raises(ParameterError, match=f"^{missing}: is missing; declare it"):
             FileFormat.checked({k: v for k, v in form.parameters().items() if k != missing})

@@ -20,15 +20,6 @@ RandomBytes = Callable[[int], bytes]
 Plain = str | int | list[str] | list[int]
 """What a parameter may be in a plan and a certificate; fractions and decimals are texts."""
 
-FILE_FORMAT = (
-    "delimiter", "columns", "header", "encoding", "time_format", "time_zone",
-)  # fmt: skip
-"""Parameters that say how the file is read; the same for all mechanisms, which don't look at them.
-
-``columns`` names the file's columns in order; ``user``, ``time``, ``lat`` and ``lon`` are what they
-are called, others are texts.
-"""
-
 UNIT = Fraction(1, 1 << 40)
 """What every ε that is spent is a multiple of."""
 
@@ -64,11 +55,14 @@ class Reads:
         Whether coordinates are needed, and times.
     texts : tuple of str
         Names of further columns.
+    numbers : bool
+        Whether these are decimals, written as the file's format says.
     """
 
     places: bool = False
     times: bool = False
     texts: tuple[str, ...] = ()
+    numbers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +135,7 @@ class ReleaseMechanism(ABC, Generic[P]):
 
     @abstractmethod
     def checked(self, parameters: Mapping[str, Any]) -> P:
-        """Return checked parameters, defaults filled in; those of `FILE_FORMAT` are left alone.
+        """Return checked parameters, defaults filled in; those of `FORMAT_KEYS` are left alone.
 
         Raises
         ------

@@ -13,7 +13,8 @@ from typing import Any
 
 from explorer.privacy.releases.means import exact_decimal
 from explorer.release.errors import ParameterError
-from explorer.release.mechanisms.base import FILE_FORMAT, UNIT
+from explorer.release.mechanisms.base import UNIT
+from explorer.release.rows.format import FORMAT_KEYS
 
 MOST_TEXTS = 10_000
 """Entries of a list."""
@@ -48,7 +49,7 @@ class Fields:
     """
 
     def __init__(self, mechanism: str, given: Mapping[str, Any], own: tuple[str, ...]) -> None:
-        unknown = [name for name in given if name not in own and name not in FILE_FORMAT]
+        unknown = [name for name in given if name not in own and name not in FORMAT_KEYS]
         if unknown:
             raise ParameterError(
                 brief(unknown[0])[1:-1], f"is no parameter of {mechanism}",

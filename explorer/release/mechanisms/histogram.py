@@ -139,7 +139,7 @@ class Histogram(ReleaseMechanism[Bins]):
 
     def reads(self, p: Bins) -> Reads:
         """Return the column, and what box and time range need."""
-        return p.area.reads(p.column)
+        return p.area.reads(p.column, numbers=bool(p.edges))
 
     def parts(self, p: Bins, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the one measurement."""

@@ -113,7 +113,7 @@ class Mean(ReleaseMechanism[Columns]):
 
     def reads(self, p: Columns) -> Reads:
         """Return the columns, and what box and time range need."""
-        return p.area.reads(*p.columns)
+        return p.area.reads(*p.columns, numbers=True)
 
     def parts(self, p: Columns, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the columns' sums and the number of users."""

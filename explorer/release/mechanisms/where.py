@@ -62,9 +62,9 @@ class Area:
         """Whether times matter."""
         return self.start is not None or self.end is not None
 
-    def reads(self, *texts: str) -> Reads:
-        """Return the columns that this asks for, and further ones."""
-        return Reads(self.edges is not None, self.timed, texts)
+    def reads(self, *texts: str, numbers: bool = False) -> Reads:
+        """Return the columns that this asks for, and further ones of texts or of decimals."""
+        return Reads(self.edges is not None, self.timed, texts, numbers)
 
     def marked(self, people: People) -> BoolArray:
         """Return of every row whether it counts; each is judged alone."""

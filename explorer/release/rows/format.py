@@ -23,8 +23,11 @@ ENCODINGS = {
     "latin-1": "iso8859-1",
     "latin-9": "iso8859-15",
     "windows-1252": "cp1252",
+    "utf-16-le": "utf-16-le",
+    "utf-16-be": "utf-16-be",
 }
-"""Those in which byte 10 always ends a row and a delimiter is one byte."""
+"""In all but the last two a delimiter and the end of a row are one byte; these are counted in whole
+units of two bytes."""
 
 TIME_FORMATS = ("iso", "unix", "unix-ms")
 """Beside them: a pattern of `PATTERN_PARTS` and other ASCII characters, ``%d.%m.%Y %H:%M``."""
@@ -35,6 +38,11 @@ PATTERN_PARTS = {
     "%z": r"(?P<offset>Z|[+-]\d{2}(?::?\d{2})?)",
 }  # fmt: skip
 HEADERS = {"no": False, "yes": True}
+QUOTES = {"none": False, "double": True}
+DECIMALS = {"point": 46, "comma": 44}
+TRAILING = {"no": 0, "yes": 1}
+ROW_ENDS = {"lf": 10, "cr": 13}
+"""What optional parameters may be; the first of each is what a plan without it means."""
 MOST_COLUMNS = 1000
 
 _OFFSET = re.compile(r"([+-])([01]\d|2[0-3]):([0-5]\d)", re.ASCII)
@@ -42,7 +50,7 @@ _OFFSET = re.compile(r"([+-])([01]\d|2[0-3]):([0-5]\d)", re.ASCII)
 
 @dataclass(frozen=True)
 class FileFormat:
-    """How a file of rows is read: each by itself, up to its byte 10, quotes being plain text.
+    """How a file of rows is read: rows are cut first, then each is read by itself.
 
     Attributes
     ----------
@@ -60,6 +68,16 @@ class FileFormat:
         One of `TIME_FORMATS`, or a pattern.
     time_zone : str
         Of times that state no offset: "UTC", an offset such as "+05:30", or a zone's name.
+    quotes : str
+        "double" if a field may stand in double quotes, a quote inside written twice. Quotes are
+        read inside one row only: a row in which one is still open at the end is unreadable, and no
+        field holds the end of a row. With "none" they are plain text.
+    decimal : str
+        "comma" if numbers have a comma where they have a point otherwise.
+    trailing_delimiter : str
+        "yes" if a delimiter follows the last field of every row, too.
+    row_end : str
+        "lf" (a CR before it is left out) or "cr".
     """
 
     columns: tuple[str, ...]
@@ -68,12 +86,20 @@ class FileFormat:
     encoding: str = "utf-8"
     time_format: str = "iso"
     time_zone: str = "UTC"
+    quotes: str = "none"
+    decimal: str = "point"
+    trailing_delimiter: str = "no"
+    row_end: str = "lf"
 
     def __post_init__(self) -> None:
         _check_columns(self.columns)
-        _one_of("delimiter", self.delimiter, DELIMITERS)
-        _one_of("header", self.header, HEADERS)
-        _one_of("encoding", self.encoding, ENCODINGS)
+        for name, choices in FORMAT_CHOICES.items():
+            _one_of(name, getattr(self, name), choices)
+        if self.decimal == self.delimiter == "comma" and not QUOTES[self.quotes]:
+            raise ParameterError(
+                "decimal", "is a comma, and so is the delimiter",
+                'give "quotes": "double" if numbers stand in quotes, or another delimiter',
+            )  # fmt: skip
         if self.time_format not in TIME_FORMATS:
             time_pattern(self.time_format)
         fixed_offset(self.time_zone)
@@ -102,12 +128,29 @@ class FileFormat:
         return cls(tuple(columns), **given)  # type: ignore[arg-type]  # checked just now
 
     def parameters(self) -> dict[str, str | list[str]]:
-        """Return it as the parameters of a certificate."""
-        found: dict[str, str | list[str]] = {key: getattr(self, key) for key in FORMAT_KEYS}
+        """Return it as the parameters of a certificate.
+
+        Those of `WRITTEN_IF_CHANGED` are left out at their defaults, so that a plan from before
+        they existed is written as it was then.
+        """
+        found: dict[str, str | list[str]] = {
+            key: value
+            for key in FORMAT_KEYS
+            if (value := getattr(self, key)) != WRITTEN_IF_CHANGED.get(key)
+        }
         return found | {"columns": list(self.columns)}
 
 
 FORMAT_KEYS = tuple(field.name for field in fields(FileFormat))
+FORMAT_CHOICES: Mapping[str, Mapping[str, object]] = {
+    "delimiter": DELIMITERS, "header": HEADERS, "encoding": ENCODINGS, "quotes": QUOTES,
+    "decimal": DECIMALS, "trailing_delimiter": TRAILING, "row_end": ROW_ENDS,
+}  # fmt: skip
+"""What those parameters may be that are chosen from a list."""
+WRITTEN_IF_CHANGED = {
+    key: next(iter(FORMAT_CHOICES[key]))
+    for key in ("quotes", "decimal", "trailing_delimiter", "row_end")
+}
 
 
 def time_pattern(pattern: str) -> re.Pattern[str]:

@@ -1,7 +1,7 @@
 """The data file of a release: read once, hashed while that, every row by itself.
 
 No row decides how another one is read: there is no guess, no quote that spans rows, no error a row
-could raise, and none is counted. What can't be read is left out; nothing says so.
+could raise. What can't be read is left out; only a dry run, for the curator alone, counts it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import errno
 import gzip
 import hashlib
 import io
+import re
+import stat
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -21,14 +23,34 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.privacy.releases.means import read_decimal
 from explorer.release.errors import ReleaseError
 from explorer.release.mechanisms.base import Reads
 from explorer.release.people import People
-from explorer.release.rows.format import DELIMITERS, HEADERS, LAT, LON, TIME, USER, FileFormat
+from explorer.release.rows.format import (
+    DECIMALS,
+    DELIMITERS,
+    HEADERS,
+    LAT,
+    LON,
+    QUOTES,
+    ROW_ENDS,
+    TIME,
+    TRAILING,
+    USER,
+    FileFormat,
+)
 from explorer.release.rows.ids import KEPT, Users
-from explorer.release.rows.values import coordinate_reader, text_reader, time_reader, zone_of
+from explorer.release.rows.values import (
+    coordinate_reader,
+    number_reader,
+    text_reader,
+    time_reader,
+    zone_of,
+)
 from explorer.release.rows.vectors import (
     Block,
+    Mask,
     Places,
     WholeReader,
     coordinates,
@@ -40,8 +62,8 @@ from explorer.release.rows.vectors import (
 BLOCK = 8 << 20
 """Bytes that are read at a time."""
 LONGEST_ROW = 1 << 20
-"""Bytes of a row, its end left out; longer ones can't be read."""
-NEWLINE = 10
+"""Bytes of a row, its end left out, in UTF-8 where the file is in UTF-16; longer ones can't be
+read."""
 GZIP = ".gz"
 """A file whose name ends so is unpacked: the name is the plan's, not the file's."""
 
@@ -64,7 +86,59 @@ class ReadFile:
     ids: tuple[str, ...]
 
 
-def read_file(path: Path, form: FileFormat, reads: Reads) -> ReadFile:
+Watch = Callable[["Cut", Mask], object]
+"""Is given the rows of each block, and which of them can be read."""
+
+_CONTAINERS = {
+    b"PAR1": ("Parquet", "write its rows to a CSV file"),
+    b"SQLite format 3\0": ("an SQLite database", "export the table to a CSV file"),
+    b"PK\x03\x04": ("a ZIP archive or an Excel sheet", "unpack it, or save the sheet as CSV"),
+    b"PK\x05\x06": ("an empty ZIP archive", "give the text file itself"),
+    b"PK\x07\x08": ("a ZIP archive in parts", "unpack it"),
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": ("an old Excel sheet", "save it as CSV"),
+    b"\x1f\x8b": ("packed by gzip", "unpack it, or give it a name that ends with .gz"),
+    b"\x28\xb5\x2f\xfd": ("packed by zstd", "unpack it"),
+    b"\xfd7zXZ\0": ("packed by xz", "unpack it"),
+}
+"""First bytes of files that hold no rows of text: what they are, and the way to rows of text."""
+_MARKS = {
+    b"\xff\xfe\0\0": ("UTF-32", ()),
+    b"\0\0\xfe\xff": ("UTF-32", ()),
+    b"\xef\xbb\xbf": ("UTF-8", ("utf-8",)),
+    b"\xff\xfe": ("UTF-16, low byte first", ("utf-16-le",)),
+    b"\xfe\xff": ("UTF-16, high byte first", ("utf-16-be",)),
+}
+"""Marks of byte order: what they stand for, and the declared encodings that they go with."""
+_MOST_MARK = 16
+
+
+def check_first_bytes(head: bytes, form: FileFormat) -> None:
+    """Refuse a container, or text whose mark of byte order is of another encoding than declared.
+
+    What kind of file it is, is the same for all files that differ in one user's rows.
+
+    Raises
+    ------
+    ReleaseError
+        One sentence that names what it is and the way to convert it.
+    """
+    for magic, (what, remedy) in _CONTAINERS.items():
+        if head.startswith(magic):
+            raise ReleaseError(
+                f"data: the file is {what}, and a release reads rows of text; {remedy} and plan "
+                "with that"
+            )
+    for mark, (what, declared) in _MARKS.items():
+        if head.startswith(mark):
+            if form.encoding not in declared:
+                remedy = f"declare {declared[0]}" if declared else "convert it to UTF-8"
+                raise ReleaseError(
+                    f"data: the file begins as {what}, and {form.encoding} is declared; {remedy}"
+                )
+            return
+
+
+def read_file(path: Path, form: FileFormat, reads: Reads, watch: Watch | None = None) -> ReadFile:
     """Read a file once, in a declared format.
 
     Parameters
@@ -73,17 +147,29 @@ def read_file(path: Path, form: FileFormat, reads: Reads) -> ReadFile:
     form : FileFormat
     reads : Reads
         Which columns are needed; others are not looked at.
+    watch : callable, optional
+        Of a dry run.
 
     Raises
     ------
     ReleaseError
-        If the file can't be read at all, or its archive is broken: never for what a row holds.
+        If the file can't be read at all, is no text by its first bytes, or its archive is broken:
+        never for what a row holds.
     """
     try:
-        with path.open("rb") as file, Rows(form, reads) as rows:
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise ReleaseError("data: it is no regular file; give the path of a text file")
+        with path.open("rb") as file, Rows(form, reads, watch) as rows:
             hashed = _Hashed(file)
-            unpacked = gzip.GzipFile(fileobj=hashed) if path.name.endswith(GZIP) else hashed
-            for block in blocks(unpacked.read, BLOCK):
+            if path.name.endswith(GZIP):
+                unpacked = gzip.GzipFile(fileobj=hashed)
+                check_first_bytes(unpacked.peek(_MOST_MARK), form)
+                found = blocks(unpacked.read, BLOCK, form)
+            else:
+                check_first_bytes(file.peek(_MOST_MARK), form)
+                found = blocks(hashed.read, BLOCK, form)
+            for block in found:
                 rows.add(block)
             while hashed.read(BLOCK):  # what may follow an archive is hashed too
                 pass
@@ -121,8 +207,12 @@ class _Hashed(io.RawIOBase):
         return data
 
 
-def blocks(read: Callable[[int], bytes], size: int) -> Iterator[bytes]:
-    """Yield whole rows, each with its end, many at a time; those too long are left out.
+def blocks(read: Callable[[int], bytes], size: int, form: FileFormat) -> Iterator[bytes]:
+    """Yield whole rows, each with its end, many at a time.
+
+    Rows are cut here, at their ends alone, before anything else is read; of UTF-16 at the unit of
+    two bytes that is a row's end, and they are yielded in UTF-8. The middle of a row that is too
+    long is cut out: what is left of it is still too long.
 
     Parameters
     ----------
@@ -130,35 +220,49 @@ def blocks(read: Callable[[int], bytes], size: int) -> Iterator[bytes]:
         Returns so many bytes, fewer only at the file's end.
     size : int
         Bytes read at a time.
+    form : FileFormat
     """
-    left, skipped = b"", False
+    wide = form.encoding if form.encoding.startswith("utf-16") else ""
+    end = chr(ROW_ENDS[form.row_end]).encode(wide or "ascii")
+    unit, most = len(end), (LONGEST_ROW + 1) * len(end)
+    left = b""
     while data := read(size):
-        if skipped:
-            end = data.find(b"\n") + 1
-            skipped, data = not end, data[end:]
-            if skipped:
-                continue
         rows = left + data
-        end = rows.rfind(b"\n") + 1
-        if end:
-            yield rows[:end]
-        left = rows[end:]
-        if len(left) > LONGEST_ROW:
-            left, skipped = b"", True
+        cut = _last_unit(rows, end) if wide else rows.rfind(end) + 1
+        if cut:
+            yield _utf8(rows[:cut], wide) if wide else rows[:cut]
+        left = rows[cut:]
+        if len(left) > most:
+            left = left[:most] + left[len(left) - len(left) % unit :]
     if left:
-        yield left + b"\n"
+        odd = len(left) % unit
+        last = _utf8(left[: len(left) - odd] + end, wide) if wide else left + end
+        # half a unit makes the field that it stands in unreadable
+        yield last[:-1] + b"\xff" + last[-1:] if odd else last
+
+
+def _last_unit(rows: bytes, end: bytes) -> int:
+    """Return where the last unit of two bytes that is a row's end is over, 0 if there is none."""
+    units = np.frombuffer(rows, dtype="<u2", count=len(rows) // 2)
+    places = np.flatnonzero(units == int.from_bytes(end, "little"))
+    return 2 * int(places[-1]) + 2 if len(places) else 0
+
+
+def _utf8(rows: bytes, encoding: str) -> bytes:
+    """Return whole rows in UTF-8; a lone surrogate becomes bytes that UTF-8 does not have."""
+    return rows.decode(encoding, "surrogatepass").encode("utf-8", "surrogatepass")
 
 
 class Rows:
     """Rows that are being read, in private work files that have no names."""
 
-    def __init__(self, form: FileFormat, reads: Reads) -> None:
-        self._form, self._reads = form, reads
+    def __init__(self, form: FileFormat, reads: Reads, watch: Watch | None = None) -> None:
+        self._form, self._watch = form, watch
         self._text = text_reader(form)
         self._wholes: dict[str, _Wholes] = {}
         for name in (LAT, LON) * reads.places + (TIME,) * reads.times:
             self._wholes[name] = _Wholes(name, _reader(name, form))
-        self._texts = {name: _Texts(name, self._text) for name in reads.texts}
+        self._texts = {name: _Texts(name, form, reads.numbers) for name in reads.texts}
         self._codes = _Work()
         self._users = Users(self._text)
         self._header = _Header(form) if HEADERS[form.header] else None
@@ -181,8 +285,8 @@ class Rows:
 
     def add(self, raw: bytes) -> None:
         """Read some whole rows, each with its end."""
-        block, names = Block.of(raw), self._form.columns
-        fields = _fields(block, len(raw), DELIMITERS[self._form.delimiter], len(names))
+        cut, names = cut_rows(raw, self._form), self._form.columns
+        block, fields = cut.block, cut.fields
         starts, ends = fields(names.index(USER))
         rows = np.arange(len(starts))
         if self._header is not None:
@@ -191,9 +295,14 @@ class Rows:
         kept = rows[codes >= 0]
         codes = codes[codes >= 0]
         self._codes.write(codes)
+        readable = np.ones(len(kept), dtype=np.bool_)
         for column in self._columns():
             starts, ends = fields(names.index(column.name))
-            column.add(block, starts[kept], ends[kept])
+            readable &= column.add(block, starts[kept], ends[kept])
+        if self._watch is not None:
+            seen = np.zeros(len(cut.whole), dtype=np.bool_)
+            seen[np.flatnonzero(cut.whole)[kept[readable]]] = True
+            self._watch(cut, seen)
 
     def people(self) -> People:
         """Return all rows, a user's together."""
@@ -262,7 +371,8 @@ def _reader(name: str, form: FileFormat) -> WholeReader:
     if name == TIME:
         return _times(form)
     most = 90 if name == LAT else 180
-    return partial(coordinates, most=most, slow=coordinate_reader(form, most))
+    mark = DECIMALS[form.decimal]
+    return partial(coordinates, most=most, mark=mark, slow=coordinate_reader(form, most))
 
 
 def _times(form: FileFormat) -> WholeReader:
@@ -278,25 +388,173 @@ Fields = Callable[[int], tuple[Places, Places]]
 """Where the fields of a column begin and end in whole rows."""
 
 
-def _fields(block: Block, size: int, delimiter: int, columns: int) -> Fields:
-    """Return where the fields of a column begin and end, in rows that have all and no more."""
-    values = block.values[:size]
-    ends = np.flatnonzero(values == NEWLINE)
+@dataclass(frozen=True)
+class Cut:
+    """The rows of a block, and the fields of those that are whole.
+
+    Attributes
+    ----------
+    block : Block
+    starts, ends : ndarray of int, shape (rows,)
+        Of all rows, their ends left out.
+    whole : ndarray of bool, shape (rows,)
+        Whether a row has all fields and no more, and every quote is closed.
+    fields : callable
+        Of the whole rows.
+    """
+
+    block: Block
+    starts: Places
+    ends: Places
+    whole: Mask
+    fields: Fields
+
+
+_QUOTE = 34
+
+
+def cut_rows(raw: bytes, form: FileFormat) -> Cut:
+    """Cut a block of rows, each with its end, into rows and fields."""
+    block, wanted = Block.of(raw), len(form.columns) + TRAILING[form.trailing_delimiter]
+    values = block.values[: len(raw)]
+    ends = np.flatnonzero(values == ROW_ENDS[form.row_end])
     starts = np.concatenate([[0], ends[:-1] + 1])
-    between = np.flatnonzero(values == delimiter)
+    between = np.flatnonzero(values == DELIMITERS[form.delimiter])
+    quotes = np.flatnonzero(values == _QUOTE) if QUOTES[form.quotes] else between[:0]
+    # white space around values is taken off; of this one there may be much, in files from Windows
+    lasts = ends - ((ends > starts) & (block.values[ends - 1] == 13))
+    if len(quotes):
+        in_row = np.searchsorted(quotes, starts)
+        opened = np.searchsorted(quotes, between) - in_row[np.searchsorted(ends, between)]
+        between = between[opened % 2 == 0]
     first = np.searchsorted(between, starts)
     count = np.diff(np.append(first, len(between)))
-    whole = (count == columns - 1) & (ends - starts <= LONGEST_ROW)
-    starts, ends, first = starts[whole], ends[whole], first[whole]
-    # white space around values is taken off; of this one there may be much, in files from Windows
-    ends = ends - ((ends > starts) & (block.values[ends - 1] == 13))
+    short = ends - starts <= LONGEST_ROW
+    whole = (count == wanted - 1) & short
+    fields = _plain_fields(starts[whole], lasts[whole], first[whole], between, wanted)
+    if len(quotes):
+        quoted = np.diff(np.append(in_row, len(quotes)))
+        block, whole, fields = _unquoted(
+            block, raw, (starts, lasts), whole, fields, quoted, short, form, wanted
+        )
+    if wanted > len(form.columns):
+        low, high = fields(wanted - 1)
+        empty, text = low == high, text_reader(form)
+        for k in np.flatnonzero(~empty).tolist():
+            empty[k] = text(block.raw[low[k] : high[k]]) == ""
+        whole[np.flatnonzero(whole)[~empty]] = False
+        fields = _some_rows(fields, empty)
+    return Cut(block, starts, ends, whole, fields)
+
+
+def _plain_fields(
+    starts: Places, ends: Places, first: Places, between: Places, wanted: int
+) -> Fields:
+    """Return where fields are, given the places of the delimiters between them."""
 
     def fields(k: int) -> tuple[Places, Places]:
         low = starts if k == 0 else between[first + k - 1] + 1
-        high = ends if k == columns - 1 else between[first + k]
+        high = ends if k == wanted - 1 else between[first + k]
         return low, high
 
     return fields
+
+
+def _some_rows(fields: Fields, kept: Mask) -> Fields:
+    def some(k: int) -> tuple[Places, Places]:
+        low, high = fields(k)
+        return low[kept], high[kept]
+
+    return some
+
+
+def _unquoted(
+    block: Block, raw: bytes, rows: tuple[Places, Places], whole: Mask, fields: Fields,
+    quoted: Places, short: Mask, form: FileFormat, wanted: int,
+) -> tuple[Block, Mask, Fields]:  # fmt: skip
+    """Take quotes off fields.
+
+    Where each quote of a row stands at the border of a field, this is done for many rows at once;
+    other rows with quotes are read one by one, and what their fields hold is put behind the block.
+    """
+    values = block.values
+
+    def bordered(k: int) -> tuple[Places, Places, Mask]:
+        low, high = fields(k)
+        both = (values[low] == _QUOTE) & (values[high - 1] == _QUOTE) & (high - low >= 2)
+        return low, high, both
+
+    at_border = np.zeros(np.count_nonzero(whole), dtype=np.int64)
+    for k in range(wanted):
+        at_border += 2 * bordered(k)[2]
+    simple = quoted[whole] == at_border
+    plain = np.zeros(len(whole), dtype=np.bool_)
+    plain[np.flatnonzero(whole)[simple]] = True
+    split = quoted_fields(form)
+    more, places, found = [], [], []
+    end = len(raw)
+    for row in np.flatnonzero(short & (quoted > 0) & ~plain).tolist():
+        parts = split(raw[rows[0][row] : rows[1][row]])
+        if parts is not None and len(parts) == wanted:
+            lengths = np.cumsum([0, *map(len, parts)])
+            found.append(row)
+            places.append(end + lengths)
+            more.extend(parts)
+            end += int(lengths[-1])
+    after = plain.copy()
+    after[found] = True
+    if not found:
+        apart = np.zeros((0, wanted + 1), dtype=np.int64)
+    else:
+        apart = np.array(places, dtype=np.int64)
+        block = Block.of(raw + b"".join(more))
+    order = np.flatnonzero(after)
+    fast, slow = plain[order], ~plain[order]
+
+    def all_fields(k: int) -> tuple[Places, Places]:
+        low, high = np.empty(len(order), dtype=np.int64), np.empty(len(order), dtype=np.int64)
+        plain_low, plain_high, both = (part[simple] for part in bordered(k))
+        low[fast], high[fast] = plain_low + both, plain_high - both
+        low[slow], high[slow] = apart[:, k], apart[:, k + 1]
+        return low, high
+
+    return block, after, all_fields
+
+
+def quoted_fields(form: FileFormat) -> Callable[[bytes], list[bytes] | None]:
+    """Return what splits one row, its end left out, into fields without their quotes.
+
+    A field is quoted if its first character, white space and a mark of byte order left out, is a
+    quote; elsewhere in a field that is not, quotes are text. It returns None if a quote is still
+    open at the row's end, or something else than white space follows a closed one.
+    """
+    delimiter = bytes([DELIMITERS[form.delimiter]])
+    blank = re.escape(bytes(set(b" \t\r\n\v\f") - set(delimiter)))
+    mark = b"\xef\xbb\xbf" if form.encoding.startswith("utf") else b"(?!)"
+    # possessive: no byte is read twice, whatever stands in a row
+    opened = re.compile(b'(?:[%b]|%b)*+"' % (blank, mark))
+    closed = re.compile(b'((?:[^"]++|"")*+)"[%b]*+(?=%b|\\Z)' % (blank, re.escape(delimiter)))
+
+    def split(row: bytes) -> list[bytes] | None:
+        found: list[bytes] = []
+        at = 0
+        while True:
+            if (start := opened.match(row, at)) is not None:
+                field = closed.match(row, start.end())
+                if field is None:
+                    return None
+                found.append(field[1].replace(b'""', b'"'))
+                at = field.end()
+            else:
+                end = row.find(delimiter, at)
+                end = len(row) if end < 0 else end
+                found.append(row[at:end])
+                at = end
+            if at == len(row):
+                return found
+            at += 1
+
+    return split
 
 
 class _Work:
@@ -327,10 +585,12 @@ class _Wholes:
         self._values.close()
         self._readable.close()
 
-    def add(self, block: Block, starts: Places, ends: Places) -> None:
+    def add(self, block: Block, starts: Places, ends: Places) -> Mask:
+        """Read some rows; return where that could be done."""
         values, readable = self._reader(block, starts, ends)
         self._values.write(values)
         self._readable.write(readable)
+        return readable
 
     def read(self, order: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         return self._values.read(np.int64)[order], self._readable.read(np.bool_)[order]
@@ -339,17 +599,21 @@ class _Wholes:
 class _Texts:
     """A column of texts: each spelling is kept once, as long as there are not too many."""
 
-    def __init__(self, name: str, text: Callable[[bytes], str | None]) -> None:
+    def __init__(self, name: str, form: FileFormat, numbers: bool) -> None:
         self.name = name
-        self._text, self._codes = text, _Work()
+        self._text = number_reader(form) if numbers else text_reader(form)
+        self._numbers, self._codes = numbers, _Work()
         self._spelt: dict[bytes, int] = {}
         self._texts: list[str | None] = []
+        self._readable: list[bool] = []
 
     def close(self) -> None:
         self._codes.close()
 
-    def add(self, block: Block, starts: Places, ends: Places) -> None:
+    def add(self, block: Block, starts: Places, ends: Places) -> Mask:
+        """Read some rows; return where that could be done."""
         codes = np.empty(len(starts), dtype=np.int64)
+        there = np.empty(len(starts), dtype=np.bool_)
         for k, (first, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
             raw = block.raw[first:end]
             code = self._spelt.get(raw)
@@ -357,9 +621,15 @@ class _Texts:
                 if len(self._spelt) >= KEPT:
                     self._spelt.clear()
                 code = self._spelt[raw] = len(self._texts)
-                self._texts.append(self._text(raw))
-            codes[k] = code
+                text = self._text(raw)
+                self._texts.append(text)
+                readable = text is not None
+                if self._numbers:
+                    readable = readable and read_decimal(text or "") is not None
+                self._readable.append(readable)
+            codes[k], there[k] = code, self._readable[code]
         self._codes.write(codes)
+        return there
 
     def read(self, order: NDArray[np.intp]) -> list[str | None]:
         texts = self._texts

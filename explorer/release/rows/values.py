@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from explorer.privacy.releases.means import PLACES, read_decimal
 from explorer.release.rows.format import (
+    DECIMALS,
     ENCODINGS,
     TIME_FORMATS,
     FileFormat,
@@ -48,9 +49,10 @@ _MONTHS = {
 def text_reader(form: FileFormat) -> Callable[[bytes], str | None]:
     """Return what reads text: without white space around it, in normal form C.
 
-    It returns None for bytes that the encoding does not have.
+    It returns None for bytes that the encoding does not have. Rows of UTF-16 come as UTF-8, in
+    which half a character (a lone surrogate, an odd byte) is no valid sequence of bytes.
     """
-    encoding = ENCODINGS[form.encoding]
+    encoding = ENCODINGS["utf-8" if form.encoding.startswith("utf-16") else form.encoding]
 
     def read(raw: bytes) -> str | None:
         try:
@@ -64,9 +66,22 @@ def text_reader(form: FileFormat) -> Callable[[bytes], str | None]:
     return read
 
 
+def number_reader(form: FileFormat) -> Callable[[bytes], str | None]:
+    """Return what reads the text of a number, written with a point whatever the file has."""
+    text = text_reader(form)
+    if DECIMALS[form.decimal] == ord("."):
+        return text
+
+    def read(raw: bytes) -> str | None:
+        found = text(raw)
+        return None if found is None or "." in found else found.replace(",", ".")
+
+    return read
+
+
 def coordinate_reader(form: FileFormat, most: int) -> Whole:
     """Return what reads degrees within ±most as whole steps, the nearest ones, ties to even."""
-    text = text_reader(form)
+    text = number_reader(form)
 
     def read(raw: bytes) -> int | None:
         value = read_decimal(text(raw) or "")
@@ -79,12 +94,12 @@ def coordinate_reader(form: FileFormat, most: int) -> Whole:
 
 def time_reader(form: FileFormat) -> Whole:
     """Return what reads times as whole seconds since 1970 UTC, rounded down."""
-    text = text_reader(form)
+    text, number = text_reader(form), number_reader(form)
     if form.time_format in TIME_FORMATS[1:]:
         unit = 1 if form.time_format == "unix" else 1000
 
         def since(raw: bytes) -> int | None:
-            value = read_decimal(text(raw) or "")
+            value = read_decimal(number(raw) or "")
             return None if value is None else in_time(value // (unit * _ONE))
 
         return since

@@ -63,8 +63,8 @@ class Decimals(NamedTuple):
     plain: Mask
 
 
-def plain_decimals(block: Block, starts: Places, ends: Places) -> Decimals:
-    """Read decimals of at most `_DIGITS` digits, with a sign and a point or without."""
+def plain_decimals(block: Block, starts: Places, ends: Places, mark: int = 46) -> Decimals:
+    """Read decimals of at most `_DIGITS` digits, with a sign and a decimal mark or without."""
     first = block.values[starts]
     negative = first == ord("-")
     at = starts + (negative | (first == ord("+")))
@@ -79,7 +79,7 @@ def plain_decimals(block: Block, starts: Places, ends: Places) -> Decimals:
         char = block.values[at]
         value = char - np.uint8(48)  # others wrap around
         digit = (value < 10) & live
-        point = (char == ord(".")) & live
+        point = (char == mark) & live
         plain &= digit | ~live | (point & ~pointed)
         np.multiply(digits, 10, out=digits, where=digit)
         np.add(digits, value, out=digits, where=digit)
@@ -92,9 +92,11 @@ def plain_decimals(block: Block, starts: Places, ends: Places) -> Decimals:
     return Decimals(digits, behind.astype(np.int64), plain)
 
 
-def coordinates(block: Block, starts: Places, ends: Places, most: int, slow: Whole) -> Wholes:
+def coordinates(
+    block: Block, starts: Places, ends: Places, most: int, mark: int, slow: Whole
+) -> Wholes:
     """Read degrees within ±most as whole steps, the nearest ones, ties to even."""
-    digits, behind, plain = plain_decimals(block, starts, ends)
+    digits, behind, plain = plain_decimals(block, starts, ends, mark)
     power = 10 ** np.arange(_DIGITS + 1, dtype=np.int64)
     cut = np.maximum(behind - 7, 0)
     # at most four digits before the point: nothing leaves 64 bits

@@ -179,7 +179,7 @@ class PlanPage(QWidget):
         self.path.textEdited.connect(lambda text: self._typed("data", text))
         self.browse = QPushButton("Choose file…")
         self.browse.clicked.connect(self._browse)
-        self.form = TypedFields()
+        self.form = TypedFields(5)
         self.form.offer(FORMAT, self.draft.text)
         self.stated = Section("For the certificate: title, who releases it, NIST SP 800-226")
         self.stated.set_open(False)
