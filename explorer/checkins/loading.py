@@ -17,7 +17,7 @@ reader, and every load asserts: physical lines = header + blank + rejected + con
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -150,10 +150,22 @@ def open_checkins(
     return load.run(cache_dir, state, key if use_cache else "", known_synthetic)
 
 
-def refuse_questions(preview: Preview) -> None:
-    """Stop where the guess leaves a question open."""
-    for question in preview.questions.values():
-        raise MappingNeeded(f"{preview.basename}: {question}", preview)
+def refuse_questions(preview: Preview, given: Collection[str] = ()) -> None:
+    """Stop where a question is open about a file, or several are.
+
+    Parameters
+    ----------
+    preview : Preview
+    given : collection of str
+        Fields of the mapping that are known already.
+
+    Raises
+    ------
+    MappingNeeded
+    """
+    questions = [one.sentence for one in preview.questions if not one.answered_by(given)]
+    if questions:
+        raise MappingNeeded(f"{preview.basename}: {' '.join(questions)}", preview)
 
 
 def _from_cache(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -97,11 +97,12 @@ class Mapping:
     @property
     def columns(self) -> tuple[int, ...]:
         """All columns in use."""
-        used = (
-            self.user, self.time, self.lat, self.lon, self.location, self.weight, self.image
-        )  # fmt: skip
+        used = (getattr(self, name) for name in COLUMN_FIELDS)
         return tuple(column for column in used if column is not None)
 
+
+COLUMN_FIELDS = ("user", "time", "lat", "lon", "location", "weight", "image")
+"""Fields of a mapping that are columns."""
 
 _LATER = ("plane", "image", "zone", "decimal", "crs")
 """Fields of a mapping that came later: where they are not used, keys of the cache stay."""
@@ -155,6 +156,83 @@ class Dialect:
 
 
 @dataclass(frozen=True, slots=True)
+class Candidate:
+    """One answer that a question about a file offers.
+
+    Attributes
+    ----------
+    text : str
+        Names of columns, or a setting in words.
+    fields : tuple of (str, object)
+        What the answer sets: fields of `Mapping` or `Dialect` and their values.
+    example : str
+        A value from the file, or how such a value is read.
+    """
+
+    text: str
+    fields: tuple[tuple[str, Any], ...]
+    example: str = ""
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The columns that it names, counted from 0, each once."""
+        found = (value for name, value in self.fields if name in COLUMN_FIELDS)
+        return tuple(dict.fromkeys(column for column in found if column is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a file leaves open and somebody must answer before it is loaded.
+
+    Attributes
+    ----------
+    key : str
+        ``user``, ``position``, ``time``, ``time_format``, ``crs``, ``plane`` or ``layer``; new
+        kinds of questions add their own.
+    title : str
+        The question, on one line.
+    text : str
+        Why it is asked.
+    fields : tuple of str
+        Fields of `Mapping` or `Dialect`; the question is answered once all of them are given.
+    candidates : tuple of Candidate
+        The likeliest first; there may be other answers, and there may be none here.
+    preselected : int or None
+        Which candidate a dialog selects until somebody confirms it.
+    """
+
+    key: str
+    title: str
+    text: str
+    fields: tuple[str, ...]
+    candidates: tuple[Candidate, ...] = ()
+    preselected: int | None = 0
+
+    @property
+    def suggestion(self) -> Candidate | None:
+        """The preselected candidate."""
+        if self.preselected is None or self.preselected >= len(self.candidates):
+            return None
+        return self.candidates[self.preselected]
+
+    def suggests(self, fields: Sequence[tuple[str, Any]]) -> Question:
+        """Return the question with the candidate preselected that sets these fields, if any."""
+        found = [i for i, one in enumerate(self.candidates) if one.fields == tuple(fields)]
+        return replace(self, preselected=found[0]) if found else self
+
+    def answered_by(self, given: Collection[str]) -> bool:
+        """Return whether the fields given are all that it asks for, or those of a candidate."""
+        answers = (self.fields, *([name for name, _ in one.fields] for one in self.candidates))
+        return any(set(given).issuperset(fields) for fields in answers)
+
+    @property
+    def sentence(self) -> str:
+        """Question, reason and likely answers on one line."""
+        likely = "; ".join(one.text for one in self.candidates)
+        return f"{self.title} {self.text}" + (f" Perhaps {likely}." if likely else "")
+
+
+@dataclass(frozen=True, slots=True)
 class Preview:
     """What a look at the beginning of a file says about it.
 
@@ -169,7 +247,8 @@ class Preview:
     rows : tuple of tuple of str
         The first rows (at most 50) as text, without the header.
     mapping : Mapping
-        The best guess, by name first and content second.
+        What the names, and then the contents, say about the columns. What is asked about a column
+        is left out of it; `suggested` has the preselected answers, too.
     confidence : float
         Share of the rows looked at that the guess would keep, 0…1; 0 if a needed column is
         missing.
@@ -177,13 +256,12 @@ class Preview:
         What somebody should look at, in sentences.
     added : int
         How many of the columns, the last ones, are in the names of folders.
-    time_formats : tuple of str
-        The spellings that fit the times equally well; several must be chosen from.
-    questions : dict of str to str
-        What the file does not tell and the guess must not be used without, each a sentence, by the
-        field of the mapping that answers it.
+    questions : tuple of Question
+        What the file leaves open: the mapping must not be used without the answers.
     layers : tuple of str
         The layers or sheets that may hold check-ins, if there are several to choose from.
+    sample : tuple of tuple of str
+        All rows that were judged, `rows` among them.
     """
 
     basename: str
@@ -195,9 +273,21 @@ class Preview:
     confidence: float
     problems: tuple[str, ...] = ()
     added: int = 0
-    time_formats: tuple[str, ...] = ()
-    questions: dict[str, str] = field(default_factory=dict)
+    questions: tuple[Question, ...] = ()
     layers: tuple[str, ...] = ()
+    sample: tuple[tuple[str, ...], ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def suggested(self) -> Mapping:
+        """The mapping with the preselected answers to the open questions."""
+        known = Mapping.__dataclass_fields__
+        chosen = (question.suggestion for question in self.questions)
+        fields = dict(pair for one in chosen if one is not None for pair in one.fields)
+        return replace(self.mapping, **{k: v for k, v in fields.items() if k in known})
+
+    def question(self, key: str) -> Question | None:
+        """Return the open question of a kind, if there is one."""
+        return next((one for one in self.questions if one.key == key), None)
 
     @property
     def format(self) -> str:

@@ -12,6 +12,7 @@ from pkgutil import resolve_name
 import click
 
 from explorer import __version__
+from explorer.cli.reading import OpenQuestions
 from explorer.studies.registry import add_installed
 
 COMMANDS = {
@@ -44,6 +45,10 @@ def run(arguments: Sequence[str]) -> int:
         return 130
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
+        return error.exit_code
+    except OpenQuestions as error:
+        for line in error.lines:
+            print(f"privacy-explorer: {line}", file=sys.stderr)
         return error.exit_code
     except click.ClickException as error:
         print(f"privacy-explorer: {wrong_call(error)}", file=sys.stderr)

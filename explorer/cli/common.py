@@ -14,7 +14,7 @@ import click
 
 from explorer.cli import completion
 from explorer.cli.planes import PADDED, declared, region_in
-from explorer.cli.reading import answer, answered
+from explorer.cli.reading import OpenQuestions, question_line
 from explorer.figures.formats import PARTS, by_suffix
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ COLUMN_ROLES = ("user", "time", "lat", "lon", "location", "weight", "x", "y", "i
 ALIASES = {"x": "lon", "y": "lat"}
 """Of planes that are not the Earth."""
 NEEDED_ROLES = ("user", "lat", "lon")
+COLUMNS_OPTION = "Give --columns ROLE=COLUMN,…; an empty COLUMN, as in time=, leaves it out."
 
 
 def together(*options: Decorator) -> Decorator:
@@ -163,16 +164,20 @@ def check_folder(path: Path | None, option: str) -> None:
 
 
 def parse_columns(
-    _ctx: click.Context, _option: click.Parameter, raw: str | None
+    _ctx: click.Context, _option: click.Parameter, raw: tuple[str, ...]
 ) -> dict[str, str] | None:
     """Return role → column name or number from ``user=id,lat=3`` (an option's callback).
 
-    ``time=`` leaves the times out: the name is then empty.
+    ``time=`` leaves the times out: the name is then empty. The option may be repeated.
     """
-    if raw is None:
+    if not raw:
         return None
-    pairs = [parse_pair(item, "--columns", empty=True) for item in raw.split(",")]
-    named = {ALIASES.get(role, role): name for role, name in pairs}
+    named: dict[str, str] = {}
+    for item in (item for one in raw for item in one.split(",")):
+        role, name = parse_pair(item, "--columns", empty=True)
+        role = ALIASES.get(role, role)
+        if named.setdefault(role, name) != name:
+            raise click.BadParameter(f"{role} is given twice: {named[role]} and {name}")
     unknown = sorted(set(named) - set(COLUMN_ROLES))
     if unknown:
         raise click.BadParameter(
@@ -238,13 +243,9 @@ def open_file(
     try:
         data = opening(files, mapping=mapping, dialect=dialect, progress=progress, memory=memory)
     except MappingNeeded as error:
-        planar = error.preview.mapping.planar and plane is None
-        if planar and not error.preview.mapping.missing:
-            raise ValueError(f"{error} Give --plane 320x240, or --picture FILE.") from error
-        options = [answer(error.preview, field) for field in error.preview.questions] or [
-            "Give --columns ROLE=COLUMN,…; an empty COLUMN, as in time=, leaves it out."
-        ]
-        raise ValueError(f"{error} {options[0]}") from error
+        preview = error.preview
+        lines = [question_line(preview, one) for one in preview.questions if mapping is None]
+        raise OpenQuestions(lines or [f"{error} {COLUMNS_OPTION}"]) from error
     finally:
         if progress is not None:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
@@ -257,6 +258,7 @@ def _wanted(
 ) -> tuple[Mapping, Dialect]:
     """Return the guessed mapping of a file with what is named put right, and how it is read."""
     from explorer.checkins import find_files, sniff_files
+    from explorer.checkins.readers.cells.questions import remaining_questions
     from explorer.checkins.readers.guess_columns import with_columns
 
     fields = {key: value for key, value in reading.items() if key != "layer"}
@@ -266,6 +268,12 @@ def _wanted(
     for role, name in columns.items():
         if not name:
             chosen[role] = None
+        elif preview.columns.count(name) > 1:
+            numbers = [str(i) for i, one in enumerate(preview.columns, 1) if one == name]
+            raise ValueError(
+                f"{preview.basename}: several columns are called {name!r}; give the number of the "
+                f"one for {role}: {' or '.join(numbers)}"
+            )
         elif name in preview.columns:
             chosen[role] = preview.columns.index(name)
         elif name.isdecimal() and 1 <= int(name) <= len(preview.columns):
@@ -276,7 +284,6 @@ def _wanted(
                 + ", ".join(preview.columns)
             )
     mapping = replace(with_columns(preview, chosen), **fields)  # type: ignore[arg-type]
-    mapping = answered(mapping, preview, {*chosen, *reading})
     if plane is not None:
         mapping = replace(mapping, plane=plane.text, crs=None)
     elif "crs" in fields:
@@ -284,6 +291,10 @@ def _wanted(
     elif mapping.image is not None:
         # a column of images belongs to points in a plane: so its range is asked for
         mapping = replace(mapping, plane="")
+    given = {*chosen, *reading, *(("plane", "crs") if plane is not None else ())}
+    open_ones = remaining_questions(preview, mapping, given)
+    if open_ones:
+        raise OpenQuestions([question_line(preview, one) for one in open_ones])
     return mapping, preview.dialect
 
 

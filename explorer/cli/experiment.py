@@ -102,6 +102,7 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
 )
 @click.option(
     "--columns",
+    multiple=True,
     callback=parse_columns,
     metavar="ROLE=COLUMN,…",
     help="Which column holds what, as the command heatmap has it.",

@@ -139,6 +139,7 @@ def _option(p: Parameter) -> click.Option:
 @click.option("--seed", type=int, default=0, show_default=True, help="Of demonstration noise.")
 @click.option(
     "--columns",
+    multiple=True,
     callback=parse_columns,
     metavar="ROLE=COLUMN,…",
     help="Which column holds what, by name or number from 1, where the guess is wrong: "

@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from explorer.checkins import Mapping, Preview
+    from explorer.checkins import Preview
+    from explorer.checkins.model import Question
 
 DECIMALS = {"point": ".", "comma": ","}
 KEYS = ("decimal", "time_format", "zone", "crs", "layer")
 """The options below, which are fields of a mapping; but for the layer."""
 
-ANSWERS = {
-    "time_format": "Give --time-format with an example whose day is above 12, such as {}.",
-    "time": "Give --columns time=COLUMN, or time= to leave times out.",
-    "lat": "Give --columns lat=COLUMN,lon=COLUMN.",
-    "crs": "Give --crs EPSG:NUMBER.",
-    "layer": "Give --layer NAME.",
+COLUMN_FIELDS = ("user", "time", "lat", "lon", "location", "weight", "image")
+"""Fields of a mapping that ``--columns`` gives."""
+
+OPTIONS = {
+    "time_format": ("--time-format", "EXAMPLE"),
+    "zone": ("--time-zone", "NAME"),
+    "decimal": ("--decimal", "point|comma"),
+    "crs": ("--crs", "EPSG:NUMBER"),
+    "layer": ("--layer", "NAME"),
+    "plane": ("--plane", "320x240, or --picture FILE"),
 }
-"""Field of the mapping → the option that answers an open question about it."""
+"""Field of a mapping or dialect that is no column → the option that gives it, and its value."""
+
+
+class OpenQuestions(click.ClickException):
+    """What a file leaves open, and the options that answer it: one line for each question."""
+
+    exit_code = 2
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        super().__init__("\n".join(lines))
+        self.lines = tuple(lines)
 
 
 def _decimal(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str | None:
@@ -104,33 +120,44 @@ def chosen_reading(asked: dict[str, Any]) -> dict[str, str]:
     return {key: value for key, value in found.items() if value is not None}
 
 
-def answered(mapping: Mapping, preview: Preview, given: set[str]) -> Mapping:
-    """Return a mapping unless a question of the preview is open that no option answers.
-
-    Parameters
-    ----------
-    mapping : Mapping
-    preview : Preview
-    given : set of str
-        Fields of the mapping that were given.
-
-    Raises
-    ------
-    ValueError
-        With the question, and the option that answers it.
-    """
-    if "lon" in given:
-        given = given | {"lat"}
-    if "time" in given and mapping.time != preview.mapping.time:
-        given = given | {"time_format"}
-    for field, question in preview.questions.items():
-        if field not in given:
-            raise ValueError(f"{preview.basename}: {question} {answer(preview, field)}")
-    return mapping
+def question_line(preview: Preview, question: Question) -> str:
+    """Return a question, its candidates and the options that answer it, on one line."""
+    answers = [
+        f"{one.text}{f' (such as {one.example})' if one.example else ''}: "
+        + _option(preview, one.fields)
+        for one in question.candidates
+    ]
+    roles = ",".join(f"{role}=COLUMN" for role in question.fields if role in COLUMN_FIELDS)
+    options = [" ".join(OPTIONS[name]) for name in question.fields if name in OPTIONS]
+    other = " ".join([*([f"--columns {roles}"] if roles else []), *options])
+    ending = f"Otherwise give {other}." if answers else f"Give {other}."
+    about = [
+        question.title,
+        question.text,
+        *([f"{'; '.join(answers)}."] if answers else []),
+        ending,
+    ]
+    return f"{preview.basename}: {' '.join(about)}"
 
 
-def answer(preview: Preview, field: str) -> str:
-    """Return which option answers a question."""
+def _option(preview: Preview, fields: Sequence[tuple[str, Any]]) -> str:
+    """Return what to type for an answer; names that can't be typed are given by number."""
     from explorer.checkins.readers.cells.times import example_of
 
-    return ANSWERS[field].format(" or ".join(f"'{example_of(f)}'" for f in preview.time_formats))
+    roles = [(role, column) for role, column in fields if role in COLUMN_FIELDS]
+    typed = ",".join(f"{role}={column_name(preview, column)}" for role, column in roles)
+    options = [f"--columns {quote(typed)}"] if roles else []
+    for name, value in fields:
+        if name in OPTIONS:
+            text = example_of(value).partition(" (")[0] if name == "time_format" else str(value)
+            options.append(f"{OPTIONS[name][0]} {quote(text)}")
+    return " ".join(options)
+
+
+def column_name(preview: Preview, column: int | None) -> str:
+    """Return what ``--columns`` calls a column: its name, or its number from 1."""
+    if column is None:
+        return ""
+    name = preview.columns[column]
+    typable = name.isprintable() and not set(",=") & set(name) and not name.isdecimal()
+    return name if typable and preview.columns.count(name) == 1 else str(column + 1)

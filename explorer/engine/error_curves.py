@@ -373,7 +373,7 @@ def mapping_within(plane: Plane, path: Path, cancelled: Callable[[], bool]) -> M
         As `open_checkins`.
     """
     preview = sniff_files(find_files(path, cancelled), cancelled=cancelled)
-    refuse_questions(preview)
+    refuse_questions(preview, ("plane", "crs"))
     return replace(preview.mapping, plane=plane.text, crs=None)
 
 

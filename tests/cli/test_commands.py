@@ -403,7 +403,7 @@ def test_an_empty_column_leaves_the_times_out(
     rows = "".join(f"{i % 5},{i},{-34 - i / 100},{18 + i / 100}\n" for i in range(30))
     path.write_text("user,time,lat,lon\n" + rows)
     asked = ["heatmap", str(path), "--resolution", "32", "--quiet"]
-    assert run(asked) == 1
+    assert run(asked) == 2
     said = capsys.readouterr().err
     assert "the column “time” holds “0”" in said
     assert "--columns" in said

@@ -63,7 +63,7 @@ def test_a_map_in_pixels(table: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_the_range_must_be_declared(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = heatmap(capsys, table, *SMALL)
-    assert code != 0
+    assert code == 2
     assert "declare which range" in err
     assert "--plane 320x240" in err
 

@@ -63,16 +63,20 @@ def test_a_german_table_opens_with_its_zone(desk: Desk, tmp_path: Path) -> None:
 
 def test_the_order_of_day_and_month_must_be_chosen(desk: Desk, tmp_path: Path) -> None:
     path = table(tmp_path, "K-1;01/01/2025 10:00;48,2;16,3;x", time="03/04/2025 10:{i}")
-    with desk.qtbot.waitSignal(desk.data.mapping_needed) as needed:
+    with desk.qtbot.waitSignal(desk.data.mapping_needed):
         desk.data.open(path)
-    assert "say how dates are written" in needed.args[0].reason
     dialog = desk.panel.dialog("mapping")
+    card = dialog.questions.cards["time_format"]
+    assert card.candidate.fields == (("time_format", "%d/%m/%Y %H:%M"),)
     times = dialog.reading.times
     assert dialog.problem.startswith("Choose what 03/04/2025 10:10 means")
     assert not dialog.load_button.isEnabled()
     offered = [times.itemText(i) for i in range(3)]
     assert offered[1:] == ["03/04/2025 10:10: 3 April 2025", "03/04/2025 10:10: 4 March 2025"]
     times.setCurrentIndex(2)
+    assert card.candidate.fields == (("time_format", "%m/%d/%Y %H:%M"),)
+    assert not dialog.load_button.isEnabled()
+    card.confirm()
     assert dialog.problem == ""
     load(desk, dialog)
     assert desk.data.current.last_time == "2025-03-04T10:59:00Z"
@@ -158,16 +162,22 @@ def test_good_rows_are_not_red(desk: Desk, tmp_path: Path) -> None:
 
 def test_swapped_columns_are_put_right_by_a_button(desk: Desk, tmp_path: Path) -> None:
     path = tmp_path / "swapped.csv"
-    rows = [f"u{i},16.{300 + i},48.{200 + i}" for i in range(40)]
+    rows = [f"u{i % 9},139.{300 + i},35.{200 + i}" for i in range(40)]
     path.write_text("\n".join(["user,lat,lon", *rows]))
     with desk.qtbot.waitSignal(desk.data.mapping_needed):
         desk.data.open(path)
     dialog = desk.panel.dialog("mapping")
-    assert "seem to be swapped" in dialog.verdict.text()
+    card = dialog.questions.cards["position"]
+    assert "swapped" in card.question.text
+    assert dialog.mapping.lat == 2  # the other way is preselected
+    assert not dialog.load_button.isEnabled()
+    card.answers.button(1).click()
+    assert dialog.mapping.lat == 1
     assert dialog.swap_button.isVisibleTo(dialog)
     dialog.swap_button.click()
     assert (dialog.mapping.lat, dialog.mapping.lon) == (2, 1)
-    assert "swapped" not in dialog.verdict.text()
     assert not dialog.swap_button.isVisibleTo(dialog)
+    assert card.candidate is card.question.candidates[0]
+    card.confirm()
     load(desk, dialog)
-    assert desk.data.current.extent[0] == pytest.approx(48.2)
+    assert desk.data.current.extent[0] == pytest.approx(35.2)

@@ -55,7 +55,7 @@ def load(desk: Desk, dialog) -> None:
 
 def test_a_likely_system_is_chosen_by_where_it_puts_the_first_row(desk: Desk, metres) -> None:
     dialog = asked(desk, metres)
-    assert "no degrees" in dialog.request.reason
+    assert "no degrees" in dialog.questions.cards["crs"].question.text
     assert dialog.problem == NOT_YET
     assert not dialog.load_button.isEnabled()
     choose(desk, dialog.system.system, "EPSG:25832")
@@ -63,6 +63,8 @@ def test_a_likely_system_is_chosen_by_where_it_puts_the_first_row(desk: Desk, me
     assert "7.0" in dialog.system.where.text()
     choose(desk, dialog.system.system, "EPSG:25833")
     assert dialog.system.where.text() == "first row: 52.000° N, 13.000° E"
+    assert not dialog.load_button.isEnabled()
+    dialog.questions.cards["crs"].confirm()
     assert dialog.problem == ""
     load(desk, dialog)
     data = desk.data.current
@@ -82,7 +84,9 @@ def test_another_system_is_named_by_its_number(desk: Desk, metres) -> None:
         dialog.system.number.editingFinished.emit()
         desk.qtbot.waitUntil(lambda: dialog.problem != LOOKING_UP)
         assert problem in dialog.problem
-        assert bool(dialog.problem) is bool(problem)
+        assert dialog.problem
+    dialog.questions.cards["crs"].confirm()
+    assert dialog.problem == ""
     load(desk, dialog)
     assert desk.data.current.mapping.crs == "EPSG:32633"
 
@@ -113,9 +117,12 @@ def test_a_sheet_is_chosen_looked_at_and_loaded(desk: Desk, tmp_path) -> None:
     path = tmp_path / "book.xlsx"
     book.save(path)
     dialog = asked(desk, path)
-    assert "several tables: Friends, Check-ins" in dialog.request.reason
+    card = dialog.questions.cards["layer"]
+    assert [one.text for one in card.question.candidates] == ["Friends", "Check-ins"]
     assert "layer or sheet" in dialog.problem
-    choose(desk, dialog.layer, "Check-ins")
+    card.answers.button(1).click()
+    desk.qtbot.waitUntil(lambda: dialog.problem != LOOKING)
+    assert not dialog.questions.cards
     assert dialog.table.columnCount() == 4
     assert dialog.problem == ""
     assert "Excel" in dialog.detected.text()

@@ -212,11 +212,14 @@ def sniff_files(
             continue
         extra = {"time_format": named.time_format} if role == "time" else {}
         mapping = replace(mapping, **{role: width + column}, **extra)  # type: ignore[arg-type]
+    told = {role for role in _BY_FOLDER if getattr(mapping, role) is not None}
     return replace(
         preview,
         columns=(*preview.columns, *names),
         rows=tuple((*row, *values[0]) for row in preview.rows),
+        sample=tuple((*row, *values[0]) for row in preview.sample),
         mapping=mapping,
+        questions=tuple(q for q in preview.questions if q.key not in told),
         added=len(names),
         problems=tuple(
             p for p in preview.problems if mapping.time is None or "like a time" not in p

@@ -12,10 +12,10 @@ from typing import Any, Protocol, runtime_checkable
 
 from explorer.checkins.database import check, run, written_file
 from explorer.checkins.errors import CheckinError, shown_name
-from explorer.checkins.model import Dialect, IsCancelled, Preview, Reason
+from explorer.checkins.model import Candidate, Dialect, IsCancelled, Preview, Question, Reason
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.cells.numbers import decimal_sign
-from explorer.checkins.readers.cells.questions import open_questions
+from explorer.checkins.readers.cells.questions import Table, open_questions
 from explorer.checkins.readers.guess_columns import (
     fitting_share,
     guess_mapping,
@@ -322,14 +322,22 @@ def table_preview(
         guessed = None if mapping.crs is None else ""  # what the magnitudes say
         mapping = replace(mapping, lat=0, lon=1, crs=guessed if found == "" else found)
     named = len(columns) if dialect.has_header else 0
-    mapping, formats, questions = open_questions(columns, body, mapping, decimal, named)
+    questions = open_questions(Table(columns, body, mapping, decimal, named))
     if layers and not dialect.layer:
-        questions["layer"] = f"The file has several tables: {', '.join(layers)}; say which one."
-    problems = (*mapping_problems(columns, body, mapping, decimal), *questions.values())
+        questions = (_which_layer(layers),)  # what else is open depends on the answer
     return Preview(
         look.name, look.size, replace(dialect, decimal=decimal), columns,
         tuple(body[:PREVIEW_ROWS]), mapping, fitting_share(body, mapping, len(columns), decimal),
-        problems, layers=layers, time_formats=formats, questions=questions,
+        tuple(mapping_problems(columns, body, mapping, decimal)), layers=layers,
+        questions=questions, sample=tuple(body),
+    )  # fmt: skip
+
+
+def _which_layer(layers: tuple[str, ...]) -> Question:
+    return Question(
+        "layer", "Which table holds the check-ins?",
+        f"The file has several tables: {', '.join(layers)}; say which one.", ("layer",),
+        tuple(Candidate(name, (("layer", name),)) for name in layers),
     )  # fmt: skip
 
 

@@ -104,7 +104,7 @@ def guess_mapping(
     _guess_by_content(found, values, spellings, bool(names), decimal)
     if named_time is not None and named_time not in found.values():
         found.setdefault("time", named_time)
-    spelling = spellings[found["time"]] if "time" in found else None
+    spelling = time_format(values[found["time"]], decimal) if "time" in found else None
     columns: dict[str, Any] = dict(found)
     return Mapping(
         **columns,
@@ -201,8 +201,6 @@ def mapping_problems(
 ) -> list[str]:
     """Return what is doubtful about a guessed mapping, in sentences."""
     found = []
-    if mapping.missing:
-        found.append("No column looks like " + ", ".join(mapping.missing) + ".")
     if mapping.time is not None:
         texts = [row[mapping.time] for row in rows if mapping.time < len(row)]
         bad = [t for t in texts if not reads_time(t, mapping.time_format, decimal)]
@@ -225,6 +223,6 @@ def with_columns(preview: Preview, chosen: dict[str, int | None]) -> Mapping:
     mapping = replace(preview.mapping, **chosen)  # type: ignore[arg-type]
     if mapping.time in (None, preview.mapping.time):
         return mapping
-    values = [row[mapping.time] for row in preview.rows if mapping.time < len(row)]
+    values = [row[mapping.time] for row in preview.sample if mapping.time < len(row)]
     spelling = time_format(values, preview.dialect.decimal)
     return replace(mapping, time_format=spelling or "iso")

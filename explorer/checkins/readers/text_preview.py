@@ -11,7 +11,7 @@ from explorer.checkins.readers import all_readers
 from explorer.checkins.readers.archives import inflated
 from explorer.checkins.readers.base import HEAD, PREVIEW_ROWS, Beginning, check_width
 from explorer.checkins.readers.cells.numbers import decimal_sign
-from explorer.checkins.readers.cells.questions import open_questions
+from explorer.checkins.readers.cells.questions import Table, open_questions
 from explorer.checkins.readers.guess_columns import (
     fitting_share,
     guess_mapping,
@@ -87,11 +87,11 @@ def preview_text(look: Beginning) -> Preview:
 
 def _preview(look: Beginning, lines: list[str], known: Dialect) -> Preview:
     problems: list[str] = []
-    sample = lines[:_JUDGED_ROWS]
-    delimiter = look.delimiter or guess_delimiter(sample, look.cancelled)
+    judged = lines[:_JUDGED_ROWS]
+    delimiter = look.delimiter or guess_delimiter(judged, look.cancelled)
     quoted = delimiter != "\t"
-    check_width(look.name, min(line.count(delimiter) for line in sample[:2]) + 1)
-    rows = _rows(sample, delimiter, quoted, look.cancelled)
+    check_width(look.name, min(line.count(delimiter) for line in judged[:2]) + 1)
+    rows = _rows(judged, delimiter, quoted, look.cancelled)
     header = looks_like_header(rows)
     names = tuple(rows[0]) if header else ()
     body = rows[1:] if header else rows
@@ -103,7 +103,7 @@ def _preview(look: Beginning, lines: list[str], known: Dialect) -> Preview:
     )
     decimal = look.decimal or decimal_sign(body)
     mapping = guess_mapping(columns if header else (), body, width, decimal, look.check)
-    mapping, formats, questions = open_questions(columns, body, mapping, decimal, len(names))
+    questions = open_questions(Table(columns, body, mapping, decimal, len(names)))
     confidence = fitting_share(body, mapping, width, decimal)
     if delimiter == "\t":
         snap = mapping == Mapping(0, 1, 2, 3, 4 if width > 4 else None) and width in (4, 5)
@@ -115,7 +115,7 @@ def _preview(look: Beginning, lines: list[str], known: Dialect) -> Preview:
             f"Lines have {width} field{'s' * (width != 1)}; a check-in needs user, latitude and "
             "longitude. Is the delimiter right?"
         )
-    problems += mapping_problems(columns, body, mapping, decimal) + list(questions.values())
+    problems += mapping_problems(columns, body, mapping, decimal)
     if body and not mapping.missing and confidence < 0.5:
         problems.append(f"Only {confidence:.0%} of the first rows can be read this way.")
     if mapping.time is None and body:
@@ -129,10 +129,10 @@ def _preview(look: Beginning, lines: list[str], known: Dialect) -> Preview:
     dialect = replace(
         known, format=form, delimiter=delimiter, has_header=header, quoted=quoted, decimal=decimal
     )
-    shown = tuple(tuple(row) for row in body[:PREVIEW_ROWS])
+    sample = tuple(map(tuple, body))
     return Preview(
-        look.name, look.size, dialect, columns, shown, mapping, confidence, tuple(problems),
-        time_formats=formats, questions=questions,
+        look.name, look.size, dialect, columns, sample[:PREVIEW_ROWS], mapping, confidence,
+        tuple(problems), questions=questions, sample=sample,
     )  # fmt: skip
 
 

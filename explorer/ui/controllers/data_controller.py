@@ -252,14 +252,16 @@ class DataController(QObject):
                 layer = job.layer or (job.dialect.layer if job.dialect else None)
                 files = checkins.find_files(source, task.cancelled)
                 preview = checkins.sniff_files(files, cancelled=task.cancelled, layer=layer)
+                planar = job.plane and preview.mapping.planar
+                known = ("plane",) if planar else ()
                 sure = (
                     preview.confidence >= SURE
                     and (preview.format is Format.SNAP or preview.has_header)
-                    and not preview.questions
+                    and all(one.answered_by(known) for one in preview.questions)
                 )
                 if mapping is None and (job.ask or not sure):
                     return MappingRequest(source, preview, "" if job.ask else _why_unsure(preview))
-                if mapping is None and job.plane and preview.mapping.planar:
+                if mapping is None and planar:
                     mapping = replace(preview.mapping, plane=job.plane)
                 if job.layer:
                     dialect = preview.dialect
@@ -374,8 +376,10 @@ def _close_unused(outcome: _Loaded | MappingRequest | ImportRequest) -> None:
 
 
 def _why_unsure(preview: Preview) -> str:
-    if preview.problems:
-        return " ".join(preview.problems)
+    open_ones = (one.text for one in preview.questions if not one.candidates)
+    parts = [*open_ones, *preview.problems]
+    if parts or preview.questions:  # those with candidates have a card each
+        return " ".join(parts)
     if preview.confidence < SURE:
         return f"Only {preview.confidence:.0%} of the first rows can be read this way."
     return "The file has no header, so the columns were guessed from their contents."

@@ -1,5 +1,6 @@
 """Which column holds what: asked when a file does not say it clearly enough."""
 
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -16,11 +17,12 @@ from PySide6.QtWidgets import (
 )
 
 from explorer import checkins
-from explorer.checkins.model import Dialect, Mapping, Preview
+from explorer.checkins.model import Candidate, Dialect, Mapping, Preview, Question
 from explorer.checkins.readers import get_reader
 from explorer.checkins.readers.cells.column_names import ENGLISH, language_of
 from explorer.checkins.readers.cells.faults import bad_cells
 from explorer.checkins.readers.cells.numbers import has_fraction, number
+from explorer.checkins.readers.cells.questions import remaining_questions
 from explorer.checkins.readers.cells.swapped import looks_swapped
 from explorer.checkins.readers.cells.times import time_formats
 from explorer.checkins.readers.places.guess_reference import Points, points_of
@@ -30,6 +32,7 @@ from explorer.ui.base.styled import styled_label
 from explorer.ui.controllers.data_controller import MappingRequest
 from explorer.ui.dialogs.first_rows import FirstRows
 from explorer.ui.dialogs.plane_fields import PlaneFields
+from explorer.ui.dialogs.question_cards import QuestionCards
 from explorer.ui.dialogs.reading_fields import ReadingFields
 from explorer.ui.dialogs.system_fields import SystemFields
 from explorer.ui.drawing.map_style import style_for
@@ -101,6 +104,15 @@ class MappingDialog(QDialog):
         self.system = SystemFields()
         self.system.changed.connect(self._check)
         box.addWidget(self.system)
+        self._boxes = {
+            "time_format": self.reading.times, "decimal": self.reading.decimal,
+            "crs": self.system.system, "layer": self.layer, "encoding": self.encoding,
+        }  # fmt: skip
+        self._questions: tuple[tuple[object, ...], tuple[Question, ...]] = ((), ())
+        self.questions = QuestionCards()
+        self.questions.chosen.connect(self._answer)
+        self.questions.confirmed.connect(self._answer)
+        box.addWidget(self.questions, 2)
         self.rows = FirstRows()
         self.table = self.rows.table
         box.addWidget(self.rows, 1)
@@ -119,7 +131,7 @@ class MappingDialog(QDialog):
         buttons.accepted.connect(self._accept)
         buttons.rejected.connect(self.reject)
         box.addWidget(buttons)
-        self.resize(800, 600)
+        self.resize(984 if self.preview.questions else 800, 680 if self.preview.questions else 600)
         self._show_preview()
 
     def _make_dialect(self) -> QHBoxLayout:
@@ -215,14 +227,14 @@ class MappingDialog(QDialog):
                 combo.addItem("— choose —" if needed else "— none —", None)
                 for column, title in enumerate(preview.columns):
                     combo.addItem(title, column)
-                guess = getattr(preview.mapping, role)
+                guess = getattr(preview.suggested, role)
                 combo.setCurrentIndex(0 if guess is None else guess + 1)
         cells = (cell for row in preview.rows for cell in row)
         decimal = preview.dialect.decimal
         fraction = next((cell for cell in cells if has_fraction(cell, decimal)), "")
         with QSignalBlocker(self.reading):
             self.reading.show_reading(decimal, preview.mapping.zone, fraction.strip())
-            self._show_times(preview.mapping.time, preview.time_formats)
+            self._show_times(preview.suggested.time, preview.mapping.time_format)
         with QSignalBlocker(self.plane):
             self.plane.show_plane(preview.mapping.plane)
         with QSignalBlocker(self.system):
@@ -281,7 +293,7 @@ class MappingDialog(QDialog):
             return f"Column “{name}” is chosen twice; every column can hold one thing."
         if self._readable() == 0 and self.preview.rows:
             return "None of the first rows can be read this way; check the columns."
-        return ""
+        return self.questions.problem
 
     def _detected(self) -> str:
         preview = self.preview
@@ -307,12 +319,37 @@ class MappingDialog(QDialog):
                 parts.insert(1, "gzip")
         return ("Detected: " if self.dialect is None else "Read as: ") + ", ".join(parts) + "."
 
-    def _show_times(self, column: int | None, formats: tuple[str, ...] | None = None) -> None:
-        """Offer the formats that fit a column's first rows, or those given."""
-        values = [r[column] for r in self.preview.rows if column is not None and column < len(r)]
-        found = time_formats(values, self.preview.dialect.decimal) if formats is None else formats
-        chosen = self.preview.mapping.time_format if formats is not None else next(iter(found), "")
-        self.reading.show_times(found, values, chosen)
+    def _show_times(self, column: int | None, guess: str = "") -> None:
+        """Offer the formats that fit a column's first rows; one of them is chosen."""
+        values = [r[column] for r in self.preview.sample if column is not None and column < len(r)]
+        found = time_formats(values, self.preview.dialect.decimal)
+        self.reading.show_times(found, values, next(iter(found), guess))
+
+    def _answer(self, candidate: Candidate | None) -> None:
+        """Take the answer of a card for the fields that it sets."""
+        fields = dict(candidate.fields) if candidate is not None else {}
+        for name, value in fields.items():
+            combo = self.combos.get(name)
+            if combo is not None:
+                with QSignalBlocker(combo):
+                    combo.setCurrentIndex(0 if value is None else value + 1)
+        if "time" in fields:
+            with QSignalBlocker(self.reading):
+                self._show_times(fields["time"])
+        if "lat" in fields:
+            self.system.place(self._points())
+        for name, value in fields.items():
+            if name in self._boxes:
+                self._boxes[name].setCurrentIndex(self._boxes[name].findData(value))
+        self._check()
+
+    def _open_questions(self) -> tuple[Question, ...]:
+        """Return what is open about the file with the columns that are chosen."""
+        mapping = replace(self.mapping, crs=self.preview.mapping.crs)
+        state = (self.preview, mapping.time, mapping.lat, mapping.lon, mapping.plane)
+        if self._questions[0] != state:
+            self._questions = state, remaining_questions(self.preview, mapping, ())
+        return self._questions[1]
 
     def _swap(self) -> None:
         """Take the column of latitudes for that of longitudes, and the other way round."""
@@ -344,6 +381,10 @@ class MappingDialog(QDialog):
         with QSignalBlocker(self.reading):
             self.reading.set_used(mapping.time is not None)
         self.system.setEnabled(not mapping.planar)
+        self.questions.ask(self._open_questions())
+        values = {name: getattr(mapping, name) for name in Mapping.__dataclass_fields__}
+        values |= {name: box.currentData() for name, box in self._boxes.items()}
+        self.questions.follow(values)
         self.rows.judge(mapping, {getattr(mapping, role): name for role, name, _, _ in ROLES})
         swapped = looks_swapped(self.preview.rows, mapping, self.preview.dialect.decimal)
         self.swap_button.setVisible(bool(swapped))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from explorer.checkins.model import FloatArray, Mapping
+from explorer.checkins.model import FloatArray
 
 _NAMES: dict[str, tuple[str, ...]] = {
     "lon": ("easting", "eastings", "east", "rechtswert", "rechts", "ostwert", "xcoord", "coordx",
@@ -83,20 +83,3 @@ def metric_columns(
     if set(found) != {"lat", "lon"}:
         return None
     return found if candidates(points_of(rows, found["lat"], found["lon"], number)) else None
-
-
-def question(
-    mapping: Mapping, rows: Sequence[Sequence[str]], number: Callable[[str], float | None]
-) -> str:
-    """Return why somebody must say in which system coordinates are, with the likely ones."""
-    assert mapping.lat is not None
-    assert mapping.lon is not None
-    likely = candidates(points_of(rows, mapping.lat, mapping.lon, number))
-    return (
-        "The coordinates are no degrees, and the file does not say in which reference system they "
-        "are; say which" + (f": perhaps {_list(likely)}." if likely else ", such as EPSG:25832.")
-    )
-
-
-def _list(found: list[tuple[str, str]]) -> str:
-    return ", ".join(f"{name} ({words})" for name, words in found)

@@ -10,16 +10,14 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from explorer.checkins.errors import CheckinError, MappingNeeded
 from explorer.checkins.model import FloatArray, Mapping, Preview
-from explorer.checkins.readers.cells.numbers import number
 from explorer.checkins.readers.extras import missing_library
-from explorer.checkins.readers.places.guess_reference import question
 
 EXTRA = "geofiles"
 WGS_84 = "EPSG:4326"
@@ -94,13 +92,16 @@ def with_system(name: str, mapping: Mapping, preview: Preview) -> Mapping:
     Raises
     ------
     MappingNeeded
-        If it is not known; with the likely ones.
+        If it is not known.
     CheckinError
         If there is no such system, or no library to convert from it.
     """
     if mapping.crs == "":
-        read = partial(number, decimal=preview.dialect.decimal)
-        raise MappingNeeded(f"{name}: {question(mapping, preview.rows, read)}", preview)
+        raise MappingNeeded(
+            f"{name}: the coordinates are no degrees, and it is not known in which reference "
+            "system they are; say which, such as EPSG:25832.",
+            preview,
+        )
     try:
         return mapping if mapping.crs is None else replace(mapping, crs=canonical(mapping.crs))
     except ValueError as error:
