@@ -6,9 +6,11 @@ asks of a region, it asks of the same rows.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -20,12 +22,31 @@ EARTH_STEP = Fraction(1, 10**7)
 Box = tuple[float, float, float, float]
 """South, west, north, east in degrees, or of another plane in its unit."""
 
+MOST_MARKS = 128
+"""Combining marks on one letter of an id. Written languages have a few; sorting them, as normal
+forms do, takes a time that grows with the square of their number (100 s for 200 kB)."""
+
 Whole = NDArray[np.int64]
 Small = NDArray[np.int32]
 
 _FAR = 12
 """A box's surroundings are thrice as wide; they are taken anew for one a quarter as wide."""
 _INT32 = np.iinfo(np.int32)
+
+
+def composed(text: str) -> str | None:
+    """Return a text in Unicode's normal form C, in a time proportional to its length.
+
+    None if a letter has more than `MOST_MARKS` combining marks: such text is no id.
+    """
+    if text.isascii():
+        return text
+    if len(text) > MOST_MARKS and any(
+        marks and sum(1 for _ in run) > MOST_MARKS
+        for marks, run in groupby(text, lambda c: unicodedata.combining(c) > 0)
+    ):
+        return None
+    return unicodedata.normalize("NFC", text)
 
 
 def rounded(values: Any, step: Fraction = EARTH_STEP) -> NDArray[np.float64]:

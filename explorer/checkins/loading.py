@@ -46,7 +46,7 @@ from explorer.checkins.parts.files import DataFiles, Source, find_files, sniff_f
 from explorer.checkins.parts.part_rows import read_files
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import Judged
-from explorer.checkins.readers.cells.times import takes_zone
+from explorer.checkins.readers.cells.times import check_format, takes_zone
 from explorer.checkins.readers.cells.zones import RULE, zone_name
 from explorer.checkins.readers.detect import check_readable
 from explorer.checkins.readers.guess_columns import mapping_problem
@@ -123,8 +123,8 @@ def open_checkins(
     preview = sniff_files(files, cancelled=cancelled, decimal=decimal, layer=layer)
     if mapping is None:
         refuse_questions(preview)
-    elif mapping.zone is not None:
-        mapping = replace(mapping, zone=zone_name(mapping.zone))
+    else:
+        mapping = _with_known_words(files.name, mapping)
     dialect = dialect or preview.dialect
     plan = Plan(
         files.name, files.parts[0].path, replace(dialect, decimal=decimal or dialect.decimal),
@@ -166,6 +166,21 @@ def refuse_questions(preview: Preview, given: Collection[str] = ()) -> None:
     questions = [one.sentence for one in preview.questions if not one.answered_by(given)]
     if questions:
         raise MappingNeeded(f"{preview.basename}: {' '.join(questions)}", preview)
+
+
+def _with_known_words(name: str, mapping: Mapping) -> Mapping:
+    """Return a mapping with its time zone as it is usually written.
+
+    Raises
+    ------
+    CheckinError
+        If there is no such zone, or its times are in a format that no time can be read with.
+    """
+    try:
+        check_format(mapping.time_format)
+    except ValueError as error:
+        raise CheckinError(f"{name}: {error}.") from None
+    return mapping if mapping.zone is None else replace(mapping, zone=zone_name(mapping.zone))
 
 
 def _from_cache(

@@ -10,7 +10,7 @@ from explorer.checkins.errors import printable
 from explorer.checkins.model import Mapping, Preview, Reason
 from explorer.checkins.readers.cells.column_names import key, known, language_of, words_of
 from explorer.checkins.readers.cells.faults import UNKNOWN_POSITION, bad_cells
-from explorer.checkins.readers.cells.numbers import Rows, number
+from explorer.checkins.readers.cells.numbers import Rows, matched, number
 from explorer.checkins.readers.cells.times import ISO, reads_time, share, time_format
 from explorer.checkins.readers.places.guess_plane import planar_columns
 from explorer.checkins.readers.places.guess_reference import metric_columns
@@ -35,7 +35,7 @@ def looks_like_header(rows: Rows) -> bool:
     """
     first = [cell.strip() for cell in rows[0]]
     familiar = sum(map(known, first))
-    if any(_is_number(cell) or ISO.fullmatch(cell) for cell in first):
+    if any(_is_number(cell) or matched(ISO, cell) for cell in first):
         return False
     if familiar >= 2:
         return True

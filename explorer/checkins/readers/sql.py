@@ -8,7 +8,7 @@ from typing import Any
 from explorer.checkins.database import quote, read_file
 from explorer.checkins.model import Mapping, Reason
 from explorer.checkins.readers.cells.faults import MAX_WEIGHT, MIN_WEIGHT
-from explorer.checkins.readers.cells.numbers import THOUSANDS
+from explorer.checkins.readers.cells.numbers import THOUSANDS, short_enough
 from explorer.checkins.readers.cells.times import EPOCHS, NAIVE_ISO, takes_zone
 from explorer.checkins.readers.places.reference import FUNCTION
 from explorer.checkins.readers.quoted import LINE_SEPARATOR
@@ -84,9 +84,12 @@ def number_expression(column: str, decimal: str = ".") -> str:
     if decimal == ",":
         return (
             f"CASE WHEN NOT contains({column}, '_') AND NOT contains({column}, '.') "
-            f"THEN try_cast(replace({column}, ',', '.') AS DOUBLE) END"
+            f"AND {short_enough(column)} THEN try_cast(replace({column}, ',', '.') AS DOUBLE) END"
         )
-    return f"CASE WHEN NOT contains({column}, '_') THEN try_cast({column} AS DOUBLE) END"
+    return (
+        f"CASE WHEN NOT contains({column}, '_') AND {short_enough(column)} "
+        f"THEN try_cast({column} AS DOUBLE) END"
+    )
 
 
 def typed_rows(
@@ -198,7 +201,8 @@ def typed_rows(
     if mapping.time in typed:
         instant = typed[mapping.time]
     elif time is not None:
-        instant = time_expression(time, mapping.time_format, decimal, mapping.zone)
+        read = time_expression(time, mapping.time_format, decimal, mapping.zone)
+        instant = f"CASE WHEN {short_enough(time)} THEN {read} END"
     mass = "1.0::DOUBLE" if weight is None else number(mapping.weight)
     y, x = number(mapping.lat), number(mapping.lon)
     if mapping.crs:

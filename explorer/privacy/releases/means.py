@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 
-_DECIMAL = re.compile(r"([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
+_DECIMAL = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
 MOST_DIGITS = 40
 """Of a readable decimal."""
+_LONGEST = MOST_DIGITS + len("+.e+000")
+"""Characters of a readable decimal: longer text never reaches the pattern."""
 LARGEST_EXPONENT = 40
 """Written exponents are within ± this."""
 PLACES = MOST_DIGITS + LARGEST_EXPONENT
@@ -25,10 +27,11 @@ def read_decimal(text: str) -> int | None:
     Readable are digits with a sign, a point and an exponent, each optional, with at most 40 digits
     and an exponent within ±40; spaces around it don't count. Neither "nan" nor "inf" is.
     """
-    found = _DECIMAL.fullmatch(text.strip())
+    text = text.strip()
+    found = _DECIMAL.fullmatch(text) if len(text) <= _LONGEST else None
     if found is None:
         return None
-    sign, whole, part, exponent = found.groups()
+    sign, whole, part, exponent = found.groups("")
     power = int(exponent) if exponent else 0
     if not 1 <= len(whole) + len(part) <= MOST_DIGITS or abs(power) > LARGEST_EXPONENT:
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from fractions import Fraction
@@ -19,6 +18,7 @@ from explorer.release.rows.format import (
     fixed_offset,
     time_pattern,
 )
+from explorer.user_rows import composed
 
 DEGREE = 10**7
 """Whole steps of a degree."""
@@ -49,8 +49,9 @@ _MONTHS = {
 def text_reader(form: FileFormat) -> Callable[[bytes], str | None]:
     """Return what reads text: without white space around it, in normal form C.
 
-    It returns None for bytes that the encoding does not have. Rows of UTF-16 come as UTF-8, in
-    which half a character (a lone surrogate, an odd byte) is no valid sequence of bytes.
+    It returns None for bytes that the encoding does not have, and for what `composed` refuses.
+    Rows of UTF-16 come as UTF-8, in which half a character (a lone surrogate, an odd byte) is no
+    valid sequence of bytes.
     """
     encoding = ENCODINGS["utf-8" if form.encoding.startswith("utf-16") else form.encoding]
 
@@ -61,7 +62,7 @@ def text_reader(form: FileFormat) -> Callable[[bytes], str | None]:
             return None
         # twice: a mark may stand within white space, or white space within marks
         text = text.strip().strip(AROUND).strip()
-        return text if text.isascii() else unicodedata.normalize("NFC", text)
+        return composed(text)
 
     return read
 

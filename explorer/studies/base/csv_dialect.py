@@ -15,6 +15,8 @@ NUMBERS = {
     ".": re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,6})?"),
     ",": re.compile(r"[+-]?([0-9]+(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]{1,6})?"),
 }
+LONGEST = 64
+"""Characters of a number; longer fields are none, and no pattern sees them."""
 _LIKE = re.compile(r"[+-]?([.,]?[0-9][0-9_.,]*([eE][+-]?[0-9]+)?|nan|inf(inity)?)", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -56,25 +58,30 @@ class Dialect:
     def number_like(self, text: str) -> bool:
         """Whether a field is a number or was meant as one: ``1e308``, ``1_000``, ``nan``."""
         plain = _CONTROL.sub("", text).strip(BLANKS)
-        return bool(_LIKE.fullmatch(plain)) or (self.fractions and self.number(plain) is not None)
+        return fits(_LIKE, plain) or (self.fractions and self.number(plain) is not None)
 
     def why_none(self, text: str) -> str:
         """Return why a field has no number although it may look like one; empty for words."""
         kept = text.strip(BLANKS)
-        if NUMBERS[self.decimal].fullmatch(kept):
+        if fits(NUMBERS[self.decimal], kept):
             if self.number(kept) is not None:
                 return ""
             shown = kept if len(kept) <= 40 else f"{kept[:40]}…"
             if abs(float(kept.replace(",", "."))) > 1:
                 return f"{shown} is too large (at most 1e100)"
             return f"{shown} is too small (at least 1e-100, or 0)"
-        if self.decimal == "." and NUMBERS[","].fullmatch(kept):
+        if self.decimal == "." and fits(NUMBERS[","], kept):
             if self.delimiter == ",":
                 return f"{text!r} has a decimal comma; between commas write a decimal point"
             return f"{text!r} has a comma and the file's decimal sign is a point"
-        if self.decimal == "," and NUMBERS["."].fullmatch(kept):
+        if self.decimal == "," and fits(NUMBERS["."], kept):
             return f"{text!r} has a point and the file's decimal sign is a comma"
         return ""
+
+
+def fits(pattern: re.Pattern[str], text: str) -> bool:
+    """Whether a whole field fits a pattern; one longer than `LONGEST` does not."""
+    return len(text) <= LONGEST and pattern.fullmatch(text) is not None
 
 
 def number_field(text: str, delimiter: str, decimal: str) -> float | None:
@@ -90,7 +97,7 @@ def number_field(text: str, delimiter: str, decimal: str) -> float | None:
         ``.`` or ``,``.
     """
     kept = text.strip(BLANKS)
-    if (delimiter == "," and decimal == ",") or not NUMBERS[decimal].fullmatch(kept):
+    if (delimiter == "," and decimal == ",") or not fits(NUMBERS[decimal], kept):
         return None
     value = float(kept.replace(",", "."))
     if value == 0.0:

@@ -31,6 +31,7 @@ from explorer.studies.base.csv_dialect import (
     SMALLEST,
     DecimalSign,
     Dialect,
+    fits,
 )
 
 MAX_RECORDS = 1_000_000
@@ -392,15 +393,15 @@ def _decimal_commas(table: CsvTable) -> bool:
     for line, row in zip(table.lines, table.rows, strict=True):
         for i, text in enumerate(row, 1):
             if "," in text:
-                if _BOTH.fullmatch(text):
+                if fits(_BOTH, text):
                     raise table.error(
                         line, i,
                         f"{text!r} has a comma and a point; write numbers without thousands signs",
                     )  # fmt: skip
-                if NUMBERS[","].fullmatch(text):
+                if fits(NUMBERS[","], text):
                     comma = comma or (line, i, text)
-                    thousands &= bool(_THOUSANDS.fullmatch(text))
-            elif "." in text and point is None and NUMBERS["."].fullmatch(text):
+                    thousands &= fits(_THOUSANDS, text)
+            elif "." in text and point is None and fits(NUMBERS["."], text):
                 point = (line, i, text)
     if comma is None:
         return False

@@ -34,6 +34,8 @@ CAVEATS = (
 )
 _MOSTLY = 0.9
 """A column is one of numbers if this share of its fields are; the other records are rejected."""
+_LONGEST_HEADING = 3000
+"""Characters; the time that the pattern takes grows with their square."""
 _HEADING = re.compile(r"^(?P<name>.*?)\s*\[(?P<inside>[^\[\]]+)\]$")
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -215,7 +217,7 @@ class _Column:
 def _declared(records: CsvTable, i: int) -> tuple[str, tuple[str, ...], tuple[float, float] | None]:
     """Return a column's name, its declared values and its declared range, from its heading."""
     heading = records.names[i]
-    found = _HEADING.match(heading)
+    found = _HEADING.match(heading) if len(heading) <= _LONGEST_HEADING else None
     if found is None:
         return heading, (), None
     name, inside = found["name"] or f"column {i + 1}", found["inside"]

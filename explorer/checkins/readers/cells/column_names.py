@@ -74,6 +74,9 @@ NAMES: dict[str, dict[str, str]] = {
 }
 """Role → language → words as `key` writes them, the surest first."""
 
+_LONGEST = 200
+"""Characters of a name that are compared."""
+
 _LANGUAGES = tuple(NAMES["user"])
 _SAID = {
     language: frozenset(word for said in NAMES.values() for word in said[language].split())
@@ -84,8 +87,9 @@ _KNOWN = frozenset().union(*_SAID.values())
 
 def key(name: str) -> str:
     """Return a name without case, accents, signs and what stands in brackets (units)."""
-    bare = re.sub(r"\([^)]*\)|\[[^]]*\]", "", name)
-    letters = unicodedata.normalize("NFKD", (bare.strip() or name).casefold())
+    bare = re.sub(r"\([^()]*\)|\[[^][]*\]", "", name)  # in linear time, whatever the name
+    # Normal forms take a time that grows with the square of a run of combining marks.
+    letters = unicodedata.normalize("NFKD", (bare.strip() or name)[:_LONGEST].casefold())
     return re.sub(r"[^a-z]", "", letters)
 
 

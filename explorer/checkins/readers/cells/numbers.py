@@ -8,13 +8,17 @@ Rows = Sequence[Sequence[str]]
 BLANKS = " \t\n\v\f\r"
 """What the reader allows beside a number; Python's own notion has separators such as U+001F too."""
 
+LONGEST = 64
+"""Characters of a number or a time, blanks around it not counted. Longer fields are neither."""
+
 # ASCII: neither other scripts' digits nor separators beside a number are numbers to the reader.
 _NUMBERS = {
-    sign: re.compile(rf"\s*[+-]?(\d+{re.escape(sign)}?\d*|{re.escape(sign)}\d+)([eE][+-]?\d+)?\s*",
-                     re.ASCII)
+    sign: re.compile(
+        rf"[+-]?(\d+({re.escape(sign)}\d*)?|{re.escape(sign)}\d+)([eE][+-]?\d+)?", re.ASCII
+    )
     for sign in ".,"
-}  # fmt: skip
-_FRACTIONS = {sign: re.compile(rf"\s*[+-]?\d+{re.escape(sign)}\d+\s*", re.ASCII) for sign in ".,"}
+}
+_FRACTIONS = {sign: re.compile(rf"[+-]?\d+{re.escape(sign)}\d+", re.ASCII) for sign in ".,"}
 
 THOUSANDS = r"[+-]?[0-9]{1,3}([.,'’ \x{00A0}\x{202F}][0-9]{3})+([.,][0-9]+)?"
 """A number with separators of thousands, as the database's regular expressions have it."""
@@ -22,21 +26,36 @@ THOUSANDS = r"[+-]?[0-9]{1,3}([.,'’ \x{00A0}\x{202F}][0-9]{3})+([.,][0-9]+)?"
 _THOUSANDS = re.compile(THOUSANDS.replace(r"\x{00A0}\x{202F}", "\u00a0\u202f"))
 
 
+def matched(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Match a pattern with a whole field, blanks around it left out.
+
+    A field longer than `LONGEST` is refused before the pattern sees it, so that no pattern, however
+    it is written, takes more than a bounded number of steps.
+    """
+    text = text.strip(BLANKS)
+    return pattern.fullmatch(text) if len(text) <= LONGEST else None
+
+
+def short_enough(column: str) -> str:
+    """Return the SQL test that a field is not longer than `LONGEST`, as in `matched`."""
+    blanks = " || ".join(f"chr({ord(c)})" for c in BLANKS)
+    return f"(strlen({column}) <= {LONGEST} OR length(trim({column}, {blanks})) <= {LONGEST})"
+
+
 def number(text: str, decimal: str = ".") -> float | None:
     """Return the number a field holds, or None."""
-    if not _NUMBERS[decimal].fullmatch(text):
-        return None
-    return float(text.strip(BLANKS).replace(decimal, "."))
+    found = matched(_NUMBERS[decimal], text)
+    return None if found is None else float(found[0].replace(decimal, "."))
 
 
 def has_thousands(text: str) -> bool:
     """Tell whether a field looks like a number with separators of thousands: ``1.234,5``."""
-    return _THOUSANDS.fullmatch(text.strip(BLANKS)) is not None
+    return matched(_THOUSANDS, text) is not None
 
 
 def has_fraction(text: str, decimal: str) -> bool:
     """Tell whether a field is a number with a fraction behind this sign."""
-    return _FRACTIONS[decimal].fullmatch(text) is not None
+    return matched(_FRACTIONS[decimal], text) is not None
 
 
 def decimal_sign(rows: Rows) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 
 from explorer.checkins.errors import printable
 from explorer.checkins.model import Candidate, Mapping, Preview, Question
-from explorer.checkins.readers.cells.numbers import Rows, number
+from explorer.checkins.readers.cells.numbers import Rows, matched, number
 from explorer.checkins.readers.cells.swapped import looks_swapped
 from explorer.checkins.readers.cells.times import meaning_of, reads_time, time_formats, told_apart
 from explorer.checkins.readers.places.guess_reference import candidates, points_of
@@ -211,5 +211,5 @@ def _other_clock(table: Table, time: int) -> str:
         return ""
     some = [row for row in table.rows[:50] if len(row) == len(table.columns)]
     free = [i for i in range(len(table.columns)) if some and i not in table.mapping.columns]
-    clocks = (i for i in free if all(_CLOCK.fullmatch(row[i]) for row in some))
+    clocks = (i for i in free if all(matched(_CLOCK, row[i]) for row in some))
     return next((table.columns[i] for i in clocks), "")

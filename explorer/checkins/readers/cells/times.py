@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time
 
-from explorer.checkins.readers.cells.numbers import BLANKS, number
+from explorer.checkins.readers.cells.numbers import BLANKS, LONGEST, matched, number
 
 ISO = re.compile(
     r"\s*(?P<year>\d{4})(?P<sign>[-/])(?P<month>\d{1,2})(?P=sign)(?P<day>\d{1,2})"
@@ -67,6 +67,9 @@ _MEANING = {
     "%I": "hour", "%M": "minute", "%S": "second", "%f": "fraction", "%p": "AM/PM",
     "%a": "weekday", "%z": "offset",
 }  # fmt: skip
+_DIRECTIVES = "aAbBdfHIjmMpSyYzZ"
+"""Letters behind % that both this and the database's strptime read alike."""
+
 _EXAMPLE = datetime(2024, 12, 31, 23, 59, 58, tzinfo=UTC)
 
 
@@ -78,6 +81,8 @@ def formats_of(text: str) -> tuple[str, ...]:
 def _shapes_of(text: str) -> tuple[str, ...]:
     """Return formats that look like a time, whether or not there is such a date."""
     text = text.strip(BLANKS)
+    if len(text) > LONGEST:
+        return ()
     found = _DATE.match(text)
     if found is None or found.lastgroup is None:
         return tuple(form for form in (*_WHOLE, _DIGITS_ONLY) if _parses(form, text))
@@ -113,7 +118,7 @@ def time_formats(values: Sequence[str], decimal: str = ".") -> tuple[str, ...]:
     values = [v for v in values if v.strip()]
     if not values:
         return ()
-    if share(values, lambda v: ISO.fullmatch(v) is not None) > 0.5:
+    if share(values, lambda v: matched(ISO, v) is not None) > 0.5:
         return ("iso",)
     for name, (unit, _) in EPOCHS.items():
 
@@ -158,7 +163,10 @@ def format_of_example(text: str) -> str:
     """
     if text in ("iso", *EPOCHS):
         return text
-    found = time_formats([text]) or ((text,) if "%" in text else ())
+    if "%" in text:
+        check_format(text)
+        return text
+    found = time_formats([text])
     if not found:
         raise ValueError(
             f"“{text}” is no time that can be read; give an example such as 31.12.2024 23:59, or "
@@ -170,6 +178,38 @@ def format_of_example(text: str) -> str:
             "12, such as " + " or ".join(example_of(form) for form in found)
         )
     return found[0]
+
+
+def check_format(spelling: str) -> None:
+    """Refuse a strptime format that no time can be read with.
+
+    Raises
+    ------
+    ValueError
+        If it is too long, has an unknown directive or one twice, or does not say each day; the
+        message says so.
+    """
+    if spelling in ("iso", *EPOCHS):
+        return
+    shown, codes = f"“{spelling[:LONGEST]}”", re.findall("%(.?)", spelling.replace("%%", ""))
+    if len(spelling) > LONGEST:
+        raise ValueError(f"{shown}… is longer than {LONGEST} characters; give a shorter format")
+    unknown = [code for code in codes if code not in _DIRECTIVES]
+    if unknown:
+        known = " ".join(f"%{code}" for code in _DIRECTIVES)
+        raise ValueError(f"{shown}: there is no %{unknown[0]} in a time; use {known}")
+    twice = [code for code in codes if codes.count(code) > 1]
+    if twice:
+        raise ValueError(f"{shown} has %{twice[0]} twice; name each part of a time once")
+    try:
+        there = datetime.strptime(_EXAMPLE.strftime(spelling), spelling)
+    except (ValueError, re.error):
+        there = None
+    if there is None or there.date() != _EXAMPLE.date():
+        raise ValueError(
+            f"{shown} does not say each day; give a format such as %Y-%m-%d %H:%M:%S, or an "
+            "example such as 31.12.2024 23:59"
+        )
 
 
 def example_of(spelling: str) -> str:
@@ -207,7 +247,7 @@ def reads_time(text: str, spelling: str, decimal: str = ".") -> bool:
 def time_fault(text: str, spelling: str) -> tuple[str, str]:
     """Return what is wrong with a field that is no time in a spelling, and what to do."""
     other = formats_of(text)
-    iso = ISO.fullmatch(text) is not None
+    iso = matched(ISO, text) is not None
     if (spelling == "iso" and iso) or (spelling in _shapes_of(text) and not other):
         return "there is no such day or hour", "correct it"
     if other or iso:
@@ -220,7 +260,7 @@ def time_fault(text: str, spelling: str) -> tuple[str, str]:
 
 def _is_iso(text: str) -> bool:
     """Tell whether a field is a time in ISO 8601, of a date and an hour that there are."""
-    found = ISO.fullmatch(text)
+    found = matched(ISO, text)
     if found is None:
         return False
     year, month, day, *clock = (
@@ -236,9 +276,12 @@ def _is_iso(text: str) -> bool:
 
 
 def _parses(spelling: str, value: str) -> bool:
+    value = value.strip()
+    if len(value) > LONGEST:
+        return False
     try:
-        datetime.strptime(value.strip(), spelling)
-    except ValueError:
+        datetime.strptime(value, spelling)
+    except (ValueError, re.error):  # re.error: a directive twice, as in "%Y %Y"
         return False
     return True
 
