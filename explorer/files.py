@@ -6,12 +6,131 @@ And the digest that tells one from another.
 import contextlib
 import errno
 import hashlib
+import logging
 import os
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+from platformdirs import PlatformDirs
+
+log = logging.getLogger("explorer")
+
+USER_FOLDERS = PlatformDirs("privacy-explorer", appauthor=False)
+"""Where the program keeps its files: cache, configuration, data and state of the user."""
+PRIVATE_FOLDER = 0o700
+PRIVATE_FILE = 0o600
+_OTHERS = 0o077
+_OTHERS_WRITE = 0o022
+
+
+def private_folder(path: Path, *, disposable: bool = False) -> Path:
+    """Return a folder that only its owner, this user, can enter; create it if there is none.
+
+    A folder of this user that others can enter (earlier versions of the program created some with
+    mode 0755) is restricted to mode 0700, which is logged once as a warning. Parent folders may be
+    links and belong to anyone, as a home folder on a server does, but nobody else may be able to
+    exchange the folder: a parent in which everybody can write must have the sticky bit.
+
+    Parameters
+    ----------
+    path : Path
+    disposable : bool
+        Whether to empty the folder if others could write to it so far: for caches, whose files
+        are trusted and can be made again.
+
+    Raises
+    ------
+    OSError
+        If the folder can't be used: a link, another owner, or a mode that can't be changed.
+        ``filename`` and ``strerror`` are a message for the user.
+    """
+    if path.is_symlink():
+        raise _unsafe(path, "it is a link, and the program uses only a folder of its own")
+    _create_folders(path)
+    if not hasattr(os, "geteuid"):  # Windows: user folders are private there
+        return path
+    real = Path(os.path.realpath(path.parent))
+    for parent in (real, *real.parents):
+        mode = parent.stat().st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            raise _unsafe(path, f"every user can write to {parent}, and so exchange this folder")
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        status = os.fstat(handle)
+        if status.st_uid != os.geteuid():
+            raise _unsafe(path, "it belongs to another user")
+        mode = stat.S_IMODE(status.st_mode)
+        if mode & _OTHERS:
+            _restrict(path, handle, mode)
+            if disposable and mode & _OTHERS_WRITE:
+                _empty(path, handle)
+    finally:
+        os.close(handle)
+    return path
+
+
+def is_private(path: Path) -> bool:
+    """Return whether a folder could be used by `private_folder` as it is; nothing is changed."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return False
+    own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+    return own and not status.st_mode & _OTHERS
+
+
+def private_file(path: Path) -> None:
+    """Restrict an existing file of this user to mode 0600; a file of another owner is left."""
+    with contextlib.suppress(FileNotFoundError):
+        status = path.stat()
+        if stat.S_IMODE(status.st_mode) & _OTHERS and status.st_uid == os.geteuid():
+            path.chmod(PRIVATE_FILE)
+
+
+def _create_folders(path: Path) -> None:
+    """Create a folder and those above it that are missing, for this user alone."""
+    missing = [path]
+    while not os.path.lexists(missing[-1].parent):
+        missing.append(missing[-1].parent)
+    for folder in reversed(missing):
+        try:
+            folder.mkdir(PRIVATE_FOLDER)
+        except FileExistsError:
+            if not folder.is_dir():
+                raise
+
+
+def _unsafe(path: Path, why: str) -> PermissionError:
+    return PermissionError(
+        errno.EACCES, f"{why}; remove it, or name another place with XDG variables", str(path)
+    )
+
+
+def _restrict(path: Path, handle: int, mode: int) -> None:
+    """Take all rights on an open folder from others."""
+    with contextlib.suppress(OSError):
+        os.fchmod(handle, mode & PRIVATE_FOLDER)
+    if os.fstat(handle).st_mode & _OTHERS:
+        raise _unsafe(path, "other users can use it, and its mode can't be changed")
+    can = "write to" if mode & _OTHERS_WRITE else "read"
+    log.warning("%s: other users could %s this folder; now only you can.", path, can)
+
+
+def _empty(path: Path, handle: int) -> None:
+    """Remove what others may have put into a folder."""
+    for name in os.listdir(handle):
+        child = path / name
+        if child.is_dir() and not child.is_symlink():
+            shutil.rmtree(child, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                child.unlink()
+    if os.listdir(handle):
+        raise _unsafe(path, "other users could write to it, and it can't be emptied")
 
 
 def file_sha256(path: Path) -> str:
@@ -20,7 +139,7 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
     """Write a file as `replacing` does.
 
     Raises
@@ -28,17 +147,23 @@ def write_whole(path: Path, data: bytes) -> None:
     OSError
         If it can't be written; an existing file then stays as it was.
     """
-    with replacing(path) as file:
+    with replacing(path, private=private) as file:
         file.write(data)
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """Give a file to write into that takes its place, on disk, once the block is left.
 
     Nobody ever sees half of it. A symbolic link is followed, not replaced, and a file that is there
     keeps its mode and owner; if anything fails it stays as it was. Into what is no regular file (a
     pipe) is written directly.
+
+    Parameters
+    ----------
+    path : Path
+    private : bool
+        Whether the file gets mode 0600, whatever its mode was.
 
     Raises
     ------
@@ -59,6 +184,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     # Short, whatever the target is called: its name may already be as long as names may be.
     aside = target.with_name(f".{secrets.token_hex(6)}.part")
     mode = 0o666 if before is None else stat.S_IMODE(before.st_mode) & 0o777
+    if private:
+        mode = PRIVATE_FILE
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(aside, flags, mode)
@@ -73,7 +200,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             if before is not None and hasattr(os, "fchmod"):
                 with contextlib.suppress(OSError):  # only root may give a file away
                     os.fchown(handle, before.st_uid, before.st_gid)
-                os.fchmod(handle, stat.S_IMODE(before.st_mode))
+                os.fchmod(handle, mode if private else stat.S_IMODE(before.st_mode))
         os.replace(aside, target)
     except BaseException:
         with contextlib.suppress(OSError):

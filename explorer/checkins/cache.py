@@ -20,6 +20,8 @@ from typing import IO, Any
 
 import xxhash
 
+from explorer.files import private_file, private_folder, write_whole
+
 CAPACITY = 10_000_000_000
 """Bytes the cache may take; the entries not used for longest go first."""
 
@@ -68,9 +70,8 @@ def _hashed(*facts: Any) -> str:
 
 
 def prepare(cache_dir: Path) -> None:
-    """Make the folder, readable by its owner only."""
-    cache_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    cache_dir.chmod(0o700)
+    """Make the folder, readable by its owner only (see `private_folder`)."""
+    private_folder(cache_dir)
 
 
 def sweep(cache_dir: Path | None) -> int:
@@ -151,9 +152,12 @@ class Entry:
 
         Written last, so that an entry with a report is whole.
         """
+        for file in self.folder.rglob("*"):  # DuckDB writes with the usual mode
+            if file.is_file():
+                private_file(file)
         files = checksums(self.folder, sorted(p.name for p in self.folder.glob("*.parquet")), tick)
         whole = {"report": report, "files": files, "checksum": checksum_of(report, files)}
-        self.file(_REPORT).write_text(json.dumps(whole))
+        write_whole(self.file(_REPORT), json.dumps(whole).encode(), private=True)
 
     def verify(self, tick: Callable[[float], None]) -> None:
         """Compare the files with their checksums.

@@ -37,7 +37,8 @@ OPTIONS = (
         "--shared-folder",
         type=click.Path(exists=True, file_okay=False),
         metavar="FOLDER",
-        help="Where all machines of the cluster find files under the same name.",
+        help="Where all machines of the cluster find files under the same name; whoever can read "
+        "it can read the check-ins in it.",
     ),
     click.option(
         "--send-data",

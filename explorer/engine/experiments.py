@@ -9,15 +9,14 @@ from pathlib import Path
 from explorer.engine.executors.base import Executor, canonical, code_here, task_key
 from explorer.engine.executors.checkpoint import Checkpoint
 from explorer.engine.paths import cache_folder
+from explorer.files import private_folder
 from explorer.studies.heatmap.experiments.plan import Trials
 from explorer.studies.heatmap.experiments.trial import Found, run_trial, task_of
 
 
 def trials_folder() -> Path:
     """Return the folder of the cache with what trials found; created private to the user."""
-    folder = cache_folder() / "experiments"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
+    return private_folder(cache_folder() / "experiments", disposable=True)
 
 
 def clear_trials() -> int:

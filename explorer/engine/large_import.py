@@ -43,7 +43,7 @@ from explorer.checkins.shards.size import (
 from explorer.checkins.shards.split import line_of, part_folder, plan_task, split_part
 from explorer.engine.executors.base import Executor
 from explorer.engine.executors.embedded import EmbeddedExecutor
-from explorer.files import write_whole
+from explorer.files import private_folder, write_whole
 
 IMPORT = "import-"
 _BITS = "bits"
@@ -165,7 +165,7 @@ class _Import:
             entry = cache.new_entry(None)
         else:
             folder = self._place / f"{IMPORT}{self._key}"
-            folder.mkdir(mode=0o700, exist_ok=True)
+            private_folder(folder)
             entry = cache.Entry(folder, lasting=True)
             self._size = _begun(folder / _BITS, self._size)
         self._folder = entry.folder

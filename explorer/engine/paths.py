@@ -1,17 +1,22 @@
-"""Where the program keeps things on a user's machine: cache, session, ledger."""
+"""Where the program keeps things on a user's machine: cache and session.
+
+Each folder is private to the user (see `explorer.files.private_folder`).
+"""
 
 import atexit
 import errno
+import logging
+import multiprocessing
 import os
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from platformdirs import PlatformDirs
-
 from explorer.checkins.cache import new_entry
+from explorer.files import USER_FOLDERS, private_folder
+from explorer.privacy.core.compiled import machine_code_folder
 
-_DIRS = PlatformDirs("privacy-explorer", appauthor=False)
+log = logging.getLogger("explorer")
 
 
 @dataclass(frozen=True)
@@ -25,27 +30,38 @@ class CacheFolder:
 def cache_folder() -> Path:
     """Return the folder of things that can be made again; created private to the user.
 
-    Where the user's cannot be written to it is a temporary one that lasts as long as this process.
+    Where the user's can't be written to, or isn't safe, it is a temporary one that lasts as long
+    as this process.
     """
-    return find_cache(_DIRS.user_cache_dir).path
+    return find_cache(USER_FOLDERS.user_cache_dir).path
 
 
 @cache
 def find_cache(wanted: str) -> CacheFolder:
-    """Return the folder asked for or, if it can't be written to, a temporary one."""
+    """Return the folder asked for or, if it can't be used, a temporary one."""
     try:
-        folder = _private(Path(wanted))
+        folder = private_folder(Path(wanted), disposable=True)
         if not os.access(folder, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), wanted)
+        for name in _SUBFOLDERS:
+            if os.path.lexists(folder / name):
+                private_folder(folder / name, disposable=True)
     except OSError as error:
         entry = new_entry(None)  # locked: if we are killed, the next start takes it away
         atexit.register(entry.close)
-        return CacheFolder(
+        why = error.strerror or str(error)
+        found = CacheFolder(
             entry.folder,
-            f"Nothing can be cached in {wanted} ({(error.strerror or str(error)).lower()}), so "
+            f"Nothing can be cached in {error.filename or wanted} ({why[:1].lower()}{why[1:]}), so "
             "check-ins will be read anew at every start.",
         )
+        if multiprocessing.parent_process() is None:
+            log.warning(found.complaint)
+        return found
     return CacheFolder(folder)
+
+
+_SUBFOLDERS = ("checkins", "compiled", "experiments")
 
 
 def checkins_cache() -> Path:
@@ -53,9 +69,15 @@ def checkins_cache() -> Path:
     return cache_folder() / "checkins"
 
 
+def compiled_folder() -> Path:
+    """Return the private folder of machine code that numba keeps between sessions."""
+    cache = cache_folder()
+    return machine_code_folder() or private_folder(cache / "compiled", disposable=True)
+
+
 def cache_complaint() -> str:
     """Return what to tell the user if the cache folder can't be written to, else nothing."""
-    return find_cache(_DIRS.user_cache_dir).complaint
+    return find_cache(USER_FOLDERS.user_cache_dir).complaint
 
 
 def state_folder() -> Path:
@@ -64,11 +86,6 @@ def state_folder() -> Path:
     Raises
     ------
     OSError
-        If it can't be made.
+        If it can't be made, or isn't safe.
     """
-    return _private(Path(_DIRS.user_state_dir))
-
-
-def _private(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return folder
+    return private_folder(Path(USER_FOLDERS.user_state_dir))

@@ -64,7 +64,6 @@ def count_files(
 ) -> None:
     """Keep that what is true of files was shown, by their SHA-256; else as `count_look`."""
     path = path or default_ledger()
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with Ledger(path, FileSettings(settings or default_settings())) as ledger:
         for sha256 in sorted(hashes):
             ledger.known.shown(sha256)

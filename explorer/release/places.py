@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from platformdirs import PlatformDirs
-
+from explorer.files import USER_FOLDERS
 from explorer.release.ledger.settings import FileSettings
-
-_DIRS = PlatformDirs("privacy-explorer", appauthor=False)
 
 
 def default_ledger() -> Path:
     """Return the ledger that is used where no other is named."""
-    return Path(_DIRS.user_data_dir) / "ledger.sqlite"
+    return Path(USER_FOLDERS.user_data_dir) / "ledger.sqlite"
 
 
 def default_settings() -> Path:
     """Return the file of what this machine remembers: not beside a ledger, or both roll back."""
-    return Path(_DIRS.user_config_dir) / "ledgers.json"
+    return Path(USER_FOLDERS.user_config_dir) / "ledgers.json"
 
 
 def machine_settings() -> FileSettings:

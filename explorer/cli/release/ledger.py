@@ -172,9 +172,7 @@ def open_command(
     if delta is not None and gate == "sum":
         raise click.BadParameter("a sum gate has no δ", param_hint="--delta")
     path = file or places.default_ledger()
-    if file is None:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    check_folder(path, "--ledger")
+    check_folder(file, "--ledger")
     with Ledger(path, places.machine_settings()) as ledger:
         for notice in ledger.notices:
             click.echo(notice, err=True)

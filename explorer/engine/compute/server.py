@@ -14,7 +14,7 @@ from typing import Any
 from explorer.engine.compute.latest import Delivery, LatestWorker
 from explorer.engine.compute.transport import Sender
 from explorer.engine.executors.base import portable
-from explorer.engine.paths import cache_folder
+from explorer.engine.paths import compiled_folder
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.privacy.heatmaps.pyramid.row_pass import compile_pass
 from explorer.studies.base.study import Cancelled
@@ -143,7 +143,7 @@ def _in_thread(function: Callable[..., object], *args: Any) -> None:
 def _load_studies(asked: threading.Event) -> None:
     """Import what answers need, then compile what counts check-ins: until then it is slower."""
     _import_studies(asked)
-    os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "compiled"))
+    os.environ["NUMBA_CACHE_DIR"] = str(compiled_folder())
     with suppress(ImportError):  # without numba it counts in numpy
         compile_pass()
 

@@ -6,6 +6,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from explorer.files import is_private
+
 LOCAL = "local:"
 PORT = 8786
 """Of a Dask scheduler whose address names none."""
@@ -90,6 +92,11 @@ class Cluster:
         One with certificates is not: workers of other machines may have joined its scheduler here.
         """
         return self.processes is not None or (is_loopback(self.url) and not self.encrypted)
+
+    @property
+    def shared_with_others(self) -> bool:
+        """Whether other users can read the shared folder; its mode is the cluster's affair."""
+        return bool(self.shared_folder) and not is_private(Path(self.shared_folder))
 
     @property
     def takes_data(self) -> bool:

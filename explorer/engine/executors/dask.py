@@ -220,6 +220,8 @@ class DaskExecutor(Executor):
                 f"; {', '.join(others)} computes with other instructions of the processor, so "
                 "last digits may differ from what this machine finds"
             )
+        if self.cluster.shared_with_others:
+            state += f"; other users can read the shared folder {self.cluster.shared_folder}"
         return state
 
 

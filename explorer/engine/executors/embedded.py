@@ -19,7 +19,7 @@ from typing import Any
 from explorer.checkins.cache import scratch
 from explorer.engine.executors.base import Executor, WorkerDied, outcome
 from explorer.engine.executors.lifeline import Lifeline, end_with, path_of
-from explorer.engine.paths import cache_folder
+from explorer.engine.paths import compiled_folder
 from explorer.studies.base.study import Cancelled, NoWorker
 
 KILL_AFTER_S = 2.0
@@ -35,7 +35,7 @@ def worker_environment() -> dict[str, str]:
     frame took twice as long). Compiled code is kept between sessions.
     """
     return {
-        "NUMBA_CACHE_DIR": os.environ.get("NUMBA_CACHE_DIR", str(cache_folder() / "compiled")),
+        "NUMBA_CACHE_DIR": str(compiled_folder()),
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "QT_QPA_PLATFORM": os.environ.get("QT_QPA_PLATFORM", "offscreen"),

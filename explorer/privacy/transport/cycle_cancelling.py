@@ -6,7 +6,8 @@ Import inside functions only (numba). Layout and conventions as in
 
 import numpy as np
 
-from explorer.privacy.transport.network_flow import Flags, Ints, compiled, leaving, neighbour, push
+from explorer.privacy.core.compiled import compiled
+from explorer.privacy.transport.network_flow import Flags, Ints, leaving, neighbour, push
 
 
 @compiled

@@ -14,17 +14,15 @@ end is an exact optimum; with a larger unit the cost exceeds the optimum by less
 approximation*, 1990).
 """
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.privacy.core.compiled import compiled
+
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-
-_F = TypeVar("_F", bound=Callable[..., Any])
 
 _FAR = 1 << 30
 _BUCKETS = 256
@@ -34,14 +32,6 @@ _RELABELS = 0.25
 Each saves a search of the whole grid if it leads on and is wasted if it does not; 0.25 was best on
 smoothed check-ins and on white noise (0: 1.7 times as slow, 4: 1.6 times).
 """
-
-
-def compiled(function: _F) -> _F:
-    """Compile with numba, keeping the machine code on disk where that is possible."""
-    try:
-        return cast("_F", numba.njit(cache=True)(function))
-    except RuntimeError:  # no folder to write to: compile in every process
-        return cast("_F", numba.njit(function))
 
 
 @compiled

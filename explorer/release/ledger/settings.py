@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from explorer.files import write_whole
+from explorer.files import private_folder, write_whole
 from explorer.release.errors import ReleaseError
 from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.locks import alone
@@ -46,12 +46,12 @@ class FileSettings:
 
     def change(self, does: Change) -> dict[str, Any]:
         """Replace the file, if there is a change."""
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(self.path.parent)
         with alone(self.path.with_name(f"{self.path.name}.lock")):
             before = self.read()
             after = does(before)
             if after != before:
-                write_whole(self.path, canonical(after))
+                write_whole(self.path, canonical(after), private=True)
             return after
 
 

@@ -16,6 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from explorer.files import PRIVATE_FILE, PRIVATE_FOLDER, USER_FOLDERS, private_file, private_folder
 from explorer.release.ledger.accounts import Account, Raise, Release
 from explorer.release.ledger.book import Book
 from explorer.release.ledger.chain import GENESIS, Entry
@@ -62,8 +63,10 @@ def connect(path: Path) -> sqlite3.Connection:
         If it can't be, naming the file and why.
     """
     with said(path):
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        _prepare_folder(path.parent)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
         os.close(handle)
+        private_file(path)
         con = sqlite3.connect(path, timeout=WAIT_S, isolation_level=None)
         try:
             version = con.execute("PRAGMA user_version").fetchone()[0]
@@ -83,6 +86,14 @@ def connect(path: Path) -> sqlite3.Connection:
             con.close()
             raise
     return con
+
+
+def _prepare_folder(folder: Path) -> None:
+    """Create a ledger's folder; the user's own one must be private, one that was named may not."""
+    if folder == Path(USER_FOLDERS.user_data_dir):
+        private_folder(folder)
+    else:
+        folder.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
 
 
 def connect_reading(path: Path) -> sqlite3.Connection:
@@ -166,7 +177,8 @@ def said(path: Path, needed: int = 0, spent: str = "nothing was spent") -> Itera
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise disk_full(path, needed, spent) from None
-        raise LedgerError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        why = error.strerror or str(error)
+        raise LedgerError(f"{error.filename or path}: {why[:1].lower()}{why[1:]}") from None
 
 
 def disk_full(path: Path, needed: int, spent: str) -> DiskFullError:

@@ -123,7 +123,8 @@ class StateFile:
             If the folder can't be written.
         """
         if self.writable:
-            write_whole(self.path, json.dumps({"schema": SCHEMA, **values}, indent=1).encode())
+            text = json.dumps({"schema": SCHEMA, **values}, indent=1)
+            write_whole(self.path, text.encode(), private=True)
 
     def put_aside(self, why: str) -> str:
         """Keep the file under a name with the date, and return what to show the user."""

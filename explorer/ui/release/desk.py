@@ -236,16 +236,11 @@ class ReleaseDesk(QObject):
 
     def _write(self, does: Callable[[Ledger], Any], then: Callable[[Any], object]) -> None:
         def work(_task: Task) -> tuple[Any, LedgerState]:
-            with self._writable() as ledger:
+            with self.place.open() as ledger:
                 found = does(ledger)
             return found, self._state()
 
         self._ask(then, work)
-
-    def _writable(self) -> Ledger:
-        """Open the ledger, in a folder that is there."""
-        self.place.ledger.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return self.place.open()
 
     def _show(self, found: tuple[Result, LedgerState]) -> None:
         self.state_read.emit(found[1])

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, cast
+from functools import partial
 
-import numba
-
-
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile, keeping the machine code on disk where that is possible."""
-    try:
-        return cast("Callable[..., Any]", numba.njit(cache=True, nogil=True)(function))
-    except RuntimeError:  # no folder to write to: compile in every process
-        return cast("Callable[..., Any]", numba.njit(nogil=True)(function))
+from explorer.privacy.core.compiled import compiled
 
 
-@_compiled
+@partial(compiled, nogil=True)
 def walk(  # type: ignore[no-untyped-def]
     y, x, t, starts, ends, low, high, timed, origin, per_step, spread, most, among, one, cells
 ):
