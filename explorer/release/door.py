@@ -12,7 +12,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from explorer.release.ledger.errors import DiskFullError, LedgerError, RefusedEr
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.people import OPENED
 from explorer.release.ledger.settings import FileSettings
+from explorer.release.mechanisms.base import UNIT
 from explorer.release.plan import Plan, kept_declared, made_plan
 from explorer.release.rows.reading import ReadFile, read_file
 
@@ -80,6 +81,23 @@ def entered_plan(ledger: Ledger, release: str, data: Path = Path()) -> Plan:
         entered.population, data, entered.mechanism, dict(entered.parameters or {}),
         entered.epsilon, kept_declared(declared),
     )  # fmt: skip
+
+
+def resumed_plan(ledger: Ledger, release: str, plan: Plan) -> Plan:
+    """Return the plan of a release that goes on: with the ε and parameters of its entry.
+
+    Before ε was charged as typed, plans were entered with it rounded down to units of 2⁻⁴⁰.
+
+    Raises
+    ------
+    ReleaseError
+        If the plan given is not the one that was entered.
+    """
+    entered = ledger.release(release)
+    if entered.epsilon == plan.epsilon // UNIT * UNIT:
+        plan = replace(plan, epsilon=entered.epsilon)
+    _check_same(ledger, entered, plan)
+    return plan
 
 
 def draw(place: Place, plan: Plan, release: str, random_bytes: RandomBytes = os.urandom) -> None:

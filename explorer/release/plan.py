@@ -14,7 +14,7 @@ from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Part, Reads, ReleaseMechanism
 from explorer.release.rows.format import FORMAT_KEYS, LAT, LON, TIME, USER, FileFormat
 from explorer.release.simulations import PROTOCOLS, SimulationOnlyError, stamped
-from explorer.release.wire import read_fraction, read_json, write_fraction
+from explorer.release.wire import read_amount, read_fraction, read_json, write_fraction
 
 SCHEMA = "privacy-explorer/plan/1"
 MOST_TEXT = 4000
@@ -84,7 +84,7 @@ class Plan:
     checked : object
         The mechanism's own parameters.
     epsilon : Fraction
-        The price: what was asked for, rounded down to units of 2⁻⁴⁰.
+        The price: the number that was typed.
     declared : Declared
     """
 
@@ -284,10 +284,12 @@ def declared_of(content: object) -> Declared:
 
 def _epsilon(value: object) -> Fraction:
     try:
-        epsilon = read_fraction(value, "mechanism.epsilon")
+        # a fraction has one spelling in a plan, as in the ledger
+        read = read_fraction if isinstance(value, str) and "/" in value else read_amount
+        epsilon = read(value, "mechanism.epsilon")
     except ReleaseError as error:
         problem = str(error).partition(": ")[2]
-        raise ParameterError("mechanism.epsilon", problem, 'give it as in "1/2"') from None
+        raise ParameterError("mechanism.epsilon", problem, 'give it as in "1/2" or "0.5"') from None
     if not epsilon:
         raise ParameterError("mechanism.epsilon", "is 0", "give more: nothing costs nothing")
     return epsilon

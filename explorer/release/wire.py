@@ -8,6 +8,7 @@ import re
 from fractions import Fraction
 from typing import Any
 
+from explorer.privacy.releases.means import PLACES, read_decimal
 from explorer.release.errors import ReleaseError
 
 MOST_CHARACTERS = 400
@@ -16,6 +17,7 @@ MOST_BYTES = 1 << 30
 MOST_DEPTH = 50
 
 _FRACTION = re.compile(r"(0|[1-9][0-9]*)/([1-9][0-9]*)", re.ASCII)
+_RATIO = re.compile(r"([0-9]+)\s*/\s*(0*[1-9][0-9]*)", re.ASCII)
 
 
 def canonical(value: Any) -> bytes:
@@ -162,6 +164,29 @@ def read_fraction(text: object, name: str) -> Fraction:
     if write_fraction(value) != text:
         raise ReleaseError(
             f"{name}: {shortened(text)} is not reduced; write {write_fraction(value)}"
+        )
+    return value
+
+
+def read_amount(text: object, name: str) -> Fraction:
+    """Return the non-negative number of any text that says one: ``1/10``, ``2/20``, ``0.1``, ``8``.
+
+    Raises
+    ------
+    ReleaseError
+        If it is no such text, or a number of too many digits; the message begins with the name.
+    """
+    value = None
+    if isinstance(text, str) and len(text) <= MOST_CHARACTERS:
+        ratio = _RATIO.fullmatch(text.strip())
+        if ratio is not None:
+            value = Fraction(int(ratio[1]), int(ratio[2]))
+        elif (whole := read_decimal(text)) is not None:
+            value = Fraction(whole, 10**PLACES)
+    if value is None or value < 0:
+        raise ReleaseError(
+            f"{name}: {shortened(text)} is no fraction p/q or decimal, at least 0 and of at most "
+            f"{MOST_CHARACTERS} characters"
         )
     return value
 

@@ -126,21 +126,40 @@ def test_a_threshold_at_which_empty_trees_grow_is_refused():
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
-def test_prices_are_the_sum_of_parts_and_at_most_what_was_asked(name):
+def test_prices_are_what_was_asked_and_parts_spend_them(name):
+    """A single measurement spends all of it, several less by under 2⁻⁴⁰ each."""
     mechanism = MECHANISMS[name]
     p = mechanism.checked(PARAMETERS[name])
     for epsilon in (Fraction(1), Fraction(1, 3), Fraction(10**6, 7), Fraction(2**20 + 1, 2**41)):
         parts = mechanism.parts(p, epsilon)
-        price = mechanism.price(p, epsilon)
-        assert sum(part.epsilon for part in parts) == price
-        assert epsilon - Fraction(1, 2**40) < price <= epsilon
-        assert mechanism.price(p, price) == price
-        assert mechanism.parts(p, price) == parts
+        assert mechanism.price(p, epsilon) == epsilon
         assert all(part.epsilon > 0 for part in parts)
-        assert all((part.epsilon * 2**40).denominator == 1 for part in parts)
+        if len(parts) == 1:
+            assert parts[0].epsilon == epsilon
+        else:
+            assert 0 <= epsilon - sum(part.epsilon for part in parts) < Fraction(len(parts), 2**40)
+            assert all((part.epsilon * 2**40).denominator == 1 for part in parts)
     for epsilon in (Fraction(0), Fraction(-1), Fraction(1, 2**41), Fraction(10**400)):
         with pytest.raises(ParameterError, match=r"^epsilon: "):
             mechanism.parts(p, epsilon)
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("heatmap.adaptive/1", {"start_level": 1, "last_level": 1}),
+        ("heatmap.paper/1", {"last_level": 0}),
+        ("heatmap.pyramid/1", {"start_level": 1, "assumed_users": 1}),
+        ("select.region/1", {"chosen": 1}),
+    ],
+)
+def test_one_level_or_choice_is_drawn_with_exactly_epsilon(name, changed):
+    mechanism = MECHANISMS[name]
+    p = mechanism.checked(PARAMETERS[name] | changed)
+    (part,) = mechanism.parts(p, Fraction(1, 10))
+    assert part.epsilon == Fraction(1, 10)
+    output = mechanism.draw(people_of([[(0, 0, "")]]), p, Fraction(1, 10), os.urandom)
+    mechanism.shown(output.stored, p, Fraction(1, 10))
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
@@ -171,10 +190,9 @@ def test_any_epsilon_and_nobody_at_all_make_an_output(name):
 def test_the_depth_follows_from_the_price():
     mechanism = MECHANISMS["heatmap.pyramid/1"]
     p = mechanism.checked({"box": BOX, "side": 256, "assumed_users": 3})
-    # ε·n₀ = 2³ at ε = 8/3, which is no multiple of 2⁻⁴⁰.
-    for epsilon in (Fraction(8, 3), Fraction(8, 3) + Fraction(1, 2**40)):
-        price = mechanism.price(p, epsilon)
-        assert mechanism.parts(p, price) == mechanism.parts(p, epsilon)
+    # ε·n₀ = 2⁵ at ε = 32/3, which is no multiple of 2⁻⁴⁰.
+    assert p.last(Fraction(32, 3)) == 3
+    assert p.last(Fraction(32, 3) - Fraction(1, 2**60)) == 2
     assert [p.last(Fraction(2) ** k) for k in (0, 2, 3, 5, 7, 9)] == [2, 2, 2, 3, 4, 5]
 
 

@@ -122,9 +122,11 @@ def test_without_the_price_it_is_told_and_nothing_is_drawn(
     for wrong, sentence in (
         ("1/4", "--spend: 1/4 is not the price; this plan costs 1/2"),
         ("1/1", "--spend: 1/1 is not the price; this plan costs 1/2"),
-        ("2/4", "--spend: '2/4' is not reduced; write 1/2"),
-        ("0.5", "--spend: '0.5' is no fraction p/q"),
+        ("0.499", "--spend: 0.499 is not the price; this plan costs 1/2"),
+        ("half", "--spend: 'half' is no fraction p/q"),
+        ("1/0", "--spend: '1/0' is no fraction p/q"),
         ("-1/2", "--spend: '-1/2' is no fraction p/q"),
+        ("-0.5", "--spend: '-0.5' is no fraction p/q"),
     ):
         assert release(f"--spend={wrong}") != 0
         assert sentence in capsys.readouterr().err

@@ -11,6 +11,8 @@ import click
 from explorer.cli.common import check_folder, say_written
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from explorer.release.door import Place
     from explorer.release.ledger.ledger import Ledger
     from explorer.release.outputs import Written
@@ -133,7 +135,7 @@ def _release(
     place: Place, plan: Plan, spend: str | None, resume: str | None, out: Path | None
 ) -> int:
     """Draw if need be, then write output and certificate."""
-    from explorer.release.door import enter, publish
+    from explorer.release.door import enter, publish, resumed_plan
     from explorer.release.ledger.errors import RefusedError
     from explorer.release.outputs import Written
     from explorer.release.process import draw_apart
@@ -142,14 +144,16 @@ def _release(
     with place.open() as ledger:
         for notice in ledger.notices:
             click.echo(notice, err=True)
-        state = ledger.release(resume).state if resume is not None else "planned"
+        state, typed = "planned", plan.epsilon
+        if resume is not None:
+            state, plan = ledger.release(resume).state, resumed_plan(ledger, resume, plan)
         if state in ("planned", "reserved"):
             if spend is None:
                 click.echo(price_text(plan, ledger.account(plan.population)))
                 if len(ledger.accounts()) > 1:
                     _compare(place, plan)
                 raise click.UsageError(f"give --spend {_fraction(plan)} to draw it")
-            _check_spend(plan, spend)
+            _check_spend(spend, plan, typed)
             _tell_unfinished(ledger, resume)
             try:
                 release = resume or enter(ledger, plan)
@@ -170,16 +174,16 @@ def _release(
     return 0
 
 
-def _check_spend(plan: Plan, spend: str) -> None:
-    """Refuse what is not the price, to the unit."""
+def _check_spend(spend: str, plan: Plan, typed: Fraction) -> None:
+    """Refuse what is neither the price, in any spelling, nor the ε of PLAN.json that made it."""
     from explorer.release.errors import ReleaseError
-    from explorer.release.wire import read_fraction
+    from explorer.release.wire import read_amount
 
     try:
-        given = read_fraction(spend, "--spend")
+        given = read_amount(spend, "--spend")
     except ReleaseError as error:
         raise click.UsageError(str(error)) from None
-    if given != plan.epsilon:
+    if given not in (plan.epsilon, typed):
         raise click.ClickException(
             f"--spend: {spend} is not the price; this plan costs {_fraction(plan)}"
         )

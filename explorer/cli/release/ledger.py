@@ -262,12 +262,10 @@ def _weekly_lines(account: Account, epsilon: Fraction) -> Iterator[str]:
 def _weekly(account: Account, epsilon: Fraction) -> dict[str, Any]:
     """Return what releases every week add up to, and how many of them fit."""
     from explorer.release.certificate.numbers import rounded_up
-    from explorer.release.ledger.accounts import UNITS
     from explorer.release.ledger.repeated import repeated, zcdp_pays_from
 
     delta = account.delta or Fraction(1, 1_000_000)
-    charged = Fraction(int(epsilon * UNITS), UNITS) or Fraction(1, UNITS)
-    each = charged**2 / 2 if account.gate == "zcdp" else charged
+    each = epsilon**2 / 2 if account.gate == "zcdp" else epsilon
     return {
         "epsilon": str(epsilon),
         "fit": int(account.remaining / each),

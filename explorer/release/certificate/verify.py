@@ -36,6 +36,7 @@ from explorer.release.errors import ReleaseError
 from explorer.release.ledger.accounts import LARGEST_DELTA, NOT_JOINED, REMARKS, Release
 from explorer.release.ledger.keys import file_tag
 from explorer.release.ledger.view import View
+from explorer.release.mechanisms.base import UNIT
 from explorer.release.mechanisms.table import MECHANISMS
 from explorer.release.rows.format import FORMAT_KEYS, FileFormat
 from explorer.release.wire import canonical, read_fraction, sha256, write_fraction
@@ -133,8 +134,7 @@ def _alone(certificate: Certificate, report: Report) -> None:
     rows = composition["releases"]
     _positive(certificate, delta)
     _gate(ledger, certificate["protection"], delta)
-    whole = sum((Fraction(part["epsilon"]) for part in mechanism["parts"]), Fraction(0))
-    _equal("mechanism.epsilon", mechanism["epsilon"], write_fraction(whole))
+    _parts(mechanism)
     replace = write_fraction(2 * epsilon)
     _equal("protection.replace_epsilon", certificate["protection"]["replace_epsilon"], replace)
     _own_row(certificate, rows)
@@ -185,6 +185,17 @@ def _positive(certificate: Certificate, delta: Fraction | None) -> None:
             raise CertificateError(f"{name}: epsilon must be above 0")
     if delta is not None and not 0 < delta <= LARGEST_DELTA:
         raise CertificateError("ledger.delta: must be above 0 and at most 10⁻⁶")
+
+
+def _parts(mechanism: Certificate) -> None:
+    """Check that the parts spend ε: a single one all of it, several less by under 2⁻⁴⁰ a part."""
+    parts = [Fraction(part["epsilon"]) for part in mechanism["parts"]]
+    unused = Fraction(mechanism["epsilon"]) - sum(parts)
+    in_units = len(parts) > 1 and all((part / UNIT).denominator == 1 for part in parts)
+    if unused < 0 or (unused and not (in_units and unused < len(parts) * UNIT)):
+        raise CertificateError(
+            f"mechanism.epsilon: {mechanism['epsilon']} is not what its parts spend"
+        )
 
 
 def _gate(ledger: Certificate, protection: Certificate, delta: Fraction | None) -> None:

@@ -12,7 +12,6 @@ from fractions import Fraction
 from typing import Any
 
 from explorer.privacy.releases.gates import (
-    largest_fit_pure,
     largest_fit_zcdp,
     pure_cost,
     zcdp_cost,
@@ -21,7 +20,7 @@ from explorer.privacy.releases.gates import (
 GATES = ("sum", "zcdp")
 LARGEST_DELTA = Fraction(1, 1_000_000)
 UNITS = 1 << 40
-"""ε is charged in 2⁻⁴⁰."""
+"""ε that is split, or was spent elsewhere, is counted in 2⁻⁴⁰."""
 
 MOVED = "moved to another computer"
 CLOCK = "clock went backwards"
@@ -109,13 +108,13 @@ class Account:
         )
 
     def largest_fit(self) -> Fraction:
-        """Return the largest multiple of 2⁻⁴⁰ that fits; 0 if none does."""
-        units = []
+        """Return the largest ε that fits, 0 if none does: a multiple of 2⁻⁴⁰ under *zcdp*."""
+        found = []
         if self.epsilon_limit is not None:
-            units.append(largest_fit_pure(self.epsilon_limit, self.spent_epsilon))
+            found.append(max(self.epsilon_limit - self.spent_epsilon, Fraction(0)))
         if self.rho_limit is not None:
-            units.append(largest_fit_zcdp(self.rho_limit, self.spent_rho))
-        return Fraction(min(units), UNITS)
+            found.append(Fraction(largest_fit_zcdp(self.rho_limit, self.spent_rho), UNITS))
+        return min(found)
 
     def charged(self, epsilon: Fraction, sign: int = 1) -> Account:
         """Return the account with ε spent, or given back."""

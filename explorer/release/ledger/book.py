@@ -86,7 +86,9 @@ class Book:
 
     def keep(self, account: Account) -> None:
         """Put an account into the books, unless its numbers have become too long to store."""
-        for value in (account.spent_epsilon, account.spent_rho, account.rho_cap):
+        for value in (
+            account.spent_epsilon, account.spent_rho, account.rho_cap, account.remaining
+        ):  # fmt: skip
             if len(write_fraction(value)) > MOST_CHARACTERS:
                 raise RuleError(
                     f"epsilon: the sum would have more than {MOST_CHARACTERS} characters; round it "

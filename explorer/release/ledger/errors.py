@@ -23,7 +23,7 @@ class RefusedError(RuleError):
     asked, left : Fraction
         The ε asked for, and what is left under the gate (ε, or ρ).
     largest : Fraction
-        The largest ε that fits, a multiple of 2⁻⁴⁰.
+        The largest ε that fits.
     gate : str
         "sum" or "zcdp".
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -78,11 +78,12 @@ class AdaptiveHeatmap(ReleaseMechanism[Adaptive]):
     which budgets is a function of them and of public parameters. A reading of cell c with budget b
     adds discrete Laplace noise of scale B/b, fresh for every cell and draw, so that it changes the
     log-likelihood by at most b·z(c)/B. Along every path down the tree of readings the budgets add
-    up to E·2⁻⁴⁰ exactly: a split cell spends e_i and hands on r_{i+1} = r_i − e_i, one that is not
-    split spends e_i + r_{i+1}, the deepest level all that is left. The tree's leaves m partition
-    the box and z(c) = Σ_{m⊆c} z(m), hence the log-ratio is at most Σ_m z(m)·E·2⁻⁴⁰/B ≤ E·2⁻⁴⁰ ≤ ε
-    for adding or removing a user. Fit and smoothing are post-processing. The proof with its attacks
-    is that of `explorer.privacy.heatmaps.adaptive.tree`.
+    up to E·2⁻⁴⁰ exactly (to ε, if a single level is read): a split cell spends e_i and hands on
+    r_{i+1} = r_i − e_i, one that is not split spends e_i + r_{i+1}, the deepest level all that is
+    left. The tree's leaves m partition the box and z(c) = Σ_{m⊆c} z(m), hence the log-ratio is at
+    most Σ_m z(m)·E·2⁻⁴⁰/B ≤ E·2⁻⁴⁰ ≤ ε for adding or removing a user. Fit and smoothing are
+    post-processing. The proof with its attacks is that of
+    `explorer.privacy.heatmaps.adaptive.tree`.
     """
 
     id: ClassVar[str] = "heatmap.adaptive/1"
@@ -123,14 +124,16 @@ class AdaptiveHeatmap(ReleaseMechanism[Adaptive]):
         """
         budgets = self.budgets(p, epsilon)
         return tuple(
-            Part(f"level {level}", units * UNIT, p.units)
-            for level, units in enumerate(budgets.spent, budgets.start)
+            Part(f"level {level}", budgets.of(level, 0), p.units)
+            for level in range(p.start, p.last + 1)
         )
 
     def budgets(self, p: Adaptive, epsilon: Fraction) -> ExactBudgets:
         """Return what levels spend and hand on."""
         try:
             found = adaptive_budgets_exact(epsilon_units(epsilon) * UNIT, p.start, p.last, p.share)
+            if p.start == p.last:  # nothing is split
+                found = replace(found, spent=(1,), left=(1,), unit=Fraction(epsilon))
             check_threshold(float(p.threshold), found.rounded())
         except ParameterError:
             raise

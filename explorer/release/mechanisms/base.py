@@ -21,18 +21,21 @@ Plain = str | int | list[str] | list[int]
 """What a parameter may be in a plan and a certificate; fractions and decimals are texts."""
 
 UNIT = Fraction(1, 1 << 40)
-"""What every ε that is spent is a multiple of."""
+"""What the parts of an ε that is split are multiples of."""
+
+
+LAPLACE = "discrete Laplace"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of the measurements whose ε add up to the price.
+    """One of the measurements whose ε add up to the price at most.
 
     Attributes
     ----------
     name : str
     epsilon : Fraction
-        A multiple of 2⁻⁴⁰.
+        The price, of a single measurement; of several a multiple of 2⁻⁴⁰.
     sensitivity : int
         ℓ1, of the whole numbers that noise is added to; of a selection that of its scores.
     noise : str
@@ -42,7 +45,7 @@ class Part:
     name: str
     epsilon: Fraction
     sensitivity: int
-    noise: str = "discrete Laplace"
+    noise: str = LAPLACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,10 @@ class ReleaseMechanism(ABC, Generic[P]):
 
     @abstractmethod
     def parts(self, p: P, epsilon: Fraction) -> tuple[Part, ...]:
-        """Return the measurements, whose ε add up to the price exactly.
+        """Return the measurements.
+
+        A single one has the price exactly. Where ε is split in units of 2⁻⁴⁰ the parts may sum to
+        less, by under 2⁻⁴⁰ a part: that is charged and not used.
 
         Raises
         ------
@@ -158,11 +164,15 @@ class ReleaseMechanism(ABC, Generic[P]):
         """
 
     def price(self, p: P, epsilon: Fraction) -> Fraction:
-        """Return what asking for ε costs: ε rounded down to a multiple of 2⁻⁴⁰.
+        """Return what asking for ε costs: ε, if each part gets something.
 
-        Parts of the price are those of ε, so that a ledger need not keep both.
+        Raises
+        ------
+        ParameterError
+            As `parts`.
         """
-        return sum((part.epsilon for part in self.parts(p, epsilon)), Fraction(0))
+        self.parts(p, epsilon)
+        return epsilon
 
     @abstractmethod
     def most_numbers(self, p: P, epsilon: Fraction) -> int:

@@ -11,7 +11,6 @@ import numpy as np
 
 from explorer.privacy.heatmaps.pyramid.morton import all_codes
 from explorer.release.mechanisms.base import (
-    UNIT,
     Output,
     Part,
     Plain,
@@ -21,7 +20,7 @@ from explorer.release.mechanisms.base import (
     Shown,
     noise_error,
 )
-from explorer.release.mechanisms.fields import Fields, epsilon_units
+from explorer.release.mechanisms.fields import Fields, single_part
 from explorer.release.mechanisms.noise import bits_of, noisy
 from explorer.release.mechanisms.user_maps import one_cell_counts, user_count
 from explorer.release.mechanisms.where import WHERE, Area
@@ -78,7 +77,7 @@ class CellCountsRelease(ReleaseMechanism[Cells]):
 
     def parts(self, p: Cells, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the one measurement."""
-        return (Part("cells", epsilon_units(epsilon) * UNIT, 1),)
+        return single_part("cells", epsilon, 1)
 
     def most_numbers(self, p: Cells, epsilon: Fraction) -> int:
         """Return how many are stored."""
@@ -89,12 +88,12 @@ class CellCountsRelease(ReleaseMechanism[Cells]):
     ) -> Output:
         """Count; stored are the noisy counts row by row from the south-west."""
         counts = one_cell_counts(people, p.area, p.level)[all_codes(p.level).ravel()]
-        found = noisy(counts, 1, self.price(p, epsilon), bits_of(random_bytes))
+        found = noisy(counts, 1, epsilon, bits_of(random_bytes))
         return Output({"cells": found}, (1 << p.level, 1 << p.level))
 
     def expected_error(self, p: Cells, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return how far a cell's count is off."""
-        return [noise_error("users in a cell", self.price(p, epsilon), 1)]
+        return [noise_error("users in a cell", epsilon, 1)]
 
     def shown(self, output: Mapping[str, Any], p: Cells, epsilon: Fraction) -> Shown:
         """Return the counts that are not negative, as a map."""
@@ -128,7 +127,7 @@ class UserCount(ReleaseMechanism[Users]):
 
     def parts(self, p: Users, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the one measurement."""
-        return (Part("count", epsilon_units(epsilon) * UNIT, 1),)
+        return single_part("count", epsilon, 1)
 
     def most_numbers(self, p: Users, epsilon: Fraction) -> int:
         """Return how many are stored."""
@@ -139,12 +138,12 @@ class UserCount(ReleaseMechanism[Users]):
     ) -> Output:
         """Count; stored is the noisy count."""
         counts = user_count(people, p.area)
-        (found,) = noisy(counts, 1, self.price(p, epsilon), bits_of(random_bytes))
+        (found,) = noisy(counts, 1, epsilon, bits_of(random_bytes))
         return Output({"noisy_users": found}, (1,))
 
     def expected_error(self, p: Users, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return how far the count is off."""
-        return [noise_error("noisy_users", self.price(p, epsilon), 1)]
+        return [noise_error("noisy_users", epsilon, 1)]
 
     def shown(self, output: Mapping[str, Any], p: Users, epsilon: Fraction) -> Shown:
         """Return the count as it is."""

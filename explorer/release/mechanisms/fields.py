@@ -13,7 +13,7 @@ from typing import Any
 
 from explorer.privacy.releases.means import exact_decimal
 from explorer.release.errors import ParameterError
-from explorer.release.mechanisms.base import UNIT
+from explorer.release.mechanisms.base import LAPLACE, UNIT, Part
 from explorer.release.rows.format import FORMAT_KEYS
 
 MOST_TEXTS = 10_000
@@ -178,8 +178,22 @@ def _texts(name: str, values: Any) -> tuple[str, ...]:
     return tuple(values)
 
 
+def single_part(
+    name: str, epsilon: Fraction, sensitivity: int, noise: str = LAPLACE
+) -> tuple[Part, ...]:
+    """Return the one measurement of a mechanism, drawn with exactly ε.
+
+    Raises
+    ------
+    ParameterError
+        As `epsilon_units`.
+    """
+    epsilon_units(epsilon)
+    return (Part(name, Fraction(epsilon), sensitivity, noise),)
+
+
 def epsilon_units(epsilon: Fraction) -> int:
-    """Return ε in whole units of 2⁻⁴⁰, rounded down.
+    """Return ε in whole units of 2⁻⁴⁰, rounded down: what there is to split.
 
     Raises
     ------

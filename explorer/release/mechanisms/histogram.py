@@ -13,7 +13,6 @@ from explorer.privacy.heatmaps.integers import RESOLUTION
 from explorer.privacy.releases.means import exact_decimal, read_decimal
 from explorer.release.errors import ParameterError
 from explorer.release.mechanisms.base import (
-    UNIT,
     Output,
     Part,
     Plain,
@@ -23,7 +22,7 @@ from explorer.release.mechanisms.base import (
     Shown,
     noise_error,
 )
-from explorer.release.mechanisms.fields import NO_TEXTS, Fields, brief, epsilon_units
+from explorer.release.mechanisms.fields import NO_TEXTS, Fields, brief, single_part
 from explorer.release.mechanisms.noise import bits_of, noisy
 from explorer.release.mechanisms.user_maps import MOST_UNITS, bin_counts
 from explorer.release.mechanisms.where import WHERE, Area
@@ -143,7 +142,7 @@ class Histogram(ReleaseMechanism[Bins]):
 
     def parts(self, p: Bins, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the one measurement."""
-        return (Part("bins", epsilon_units(epsilon) * UNIT, p.units),)
+        return single_part("bins", epsilon, p.units)
 
     def most_numbers(self, p: Bins, epsilon: Fraction) -> int:
         """Return how many are stored."""
@@ -152,12 +151,12 @@ class Histogram(ReleaseMechanism[Bins]):
     def draw(self, people: People, p: Bins, epsilon: Fraction, random_bytes: RandomBytes) -> Output:
         """Count; stored are noisy units in the bins, that of all others last."""
         counts = bin_counts(people, p.area, p.column, p.bin_of(), p.count, p.units)
-        found = noisy(counts, p.units, self.price(p, epsilon), bits_of(random_bytes))
+        found = noisy(counts, p.units, epsilon, bits_of(random_bytes))
         return Output({"bins": found}, (p.count,))
 
     def expected_error(self, p: Bins, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return how far a bin is off, in users."""
-        return [noise_error("users in a bin", self.price(p, epsilon), p.units, p.units)]
+        return [noise_error("users in a bin", epsilon, p.units, p.units)]
 
     def shown(self, output: Mapping[str, Any], p: Bins, epsilon: Fraction) -> Shown:
         """Return the bins in users."""

@@ -31,7 +31,7 @@ from explorer.release.mechanisms.base import (
     Shown,
     noise_error,
 )
-from explorer.release.mechanisms.fields import Fields, epsilon_units
+from explorer.release.mechanisms.fields import Fields, epsilon_units, single_part
 from explorer.release.mechanisms.noise import bits_of, noisy
 from explorer.release.mechanisms.user_maps import MOST_UNITS, heatmap_counts
 from explorer.release.mechanisms.where import WHERE, Area
@@ -89,8 +89,7 @@ class Pyramid:
 
     def last(self, epsilon: Fraction) -> int:
         """Return L = ½·log₂(ε·n₀) to the nearest whole number, in q…ℓ."""
-        # Of the price, which is all that a ledger keeps.
-        reach = epsilon_units(epsilon) * UNIT * self.assumed_users
+        reach = epsilon * self.assumed_users
         # ½ log₂ x ≥ L − ½ is x ≥ 2^(2L−1).
         return max(
             (level for level in range(self.start, self.level + 1) if reach >= _half_power(level)),
@@ -284,13 +283,15 @@ class PyramidHeatmap(ReleaseMechanism[Pyramid]):
 
 
 def _level_parts(epsilon: Fraction, start: int, last: int, units: int) -> tuple[Part, ...]:
+    if start == last:
+        return single_part(f"level {last}", epsilon, units)
     whole = epsilon_units(epsilon)
     split = list(level_split(whole, GAMMA_SQUARED, start, last))
     if split[-1] < 1:
         raise ParameterError(
             "epsilon", f"level {last} would get less than 2^-40", "give more, or read fewer levels"
         )
-    # What rounding down has left: the price is what was asked for, in whole units.
+    # what rounding down has left, in whole units
     split[0] += whole - sum(split)
     return tuple(
         Part(f"level {level}", share * UNIT, units) for level, share in enumerate(split, start)

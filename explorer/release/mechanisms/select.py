@@ -23,7 +23,7 @@ from explorer.release.mechanisms.base import (
     Shown,
     error_of,
 )
-from explorer.release.mechanisms.fields import Fields, epsilon_units
+from explorer.release.mechanisms.fields import Fields, epsilon_units, single_part
 from explorer.release.mechanisms.noise import bits_of
 from explorer.release.mechanisms.user_maps import region_counts
 from explorer.release.mechanisms.where import WHERE, Area
@@ -81,6 +81,8 @@ class RegionSelection(ReleaseMechanism[Regions]):
 
     def parts(self, p: Regions, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the choices, of equal ε but for a unit."""
+        if p.chosen == 1:
+            return single_part("choice 1", epsilon, 1, "permute-and-flip")
         units, left = divmod(epsilon_units(epsilon), p.chosen)
         if units < 1:
             raise ParameterError("epsilon", "a choice would get less than 2^-40", "give more")

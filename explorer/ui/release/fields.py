@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from explorer.release.errors import ParameterError
+from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.plan import PLACED, check_format
 from explorer.release.rows.format import FORMAT_CHOICES
+from explorer.release.wire import read_amount
 
 EXAMPLE = "heatmap.adaptive/1"
 """Of the example that is filled in when asked for."""
 PEOPLE = "assumed_users"
 """n₀: how many made-up people there are, and of some mechanisms a parameter."""
-_EPSILON = re.compile(r"\d{1,9}(\.\d{1,12})?|\d{1,12}/[1-9]\d{0,11}", re.ASCII)
 
 
 def _text(text: str) -> str:
@@ -194,9 +194,13 @@ def read_epsilon(text: str) -> Fraction:
     typed = text.strip().replace(",", ".")
     if not typed:
         raise ParameterError("mechanism.epsilon", "is not typed yet", "give one like 0.5 or 1/2")
-    if not _EPSILON.fullmatch(typed) or not Fraction(typed):
+    try:
+        found = read_amount(typed, "ε")
+    except ReleaseError:
+        found = Fraction(0)
+    if not found:
         raise ParameterError("mechanism.epsilon", f"{text!r} is no ε", "give one like 0.5 or 1/2")
-    return Fraction(typed)
+    return found
 
 
 def read_people(text: str) -> int:

@@ -58,34 +58,37 @@ class Budgets:
 
 @dataclass(frozen=True, slots=True)
 class ExactBudgets:
-    """The same in whole multiples of 2⁻⁴⁰, so that every path spends ε exactly.
+    """The same in whole multiples of a unit, so that every path spends ε exactly.
 
     Attributes
     ----------
     start : int
         q.
     spent, left : tuple of int
-        e_i and r_i of levels q..L in units of 2⁻⁴⁰.
+        e_i and r_i of levels q..L in units.
+    unit : Fraction
+        2⁻⁴⁰; ε itself where a single level is read and nothing is split.
     """
 
     start: int
     spent: tuple[int, ...]
     left: tuple[int, ...]
+    unit: Fraction = EPSILON_UNIT
 
     @property
     def epsilon(self) -> Fraction:
-        """What is spent in all: the ε asked for, rounded down to a multiple of 2⁻⁴⁰."""
-        return self.left[0] * EPSILON_UNIT
+        """What is spent in all: the ε asked for, rounded down to a multiple of the unit."""
+        return self.left[0] * self.unit
 
     def of(self, level: int, draw: int) -> Fraction:
         """Return what one reading may spend, as `Budgets.of` does."""
         k = level - self.start
-        return (self.left[k + 1] if draw else self.spent[k]) * EPSILON_UNIT
+        return (self.left[k + 1] if draw else self.spent[k]) * self.unit
 
     def rounded(self) -> Budgets:
         """Return the nearest doubles, for what is computed from noisy counts."""
         spent, left = (
-            tuple(float(units * EPSILON_UNIT) for units in part) for part in (self.spent, self.left)
+            tuple(float(units * self.unit) for units in part) for part in (self.spent, self.left)
         )
         return Budgets(self.start, spent, left)
 
