@@ -39,6 +39,7 @@ def describe(
         "report": {
             "physical_lines": report.physical_lines,
             "header": report.header,
+            "before_header": report.before_header,
             "blank": report.blank,
             "kept": report.kept,
             "continued": report.continued,
@@ -70,6 +71,7 @@ def read_report(stored: dict[str, Any]) -> LoadReport:
         continued=stored["continued"],
         seconds=stored["seconds"],
         parts=tuple(PartReport(**part) for part in stored["parts"]),
+        before_header=stored.get("before_header", 0),
     )
 
 

@@ -12,7 +12,8 @@ Recipe (measured: about as fast as `pandas.read_csv`, at a fraction of its memor
 4. The users are listed in order. Only if ids are text are the rows written once more, with numbers.
 
 A row's line is its number in the Parquet file plus the lines before it that did not reach the
-reader, and every load asserts: physical lines = header + blank + rejected + continued + kept.
+reader, and every load asserts: physical lines = header + lines before it + blank + rejected +
+continued + kept.
 """
 
 import shutil
@@ -340,6 +341,7 @@ class _Load:
         report = LoadReport(
             scan.lines, len(scan.names), len(scan.blank), kept, aside,
             read.examples(), tuple(notes), len(scan.joined), work.seconds, read.reports(),
+            len(scan.before),
         )  # fmt: skip
         if report.accounted != report.physical_lines:
             raise CheckinError(

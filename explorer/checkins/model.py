@@ -121,7 +121,7 @@ class Dialect:
     encoding : str
         ``utf-8``, ``utf-8-sig``, ``utf-16`` or ``latin-1``.
     has_header : bool
-        Whether the first line that isn't blank holds names.
+        Whether there is a line with names above the rows.
     quoted : bool
         Whether double quotes enclose fields. Never in SNAP text.
     compressed : bool
@@ -132,6 +132,13 @@ class Dialect:
         What stands before a number's fraction: a point or, unless it delimits fields, a comma.
     layer : str
         Which layer or sheet, in files that may have several.
+    lines_before_header : int
+        Physical lines of text above the header that are no rows, blank ones included: titles,
+        comments, ``sep=;``. Without a header, lines above the rows.
+    header_lines : int
+        Physical lines of the header; several if a quoted name holds a line end.
+    lines_after_header : int
+        Lines that are not blank between header and rows: units, or names again.
     """
 
     format: str
@@ -143,11 +150,20 @@ class Dialect:
     line_end: str = "\n"
     decimal: str = "."
     layer: str = field(default="", repr=False)  # see `Mapping.plane`
+    lines_before_header: int = 0
+    header_lines: int = 1
+    lines_after_header: int = 0
 
     @property
     def reader(self) -> str:
         """The key of the reader (`readers.READERS`) that reads such files."""
         return "text" if self.format in (Format.SNAP, Format.CSV, Format.TSV) else self.format
+
+    @property
+    def lines_above(self) -> int:
+        """Physical lines above the first row, blank ones around the header aside."""
+        header = self.header_lines if self.has_header else 0
+        return self.lines_before_header + header + self.lines_after_header
 
     @property
     def needs_copy(self) -> bool:
@@ -356,7 +372,7 @@ class Example:
 class PartReport:
     """What became of every line of one of several files; the fields are those of `LoadReport`.
 
-    Always ``physical_lines = header + blank + kept + rejected + continued``.
+    Always ``physical_lines = header + before_header + blank + kept + rejected + continued``.
     """
 
     name: str
@@ -366,20 +382,21 @@ class PartReport:
     kept: int
     rejected: int
     continued: int
+    before_header: int = 0
 
 
 @dataclass(frozen=True)
 class LoadReport:
     """What became of every line.
 
-    Always ``physical_lines = header + blank + kept + Σ set_aside + continued``.
+    Always ``physical_lines = header + before_header + blank + kept + Σ set_aside + continued``.
 
     Attributes
     ----------
     physical_lines : int
         Lines in the decompressed file; a last line without an end counts. Rows for Parquet.
     header : int
-        Lines with the names of columns: at most one a file.
+        Lines with the names of columns: one a file, or several if a name holds a line end.
     blank : int
         Lines with nothing on them.
     kept : int
@@ -395,6 +412,8 @@ class LoadReport:
         How long loading took.
     parts : tuple of PartReport
         Of several files, in order; empty of one.
+    before_header : int
+        Lines around the header that are no rows: titles, comments, ``sep=;``, units.
     """
 
     physical_lines: int
@@ -407,11 +426,13 @@ class LoadReport:
     continued: int = 0
     seconds: float = 0.0
     parts: tuple[PartReport, ...] = ()
+    before_header: int = 0
 
     @property
     def accounted(self) -> int:
         """Lines of which it is known what became of them: all, or the load has failed."""
-        return self.header + self.blank + self.kept + self.total_set_aside + self.continued
+        above = self.header + self.before_header
+        return above + self.blank + self.kept + self.total_set_aside + self.continued
 
     @property
     def total_set_aside(self) -> int:

@@ -78,7 +78,9 @@ class Scan:
     joined : LineRanges
         Lines that continue a quoted field begun on an earlier line; they are no rows of their own.
     names : LineRanges
-        The line with the names of the columns, if there is one.
+        The lines with the names of the columns, if there are any.
+    before : LineRanges
+        Other lines above the first row that are not blank: titles, comments, units.
     malformed_texts : dict of int to bytes
         Beginnings of the first malformed lines of each reason.
     checkpoints : list of (int, int)
@@ -95,6 +97,7 @@ class Scan:
     malformed: MalformedLines = field(default_factory=MalformedLines)
     joined: LineRanges = field(default_factory=LineRanges)
     names: LineRanges = field(default_factory=LineRanges)
+    before: LineRanges = field(default_factory=LineRanges)
     malformed_texts: dict[int, bytes] = field(default_factory=dict)
     checkpoints: list[tuple[int, int]] = field(default_factory=list)
     fingerprint: str = ""
@@ -102,7 +105,7 @@ class Scan:
 
     def skipped(self) -> tuple[LineArray, LineArray]:
         """Return ranges (start, length) of all lines that are no rows to the reader, ascending."""
-        return merged(self.blank, self.malformed.ranges, self.joined, self.names)
+        return merged(self.blank, self.malformed.ranges, self.joined, self.names, self.before)
 
     def follow(self, part: "Scan") -> None:
         """Add what was found in a file whose lines come after all others."""
@@ -110,6 +113,7 @@ class Scan:
         self.blank.follow(part.blank, shift)
         self.joined.follow(part.joined, shift)
         self.names.follow(part.names, shift)
+        self.before.follow(part.before, shift)
         self.malformed.follow(part.malformed, shift)
         self.lines += part.lines
 

@@ -84,7 +84,8 @@ def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
         metrics[key] = numbers[readout].note or None if readout in numbers else None
     return {
         "rows": {
-            "read": report.physical_lines - report.header,
+            "read": report.physical_lines - report.header - report.before_header,
+            "before_header": report.before_header,
             "kept": report.kept,
             "blank": report.blank,
             "continued": report.continued,

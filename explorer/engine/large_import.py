@@ -265,7 +265,14 @@ class _Import:
         rows, first = [], 0
         for facts in parts:
             rows.append(
-                PartRows(first, facts["lines"], facts["header"], facts["blank"], facts["continued"])
+                PartRows(
+                    first,
+                    facts["lines"],
+                    facts["header"],
+                    facts["blank"],
+                    facts["continued"],
+                    facts.get("before_header", 0),
+                )
             )
             first += facts["lines"]
         con = connect()
@@ -282,6 +289,7 @@ class _Import:
                 first, sum(r.header for r in rows), sum(r.blank for r in rows), kept, counts,
                 examples, tuple(notes), sum(r.continued for r in rows),
                 time.perf_counter() - self._began, part_reports(con, folder, files, rows),
+                sum(r.before_header for r in rows),
             )  # fmt: skip
         finally:
             con.close()

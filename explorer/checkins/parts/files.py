@@ -270,6 +270,9 @@ def check_alike(
                 compressed=own.dialect.compressed,
                 line_end=own.dialect.line_end,
                 quoted=own.dialect.quoted,
+                lines_before_header=own.dialect.lines_before_header,
+                header_lines=own.dialect.header_lines,
+                lines_after_header=own.dialect.lines_after_header,
             )
         else:
             dialect = replace(dialect, layer=own.dialect.layer, has_header=own.has_header)

@@ -31,7 +31,7 @@ class PartRows:
     ----------
     first : int
         Lines in the parts before it.
-    lines, header, blank, continued : int
+    lines, header, blank, continued, before_header : int
     """
 
     first: int
@@ -39,6 +39,7 @@ class PartRows:
     header: int
     blank: int
     continued: int
+    before_header: int
 
 
 def plans_of(
@@ -99,7 +100,14 @@ def write_parts(
         asked = judge if not number and asked is not accept else asked
         one = write_part(con, plan, _place(folder, number), work, asked)
         found.append(
-            PartRows(scan.lines, one.lines, len(one.names), len(one.blank), len(one.joined))
+            PartRows(
+                scan.lines,
+                one.lines,
+                len(one.names),
+                len(one.blank),
+                len(one.joined),
+                len(one.before),
+            )
         )
         hashes.append(one.fingerprint)
         scan.damage.notes += [f"{plan.name}: {note}" for note in one.damage.notes]
@@ -261,10 +269,18 @@ def part_reports(
     reports = []
     for number, (part, lines) in enumerate(zip(files.parts, found, strict=True)):
         rejected = aside.get(number, 0)
-        kept = lines.lines - lines.header - lines.blank - lines.continued - rejected
+        above = lines.header + lines.before_header
+        kept = lines.lines - above - lines.blank - lines.continued - rejected
         reports.append(
             PartReport(
-                part.name, lines.lines, lines.header, lines.blank, kept, rejected, lines.continued
+                part.name,
+                lines.lines,
+                lines.header,
+                lines.blank,
+                kept,
+                rejected,
+                lines.continued,
+                lines.before_header,
             )
         )
     return tuple(reports)

@@ -33,7 +33,7 @@ from explorer.checkins.readers.base import (
 from explorer.checkins.readers.extras import missing_library
 from explorer.checkins.readers.guess_columns import looks_like_header
 from explorer.checkins.readers.plan import Plan
-from explorer.checkins.scan import EXAMPLE_LENGTH, Scan
+from explorer.checkins.scan import Scan
 
 _OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PARTS = (b"[Content_Types].xml", b"xl/", b"docProps/", b"_rels/.rels")
@@ -235,8 +235,7 @@ class ExcelReader:
         def texts(lines: list[int]) -> dict[int, str]:
             line = ", ".join(f"coalesce({name}, '')" for name in columns)
             query = f"SELECT line, concat_ws(',', {line}) FROM copied WHERE line IN "
-            shown = dict(con.execute(f"{query}(SELECT unnest(?::BIGINT[]))", [lines]).fetchall())
-            return shown | {n: raw.decode() for n, raw in scan.malformed_texts.items()}
+            return dict(con.execute(f"{query}(SELECT unnest(?::BIGINT[]))", [lines]).fetchall())
 
         return Written(scan, texts)
 
@@ -274,8 +273,7 @@ def _accounted(rows: Iterator[Row], has_header: bool, scan: Scan) -> Iterator[Ro
         if not waiting:
             yield number, cells, empty
         elif sum(map(bool, cells)) < _FEWEST:
-            scan.malformed.add(number, Reason.TOO_FEW_FIELDS)
-            scan.malformed_texts[number] = _joined(cells)[:EXAMPLE_LENGTH].encode()
+            scan.before.add(number)
         else:
             scan.names.add(number)
             waiting = False

@@ -35,14 +35,14 @@ def looks_like_header(rows: Rows) -> bool:
     """
     first = [cell.strip() for cell in rows[0]]
     familiar = sum(map(known, first))
-    if any(_is_number(cell) or matched(ISO, cell) for cell in first):
+    if any(is_number(cell) or matched(ISO, cell) for cell in first):
         return False
     if familiar >= 2:
         return True
     below = [row for row in rows[1:200] if len(row) == len(first)]
     if not below or len(first) < 2:
         return familiar >= 1 and len(first) >= 2
-    numeric = [i for i in range(len(first)) if share([r[i] for r in below], _is_number) > 0.5]
+    numeric = [i for i in range(len(first)) if share([r[i] for r in below], is_number) > 0.5]
     return (
         len(numeric) >= 2
         and all(re.match(r"[^\W\d]", first[i]) for i in numeric)
@@ -50,7 +50,8 @@ def looks_like_header(rows: Rows) -> bool:
     )
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Return whether a text is a number with a point or a comma."""
     return any(number(text, sign) is not None for sign in ".,")
 
 

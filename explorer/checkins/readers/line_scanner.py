@@ -18,6 +18,7 @@ import numpy as np
 
 from explorer.checkins.line_ranges import LineArray
 from explorer.checkins.model import Dialect, Reason
+from explorer.checkins.readers.header import HeaderLines, Line
 from explorer.checkins.readers.quoted import FIELD_SEPARATOR, LINE_SEPARATOR, RecordJoiner, RowShape
 from explorer.checkins.readers.streams import blocks, decoded_chunks, raw_chunks
 from explorer.checkins.scan import EXAMPLE_LENGTH, EXAMPLES, Scan
@@ -63,6 +64,7 @@ class LineScanner:
         self._scan = scan
         self._copy = copy
         self._offset = offset
+        self._above = HeaderLines(dialect)
         self._delimiter = dialect.delimiter.encode()
         self._fields = shape.width if shape.width > WIDE else None
         self._examples: dict[Reason, int] = {}
@@ -80,9 +82,12 @@ class LineScanner:
         if isinstance(block, int):
             self._joiner.finish()
             scan.lines += 1
+            if self._above.left:
+                self._take_above(b"(%d bytes)" % block)
+                return
             self._aside(scan.lines, Reason.LINE_TOO_LONG, b"(%d bytes)" % block)
             return
-        if self._dialect.has_header and not scan.names:
+        if self._above.left:
             block = self._take_header(block)
         if not block:
             return
@@ -118,23 +123,25 @@ class LineScanner:
         self._aside(self._scan.lines, Reason.CUT_OFF, text.removesuffix(b"\r"))
 
     def _take_header(self, block: bytes) -> bytes:
-        """Take lines up to and with the names off a block; a copy is written without them."""
+        """Take the lines above the first row off a block; a copy is written without them."""
         at = 0
-        while at < len(block) and not self._scan.names:
+        while at < len(block) and self._above.left:
             end = block.find(b"\n", at)
             stop = len(block) if end < 0 else end + 1
-            line = block[at:stop].rstrip(b"\r\n")
             self._scan.lines += 1
-            if line:
-                self._scan.names.add(self._scan.lines)
-                if self._copy is None and (self._fault(line) or self._scan.blank):
-                    raise CopyNeeded
-            else:
-                self._scan.blank.add(self._scan.lines)
+            self._take_above(block[at:stop].rstrip(b"\r\n"))
             at = stop
         if self._copy is None:
             self._offset += at
         return block[at:]
+
+    def _take_above(self, line: bytes) -> None:
+        """Count a line above the first row."""
+        scan, kind = self._scan, self._above.next(line)
+        ranges = {Line.BEFORE: scan.before, Line.BLANK: scan.blank, Line.NAMES: scan.names}
+        ranges[kind].add(scan.lines)
+        if self._copy is None and (scan.blank or self._fault(line)):
+            raise CopyNeeded  # the reader would count lines in another way
 
     def _is_malformed(self, block: bytes) -> bool:
         if b"\0" in block:

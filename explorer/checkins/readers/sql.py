@@ -27,7 +27,7 @@ FIRST_YEAR, LAST_YEAR = 1932, 2067
 """Whole years whose seconds, counted from 2000, fit into 32 bits."""
 
 
-def text_source(path: Path, delimiter: str, header: bool, width: int, parallel: bool = True) -> str:
+def text_source(path: Path, delimiter: str, skip: int, width: int, parallel: bool = True) -> str:
     """Return a table expression with columns ``c0…c{width-1}`` and ``extra``, all text.
 
     Everything is read as text: a reader's own casts accept too much (``1_000``, 12.7 as 13).
@@ -35,7 +35,7 @@ def text_source(path: Path, delimiter: str, header: bool, width: int, parallel: 
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width)) + ", 'extra': 'VARCHAR'"
     return (
         f"read_csv({read_file(path)}, delim={quote(delimiter)}, quote='', escape='', "
-        f"auto_detect=false, header={header}, strict_mode=false, null_padding=true, "
+        f"auto_detect=false, header=false, skip={skip}, strict_mode=false, null_padding=true, "
         f"nullstr={quote(ABSENT)}, store_rejects=true, rejects_limit=0, "
         f"max_line_size={MAX_LINE + 16}, parallel={parallel}, compression='none', "
         f"columns={{{columns}}})"

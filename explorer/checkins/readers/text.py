@@ -185,8 +185,8 @@ class _Reading:
     def _table(self, file: Path, parallel: bool = True) -> str:
         plan, dialect = self._plan, self._plan.dialect
         separator = FIELD_SEPARATOR if dialect.quoted and self.copied else dialect.delimiter
-        names = dialect.has_header and not self.copied
-        table = text_source(file, separator, names, plan.fields_read, parallel)
+        above = 0 if self.copied else dialect.lines_above
+        table = text_source(file, separator, above, plan.fields_read, parallel)
         return with_added(table, plan.width, plan.added)
 
     def _typed(self, table: str, integers: bool) -> str:
@@ -216,7 +216,7 @@ class _Reading:
         head = self._folder / "head.txt"
         with self.source.open("rb") as file, head.open("wb") as copy:
             left = 8 << 20
-            for _ in range(HEAD_ROWS + dialect.has_header):
+            for _ in range(HEAD_ROWS + dialect.lines_above):
                 line = file.readline(left)
                 left -= len(line)
                 copy.write(line)

@@ -11,6 +11,7 @@ from typing import BinaryIO
 from explorer.checkins.database import check
 from explorer.checkins.model import Dialect, IsCancelled
 from explorer.checkins.readers.base import PORTIONS, SMALL, Portion, Sample, evenly_spaced
+from explorer.checkins.readers.header import HeaderLines
 from explorer.checkins.readers.line_scanner import LineScanner
 from explorer.checkins.readers.plan import Plan
 from explorer.checkins.readers.quoted import FIELD_SEPARATOR, split_quoted
@@ -64,11 +65,12 @@ class BlockReader:
         self._separator = dialect.delimiter.encode()
         self.first = len(codecs.BOM_UTF8) if dialect.encoding == "utf-8-sig" else 0
         """Where the first row begins."""
-        if dialect.has_header:
-            at = 0
+        above, at = HeaderLines(dialect), 0
+        if above.left:
             for line in self._lines(0):
+                above.next(line.rstrip(b"\r\n"))
                 at += len(line)
-                if line.strip():
+                if not above.left:
                     break
             self.first = at
 
@@ -205,7 +207,11 @@ def text_portions(
     parts = _beginnings(plan, size, asked) if stream else _spread(plan, size, whole_users, asked)
     names = stream
     for lines, sample, share in parts:
-        given = replace(dialect, has_header=dialect.has_header and names)
+        given = (
+            dialect
+            if names
+            else replace(dialect, has_header=False, lines_before_header=0, lines_after_header=0)
+        )
         yield Portion(_rows(plan, lines, given, folder / "portion.txt"), sample, share)
         names = False
 
@@ -262,7 +268,7 @@ def _rows(plan: Plan, lines: list[bytes | int], dialect: Dialect, copy: Path) ->
             scanner.feed(block)
         scanner.finish()
     separator = FIELD_SEPARATOR if dialect.quoted else dialect.delimiter
-    source = text_source(copy, separator, False, plan.fields_read)
+    source = text_source(copy, separator, 0, plan.fields_read)
     width = None if plan.wide else plan.width
     return typed_rows(
         source, plan.mapping, width, decimal=dialect.decimal, joined=len(scan.joined) > 0

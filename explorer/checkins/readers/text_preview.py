@@ -1,8 +1,10 @@
 """The beginning of a text file: format, encoding, header, and which column is which."""
 
+from __future__ import annotations
+
 import codecs
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from explorer.checkins.database import check
 from explorer.checkins.errors import CheckinError
@@ -17,6 +19,14 @@ from explorer.checkins.readers.guess_columns import (
     guess_mapping,
     looks_like_header,
     mapping_problems,
+)
+from explorer.checkins.readers.header import (
+    MAX_ABOVE,
+    declared_delimiter,
+    find_header,
+    is_comment,
+    uncommented,
+    usual_number,
 )
 from explorer.checkins.readers.quoted import RecordJoiner, RowShape, split_quoted
 from explorer.checkins.scan import Damage
@@ -36,6 +46,58 @@ _LATIN = re.compile(rb"[A-Za-z][\xc0-\xff]|[\xc0-\xff][A-Za-z]")
 _NO_LATIN = re.compile(rb"[\x80-\x9f]")
 MOSTLY = 20
 """Lines that are no valid UTF-8 for each that is, in a file that is taken for Latin-1."""
+
+
+Line = tuple[int, str]
+"""Number in the file, from 1, and text of a line."""
+
+
+@dataclass(frozen=True)
+class _Record:
+    """First and last line of a record, and its fields."""
+
+    first: int
+    last: int
+    fields: list[str]
+
+
+@dataclass(frozen=True)
+class _Above:
+    """The comments, and the declaration of a delimiter, that a file begins with."""
+
+    lines: list[Line]
+    delimiter: str | None
+
+    @classmethod
+    def of(cls, lines: list[Line]) -> _Above:
+        """Return them, unless most lines look like comments."""
+        delimiter = declared_delimiter(lines[0][1])
+        at = int(delimiter is not None)
+        while at < len(lines) and is_comment(lines[at][1]):
+            at += 1
+        rest = lines[at:]
+        if not rest or sum(is_comment(line) for _, line in rest) > len(rest) / 2:
+            at = int(delimiter is not None and len(lines) > 1)
+        return cls(lines[:at], delimiter if at else None)
+
+    @property
+    def number(self) -> int:
+        return len(self.lines)
+
+    @property
+    def last(self) -> int:
+        """Number in the file of the last of them; 0 of none."""
+        return self.lines[-1][0] if self.lines else 0
+
+    def header(self, rows: list[list[str]], delimiter: str) -> _Record | None:
+        """Return the header if it is one of the comments: ``# user,time,lat,lon``."""
+        usual = usual_number([len(row) for row in rows])
+        for number, line in reversed(self.lines):
+            text = uncommented(line)
+            fields = split_quoted(text, delimiter) or text.split(delimiter)
+            if is_comment(line) and len(fields) == usual and looks_like_header([fields, *rows]):
+                return _Record(number, number, fields)
+        return None
 
 
 def preview_text(look: Beginning) -> Preview:
@@ -69,36 +131,50 @@ def preview_text(look: Beginning) -> Preview:
     except UnicodeError:  # UTF-16 without its mark
         raise CheckinError(unfit) from None
     line_end = "\r" if "\r" in text and "\n" not in text else "\n"
-    every = text.split(line_end)
+    every = [line.removesuffix("\r") for line in text.split(line_end)]
     if not complete and len(every) > 1:
         every.pop()  # cut where the look ended
-    lines = [line.removesuffix("\r") for line in every if line.strip()]
+    lines = [(number, line) for number, line in enumerate(every, 1) if line.strip()]
     if not lines:
         raise CheckinError(f"{look.name} holds blank lines only; choose a file with check-ins.")
-    if _looks_binary(lines):
+    if _looks_binary([line for _, line in lines]):
         raise CheckinError(
             unfit
             if look.encoding
             else f"{look.name} is not text: give {' or '.join(r.name for r in all_readers())}."
         )
     dialect = Dialect(Format.CSV, "", encoding, compressed=compressed, line_end=line_end)
-    return _preview(look, lines, dialect)
+    return _preview(look, every, lines[:_JUDGED_ROWS], dialect)
 
 
-def _preview(look: Beginning, lines: list[str], known: Dialect) -> Preview:
+def _preview(look: Beginning, every: list[str], lines: list[Line], known: Dialect) -> Preview:
     problems: list[str] = []
-    judged = lines[:_JUDGED_ROWS]
-    delimiter = look.delimiter or guess_delimiter(judged, look.cancelled)
+    above = _Above.of(lines)
+    lines = lines[above.number :]
+    delimiter = look.delimiter or above.delimiter or guess_delimiter(lines, look.cancelled)
     quoted = delimiter != "\t"
-    check_width(look.name, min(line.count(delimiter) for line in judged[:2]) + 1)
-    rows = _rows(judged, delimiter, quoted, look.cancelled)
-    header = looks_like_header(rows)
-    names = tuple(rows[0]) if header else ()
-    body = rows[1:] if header else rows
-    width = max(_usual([len(row) for row in body]) if body else 0, len(names))
+    check_width(look.name, min(line.count(delimiter) for _, line in lines[:2]) + 1)
+    records = _records(lines, delimiter, quoted, look.cancelled)
+    rows = [record.fields for record in records]
+    place = find_header(rows)
+    named = records[place.header] if place.header is not None else None
+    first = records[place.first].first if place.first < len(records) else len(every) + 1
+    named = named or above.header(rows, delimiter)
+    header, body = named is not None, rows[place.first :]
+    names = tuple(named.fields) if named else ()
+    last = named.first - 1 if named else above.last
+    before = max((n for n in range(1, last + 1) if every[n - 1]), default=0)
+    known = replace(
+        known,
+        has_header=header,
+        lines_before_header=before,
+        header_lines=named.last - named.first + 1 if named else 1,
+        lines_after_header=sum(map(bool, every[named.last : first - 1])) if named else 0,
+    )
+    width = max(usual_number([len(row) for row in body]) if body else 0, len(names))
     check_width(look.name, width)
     columns = tuple(
-        (names[i].strip() if i < len(names) and names[i].strip() else f"column {i + 1}")
+        (" ".join(names[i].split()) if i < len(names) and names[i].strip() else f"column {i + 1}")
         for i in range(width)
     )
     decimal = look.decimal or decimal_sign(body)
@@ -126,9 +202,7 @@ def _preview(look: Beginning, lines: list[str], known: Dialect) -> Preview:
         problems.append("There is a header, but no row below it.")
     if known.encoding == "latin-1":
         problems.append("The text is not UTF-8; it is read as Latin-1.")
-    dialect = replace(
-        known, format=form, delimiter=delimiter, has_header=header, quoted=quoted, decimal=decimal
-    )
+    dialect = replace(known, format=form, delimiter=delimiter, quoted=quoted, decimal=decimal)
     sample = tuple(map(tuple, body))
     return Preview(
         look.name, look.size, dialect, columns, sample[:PREVIEW_ROWS], mapping, confidence,
@@ -136,28 +210,28 @@ def _preview(look: Beginning, lines: list[str], known: Dialect) -> Preview:
     )  # fmt: skip
 
 
-def _rows(
-    lines: list[str], delimiter: str, quoted: bool, cancelled: IsCancelled | None
-) -> list[list[str]]:
-    """Return the fields of the first records; where quotes are broken, they are letters."""
-    rows: list[list[str]] = []
+def _records(
+    lines: list[Line], delimiter: str, quoted: bool, cancelled: IsCancelled | None
+) -> list[_Record]:
+    """Return the first records; where quotes are broken, they are letters."""
+    records: list[_Record] = []
 
-    def record(_first: int, _last: int, fields: list[str]) -> None:
-        rows.append(fields)
+    def record(first: int, last: int, fields: list[str]) -> None:
+        records.append(_Record(first, last, fields))
 
-    def aside(_number: int, _reason: Reason, line: bytes) -> None:
-        rows.append(line.decode().split(delimiter))
+    def aside(number: int, _reason: Reason, line: bytes) -> None:
+        records.append(_Record(number, number, line.decode().split(delimiter)))
 
-    width = _usual([line.count(delimiter) + 1 for line in lines])
+    width = usual_number([line.count(delimiter) + 1 for _, line in lines])
     joiner = RecordJoiner(RowShape(width, delimiter), lambda _: None, record, lambda _: None, aside)
-    for number, line in enumerate(lines):
+    for number, line in lines:
         check(cancelled)
         if quoted and (joiner.open or '"' in line):
             joiner.feed(number, line.encode())
         else:
-            rows.append(line.split(delimiter))
+            records.append(_Record(number, number, line.split(delimiter)))
     joiner.finish()
-    return rows
+    return records
 
 
 def _unzip_head(head: bytes, name: str, complete: bool) -> tuple[bytes, bool]:
@@ -207,15 +281,14 @@ def decode_head(head: bytes, encoding: str) -> str:
     return codecs.getincrementaldecoder(encoding)(errors="replace").decode(head)
 
 
-def guess_delimiter(lines: list[str], cancelled: IsCancelled | None = None) -> str:
+def guess_delimiter(lines: list[Line], cancelled: IsCancelled | None = None) -> str:
     """Return the character that cuts most lines into the same number (≥ 3, else 2) of fields."""
     best, best_score = "\t", 0.0
+    some = [line for _, line in lines[min(len(lines) // 2, MAX_ABOVE) :][:200]]
     for delimiter in ("\t", ",", ";", "|", " "):
         check(cancelled)
-        counts = [
-            len(split_quoted(line, delimiter) or line.split(delimiter)) for line in lines[:200]
-        ]
-        usual = _usual(counts)
+        counts = [len(split_quoted(line, delimiter) or line.split(delimiter)) for line in some]
+        usual = usual_number(counts)
         if usual < 2:
             continue
         score = counts.count(usual) / len(counts) * (1.0 if usual >= 3 else 0.3)
@@ -224,10 +297,6 @@ def guess_delimiter(lines: list[str], cancelled: IsCancelled | None = None) -> s
         if score > best_score + 1e-9:
             best, best_score = delimiter, score
     return best
-
-
-def _usual(counts: list[int]) -> int:
-    return max(set(counts), key=lambda n: (counts.count(n), n)) if counts else 0
 
 
 def _looks_binary(lines: list[str]) -> bool:

@@ -125,6 +125,7 @@ def _split(con: Any, plan: Plan, task: dict[str, Any], new: Path) -> dict[str, A
     return {
         "lines": scan.lines,
         "header": len(scan.names),
+        "before_header": len(scan.before),
         "blank": len(scan.blank),
         "continued": len(scan.joined),
         "rejected": len(lines),

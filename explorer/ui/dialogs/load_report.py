@@ -94,7 +94,12 @@ class LoadReportDialog(QDialog):
         data, report = self.data, self.data.report
         extent = data.extent
         lines = f"{report.physical_lines:,}"
-        parts = {"header": report.header, "blank": report.blank, "continued": report.continued}
+        parts = {
+            "header": report.header,
+            "before the header": report.before_header,
+            "blank": report.blank,
+            "continued": report.continued,
+        }
         if any(parts.values()):  # kept and rejected stand above
             lines += " (" + ", ".join(f"{n:,} {what}" for what, n in parts.items() if n) + ")"
         facts = [

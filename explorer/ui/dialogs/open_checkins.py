@@ -308,7 +308,9 @@ class MappingDialog(QDialog):
             parts += [
                 f"fields separated by {name}",
                 f"encoding {preview.encoding}",
-                "first line holds names" if preview.has_header else "no header",
+                f"names in line {preview.dialect.lines_before_header + 1}"
+                if preview.has_header
+                else "no header",
             ]
             if preview.dialect.decimal == ",":
                 parts.append("decimal commas")

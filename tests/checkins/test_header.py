@@ -1,0 +1,124 @@
+"""Lines before the header: skipped, the header used, and every line accounted for."""
+
+import gzip
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from explorer import checkins
+from explorer.checkins.model import Reason
+from explorer.checkins.readers import text_blocks
+from explorer.checkins.readers.first_look import first_looks
+
+ROWS = [f"rec{i},anna{i % 4},2020-01-01 08:{i:02}:00,48.{i + 100},16.{i + 200}" for i in range(40)]
+HEADER = "record,user,time,lat,lon"
+NAMES = ("record", "user", "time", "lat", "lon")
+
+
+def _semicolons(line: str) -> str:
+    return line.replace(",", ";")
+
+
+CASES = {
+    "declared delimiter": (["sep=,", HEADER], 1, 1, ","),
+    "declared semicolon": (["sep=;", _semicolons(HEADER)], 1, 1, ";"),
+    "comments": (["# exported", "# by a device, of, four, fields", HEADER], 2, 1, ","),
+    "comments and blank lines": (["# exported", "", "  ", HEADER], 2, 1, ","),
+    "title": (["Exported positions", HEADER], 1, 1, ","),
+    "padded titles": (["Exported positions,,,,", ",,,,", "Since,2020,,,", HEADER], 3, 1, ","),
+    "facts": (["Device,GPS 7", "Since,2020-01-01", "", HEADER], 2, 1, ","),
+    "units": ([HEADER, "-,-,UTC,deg,deg"], 1, 1, ","),
+    "units and a title": (["Positions", HEADER, ",,,[°],[°]"], 2, 1, ","),
+    "names twice": (["Nummer,Wer,Wann,Nord,Ost", HEADER], 1, 1, ","),
+    "names and texts": ([HEADER, "Id of record,Who,When?,How far north,How far east"], 1, 1, ","),
+    "comment with names": (["# exported", "# " + HEADER], 1, 1, ","),
+    "name on two lines": (['record,"user', '(id)",time,lat,lon'], 0, 2, ","),
+    "title and name on lines": (["Positions", 'record,"user', "", '",time,lat,lon'], 1, 3, ","),
+}
+"""Lines above the rows; how many are before the header, and of the header; the delimiter."""
+
+
+def content(lines: list[str], delimiter: str, end: str = "\n", rows: list[str] = ROWS) -> str:
+    body = [row.replace(",", delimiter) for row in rows]
+    return end.join([*lines, *body]) + end
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_header_is_used_and_every_line_counted(case: str, write: Callable[..., Path]) -> None:
+    lines, before, header, delimiter = CASES[case]
+    place = list(CASES).index(case)
+    end, packed = ("\n", "\r\n")[place % 2], place % 4 == 3
+    rows = [*ROWS[:30], "rec30,broken,2020-01-01 09:00:00,north,16.2", *ROWS[30:]]
+    raw = content(lines, delimiter, end, rows).encode()
+    path = write(gzip.compress(raw) if packed else raw, "a.csv.gz" if packed else "a.csv")
+    preview = checkins.sniff(path)
+    assert [name.split()[0] for name in preview.columns] == list(NAMES)
+    mapping = preview.mapping
+    assert (mapping.user, mapping.time, mapping.lat, mapping.lon) == (1, 2, 3, 4)
+    with checkins.open_checkins(path, mapping, cache_dir=None) as data:
+        report = data.report
+        assert (report.before_header, report.header, report.kept) == (before, header, 40)
+        assert report.set_aside == {Reason.NOT_A_NUMBER: 1}
+        assert report.accounted == report.physical_lines == len(lines) + 41
+        (example,) = report.examples[Reason.NOT_A_NUMBER]
+        assert example.line == len(lines) + 31
+        assert "broken" in example.text
+        assert data.users == 4
+
+
+def test_a_broken_first_row_is_no_title(write: Callable[..., Path]) -> None:
+    path = write("\n".join(["16.2,x", *(row.split(",", 1)[1] for row in ROWS)]))
+    preview = checkins.sniff(path)
+    assert not preview.has_header
+    assert preview.dialect.lines_before_header == 0
+
+
+def test_rows_without_a_position_below_the_names_are_rows(write: Callable[..., Path]) -> None:
+    path = write("\n".join(["user,lat,lon", "u1,,", "u2,NA,NA", "u3,48.1,16.2", "u3,48.2,16.3"]))
+    assert checkins.sniff(path).dialect.lines_after_header == 0
+
+
+def test_comments_above_rows_without_a_header(write: Callable[..., Path]) -> None:
+    rows = [row.split(",", 1)[1] for row in ROWS]
+    path = write("\n".join(["# one", "# two", *rows]))
+    preview = checkins.sniff(path)
+    assert not preview.has_header
+    with checkins.open_checkins(path, preview.mapping, cache_dir=None) as data:
+        assert (data.report.before_header, data.report.header, data.report.kept) == (2, 0, 40)
+
+
+def test_users_that_begin_with_a_hash_are_no_comments(write: Callable[..., Path]) -> None:
+    rows = ["#" + row.split(",", 1)[1] for row in ROWS]
+    preview = checkins.sniff(write("\n".join(rows)))
+    assert preview.dialect.lines_before_header == 0
+    assert preview.mapping.user == 0
+
+
+def test_parts_may_differ_in_the_lines_above(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(content(["# one", "# two", HEADER], ",", rows=ROWS[:20]))
+    (tmp_path / "b.csv").write_text(content([HEADER, ",,,deg,deg"], ",", rows=ROWS[20:]))
+    mapping = checkins.sniff(tmp_path / "a.csv").mapping
+    with checkins.open_checkins(tmp_path, mapping, cache_dir=None) as data:
+        report = data.report
+        assert (report.before_header, report.header, report.kept) == (3, 2, 40)
+        assert [part.before_header for part in report.parts] == [2, 1]
+        assert [part.kept for part in report.parts] == [20, 20]
+        assert report.accounted == report.physical_lines
+
+
+def test_first_look_begins_below_the_header(
+    write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_blocks, "SMALL", 0)
+    monkeypatch.setattr(text_blocks, "LEAST_BLOCK", 64)
+    lines = ["Positions, all", "from 1,2,3", HEADER, ",,,deg,deg"]
+    path = write(content(lines, ",", rows=ROWS * 200))
+    preview = checkins.sniff(path)
+    with closing(first_looks(path, preview)) as looks:
+        look = next(looks)
+        assert look.users == 4  # lines above the rows are no users
+        south, west, north, east = look.extent
+    assert 48 < south < north < 49
+    assert 16 < west < east < 17
