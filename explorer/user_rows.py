@@ -19,8 +19,14 @@ from numpy.typing import NDArray
 EARTH_STEP = Fraction(1, 10**7)
 """Of a degree: up to seven typed decimals are exact, and rounding moves a place by 6 mm at most."""
 
+TURN = 360 * EARTH_STEP.denominator
+"""A full circle of longitude in steps. Stored longitudes lie within ±TURN/2."""
+
 Box = tuple[float, float, float, float]
-"""South, west, north, east in degrees, or of another plane in its unit."""
+"""South, west, north, east in degrees, or of another plane in its unit.
+
+The east of a box across the antimeridian is above 180, so that it grows from the west.
+"""
 
 MOST_MARKS = 128
 """Combining marks on one letter of an id. Written languages have a few; sorting them, as normal
@@ -83,6 +89,13 @@ def snapped(box: Box, step: Fraction = EARTH_STEP) -> Box:
 class Edges:
     """The sides of a closed box, in whole steps.
 
+    Attributes
+    ----------
+    south, west, north, east : int
+        East is above TURN/2 if the box crosses the antimeridian.
+    turn : int
+        TURN on the Earth, where x and x ± TURN are one longitude; 0 on a plane.
+
     Raises
     ------
     ValueError
@@ -93,22 +106,60 @@ class Edges:
     west: int
     north: int
     east: int
+    turn: int = 0
 
     def __post_init__(self) -> None:
         if not (self.south <= self.north and self.west <= self.east):
             raise ValueError(f"box: {self} is empty; give south, west, north, east")
 
     @classmethod
-    def of(cls, box: Box, step: Fraction = EARTH_STEP, origin: tuple[int, int] = (0, 0)) -> Edges:
+    def of(
+        cls,
+        box: Box,
+        step: Fraction = EARTH_STEP,
+        origin: tuple[int, int] = (0, 0),
+        turn: int = 0,
+    ) -> Edges:
         """Return the sides of a box in steps from an origin (y, x)."""
         south, west, north, east = steps(box, step).tolist()
         y, x = origin
-        return cls(south - y, west - x, north - y, east - x)
+        return cls(south - y, west - x, north - y, east - x, turn)
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """The first and the last stored x of each part of the box.
+
+        There are two parts if it crosses the antimeridian or ends at it: ±180° are one longitude.
+        """
+        whole, half = (self.west, self.east), self.turn // 2
+        if not half or (self.west > -half and self.east < half):
+            return (whole,)
+        low, high = max(self.west, -half), min(self.east, half)
+        moved = ((max(low_, -half), min(high_, half)) for low_, high_ in (
+            (self.west - self.turn, self.east - self.turn),
+            (self.west + self.turn, self.east + self.turn),
+        ))  # fmt: skip
+        others = (span for span in moved if span[0] <= span[1])
+        return ((low, high), *(s for s in others if not (low <= s[0] and s[1] <= high)))
+
+    def eastwards(self, x: NDArray[Any]) -> Whole:
+        """Return stored x as they grow from the west through the box: beyond 180° they go on.
+
+        Rows outside the box may be moved by a full circle.
+        """
+        whole = x.astype(np.int64)
+        if len(self.spans) == 1:
+            return whole
+        whole[whole < self.west] += self.turn
+        whole[whole > self.east] -= self.turn
+        return whole
 
     def widened(self, parts: int = 1) -> Edges:
         """Return the box with its own size, or one of so many parts of it, added on each side."""
         high, wide = (self.north - self.south) // parts, (self.east - self.west) // parts
-        return Edges(self.south - high, self.west - wide, self.north + high, self.east + wide)
+        return Edges(
+            self.south - high, self.west - wide, self.north + high, self.east + wide, self.turn
+        )
 
     def suits(self, other: Edges) -> bool:
         """Tell whether another box lies inside this one and is not far smaller."""
@@ -118,8 +169,11 @@ class Edges:
 
     def holds(self, other: Edges) -> bool:
         """Tell whether another box lies inside this one."""
-        low = self.south <= other.south and self.west <= other.west
-        return low and self.north >= other.north and self.east >= other.east
+        inside = self.south <= other.south and self.north >= other.north
+        return inside and any(
+            self.west <= other.west + turn and self.east >= other.east + turn
+            for turn in (0, self.turn, -self.turn)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +267,11 @@ class UserRows:
             If a time range is asked for and there are no times.
         """
         low, high = where.limits()
-        there = (self.y >= low[0]) & (self.y <= high[0]) & (self.x >= low[1]) & (self.x <= high[1])
+        there = np.zeros(len(self.x), bool)
+        for west, east in where.edges.spans:
+            ends = np.clip((west, east), _INT32.min, _INT32.max).astype(np.int32)
+            there |= (self.x >= ends[0]) & (self.x <= ends[1])
+        there &= (self.y >= low[0]) & (self.y <= high[0])
         if where.timed:
             if self.t is None:
                 raise ValueError("rows: they have no times; choose no time range")

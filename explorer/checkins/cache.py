@@ -25,7 +25,7 @@ from explorer.files import private_file, private_folder, write_whole
 CAPACITY = 10_000_000_000
 """Bytes the cache may take; the entries not used for longest go first."""
 
-_VERSION = 5
+_VERSION = 6
 _END, _LEAST_END = 1 << 20, 1 << 12
 _BUILDING = "building-"
 _SCRATCH = "privacy-explorer-"

@@ -28,12 +28,20 @@ from explorer.checkins.model import (
     Mapping,
 )
 from explorer.checkins.parts.files import DataFiles
-from explorer.checkins.queries import cell_sides, grid_cell, positions, rows_inside, seconds
+from explorer.checkins.queries import (
+    LONGITUDES,
+    cell_sides,
+    grid_cell,
+    longitudes_of,
+    positions,
+    rows_inside,
+    seconds,
+)
 from explorer.checkins.readers.sql import FIRST_YEAR, LAST_YEAR
 from explorer.checkins.rejected import export
 from explorer.checkins.rows import DUPLICATES, ROWS, USERS
 from explorer.checkins.sampling import HashArray, below, fetched_hashes, smallest, threshold
-from explorer.user_rows import Where
+from explorer.user_rows import TURN, Where
 
 QUERY_BYTES = 1_000_000_000
 """Above this, questions spill to disk; the arrays they are answered with come on top."""
@@ -98,8 +106,8 @@ class CheckinData:
             self._physical: int = self._con.execute(counted).fetchone()[0]
             users = parquet_table(entry.file(USERS))
             (self.users,) = self._con.execute(f"SELECT count(*) FROM {users}").fetchone()
-            south, west, north, east, rows, first, last = self._con.execute(
-                "SELECT min(lat), min(lon), max(lat), max(lon), count(*), "
+            south, north, *lon, rows, first, last = self._con.execute(
+                f"SELECT min(lat), max(lat), {LONGITUDES}, count(*), "
                 f"strftime(min(time), '%Y-%m-%dT%H:%M:%SZ'), "
                 f"strftime(max(time), '%Y-%m-%dT%H:%M:%SZ') FROM {self._rows}"
             ).fetchone()
@@ -115,6 +123,7 @@ class CheckinData:
             raise
         self._sets = WorkingSets(entry.file(LAYOUT), self._made_layout)
         self._asking = Questions(self._con, self.basename, self._sets.close)
+        west, east = longitudes_of(lon, self.plane)
         self.extent: Box = (south, west, north, east)
         self.rows: int = rows
         self._hashes: tuple[int, HashArray] | None = None
@@ -205,7 +214,7 @@ class CheckinData:
             raise ValueError("users, share: choose one of them")
         if share is not None:
             threshold(share)  # refuses what is no share
-        edges = self._sets.whole().edges(box)
+        edges = self._sets.whole().edges(box, self._turn)
         where, index = Where(edges, *self._seconds(start, end)), self._image_index(image)
         ranked = data_seed != 0 and (users is not None or share is not None)
         if ranked:
@@ -264,7 +273,7 @@ class CheckinData:
         """
         where, values = self._inside(box, start, end, image)
         found = self._fetch(
-            f"SELECT {grid_cell(box, columns, rows)} AS cell, count(*)::UINTEGER AS n "
+            f"SELECT {grid_cell(box, columns, rows, self.plane)} AS cell, count(*)::UINTEGER AS n "
             f"FROM {self._rows} WHERE {where} GROUP BY cell",
             values,
         )
@@ -288,7 +297,7 @@ class CheckinData:
         whoever shows it must say so. Ties go to the cell further south, then west.
         """
         where, values = self._inside(box, start, end, image)
-        cell = grid_cell(box, partition, partition)
+        cell = grid_cell(box, partition, partition, self.plane)
         counted = self._fetchall(
             f"SELECT {cell} AS cell, count(*) AS n FROM {self._rows} WHERE {where} "
             f"GROUP BY cell ORDER BY {_BUSIEST[by]} DESC, cell LIMIT {int(top)}",
@@ -372,6 +381,11 @@ class CheckinData:
                 self._hashes = known
         return known[1]
 
+    @property
+    def _turn(self) -> int:
+        """A full circle in steps of longitude; 0 on a plane."""
+        return TURN if self.plane is None else 0
+
     def _seconds(self, *instants: str | None) -> tuple[int | None, ...]:
         """Return the seconds of the start and the end of a time range."""
         if instants != (None, None) and not self.has_times:
@@ -393,7 +407,7 @@ class CheckinData:
     ) -> tuple[str, list[Any]]:
         self._seconds(start, end)
         self._image_index(image)
-        where, values = rows_inside(box, start, end)
+        where, values = rows_inside(box, start, end, self.plane)
         return (where, values) if image is None else (f"{where} AND image = ?", [*values, image])
 
     def _fetch(self, query: str, values: list[Any]) -> dict[str, Any]:

@@ -177,14 +177,20 @@ class Layout:
         """The columns that rows are chosen by."""
         return UserRows(self.y, self.x, self.t, self.offsets[:-1], self.offsets[1:])
 
-    def edges(self, box: tuple[float, float, float, float]) -> Edges:
-        """Return a box's sides in steps from the origin."""
-        return Edges.of(box, self.step, self.origin)
+    def edges(self, box: tuple[float, float, float, float], turn: int = 0) -> Edges:
+        """Return a box's sides in steps from the origin; `turn` is as of `Edges`."""
+        return Edges.of(box, self.step, self.origin, turn)
 
-    def positions(self, rows: Any = slice(None)) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return latitudes (y) and longitudes (x) of some rows."""
+    def positions(
+        self, rows: Any = slice(None), edges: Edges | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return latitudes (y) and longitudes (x) of some rows.
+
+        With the edges of a box longitudes grow through it: above 180 behind the antimeridian.
+        """
         (y0, x0), step = self.origin, self.step
-        y, x = self.y[rows].astype(np.int64), self.x[rows].astype(np.int64)
+        y, x = self.y[rows].astype(np.int64), self.x[rows]
+        x = x.astype(np.int64) if edges is None else edges.eastwards(x)
         return positions(y + y0, step), positions(x + x0, step)
 
     def users_below(self, share: Fraction) -> int:

@@ -1,9 +1,10 @@
 """The SQL that questions about stored rows are made of."""
 
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from explorer.checkins.model import Box
+from explorer.checkins.model import Box, FloatArray
 from explorer.geography.plane import Plane
 from explorer.user_rows import EARTH_STEP
 
@@ -11,7 +12,63 @@ EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 """What the seconds of rows are counted from."""
 
 
-def rows_inside(box: Box, start: str | None, end: str | None) -> tuple[str, list[Any]]:
+LONGITUDES = "min(lon), max(lon), min(lon) FILTER (WHERE lon >= 0), max(lon) FILTER (WHERE lon < 0)"
+"""SQL for what `longitudes_of` takes."""
+
+
+def ends_of(lon: FloatArray) -> list[float | None]:
+    """Return what `longitudes_of` takes of at least one longitude."""
+    east_half, west_half = lon[lon >= 0], lon[lon < 0]
+    return [
+        float(lon.min()), float(lon.max()),
+        float(east_half.min()) if len(east_half) else None,
+        float(west_half.max()) if len(west_half) else None,
+    ]  # fmt: skip
+
+
+def joined_ends(parts: Iterable[Sequence[float | None]]) -> list[float | None]:
+    """Return what `longitudes_of` takes of all the longitudes of several parts."""
+    return [
+        best((end for end in ends if end is not None), default=None)
+        for best, ends in zip((min, max, min, max), zip(*parts, strict=True), strict=True)
+    ]
+
+
+def longitudes_of(found: Sequence[float | None], plane: Plane | None = None) -> tuple[float, float]:
+    """Return the west and the east of longitudes; east is above 180 across the antimeridian.
+
+    They cross it where they would else be more than 180° wide, and are not so across it.
+
+    Parameters
+    ----------
+    found : sequence of float or None, length 4
+        The least and the largest, the least that is not below 0, and the largest below 0; None
+        where there is none.
+    """
+    west, east, first, last = found
+    assert west is not None
+    assert east is not None
+    wide = plane is None and east - west > 180
+    if wide and first is not None and last is not None and last + 360 - first <= 180:
+        return first, last + 360
+    return west, east
+
+
+def _longitude(box: Box, plane: Plane | None) -> str:
+    """Return SQL for the longitude of a row as it grows from the west of a box."""
+    _, west, _, east = box
+    if plane is not None or (west > -180 and east < 180):
+        return "lon"
+    per_unit = f"{EARTH_STEP.denominator}e0"
+    east_of, west_of = (f"round((lon {sign} 360) * {per_unit}) / {per_unit}" for sign in "+-")
+    return (
+        f"(CASE WHEN lon < {west!r} THEN {east_of} WHEN lon > {east!r} THEN {west_of} ELSE lon END)"
+    )
+
+
+def rows_inside(
+    box: Box, start: str | None, end: str | None, plane: Plane | None
+) -> tuple[str, list[Any]]:
     """Return the test of a row lying in a closed box and a half-open time range, and its values.
 
     Raises
@@ -22,7 +79,7 @@ def rows_inside(box: Box, start: str | None, end: str | None) -> tuple[str, list
     south, west, north, east = box
     if not (south <= north and west <= east):
         raise ValueError(f"box: {box} is empty; give south, west, north, east")
-    parts = ["lat BETWEEN ? AND ? AND lon BETWEEN ? AND ?"]
+    parts = [f"lat BETWEEN ? AND ? AND {_longitude(box, plane)} BETWEEN ? AND ?"]
     values: list[Any] = [south, north, west, east]
     for name, instant, relation in (("start", start, ">="), ("end", end, "<")):
         if instant is not None:
@@ -49,7 +106,7 @@ def positions(plane: Plane | None) -> str:
     return f"* REPLACE (({y}) {factor} AS lat, lon {factor} AS lon)"
 
 
-def grid_cell(box: Box, columns: int, rows: int) -> str:
+def grid_cell(box: Box, columns: int, rows: int, plane: Plane | None) -> str:
     """Return SQL for row·columns + column of a kept row inside the box."""
     if columns < 1 or rows < 1:
         raise ValueError(f"columns, rows: {columns} × {rows} cells; give at least 1 × 1")
@@ -57,7 +114,8 @@ def grid_cell(box: Box, columns: int, rows: int) -> str:
     if not (south < north and west < east):
         raise ValueError(f"box: {box} has no area to divide into cells")
     row = f"least(floor((lat - ({south!r})) / {north - south!r} * {rows}), {rows - 1})"
-    column = f"least(floor((lon - ({west!r})) / {east - west!r} * {columns}), {columns - 1})"
+    lon = _longitude((south, west, north, east), plane)
+    column = f"least(floor(({lon} - ({west!r})) / {east - west!r} * {columns}), {columns - 1})"
     return f"({row} * {columns} + {column})::INTEGER"
 
 

@@ -90,7 +90,7 @@ without_option = click.option(
 
 def parse_region(ctx: click.Context, _option: click.Parameter, raw: str | None) -> Any:
     """Return the region that four comma-separated degrees describe (an option's callback)."""
-    from explorer.geography.region import Region
+    from explorer.geography.region import region_of
 
     if raw is None:
         return None
@@ -116,7 +116,7 @@ def parse_region(ctx: click.Context, _option: click.Parameter, raw: str | None) 
             "LATMIN,LONMIN,LATMAX,LONMAX"
         )
     try:
-        return Region(*sides)
+        return region_of((sides[0], sides[1], sides[2], sides[3]))
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
 
@@ -417,11 +417,12 @@ def extent_of(data: CheckinData) -> Region:
     south, west, north, east = data.extent
     margin = 1e-6 + 1e-3 * max(north - south, east - west)
     try:
+        # An extent across the antimeridian has an east above 180 already.
         return Region(
             max(-90.0, south - margin),
             max(-180.0, west - margin),
             min(90.0, north + margin),
-            min(180.0, east + margin),
+            min(180.0, east + margin) if east <= 180 else east + margin,
         )
     except ValueError as error:
         raise ValueError(

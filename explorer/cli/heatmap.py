@@ -109,7 +109,8 @@ def _option(p: Parameter) -> click.Option:
     "--region",
     callback=parse_region,
     metavar="LATMIN,LONMIN,LATMAX,LONMAX",
-    help="Box of degrees. Default: the sample's, or the extent of the check-ins. Of a --plane: "
+    help="Box of degrees; west above east, as 177 and -178, is across 180°. Default: the sample's, "
+    "or the extent of the check-ins. Of a --plane: "
     "XMIN,YMIN,XMAX,YMAX, or padded (the square of the next power of two); default: all of it.",
 )
 @plane_option

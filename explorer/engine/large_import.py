@@ -29,6 +29,7 @@ from explorer.checkins.model import Dialect, LoadReport, Mapping, Preview, Progr
 from explorer.checkins.parts.files import DataFiles, Source, find_files, sniff_files
 from explorer.checkins.parts.part_rows import PartRows, part_examples, part_reports, plans_for
 from explorer.checkins.progress import LoadProgress
+from explorer.checkins.queries import joined_ends, longitudes_of
 from explorer.checkins.readers.detect import check_readable
 from explorer.checkins.readers.plan import Plan
 from explorer.checkins.rows import ASIDE, PARQUET
@@ -44,6 +45,7 @@ from explorer.checkins.shards.split import line_of, part_folder, plan_task, spli
 from explorer.engine.executors.base import Executor
 from explorer.engine.executors.embedded import EmbeddedExecutor
 from explorer.files import private_folder, write_whole
+from explorer.geography.plane import Plane
 
 IMPORT = "import-"
 _BITS = "bits"
@@ -188,7 +190,10 @@ class _Import:
             facts = describe(
                 report, sha256, self._mapping, self._dialect, self._files, dialects, total, states
             )
-            facts["shards"] = {"bits": self._size.bits, **_extremes(parts)}
+            facts["shards"] = {
+                "bits": self._size.bits,
+                **_extremes(parts, self._mapping.plane_there),
+            }
             for number in range(len(parts)):
                 shutil.rmtree(part_folder(self._folder, number))
             entry.seal(facts, lambda _: check(self._cancelled))
@@ -345,9 +350,11 @@ def _quiet(cancelled: Callable[[], bool] | None) -> LoadProgress:
     return LoadProgress(0, None, cancelled, needs_copy=False)
 
 
-def _extremes(parts: list[dict[str, Any]]) -> dict[str, Any]:
+def _extremes(parts: list[dict[str, Any]], plane: Plane | None) -> dict[str, Any]:
     """Return the box around all rows, and the first and last instant."""
-    sides = np.array([facts["extent"] for facts in parts if facts["extent"]])
+    ends = [facts["ends"] for facts in parts if facts["ends"]]
+    souths, norths, *lon = zip(*ends, strict=True)
+    west, east = longitudes_of(joined_ends(zip(*lon, strict=True)), plane)
     times = [facts["times"] for facts in parts if facts["times"]]
 
     def instant(microseconds: int) -> str:
@@ -356,6 +363,6 @@ def _extremes(parts: list[dict[str, Any]]) -> dict[str, Any]:
 
     span = [min(low for low, _ in times), max(high for _, high in times)] if times else None
     return {
-        "extent": [*sides[:, :2].min(0).tolist(), *sides[:, 2:].max(0).tolist()],
+        "extent": [min(souths), west, max(norths), east],
         "times": None if span is None else [instant(t) for t in span],
     }

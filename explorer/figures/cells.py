@@ -11,7 +11,7 @@ from explorer.figures import captions
 from explorer.figures.export_job import ExportJob, recipe_text
 from explorer.figures.map_points import COLUMNS, point_rows
 from explorer.figures.tables import cell_texts, comments, one_grid, whole_stamp
-from explorer.geography.region import Region
+from explorer.geography.region import Region, beyond_180, geometry, written_box
 from explorer.studies.base.study import Surface
 
 SCHEMA = "privacy-explorer-cells/1"
@@ -48,24 +48,24 @@ def geojson_bytes(job: ExportJob) -> bytes:
     texts = cell_texts(shown)
     south, west, north, east = region.box
     rows, columns = shown[0].values.shape
-    lat = [repr(v) for v in np.linspace(south, north, rows + 1).round(9).tolist()]
-    lon = [repr(v) for v in np.linspace(west, east, columns + 1).round(9).tolist()]
+    lat = np.linspace(south, north, rows + 1).round(9).tolist()
+    lon = np.linspace(west, east, columns + 1).round(9).tolist()
     head = {
         "type": "FeatureCollection",
         "schema": SCHEMA,
         "stamp": whole_stamp(job.result, shown),
         "about": [*comments(job.result, job.view, job.recipe), LEFT_OUT],
     }
-    box = f"[{lon[0]},{lat[0]},{lon[-1]},{lat[-1]}]"
+    s, w, n, e = region.declared
+    box = json.dumps([w, s, e, n], separators=(",", ":"))
     keys = [json.dumps(surface.key) for surface in shown]
     features = []
     for i, j in np.argwhere(np.any([s.values != 0 for s in shown], axis=0)).tolist():
-        s, n, w, e = lat[i], lat[i + 1], lon[j], lon[j + 1]
+        cell = written_box((lat[i], lon[j], lat[i + 1], lon[j + 1]), 9)
         values = ",".join(f"{key}:{text[i][j]}" for key, text in zip(keys, texts, strict=True))
         features.append(
             f'{{"type":"Feature","properties":{{"row":{i},"column":{j},{values}}},'
-            '"geometry":{"type":"Polygon","coordinates":'
-            f"[[[{w},{s}],[{e},{s}],[{e},{n}],[{w},{n}],[{w},{s}]]]}}}}"
+            f'"geometry":{json.dumps(geometry(cell), separators=(",", ":"))}}}'
         )
     features += [
         json.dumps(
@@ -89,8 +89,9 @@ def geojson_bytes(job: ExportJob) -> bytes:
 def geotiff_bytes(job: ExportJob) -> bytes:
     """Return the cells of what passed the gate (`rendered`) as a GeoTIFF in degrees of WGS 84.
 
-    North is up. A band for each shown surface, named by its label: the share of the total in single
-    precision, NaN where there is no number. The recipe is the image's description; what is to know
+    North is up. Across the antimeridian longitudes go on beyond 180: a raster has one grid. A band
+    for each shown surface, named by its label: the share of the total in single precision, NaN
+    where there is no number. The recipe is the image's description; what is to know
     of the numbers and the stamp are tags of their own.
 
     Raises
@@ -117,7 +118,9 @@ def geotiff_bytes(job: ExportJob) -> bytes:
                 TIFFTAG_IMAGEDESCRIPTION=recipe_text(job.recipe),
                 TIFFTAG_SOFTWARE=f"Privacy Explorer {__version__}",
                 STAMP=whole_stamp(job.result, shown),
-                ABOUT="\n".join(comments(job.result, job.view, job.recipe)),
+                ABOUT="\n".join(
+                    [*comments(job.result, job.view, job.recipe), *beyond_180(region.box)]
+                ),
             )
             for band, surface in enumerate(shown, 1):
                 image.set_band_description(band, surface.label)

@@ -5,6 +5,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+from explorer.geography.region import written_longitude
 from explorer.studies.base.study import Surface
 
 COLUMNS = ("number", "lat", "lon", "share")
@@ -33,9 +34,11 @@ def point_rows(surface: Surface) -> list[tuple[int, float, float, float | None]]
     if surface.region is not None:
         south, west, north, east = surface.region.box
     lat = (south + overlay.points[:, 0] * (north - south)).round(9).tolist()
+    lon = (west + overlay.points[:, 1] * (east - west)).round(9).tolist()
     if surface.region is not None and surface.region.plane is not None:
         lat = [surface.region.plane.y(north) for north in lat]
-    lon = (west + overlay.points[:, 1] * (east - west)).round(9).tolist()
+    elif surface.region is not None:
+        lon = [round(written_longitude(v), 9) for v in lon]
     shares = [None] * len(lat) if overlay.shares is None else overlay.shares.tolist()
     return list(zip(range(1, len(lat) + 1), lat, lon, shares, strict=True))
 

@@ -14,7 +14,7 @@ from explorer.figures.export_job import ExportJob, recipe_text
 from explorer.figures.map_points import points_document, points_only, write_points
 from explorer.figures.table_copy import format_table, plain_number
 from explorer.figures.view_state import ViewState
-from explorer.geography.region import Region
+from explorer.geography.region import Region, written_longitude
 from explorer.privacy.core.bound import FloatArray, Reference
 from explorer.studies.base.claims import claimed, stated
 from explorer.studies.base.study import Mark, Readout, Result, Series, Surface, Table
@@ -332,11 +332,14 @@ def _centres(region: Region | None, rows: int, columns: int) -> tuple[list[str],
     south, west, north, east = region.box
     high, wide = north - south, east - west
     lat = [round(south + high * (i + 0.5) / rows, 9) for i in range(rows)]
+    lon = [round(west + wide * (j + 0.5) / columns, 9) for j in range(columns)]
     if region.plane is not None:
         lat = [region.plane.y(v) for v in lat]
+    else:
+        lon = [round(written_longitude(v), 9) for v in lon]
     return (
         [plain_number(v) + "," for v in lat],
-        [plain_number(round(west + wide * (j + 0.5) / columns, 9)) + "," for j in range(columns)],
+        [plain_number(v) + "," for v in lon],
     )
 
 

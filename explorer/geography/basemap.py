@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.geography.projection import drawn_from
 from explorer.geography.region import Box
 
 Float32Array = NDArray[np.float32]
@@ -82,6 +83,20 @@ class Level:
             np.insert(lon[index], where, np.float32(np.nan)),
             np.insert(lat[index], where, np.float32(np.nan)),
         )
+
+
+def lines_in(level: Level, box: Box) -> tuple[Float32Array, Float32Array]:
+    """Return the lines of a level in a view that may reach beyond ±180, with NaN breaks."""
+    south, west, north, east = box
+    start = drawn_from(west, east)
+    parts = [(level.lon[:0], level.lat[:0])]
+    for turn in (-360.0, 0.0, 360.0):
+        first, last = max(west, start, turn - 180), min(east, start + 360, turn + 180)
+        if first < last:
+            lon, lat = level.within((south, first - turn, north, last - turn))
+            parts.append((lon + np.float32(turn), lat))
+    lon, lat = (np.concatenate(side) for side in zip(*parts, strict=True))
+    return lon, lat
 
 
 def clip_lines(

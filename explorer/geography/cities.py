@@ -7,12 +7,13 @@ separated by tabs, largest population first (written by ``resources/convert_citi
 
 import math
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.geography.distance import EARTH_RADIUS_KM
+from explorer.geography.projection import drawn_from, moved_into
 from explorer.geography.region import Box
 
 MAX_BYTES = 16_000_000
@@ -63,7 +64,8 @@ class Cities:
         Parameters
         ----------
         box : tuple of float
-            South, west, north, east of the view, degrees.
+            South, west, north, east of the view, degrees; it may reach beyond ±180, and so do
+            the longitudes of the places in it.
         limit : int
             At most so many.
         separation : tuple of float
@@ -83,10 +85,11 @@ class Cities:
         south, west, north, east = box
         if not (south < north and west < east):
             raise ValueError(f"box: south, west, north, east = {box} is empty")
+        lon = moved_into(self.lon, drawn_from(west, east))
         inside = np.flatnonzero(
-            (self.lat >= south) & (self.lat <= north) & (self.lon >= west) & (self.lon <= east)
+            (self.lat >= south) & (self.lat <= north) & (lon >= west) & (lon <= east)
         )
-        x = (self.lon[inside] - west) / (east - west) / separation[0]
+        x = (lon[inside] - west) / (east - west) / separation[0]
         y = (self.lat[inside] - south) / (north - south) / separation[1]
         free = np.ones(inside.size, bool)
         chosen: list[City] = []
@@ -96,7 +99,8 @@ class Cities:
             if not remaining.size:
                 break
             position += int(remaining[0])
-            chosen.append(self[int(inside[position])])
+            place = int(inside[position])
+            chosen.append(replace(self[place], longitude=float(lon[place])))
             free &= (np.abs(x - x[position]) >= 1) | (np.abs(y - y[position]) >= 1)
             free[position] = False
         return chosen

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from explorer.geography.plane import Plane, plain
 from explorer.user_rows import EARTH_STEP, Box as Box, snapped
@@ -15,7 +16,11 @@ KM_PER_DEGREE = 6371.0088 * math.pi / 180
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A box of degrees, south-west to north-east.
+    """A box of degrees, south-west to north-east, at most 180° wide.
+
+    Its west is at least −180 and below 180. Across the antimeridian it is given with a west above
+    the east, as GeoJSON does (RFC 7946, section 5.2), or with an east above 180; `east` is then
+    above 180, so that longitudes grow through the box, and `declared` has the former.
 
     Its sides are taken to the nearest whole numbers of 1e-7 degree, as check-ins are: whoever
     counts inside it counts the same ones.
@@ -23,8 +28,7 @@ class Region:
     Raises
     ------
     ValueError
-        If the box is empty, leaves the globe, spans more than 180° of longitude or crosses the
-        antimeridian.
+        If the box is empty, leaves the globe or spans more than 180° of longitude.
     """
 
     south: float
@@ -40,18 +44,20 @@ class Region:
                 f"region: latitudes {self.south:g}…{self.north:g} must grow northwards "
                 "within −90…90; give LATMIN,LONMIN,LATMAX,LONMAX"
             )
-        if self.west >= self.east:
+        if self.west == self.east:
+            raise ValueError(f"region: it starts and ends at longitude {self.west:g}; widen it")
+        across = 360.0 if self.west > self.east else 0.0
+        wide = self.east + across - self.west
+        if wide > 180:
+            written = f"from {self.west:g} eastwards to {self.east:g}, across 180°, it is"
             raise ValueError(
-                f"region: longitudes {self.west:g}…{self.east:g} must grow eastwards; a region "
-                "across the antimeridian must be split into two"
+                f"region: {f'{written} {wide:g}° wide' if across else f'{wide:g}° of longitude is'}"
+                f"{',' if across else ''} too wide for a flat map; choose at most 180°, and give "
+                "the western end first"
             )
-        if self.west < -180 or self.east > 180:
-            raise ValueError(f"region: longitudes {self.west:g}…{self.east:g} leave −180…180")
-        if self.east - self.west > 180:
-            raise ValueError(
-                f"region: {self.east - self.west:g}° of longitude is too wide for a flat map; "
-                "choose at most 180°"
-            )
+        turns = 360.0 * math.floor((self.west + 180) / 360)
+        object.__setattr__(self, "east", self.east + across - turns)
+        object.__setattr__(self, "west", self.west - turns)
         self._snap()
 
     def _snap(self) -> None:
@@ -112,8 +118,9 @@ class Region:
 
     @property
     def declared(self) -> Box:
-        """The four ends as people write them."""
-        return self.box
+        """The four ends as people write them: west above east across the antimeridian."""
+        south, west, north, east = self.box
+        return self.box if east <= 180 else snapped((south, west, north, east - 360))
 
     @property
     def words(self) -> str:
@@ -121,8 +128,8 @@ class Region:
         # the spelling of degrees is in a module that stands on this one
         from explorer.geography.scale_bar import format_coordinates
 
-        south_west = format_coordinates(self.south, self.west)
-        return f"{south_west} to {format_coordinates(self.north, self.east)}"
+        south, west, north, east = self.declared
+        return f"{format_coordinates(south, west)} to {format_coordinates(north, east)}"
 
     def at(self, box: Box) -> Region:
         """Return another box of the same plane."""
@@ -130,7 +137,7 @@ class Region:
 
     def as_declared(self, ends: Box) -> Region:
         """Return the region of the same plane whose four ends are written like this."""
-        return Region(*ends)
+        return region_of(ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +245,52 @@ class PlaneRegion(Region):
         return self.width_km
 
 
+def written_box(box: tuple[float | Fraction, ...], decimals: int | None = None) -> Box:
+    """Return a box with its longitudes within ±180: the west is above the east across 180°.
+
+    Parameters
+    ----------
+    box : (south, west, north, east)
+        Degrees; longitudes grow from the west, perhaps beyond 180.
+    decimals : int or None
+        Sides are rounded to so many.
+    """
+    south, west, north, east = box
+    turns = 360 * math.floor((west + 180) / 360)
+    west, east = west - turns, east - turns
+    east -= 360 if east > 180 else 0
+    sides = [float(side) for side in (south, west, north, east)]
+    if decimals is not None:
+        sides = [round(side, decimals) for side in sides]
+    return sides[0], sides[1], sides[2], sides[3]
+
+
+def beyond_180(box: Box) -> list[str]:
+    """Return what a raster of a box is to say of its longitudes; nothing where it ends by 180°."""
+    return ["longitudes grow beyond 180: 181 is 179° W"] if box[3] > 180 else []
+
+
+def geometry(box: Box) -> dict[str, Any]:
+    """Return a box of degrees as GeoJSON; in two parts across 180° (RFC 7946, section 3.1.9).
+
+    Parameters
+    ----------
+    box : (south, west, north, east)
+        As of `written_box`.
+    """
+    south, west, north, east = box
+    parts = [(west, east)] if west < east else [(west, 180.0), (-180.0, east)]
+    rings = [[[[w, south], [e, south], [e, north], [w, north], [w, south]]] for w, e in parts]
+    if len(rings) == 1:
+        return {"type": "Polygon", "coordinates": rings[0]}
+    return {"type": "MultiPolygon", "coordinates": rings}
+
+
+def written_longitude(degrees: float) -> float:
+    """Return a longitude within ±180; one that is so is kept as it is."""
+    return degrees if abs(degrees) <= 180 else (degrees + 180) % 360 - 180
+
+
 def region_of(declared: Box, plane: str = "") -> Region:
     """Return the region of four ends as they are written: of the Earth, or of a plane by its text.
 
@@ -247,6 +300,12 @@ def region_of(declared: Box, plane: str = "") -> Region:
         If there is no such region or plane.
     """
     if not plane:
+        far = max(declared[1], declared[3], key=abs)
+        if abs(far) > 180:
+            raise ValueError(
+                f"region: longitude {far:g} is outside −180…180; a region across the antimeridian "
+                "has a west above its east, such as 177 and -178"
+            )
         return Region(*declared)
     chosen = Plane.parse(plane)
     return PlaneRegion(*chosen.turned(declared), chosen)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from explorer.geography.distance import KM_PER_MILE
 from explorer.geography.plane import Plane
-from explorer.geography.region import KM_PER_DEGREE, Region
+from explorer.geography.region import KM_PER_DEGREE, Region, written_longitude
 
 FEET_PER_MILE = 5280
 
@@ -89,7 +89,7 @@ def format_place(
 ) -> str:
     """Write a position of the Earth, or of a plane: ``x 12.5 px, y 40.0 px``."""
     if plane is None:
-        return format_coordinates(latitude, (longitude + 180) % 360 - 180, decimals)
+        return format_coordinates(latitude, written_longitude(longitude), decimals)
     x, y = (_signed(value, decimals) for value in (longitude, plane.y(latitude)))
     return f"x {x} {plane.unit}, y {y} {plane.unit}"
 
@@ -97,7 +97,7 @@ def format_place(
 def format_along(value: float, decimals: int, axis: str, plane: Plane | None = None) -> str:
     """Write one coordinate as `format_degrees`, or x (``lon``) or y (``lat``) of a plane."""
     if plane is None:
-        return format_degrees(value, decimals, axis)
+        return format_degrees(written_longitude(value) if axis == "lon" else value, decimals, axis)
     number = _signed(plane.y(value) if axis == "lat" else value, decimals)
     return f"{number} {plane.unit}"
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from explorer.geography.region import geometry, written_box
 from explorer.privacy.releases.means import exact_decimal
 from explorer.release.errors import ReleaseError
 from explorer.release.mechanisms.base import Shown
@@ -76,7 +77,7 @@ def as_geojson(written: Written) -> bytes:
         {
             "type": "Feature",
             "properties": {"row": row, "column": column, "share": share},
-            "geometry": {"type": "Polygon", "coordinates": [_ring(*sides)]},
+            "geometry": geometry(sides),
         }
         for (row, column), sides, share in _cells(written, shown)
         if share
@@ -120,20 +121,20 @@ def _header(written: Written) -> Iterator[str]:
 def _cells(
     written: Written, shown: Shown
 ) -> Iterator[tuple[tuple[int, int], tuple[float, float, float, float], float]]:
-    """Yield row and column from the south-west, the sides in degrees and the share of each cell."""
+    """Yield row and column from the south-west, the sides in degrees and the share of each cell.
+
+    Of a cell across the antimeridian the west is above the east.
+    """
     assert shown.grid is not None
     sides = written.plan.parameters()["box"]
     south, west, north, east = (exact_decimal("box", side) for side in sides)
+    east += 360 if east < west else 0
     rows, columns = shown.grid.shape
     lat, lon = _edges(south, north, rows), _edges(west, east, columns)
     for (row, column), share in np.ndenumerate(shown.grid):
         box = (lat[row], lon[column], lat[row + 1], lon[column + 1])
-        yield (row, column), box, float(share)
+        yield (row, column), written_box(box), float(share)
 
 
-def _edges(low: Fraction, high: Fraction, number: int) -> list[float]:
-    return [float(low + (high - low) * k / number) for k in range(number + 1)]
-
-
-def _ring(south: float, west: float, north: float, east: float) -> list[list[float]]:
-    return [[west, south], [east, south], [east, north], [west, north], [west, south]]
+def _edges(low: Fraction, high: Fraction, number: int) -> list[Fraction]:
+    return [low + (high - low) * k / number for k in range(number + 1)]

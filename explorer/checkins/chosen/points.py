@@ -186,7 +186,10 @@ class PointSet:
 
     @property
     def lon(self) -> FloatArray:
-        """Degrees, of shape (rows,); of another plane x in its unit."""
+        """Degrees, of shape (rows,); of another plane x in its unit.
+
+        In a box across the antimeridian they grow from its west: 181 is 179° W.
+        """
         return self._columns.lon
 
     @property
@@ -203,7 +206,7 @@ class PointSet:
         part = self.part
         for found, each in part.pieces(size):
             user = np.repeat(np.arange(len(each), dtype=np.uint32), each)
-            yield user, *part.layout.positions(found)
+            yield user, *part.layout.positions(found, part.where.edges)
 
     @property
     def step(self) -> Fraction:
@@ -260,7 +263,8 @@ class PointSet:
         order = np.argsort(user, kind="stable")
         found = found[order]
         weight = np.ones(len(found)) if layout.weight is None else layout.weight[found]
-        return _Columns(user[order], *layout.positions(found), weight)
+        place = layout.positions(found, self.part.where.edges)
+        return _Columns(user[order], *place, weight)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,13 @@ from explorer.checkins.model import (
     Mapping,
     Preview as Head,
 )
-from explorer.checkins.queries import grid_cell, positions, rows_inside
+from explorer.checkins.queries import (
+    LONGITUDES,
+    grid_cell,
+    longitudes_of,
+    positions,
+    rows_inside,
+)
 from explorer.checkins.readers import get_reader
 from explorer.checkins.readers.base import Portion, Sample, SampledReader
 from explorer.checkins.readers.plan import Plan
@@ -82,18 +88,19 @@ class FirstLook:
     @property
     def extent(self) -> Box:
         """South, west, north, east of the rows."""
-        found = self._fetch(
-            "SELECT min(lat) AS s, min(lon) AS w, max(lat) AS n, max(lon) AS e FROM looked_at"
-        )
-        south, west, north, east = (float(found[side][0]) for side in "swne")
+        south, north, *lon = self._con.execute(
+            f"SELECT min(lat), max(lat), {LONGITUDES} FROM looked_at"
+        ).fetchone()
+        west, east = longitudes_of(lon, self._mapping.plane_there)
         return south, west, north, east
 
     def density(self, box: Box, columns: int, rows: int) -> IndexArray:
         """Return how many of the rows fall into each cell; see `CheckinData.density`."""
-        where, values = rows_inside(box, None, None)
+        plane = self._mapping.plane_there
+        where, values = rows_inside(box, None, None, plane)
         grid = np.zeros(rows * columns, dtype=np.uint32)
         found = self._fetch(
-            f"SELECT {grid_cell(box, columns, rows)} AS cell, count(*)::UINTEGER AS n "
+            f"SELECT {grid_cell(box, columns, rows, plane)} AS cell, count(*)::UINTEGER AS n "
             f"FROM looked_at WHERE {where} GROUP BY cell",
             values,
         )
@@ -110,13 +117,15 @@ class FirstLook:
         ndarray of float64, shape (n, n), or None
             Shares, which add up to 1; row 0 south. None if no row is in the box.
         """
-        where, values = rows_inside(box, None, None)
+        plane = self._mapping.plane_there
+        where, values = rows_inside(box, None, None, plane)
         if self._mapping.image is not None:  # the picture that is shown first
             where += " AND image = (SELECT min(image) FROM looked_at)"
         self._con.execute(
             f"CREATE OR REPLACE TEMP TABLE visits AS SELECT user_id, (cell % {FINEST})::INTEGER "
             f"AS x, (cell // {FINEST})::INTEGER AS y, sum(weight) AS w FROM (SELECT *, "
-            f"{grid_cell(box, FINEST, FINEST)} AS cell FROM looked_at WHERE {where}) GROUP BY ALL",
+            f"{grid_cell(box, FINEST, FINEST, plane)} AS cell FROM looked_at WHERE {where}) "
+            "GROUP BY ALL",
             values,
         )
         sides = [FINEST >> k for k in range(FINEST.bit_length()) if FINEST >> k >= COARSEST]

@@ -54,7 +54,7 @@ class ShardedData(CheckinData):
         self._only: Where | None = None
         if "once" in self._settings:
             box, start, end = self._settings["once"]
-            self._only = Where(self.shards[0].edges(box), *self._seconds(start, end))
+            self._only = Where(self.shards[0].edges(box, self._turn), *self._seconds(start, end))
             self.asked_once, self.larger_than_memory = True, False
 
     def points(  # type: ignore[override]
@@ -107,7 +107,8 @@ class ShardedData(CheckinData):
 
     def _where(self, box: Box, start: str | None, end: str | None) -> Where:
         """Return what is asked for, unless it is not what was read when it was asked once."""
-        where, only = Where(self.shards[0].edges(box), *self._seconds(start, end)), self._only
+        edges, only = self.shards[0].edges(box, self._turn), self._only
+        where = Where(edges, *self._seconds(start, end))
         if only is not None and not (
             only.holds(where) and (self.shards[0].t is not None or not where.timed)
         ):
@@ -191,7 +192,7 @@ class ShardedData(CheckinData):
         for shard in self.shards:
             found, each = shard.rows.inside(shard.rows.marked(where))
             row = (shard.y[found].astype(np.int64) - edges.south) * rows // high
-            column = (shard.x[found].astype(np.int64) - edges.west) * columns // wide
+            column = (edges.eastwards(shard.x[found]) - edges.west) * columns // wide
             cells = np.minimum(row, rows - 1) * columns + np.minimum(column, columns - 1)
             yield cells, np.repeat(np.arange(len(each)), each)
 

@@ -40,7 +40,7 @@ from explorer.checkins.readers.plan import Plan
 from explorer.checkins.readers.streams import CHUNK
 from explorer.checkins.shards.once_rows import Reading, RowsInside, sql_inside
 from explorer.checkins.shards.order import LAYOUT, USERS, repeated, shard_folder
-from explorer.user_rows import Edges
+from explorer.user_rows import TURN, Edges
 
 ONCE = (
     "Asked once: only rows in the region were read and checked for duplicates. The others were not "
@@ -131,7 +131,7 @@ class _Question:
         if times != (None, None) and not self._has_times:
             raise ValueError(f"{files.name} has no times; choose no time range")
         self._timed = timed or times != (None, None)
-        self._inside = sql_inside(Edges.of(box), *times)
+        self._inside = sql_inside(Edges.of(box, turn=TURN), *times)
 
     def fill(self, entry: cache.Entry, memory: int) -> None:
         """Read the rows, and store them as one shard."""

@@ -274,9 +274,10 @@ def _numbered(user: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[Any]]
 def sql_inside(edges: Edges, start: str | None, end: str | None) -> str:
     """Return SQL of the test of a row lying in a box and a time range, as they are counted."""
     per_degree = f"{EARTH_STEP.denominator}e0"
+    spans = (f"round(lon * {per_degree}) BETWEEN {a} AND {b}" for a, b in edges.spans)
     tests = [
         f"round(lat * {per_degree}) BETWEEN {edges.south} AND {edges.north}",
-        f"round(lon * {per_degree}) BETWEEN {edges.west} AND {edges.east}",
+        f"({' OR '.join(spans)})",
     ]
     for name, instant, relation in (("start", start, ">="), ("end", end, "<")):
         if instant is not None:

@@ -20,7 +20,7 @@ from explorer.checkins.line_ranges import shifts
 from explorer.checkins.model import Dialect, Mapping
 from explorer.checkins.parts.part_rows import accept, judge_of, write_part
 from explorer.checkins.progress import LoadProgress
-from explorer.checkins.queries import EPOCH, positions
+from explorer.checkins.queries import EPOCH, ends_of, joined_ends, positions
 from explorer.checkins.readers.plan import Plan
 from explorer.checkins.rows import PARQUET, ROWS, count
 from explorer.checkins.sampling import HashArray, hash_ids, sample_key
@@ -180,7 +180,8 @@ def _write_columns(
     step = EARTH_STEP if plan.mapping.plane_there is None else plan.mapping.plane_there.step
     origin = origin_of(plan.mapping)
     offsets, kept = [], 0
-    sides: list[list[float]] = []
+    lat: list[float] = []
+    lon: list[list[float | None]] = []
     times: list[int] = []
     files = {
         name: (new / f"{name}.bin").open("wb")
@@ -208,7 +209,8 @@ def _write_columns(
                 columns["weight"] = found["weight"].astype(np.float64)
             for name, file in files.items():
                 columns[name][order].tofile(file)
-            sides.append([f(found[c]) for f in (np.min, np.max) for c in ("lat", "lon")])
+            lat += [float(found["lat"].min()), float(found["lat"].max())]
+            lon.append(ends_of(found["lon"]))
             ends = np.searchsorted(of[order], np.arange((1 << bits) + 1))
             offsets.append(kept + ends)
             kept += len(place)
@@ -217,10 +219,9 @@ def _write_columns(
             file.close()
     pieces = np.array(offsets, np.int64).reshape(-1, (1 << bits) + 1)
     np.save(new / "offsets.npy", pieces)
-    box = np.array(sides).reshape(-1, 4)
     return {
         "good": kept,
-        "extent": [*box[:, :2].min(0).tolist(), *box[:, 2:].max(0).tolist()] if sides else None,
+        "ends": [min(lat), max(lat), *joined_ends(lon)] if lat else None,
         "times": [min(times), max(times)] if times else None,
     }
 

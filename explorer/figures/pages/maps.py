@@ -17,7 +17,7 @@ from explorer.figures.pages.histogram import Strip
 from explorer.figures.pages.overlays import draw_overlay
 from explorer.figures.pages.page_layout import Page, drawable, width_in_ems, wrap
 from explorer.figures.view_state import ViewState, study_of
-from explorer.geography.basemap import clip_lines
+from explorer.geography.basemap import clip_lines, lines_in
 from explorer.geography.plane import Plane
 from explorer.geography.region import Box, Region
 from explorer.geography.scale_bar import bars_of, format_along
@@ -306,7 +306,7 @@ def _layers(
     south, west, north, east = region.box
     corner, size = (west, south), (east - west, north - south)
     if view.show_basemap and region.plane is None:
-        lines = shipped_basemap().level_for(visible[3] - visible[1]).within(visible)
+        lines = lines_in(shipped_basemap().level_for(visible[3] - visible[1]), visible)
         # Cut to size and not clipped: some programs that show SVG files ignore clip paths.
         lon, lat = clip_lines(*lines, visible)
         axes.plot(lon, lat, color=theme.map_line, linewidth=0.7, zorder=0.5, gid="basemap")

@@ -20,7 +20,7 @@ from explorer.figures.pages.page_layout import Page, drawable, wrap
 from explorer.figures.pages.reviewer_page import pdf_of, words_figure
 from explorer.figures.style import theme
 from explorer.figures.view_state import ViewState
-from explorer.geography.region import Region
+from explorer.geography.region import Region, beyond_180
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.result import Surface
 
@@ -42,7 +42,7 @@ class Released:
     grid : ndarray of float, shape (rows, columns), or None
         Row 0 south.
     box : tuple of four float, or None
-        South, west, north, east in degrees.
+        South, west, north, east in degrees, east above 180 across the antimeridian.
     table : tuple of (str, float)
         Names and values, where there is no grid.
     label : str
@@ -155,7 +155,7 @@ def released_geotiff(what: Released) -> bytes:
             image.update_tags(
                 TIFFTAG_IMAGEDESCRIPTION=what.about,
                 TIFFTAG_SOFTWARE=f"Privacy Explorer {__version__}",
-                ABOUT="\n".join((what.title, what.about, *what.notes)),
+                ABOUT="\n".join((what.title, what.about, *what.notes, *beyond_180(what.box))),
             )
             image.set_band_description(1, what.label)
             image.write(np.asarray(what.grid, np.float32)[::-1], 1)

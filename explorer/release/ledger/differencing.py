@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from explorer.release.errors import ParameterError
 from explorer.release.ledger.accounts import Release
 from explorer.release.mechanisms.fields import Fields
 from explorer.release.mechanisms.where import WHERE, Area
+from explorer.user_rows import TURN
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,9 @@ class Overlap:
 Span = tuple[Fraction | None, Fraction | None]
 """From and to, each None without an end."""
 
+_TURNS = (0, TURN, 0)
+"""What latitudes, longitudes and times that are the same differ by."""
+
 
 def overlaps(
     parameters: Mapping[str, Any], epsilon: Fraction, earlier: Iterable[Release]
@@ -85,12 +89,12 @@ def overlaps(
         theirs = None if release.parameters is None else _spans(release.parameters)
         if mine is None or theirs is None:
             continue
-        high, wide, time = (_share(a, b) for a, b in zip(mine, theirs, strict=True))
+        high, wide, time = map(_share, mine, theirs, _TURNS)
         area = None if high is None or wide is None else high * wide
         if 0 in (high, wide, time):
             continue
-        inside = all(_within(a, b) for a, b in zip(mine, theirs, strict=True))
-        around = all(_within(b, a) for a, b in zip(mine, theirs, strict=True))
+        inside = all(map(_within, mine, theirs, _TURNS))
+        around = all(map(_within, theirs, mine, _TURNS))
         small, large = (mine, theirs) if inside else (theirs, mine)
         between = _between(small, large) if inside or around else None
         total = epsilon + release.epsilon
@@ -115,20 +119,36 @@ def _spans(parameters: Mapping[str, Any]) -> tuple[Span, Span, Span] | None:
     )
 
 
-def _share(mine: Span, theirs: Span) -> Fraction | None:
-    """Return how much of a span another covers; None of one without an end."""
+def _share(mine: Span, theirs: Span, turn: int) -> Fraction | None:
+    """Return how much of a span another covers; None of one without an end.
+
+    With a `turn` numbers that differ by it are one longitude.
+    """
+    if mine[0] is not None and mine[1] is not None and None not in theirs:
+        common = sum(
+            (max(_overlap(mine, theirs, by), Fraction(0)) for by in {0, turn, -turn}), Fraction(0)
+        )
+        return common / (mine[1] - mine[0])
     low = max((x for x in (mine[0], theirs[0]) if x is not None), default=None)
     high = min((x for x in (mine[1], theirs[1]) if x is not None), default=None)
     if low is not None and high is not None and low >= high:
         return Fraction(0)
-    if _within(mine, theirs):
+    if _within(mine, theirs, turn):
         return Fraction(1)
     if mine[0] is None or mine[1] is None or low is None or high is None:
         return None
     return (high - low) / (mine[1] - mine[0])
 
 
-def _within(inner: Span, outer: Span) -> bool:
+def _overlap(mine: Span, theirs: Span, by: int) -> Fraction:
+    """Return the length that two spans have in common, the other moved; 0 or less if none."""
+    a, b, c, d = cast("tuple[Fraction, ...]", (*mine, *theirs))
+    return min(b, d + by) - max(a, c + by)
+
+
+def _within(inner: Span, outer: Span, turn: int) -> bool:
+    if None not in inner and None not in outer:
+        return _share(inner, outer, turn) == 1
     low = outer[0] is None or (inner[0] is not None and inner[0] >= outer[0])
     high = outer[1] is None or (inner[1] is not None and inner[1] <= outer[1])
     return low and high
@@ -136,8 +156,8 @@ def _within(inner: Span, outer: Span) -> bool:
 
 def _between(small: tuple[Span, ...], large: tuple[Span, ...]) -> Fraction | None:
     covered = Fraction(1)
-    for inner, outer in zip(small, large, strict=True):
-        share = _share(outer, inner)
+    for inner, outer, turn in zip(small, large, _TURNS, strict=True):
+        share = _share(outer, inner, turn)
         if share is None:
             return None
         covered *= share

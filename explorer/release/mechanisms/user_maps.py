@@ -184,12 +184,12 @@ def _lines(
     assert sides is not None
 
     def line(values: NDArray[Any], low: int, high: int, count: int) -> IntArray:
-        offset = values[at].astype(np.int64) - low
+        offset = values.astype(np.int64) - low
         return np.asarray(np.minimum(offset * count // (high - low), count - 1))
 
     return (
-        line(people.lat, sides.south, sides.north, rows),
-        line(people.lon, sides.west, sides.east, columns),
+        line(people.lat[at], sides.south, sides.north, rows),
+        line(sides.eastwards(people.lon[at]), sides.west, sides.east, columns),
     )
 
 

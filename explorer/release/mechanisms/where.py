@@ -11,7 +11,7 @@ from explorer.release.errors import ParameterError
 from explorer.release.mechanisms.base import Plain, Reads
 from explorer.release.mechanisms.fields import Fields, time_text
 from explorer.release.people import BoolArray, People
-from explorer.user_rows import EARTH_STEP, Edges
+from explorer.user_rows import EARTH_STEP, TURN, Edges
 
 WHERE = ("box", "start", "end")
 _SIDES = (("south", 90), ("west", 180), ("north", 90), ("east", 180))
@@ -26,6 +26,7 @@ class Area:
     box : tuple of str
         South, west, north, east in degrees as typed; empty without one.
     edges : Edges or None
+        With a west above the east it crosses the antimeridian.
     start, end : int or None
         Seconds; rows with start ≤ t < end count.
     """
@@ -75,7 +76,8 @@ class Area:
             assert people.placed is not None
             found &= people.placed
             found &= (people.lat >= sides.south) & (people.lat <= sides.north)
-            found &= (people.lon >= sides.west) & (people.lon <= sides.east)
+            lon = sides.eastwards(people.lon)
+            found &= (lon >= sides.west) & (lon <= sides.east)
         if self.timed:
             assert people.time is not None
             assert people.timed is not None
@@ -100,8 +102,13 @@ def _box(fields: Fields) -> tuple[tuple[str, ...], Edges]:
             raise ParameterError("box", f"{name} {text} is outside ±{most}", "give degrees")
         whole.append(int(steps))
     south, west, north, east = whole
-    if not (south < north and west < east):
-        raise ParameterError(
-            "box", "has no area", "give south, west, north, east; south < north, west < east"
-        )
-    return tuple(text for text, _ in given), Edges(south, west, north, east)
+    if not (south < north and west != east):
+        raise ParameterError("box", "has no area", "give south, west, north, east; south < north")
+    if west > east:
+        east += TURN
+        if 2 * (east - west) > TURN:
+            raise ParameterError(
+                "box", "is wider than 180° where it crosses the antimeridian, as west > east",
+                "give south, west, north, east",
+            )  # fmt: skip
+    return tuple(text for text, _ in given), Edges(south, west, north, east, TURN)

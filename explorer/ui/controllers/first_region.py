@@ -15,6 +15,8 @@ SIDE = 0.35
 SMALLEST = 0.002
 """Degrees; check-ins at a single place still get a box around it."""
 CELLS = 240
+FEWEST = 20
+"""Check-ins that a city must have; of fewer no map can be made out."""
 
 
 class Rows(Protocol):
@@ -48,7 +50,7 @@ def first_region(data: Rows) -> tuple[Region, Origin]:
         return _boxed(*middle, high * 1.04, wide * 1.04), Origin.EXTENT
     # The extent may be a point in one direction; a query needs a box.
     whole = (south, west, south + high, west + wide)
-    busiest = _densest(data, whole, (high / CELLS, wide / CELLS))
+    busiest, _ = _densest(data, whole, (high / CELLS, wide / CELLS))
     # The city may reach over the busiest cell's sides.
     aspect = aspect_at(min(max((busiest[0] + busiest[2]) / 2, -89.0), 89.0))
     side = (SIDE, SIDE * aspect)
@@ -58,12 +60,19 @@ def first_region(data: Rows) -> tuple[Region, Origin]:
         busiest[2] + side[0],
         busiest[3] + side[1],
     )
-    south, west, north, east = _densest(data, around, side)
+    city, inside = _densest(data, around, side)
+    if inside < FEWEST and wide * 1.04 <= 180:
+        # Check-ins that are few and far between: no part of them makes a map.
+        return _boxed(south + high / 2, west + wide / 2, high * 1.04, wide * 1.04), Origin.EXTENT
+    south, west, north, east = city
     return _boxed((south + north) / 2, (west + east) / 2, *side), Origin.FIRST
 
 
-def _densest(data: Rows, box: Box, size: tuple[float, float]) -> Box:
-    """Return the window of about so many degrees (tall, wide) with most check-ins in a box."""
+def _densest(data: Rows, box: Box, size: tuple[float, float]) -> tuple[Box, int]:
+    """Return the window of about so many degrees (tall, wide) with most check-ins in a box.
+
+    And how many these are.
+    """
     south, west, north, east = box
     tall, wide = (north - south) / CELLS, (east - west) / CELLS
     rows = min(max(round(size[0] / tall), 1), CELLS)
@@ -77,19 +86,20 @@ def _densest(data: Rows, box: Box, size: tuple[float, float]) -> Box:
         + sums[:-rows, :-columns]
     )
     row, column = (int(i) for i in np.unravel_index(int(inside.argmax()), inside.shape))
-    return (
+    window = (
         south + row * tall,
         west + column * wide,
         south + (row + rows) * tall,
         west + (column + columns) * wide,
     )
+    return window, int(inside[row, column])
 
 
 def _boxed(latitude: float, longitude: float, high: float, wide: float) -> Region:
-    """Return a region of a size around a middle, moved to lie on the globe."""
+    """Return a region of a size around a middle, moved to lie between the poles."""
     high, wide = min(high, 180.0), min(wide, 180.0)
     south = min(max(latitude - high / 2, -90.0), 90.0 - high)
-    west = min(max(longitude - wide / 2, -180.0), 180.0 - wide)
+    west = longitude - wide / 2
     # Six decimals are a tenth of a metre, and what the panel's fields can show.
     sides = (round(float(side), 6) for side in (south, west, south + high, west + wide))
     return Region(*sides)

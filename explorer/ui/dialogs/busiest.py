@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.geography.projection import drawn_from
 from explorer.geography.region import Box, Region
 from explorer.geography.scale_bar import format_place
 from explorer.studies.base.study import Selection
@@ -199,7 +200,8 @@ def _middle(box: Box) -> tuple[float, float]:
 
 def _on_globe(box: Box) -> Box:
     south, west, north, east = box
-    return (max(south, -90.0), max(west, -180.0), min(north, 90.0), min(east, 180.0))
+    start = drawn_from(west, east)
+    return (max(south, -90.0), max(west, start), min(north, 90.0), min(east, start + 360))
 
 
 def _with_room(box: Box) -> Box:

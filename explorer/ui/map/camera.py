@@ -12,8 +12,8 @@ FINEST = 1e-6
 """Degrees of latitude a pixel when zoomed in all the way (about 0.1 m)."""
 COARSEST = 1.0
 """Degrees of latitude a pixel when zoomed out all the way."""
-GLOBE: Box = (-88.0, -180.0, 88.0, 180.0)
-"""Where the middle of the view may be."""
+GLOBE: Box = (-88.0, -270.0, 88.0, 270.0)
+"""Where the middle of the view may be; a region across the antimeridian has its own up to 270."""
 WORLD: Box = (-58.0, -178.0, 78.0, 178.0)
 """What *reset* shows without any data."""
 

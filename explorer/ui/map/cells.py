@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from explorer.geography.plane import Plane
+from explorer.geography.projection import turns_to
 from explorer.geography.region import Box, Region
 from explorer.geography.scale_bar import coordinate_decimals, format_place
 from explorer.studies.base.study import Surface
@@ -12,6 +13,8 @@ def cell_of(surface: Surface, longitude: float, latitude: float) -> tuple[int, i
     """Return row, column and box of the cell of a surface at a position; None outside."""
     assert surface.region is not None
     south, west, north, east = surface.region.box
+    if surface.region.plane is None:
+        longitude += turns_to(longitude, (west + east) / 2)
     if not (south <= latitude <= north and west <= longitude <= east):
         return None
     rows, columns = surface.values.shape
@@ -47,6 +50,18 @@ def cell_words(row: int, column: int, region: Region | None) -> str:
     """Return which cell of a grid it is in words."""
     corner = "south-west" if on_earth(region) else "lower left"
     return f"cell {column + 1}, {row + 1} from the {corner}"
+
+
+def beside(box: Box, region: Region, longitude: float) -> Box:
+    """Return a box of the region's map where it is drawn in a view around a longitude.
+
+    On the Earth the map is drawn once, where it is nearest to the middle of the view.
+    """
+    if region.plane is not None:
+        return box
+    south, west, north, east = box
+    turn = turns_to((region.west + region.east) / 2, longitude)
+    return south, west + turn, north, east + turn
 
 
 def overlap(a: Box, b: Box) -> bool:

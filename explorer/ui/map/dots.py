@@ -8,6 +8,7 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QColor
 
+from explorer.geography.projection import drawn_from
 from explorer.geography.region import Box, PlaneRegion
 from explorer.studies.base.study import Selection
 from explorer.ui.base.jobs import LatestJob
@@ -104,7 +105,8 @@ class Dots(QObject):
         (south, west, north, east), width, height = self._view
         high, wide = (north - south) * MARGIN, (east - west) * MARGIN
         plane = self._data.plane
-        least = (-90.0, -180.0, 90.0, 180.0)
+        start = drawn_from(west - wide, east + wide)
+        least = (-90.0, start, 90.0, start + 360)
         if plane is not None:
             least = PlaneRegion.whole(plane).box
         box = (

@@ -9,6 +9,7 @@ would keep the first picture of a remembered city view waiting for 25 ms.
 
 from __future__ import annotations
 
+import math
 from itertools import product
 
 import pyqtgraph as pg
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import QGraphicsPathItem
 
 from explorer.figures.map_layers import shipped_basemap
 from explorer.geography.basemap import Level
+from explorer.geography.projection import drawn_from
 from explorer.geography.region import Box
 
 Z = 2.0
@@ -26,7 +28,10 @@ TILES = {"110m": 360, "50m": 30, "10m": 20}
 """Degrees on a side of a tile; levels that this table does not know are one tile."""
 
 Tile = tuple[int, int]
-"""Row and column of a tile, counted from the south and from the west."""
+"""Row and column of a tile, counted from the south and from −180°.
+
+Columns below 0 and beyond the last are those of the same lines a turn further.
+"""
 
 _paths: dict[tuple[str, Tile], QPainterPath | None] = {}
 
@@ -59,9 +64,11 @@ def tile_paths(level: Level) -> tuple[QPainterPath, ...]:
 def tiles_in(level: Level, box: Box) -> tuple[range, range]:
     """Return rows and columns of the tiles that a view (south, west, north, east) shows."""
     (high, wide), (south, west, north, east) = _sides(level), box
+    start = drawn_from(west, east)
+    first, last = max(west, start) + 180, min(east, start + 360) + 180
     return (
         range(max(int((south + 90) // high), 0), min(int((north + 90) // high) + 1, 180 // high)),
-        range(max(int((west + 180) // wide), 0), min(int((east + 180) // wide) + 1, 360 // wide)),
+        range(int(first // wide), math.ceil(last / wide)),
     )
 
 
@@ -146,8 +153,9 @@ class MapLines:
         tiles = self._items.setdefault(level.name, {})
         for tile in product(*shown[1:]):
             if tile not in tiles:
-                path = tile_path(level, tile)
-                tiles[tile] = None if path is None else self._item(path)
+                turns, column = divmod(tile[1], 360 // _sides(level)[1])
+                path = tile_path(level, (tile[0], column))
+                tiles[tile] = None if path is None else self._item(path, 360.0 * turns)
 
     def items(self) -> list[QGraphicsPathItem]:
         """Return the items of the level in view."""
@@ -156,8 +164,9 @@ class MapLines:
     def _of(self, name: str) -> list[QGraphicsPathItem]:
         return [item for item in self._items.get(name, {}).values() if item is not None]
 
-    def _item(self, path: QPainterPath) -> QGraphicsPathItem:
+    def _item(self, path: QPainterPath, right: float) -> QGraphicsPathItem:
         item = QGraphicsPathItem(path)
+        item.setPos(right, 0.0)
         item.setPen(self._pen)
         item.setZValue(Z)
         item.setVisible(self.visible)

@@ -18,7 +18,7 @@ from explorer.ui.drawing.map_style import DARK, LIGHT, MapStyle
 from explorer.ui.drawing.map_view import PaneView
 from explorer.ui.drawing.picture_item import PictureItem
 from explorer.ui.map.camera import MapCamera
-from explorer.ui.map.cells import on_earth, plane_of
+from explorer.ui.map.cells import beside, on_earth, plane_of
 from explorer.ui.map.lines import MapLines
 from explorer.ui.map.marks import overlay_stamp
 from explorer.ui.map.overlay import (
@@ -88,6 +88,7 @@ class MapPane(pg.GraphicsView):
         self._region: Region | None = None
         self._surface_region: Region | None = None
         self._surface_shape: tuple[int, ...] = ()
+        self._image_box: Box | None = None
         self._values: np.ndarray | None = None
         self._levels = (0.0, 0.0)
         self._overlay: Overlay | None = None
@@ -147,7 +148,7 @@ class MapPane(pg.GraphicsView):
             self.viewport().update()
         if (region, values.shape) != (self._surface_region, self._surface_shape):
             self._surface_region, self._surface_shape = region, values.shape
-            self._image.setRect(rect_of(region.box))
+            self._image_box = None  # an image of another shape has to be scaled anew
             self._look()
         if not self._image.isVisible():
             self._image.setVisible(True)
@@ -261,6 +262,11 @@ class MapPane(pg.GraphicsView):
             xRange=(west, east), yRange=(south, north), padding=0, disableAutoRange=True
         )
         self._lines.show_level(shipped_basemap().level_for(east - west), self.box)
+        if self._surface_region is not None:
+            drawn = self._drawn(self._surface_region)
+            if drawn != self._image_box:
+                self._image_box = drawn
+                self._image.setRect(rect_of(drawn))
         # Written at the next paint: while the window is built the size changes many times.
         self._stamps = None
         self.viewport().update()
@@ -272,7 +278,7 @@ class MapPane(pg.GraphicsView):
         width, height = self.width(), self.height()
         shown, covered = [], None
         if self._image.isVisible() and self._surface_region is not None:
-            covered = self._pixels(self._surface_region.box)
+            covered = self._pixels(self._drawn(self._surface_region))
         if covered is not None and self._overlay is not None:
             shown = [overlay_stamp(self._overlay, covered, width, height, *arguments[1:])]
         if self._show_cities and on_earth(self._region):
@@ -292,18 +298,21 @@ class MapPane(pg.GraphicsView):
         """Draw what lies above the map in pixels."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         if self._marked is not None:
-            paint_mark(painter, self._pixels(self._marked))
+            paint_mark(painter, self._pixels(self._drawn_cell(self._marked)))
         if self._waiting:
             painter.setPen(self._style.label)
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._waiting)
         if self._region is not None:
-            paint_region(painter, self._pixels(self._region.box), self._style, self._editing)
+            paint_region(
+                painter, self._pixels(self._drawn(self._region)), self._style, self._editing
+            )
         if self._stamps is None:
             self._stamps = self._stamp()
         for stamp in self._stamps:
             painter.drawPixmap(QPointF(stamp.x, stamp.y), stamp.pixmap)
         if self._marked is not None:
-            paint_value(painter, self._pixels(self._marked), self._said, self.size())
+            cell = self._drawn_cell(self._marked)
+            paint_value(painter, self._pixels(cell), self._said, self.size())
         if self._band is not None:
             paint_rubber_band(painter, self._pixels(self._band), self._style, self._band_refused)
         if self.hasFocus():
@@ -312,6 +321,15 @@ class MapPane(pg.GraphicsView):
             painter.drawRect(QRectF(0.5, 0.5, self.width() - 2, self.height() - 2))
 
     # Degrees and pixels ----------------------------------------------------------------------
+
+    def _drawn(self, region: Region) -> Box:
+        """Return the box of a region where it is drawn."""
+        return beside(region.box, region, self._camera.longitude)
+
+    def _drawn_cell(self, cell: Box) -> Box:
+        """Return the box of a cell of the heatmap where it is drawn."""
+        region = self._surface_region or self._region
+        return cell if region is None else beside(cell, region, self._camera.longitude)
 
     def _pixels(self, box: Box) -> PixelBox:
         left, top = self.to_pixels(box[1], box[2])
@@ -361,7 +379,7 @@ class MapPane(pg.GraphicsView):
             return
         grip = Grip()
         if position is not None and self._region is not None:
-            grip = grip_at(self._pixels(self._region.box), position.x(), position.y())
+            grip = grip_at(self._pixels(self._drawn(self._region)), position.x(), position.y())
         self.viewport().setCursor(cursor_of(grip))
 
     def wheel(self, position: QPointF, delta: float) -> None:
@@ -377,7 +395,7 @@ class MapPane(pg.GraphicsView):
             self._camera.pan(position.x() - last.x(), position.y() - last.y())
             return
         if event.isStart():
-            before = self._region.box if self._region is not None else None
+            before = self._drawn(self._region) if self._region is not None else None
             self._grip = grip_at(before and self._pixels(before), start.x(), start.y())
             # The region follows the drag: what is moved is where it was at the beginning.
             self._held = before, self.to_degrees(start.x(), start.y())

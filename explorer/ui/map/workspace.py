@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLabel, QMenu, QVBoxLayout, QWidget
 from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
-from explorer.geography.region import Box
+from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Result
 from explorer.studies.heatmap.panes import ERROR, OF_DRAWS
 from explorer.studies.registry import card, cards
@@ -26,7 +26,7 @@ from explorer.ui.controllers.workspace import Workspace
 from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.map import actions
 from explorer.ui.map.beside import Beside
-from explorer.ui.map.cells import on_earth, overlap
+from explorer.ui.map.cells import beside, on_earth, overlap
 from explorer.ui.map.contributions import Contributions
 from explorer.ui.map.dots import Dots
 from explorer.ui.map.first_look.stack import HINT, FirstLookStack
@@ -304,12 +304,16 @@ class MapWorkspace(Workspace):
             elif (
                 state.selection is not None
                 and self.region_drag.before is None
-                and not overlap(state.selection.region.box, self.panes.box)
+                and not self._in_view(state.selection.region)
             ):
                 # Undo, a recipe or a restored session: what is asked about must be in view.
                 self.go_home()
         self._follow_panes()
         self._show_seed()
+
+    def _in_view(self, region: Region) -> bool:
+        drawn = beside(region.box, region, self.panes.camera.longitude)
+        return overlap(drawn, self.panes.box)
 
     def _follow_panes(self) -> None:
         """Show the panes that the question names."""

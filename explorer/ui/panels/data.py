@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.engine.session.session import Session, SessionState
-from explorer.geography.region import Box, Region
+from explorer.geography.region import Box, Region, written_longitude
 from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.studies.heatmap.conditions import CAME_FROM
 from explorer.ui.base.styled import styled_label
@@ -249,7 +249,10 @@ class DataPanel(QWidget):
             region.east - region.west
         )  # fmt: skip
         end = region.declared[SIDES.index(side)]
-        self._try_side(side, round(end + step * size / 50, 6), f"region {side}")
+        end = round(end + step * size / 50, 6)
+        if side in ("west", "east") and region.plane is None:
+            end = round(written_longitude(end), 6)
+        self._try_side(side, end, f"region {side}")
 
     def _try_side(self, side: str, value: float, gesture: str | None) -> None:
         selection = self._session.state.selection

@@ -49,7 +49,7 @@ def released_of(result: Result) -> Released:
         f"{plan.mechanism.label}, ε = {rounded_up(plan.epsilon)}.",
         *map(sentence, shown.steps),
     )
-    box = (south, west, north, east) if sides else None
+    box = (south, west, north, east + 360 * (east < west)) if sides else None
     return Released(
         title, about(result), notes, grid, box, shown.table,
         plan.mechanism.label if grid is None or shown.table else "share of all people",

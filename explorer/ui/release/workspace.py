@@ -285,7 +285,7 @@ class ReleaseWorkspace(Workspace):
                 typed["epsilon"] = str(request[p.key])
                 copied.add("epsilon")
         if chosen is not None and chosen.region.plane is None:
-            typed["box"] = ", ".join(map(plain, chosen.region.box))
+            typed["box"] = ", ".join(map(plain, chosen.region.declared))
             copied.add("box")
         self.plan.show_draft(
             replace(draft, typed=typed, copied=draft.copied | copied, untouched=False)

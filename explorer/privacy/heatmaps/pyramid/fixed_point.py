@@ -63,7 +63,7 @@ def cells_of_rows(y: NDArray[Any], x: NDArray[Any], edges: Edges, level: int) ->
     """
     side = 1 << level
     row = lines(y.astype(np.int64) - edges.south, edges.north - edges.south, side)
-    column = lines(x.astype(np.int64) - edges.west, edges.east - edges.west, side)
+    column = lines(edges.eastwards(x) - edges.west, edges.east - edges.west, side)
     return encode(row, column)
 
 

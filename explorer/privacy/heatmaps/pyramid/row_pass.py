@@ -156,9 +156,15 @@ def compile_pass() -> None:
             spread = encode(np.zeros(1, np.int64), np.arange(side))
             cells = np.zeros(4**level, np.int64)
             times = rows.y[:0] if rows.t is None else rows.t
+            x, west = rows.x, edges.west
+            low, high = where.limits()
+            if len(edges.spans) > 1:  # counted from the west; −1 is outside
+                offset = edges.eastwards(x) - west
+                x = np.where((offset < 0) | (offset > edges.east - west), -1, offset)
+                x, west, low[1], high[1] = x.astype(np.int32), 0, 0, edges.east - west
             found = walk(
-                *(_read_only(c) for c in (rows.y, rows.x, times, rows.starts, rows.ends)),
-                *where.limits(), where.timed, np.array([edges.south, edges.west], float),
+                *(_read_only(c) for c in (rows.y, x, times, rows.starts, rows.ends)),
+                low, high, where.timed, np.array([edges.south, west], float),
                 np.array([per_row, per_column]), spread, most, among, 1 << bits, cells,
             )  # fmt: skip
             return CountedRows(cells, bits, *map(int, found))

@@ -71,7 +71,7 @@ class Source(Protocol):
 
 def place_of(region: Region) -> Place:
     """Return a region as a place; its name has at most seven decimals, as many as count."""
-    return Place(",".join(degrees(side) for side in region.box), region)
+    return Place(",".join(degrees(side) for side in region.declared), region)
 
 
 def degrees(value: float) -> str:
