@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -22,7 +23,7 @@ from explorer.studies.base.face import (
     short_name,
 )
 from explorer.studies.base.numbers import at_least, at_most
-from explorer.studies.base.phrases import error_phrase
+from explorer.studies.base.phrases import chance_of, error_phrase, times_in_100
 from explorer.studies.base.study import (
     Result,
     Statistic,
@@ -155,6 +156,16 @@ def test_a_headline_names_the_statistic_of_its_error(first_answers, study_id: st
         others = set().union(*SHOWN_STATISTIC.values()) - SHOWN_STATISTIC[statistic]
         assert any(word in text for word in SHOWN_STATISTIC[statistic]), answer
         assert statistic is Statistic.RMS or not any(f"{word} error" in text for word in others)
+
+
+@pytest.mark.parametrize("study_id", CURVE_STUDIES)
+def test_a_guarantee_says_one_chance(first_answers, study_id: str) -> None:
+    """The sentence and the odds shown beside it come from the same number."""
+    for key, result in first_answers(study_id).items():
+        promise = result.guarantee
+        stated_chance = promise and re.search(r"at most ([0-9.]+) times in 100", promise.sentence)
+        if stated_chance and chance_of(promise) is not None:
+            assert stated_chance[1] == times_in_100(chance_of(promise)), key
 
 
 @pytest.mark.parametrize("dots", ["mean", "median"])

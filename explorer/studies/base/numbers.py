@@ -65,15 +65,6 @@ def at_most(value: float, digits: int = DIGITS) -> str:
     return _in_words(value, Role.UPPER, digits)
 
 
-def percent_at_most(share: float) -> str:
-    """Write an upper bound on a share below 1: rounded up, but never to 100 %."""
-    for digits in (0, 1, 2, 4, 6, 8, 10):
-        rounded = math.ceil(share * 100 * 10**digits) / 10**digits
-        if rounded < 100:
-            return f"{rounded:.{digits}f} %"
-    return "100 %"
-
-
 def at_least(value: float, digits: int = DIGITS) -> str:
     """Write a lower bound, or what may be used, in a sentence, rounded down: ``3.848``."""
     return _in_words(value, Role.LOWER, digits)

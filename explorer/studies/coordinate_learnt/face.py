@@ -13,11 +13,14 @@ def _guess(result: Result, _found: Claimed | None) -> Answer | None:
     if level is None:
         return None
     right = times_in_100(best_chance(level))
-    return Answer(
-        f"δᵢ ≤ {at_most(level)}",
+    text = (
         f"With even odds before, the report lets this coordinate be guessed right at most {right} "
-        "times in 100 by those who hold this prior. Of the whole record it may rule values out.",
+        "times in 100 by those who hold this prior."
     )
+    whole = next(r for r in result.readouts if r.key in ("ldp", "level_ldp"))
+    if whole.value is None and whole.note.startswith("infinite"):
+        text += " The report may rule out some complete records."
+    return Answer(f"δᵢ ≤ {at_most(level)}", text)
 
 
 FACES = {

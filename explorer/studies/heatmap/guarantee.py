@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from explorer.privacy import heatmaps
 from explorer.privacy.core.bound import Reference
-from explorer.studies.base.numbers import at_most, format_number, percent_at_most
+from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.parameters import PLANE
+from explorer.studies.base.phrases import best_chance, times_in_100
 from explorer.studies.base.study import Guarantee, Request
 from explorer.studies.heatmap.mechanisms import SAMPLED, mechanism_of
 
@@ -36,7 +37,6 @@ def pure(request: Request) -> Guarantee:
     how = mechanism.sensitivity
     scheme = sampled(request)
     coming, exchanged = (sampling_level(request, kind) for kind in ("add_remove", "replace"))
-    most = 1 / (1 + math.exp(-coming))
     ideal = f"for the idealised {mechanism.ideal} mechanism"
     if scheme == "bottom_k":
         add_remove = (
@@ -56,8 +56,8 @@ def pure(request: Request) -> Guarantee:
             "Whether any one user is in the data or not, the odds of every possible map differ by "
             f"a factor of at most {at_most(math.exp(coming))} "
             f"({'e^2ε' if scheme == 'bottom_k' else 'e^ε'}): an observer with 50:50 "
-            f"prior odds that the user is in it ends up at most {percent_at_most(most)} sure. "
-            f"{A_DEMONSTRATION}"
+            "prior odds that the user is in it ends up at most "
+            f"{times_in_100(best_chance(coming))} % sure. {A_DEMONSTRATION}"
         ),
         pairs=((coming, 0.0),),
         references=sources(request),
@@ -115,7 +115,6 @@ def gaussian(request: Request) -> Guarantee:
     delta: float = request["delta"]
     exchanges = sampled(request) == "bottom_k"
     epsilon = _wider(request["epsilon"], delta) if exchanges else request["epsilon"]
-    most = right_guesses(epsilon, delta)
     ideal = f"for the idealised {mechanism.ideal} mechanism"
     moves = "which moves the counts by at most √2 in ℓ2 instead of 1"
     if exchanges:
@@ -132,17 +131,12 @@ def gaussian(request: Request) -> Guarantee:
         sentence=(
             f"{sample_sentence(request)}"
             "An observer with 50:50 prior odds that any one user is in the data guesses right at "
-            f"most {percent_at_most(most)} of the time after seeing the map. {A_DEMONSTRATION}"
+            f"most {times_in_100(best_chance(epsilon, delta))} % of the time after seeing the map. "
+            f"{A_DEMONSTRATION}"
         ),
         pairs=((epsilon, delta),),
         references=sources(request),
     )
-
-
-def right_guesses(epsilon: float, delta: float) -> float:
-    """Return (e^ε + δ)/(1 + e^ε): how often an observer with 50:50 prior odds is right at most."""
-    # Without overflow.
-    return (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
 
 
 def level(request: Request) -> str:

@@ -23,13 +23,13 @@ from explorer.privacy.histograms import (
     simultaneous_error,
 )
 from explorer.privacy.noise.demonstration import IntArray, demonstration_uniform
-from explorer.studies.base.numbers import at_most, percent_at_most
+from explorer.studies.base.numbers import at_most
+from explorer.studies.base.phrases import best_chance, times_in_100
 from explorer.studies.base.study import Condition, Guarantee, Request
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.guarantee import (
     A_DEMONSTRATION,
     level,
-    right_guesses,
     sample_sentence,
     sources,
 )
@@ -139,7 +139,7 @@ def _probability(epsilon: float, delta: float, users: int) -> float | None:
 def guarantee(request: Request) -> Guarantee:
     """Return what the protocol promises: for what a user's cell is, not for taking part."""
     mechanism = mechanism_of(request)
-    guess = percent_at_most(right_guesses(request["epsilon"], request["delta"]))
+    guess = times_in_100(best_chance(request["epsilon"], request["delta"]))
     return Guarantee(
         unit=ONE_USER,
         add_remove=(
@@ -154,7 +154,7 @@ def guarantee(request: Request) -> Guarantee:
         sentence=(
             f"{sample_sentence(request)}"
             "An observer with 50:50 prior odds which of any two cells one user is in guesses right "
-            f"at most {guess} of the time after seeing all messages. {A_DEMONSTRATION}"
+            f"at most {guess} % of the time after seeing all messages. {A_DEMONSTRATION}"
         ),
         references=sources(request),
     )

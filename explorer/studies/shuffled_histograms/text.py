@@ -303,9 +303,10 @@ def guarantee(
     )
     if kind is Query.HISTOGRAM:
         leaving += " in their own bin alone, and they leave every other bin too"
+    law = f"the noise that hides the {what}"
     sentence, beside = odds_lines(
         eps, delta, "which of two values a user has", "after seeing all shuffled messages",
-        distance=distance, law=f"the noise that hides the {what}",
+        distance=distance, law=law,
     )  # fmt: skip
     return Guarantee(
         unit="one user's value",
@@ -323,6 +324,8 @@ def guarantee(
         references=(EXACT, THEOREM_32, LAW),
         differences=differing,
         beside=beside,
+        distance=distance,
+        law=law,
         pairs=((eps, delta),),
     )
 
