@@ -6,6 +6,7 @@ stopped, goes on with the same question, and a cell of another grid that was com
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from explorer.engine.executors.checkpoint import Checkpoint
 from explorer.engine.farm.task import AGAIN, BEST, FIRST, known_as, run_cell, seeded, sent_as
 from explorer.studies.base.grid import Grid, axes_of, requests_of
 from explorer.studies.base.grid_answer import Cell, GridAnswer, averaged, cell_of, series_of
-from explorer.studies.base.study import Request, Series
+from explorer.studies.base.study import Request, Scale, Series, quantity
 from explorer.studies.registry import get_study
 
 Piece = tuple[int, int]
@@ -50,7 +51,12 @@ class Farm:
     def __init__(
         self, request: Request, grid: Grid, files: Mapping[str, Path] | None = None
     ) -> None:
-        axes = axes_of(get_study(request.study), request, grid)
+        study = get_study(request.study)
+        axes = axes_of(study, request, grid)
+        # What an error, or what is drawn on a logarithmic axis, can't be below.
+        shown = quantity(study, request.quantity)
+        positive = shown.statistic is not None or shown.scale is Scale.LOG
+        self._least = 0.0 if positive else -math.inf
         self._files = files or {}
         self._asked = requests_of(request, axes)
         self._first: dict[int, Cell] = {}
@@ -131,7 +137,7 @@ class Farm:
             first, drawn = self._first[place], self._drawn[place]
             # In the order of the trials, not of their coming: sums depend on it.
             others = [drawn[trial] for trial in sorted(drawn)]
-            changed[place] = first if first.error else averaged(first, others)
+            changed[place] = first if first.error else averaged(first, others, self._least)
         cells = tuple(changed.get(place, cell) for place, cell in enumerate(self.answer.cells))
         self.answer = replace(self.answer, cells=cells, done=self.answer.done + len(found))
         return tuple(sorted(changed))

@@ -9,6 +9,7 @@ import numpy as np
 from explorer.privacy.core.bound import FloatArray, Grade, Reference, Role
 from explorer.studies.base.claims import conditions_of, failing_of
 from explorer.studies.base.grid import Grid, GridAxis
+from explorer.studies.base.simulation import mean_interval
 from explorer.studies.base.study import (
     Condition,
     Mark,
@@ -21,7 +22,6 @@ from explorer.studies.base.study import (
     relevant,
 )
 
-INTERVAL = 0.95
 SIMULATION = "simulation"
 """Group of the parameters of what is simulated."""
 
@@ -156,7 +156,9 @@ def run_values(p: Parameter, count: int) -> list[Value]:
     return list(dict.fromkeys(p.at_place(i / (count - 1)) for i in range(count)))
 
 
-def averaged(first: Cell, others: Sequence[tuple[int, Sequence[Series]]]) -> Cell:
+def averaged(
+    first: Cell, others: Sequence[tuple[int, Sequence[Series]]], least: float = -np.inf
+) -> Cell:
     """Return a cell whose simulated curves are means over trials, with their 95 % intervals.
 
     Intervals are Student's for the mean of as many independent draws. A mean is unknown where any
@@ -167,20 +169,19 @@ def averaged(first: Cell, others: Sequence[tuple[int, Sequence[Series]]]) -> Cel
     first : Cell
     others : sequence of (seed, curves)
         What was simulated in each of the other trials, in their order.
+    least : float
+        What no mean can be below: 0 of an error.
     """
     if not others:
         return first
-    from scipy.special import stdtrit
-
     n = 1 + len(others)
-    reach = float(stdtrit(n - 1, (1 + INTERVAL) / 2)) / np.sqrt(n)
 
     def mean(s: Series) -> Series:
         again = [{o.key: o for o in drawn}.get(s.key) for _, drawn in others]
         if not simulated(s) or any(o is None or not np.array_equal(o.x, s.x) for o in again):
             return s
         y = np.stack([s.y, *(o.y for o in again if o is not None)])
-        centre, half = y.mean(axis=0), reach * y.std(axis=0, ddof=1)
+        centre, low, high = mean_interval(y.T, least)
         said = f"mean of {n:,} trials with seeds of their own, 95 % interval of the mean"
         missing = s.undefined_reason
         if np.isnan(centre).any() and not missing:
@@ -189,7 +190,7 @@ def averaged(first: Cell, others: Sequence[tuple[int, Sequence[Series]]]) -> Cel
                 "a trial has no value",
             )
         return replace(
-            s, y=centre, low=centre - half, high=centre + half, undefined_reason=missing,
+            s, y=centre, low=low, high=high, undefined_reason=missing,
             note="; ".join(filter(None, (s.note, said))),
         )  # fmt: skip
 

@@ -50,6 +50,39 @@ def run_piece(task: tuple[Callable[[Any, int, tuple[int, ...]], FloatArray], Any
     return function(experiment, trials, seed)
 
 
+def student_95(degrees: float) -> float:
+    """Return how many standard errors to either side hold 95 % of Student's law."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, 0.975))
+
+
+def mean_interval(
+    values: FloatArray, least: float = -np.inf
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the mean of independent draws and its 95 % interval by Student's t.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (..., draws)
+        At least two draws.
+    least : float
+        What the mean can't be below: 0 of an error.
+
+    Returns
+    -------
+    mean, low, high : ndarray of float, shape (...)
+
+    References
+    ----------
+    Student 1908, *The probable error of a mean*.
+    """
+    draws = values.shape[-1]
+    mean = values.mean(axis=-1)
+    half = student_95(draws - 1) * values.std(axis=-1, ddof=1) / np.sqrt(draws)
+    return mean, np.maximum(mean - half, least), mean + half
+
+
 def dots_series(
     key: str,
     label: str,

@@ -6,6 +6,7 @@ import numpy as np
 
 from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import FloatArray
+from explorer.studies.base.simulation import mean_interval
 from explorer.studies.coordinate_mean.figure3 import sample_copies
 from explorer.studies.coordinate_mean.parameters import MEDIAN
 from explorer.studies.coordinate_mean.plans import Plan
@@ -76,14 +77,6 @@ def errors(experiment: Experiment, trials: int, seed: tuple[int, ...]) -> FloatA
     return found
 
 
-def mean_and_margin(values: FloatArray) -> tuple[float, float]:
-    """Return the mean of at least two trials and half its 95 % interval, by Student's t."""
-    from scipy.special import stdtrit
-
-    error = float(values.std(ddof=1)) / float(np.sqrt(values.size))
-    return float(values.mean()), float(stdtrit(values.size - 1, 0.975)) * error
-
-
 def summary(found: FloatArray, dots: str) -> tuple[float, float, float]:
     """Return what is marked of the trials' errors, and the ends of its bar.
 
@@ -92,5 +85,5 @@ def summary(found: FloatArray, dots: str) -> tuple[float, float, float]:
     if dots == MEDIAN:
         low, middle, high = np.quantile(found, [0.25, 0.5, 0.75])
         return float(middle), float(low), float(high)
-    mean, margin = mean_and_margin(found)
-    return mean, max(mean - margin, 0.0), mean + margin
+    mean, low, high = map(float, mean_interval(found, least=0.0))
+    return mean, low, high

@@ -9,7 +9,7 @@ from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import FloatArray, Reference
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.privacy.spaces import Clustered
-from explorer.studies.base.simulation import dots_series, trial_pieces
+from explorer.studies.base.simulation import dots_series, mean_interval, trial_pieces
 from explorer.studies.base.study import Context, Fidelity, Request, Result, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
 from explorer.studies.frequency import text
@@ -200,9 +200,7 @@ def _series(rows: list[tuple[float, FloatArray]], request: Request) -> tuple[Ser
     shown = []
     for i, key in enumerate(ESTIMATES):
         found = np.array([values[:, i, at] for _, values in rows])
-        mean = found.mean(axis=1)
-        margin = 1.96 * found.std(axis=1, ddof=1) / found.shape[1] ** 0.5
-        low, high = np.maximum(mean - margin, 0.0), mean + margin
+        mean, low, high = mean_interval(found, least=0.0)
         if request.quantity != "emd":
             mean, low, high = np.sqrt(mean), np.sqrt(low), np.sqrt(high)
         source: Reference = {"g": text.GKRR, "h": text.HADAMARD, "l": text.LAPLACE}[key[0]]

@@ -18,7 +18,7 @@ from explorer.privacy.heatmaps import (
 from explorer.privacy.heatmaps.evaluation.distance import exact_distance
 from explorer.privacy.heatmaps.evaluation.loss import block_sums
 from explorer.privacy.noise.demonstration import IntArray
-from explorer.studies.base.simulation import dots_series, trial_pieces
+from explorer.studies.base.simulation import dots_series, mean_interval, trial_pieces
 from explorer.studies.base.study import Context, Fidelity, Request, Result, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
 from explorer.studies.heatmap_theory import text
@@ -107,9 +107,8 @@ def simulated(
             seed = (abs(request.seed), number, j)
             pieces = trial_pieces(context, errors, experiment, wanted, _PIECE, seed)
             found = np.concatenate(list(pieces))
-            mean = float(found.mean())
-            margin = 1.96 * float(found.std(ddof=1)) / found.size**0.5
-            dots[key].append((float(points.x[j]), mean, max(mean - margin, 0.0), mean + margin))
+            mean, low, high = map(float, mean_interval(found, least=0.0))
+            dots[key].append((float(points.x[j]), mean, low, high))
             done += 1
         share = done / (len(places) * len(MECHANISMS))
         yield replace(

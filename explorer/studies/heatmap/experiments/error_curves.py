@@ -19,7 +19,7 @@ from explorer.studies.heatmap.experiments.made import FILLED_SHARES
 from explorer.studies.heatmap.experiments.plan import Point, Row, Trials
 from explorer.studies.heatmap.experiments.sources import Place, Source
 from explorer.studies.heatmap.experiments.statistics import QUANTILES, summarise
-from explorer.studies.heatmap.experiments.trial import Found, Trial
+from explorer.studies.heatmap.experiments.trial import LEAST, Found, Trial
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 
 DRAWS = 20
@@ -279,15 +279,15 @@ def error_curves(trials: CurveTrials, found: Mapping[str, Found], measure: str) 
         numbers = [np.nan if value is None else value for value in values]
         curve = points.setdefault(row.point.values["mechanism"], [])
         curve.append((float(row.point.x or 0.0), numbers))
-    return [_curve(mechanism, of_it) for mechanism, of_it in points.items()]
+    return [_curve(mechanism, of_it, LEAST[measure]) for mechanism, of_it in points.items()]
 
 
-def _curve(mechanism: str, points: Sequence[tuple[float, list[float]]]) -> ErrorCurve:
+def _curve(mechanism: str, points: Sequence[tuple[float, list[float]]], least: float) -> ErrorCurve:
     count = len(points)
     mean, low, high = (np.full(count, np.nan) for _ in range(3))
     quantiles = np.full((len(QUANTILES), count), np.nan)
     for i, (_, values) in enumerate(points):
-        summary = summarise([values])
+        summary = summarise([values], least)
         if summary is not None:
             mean[i] = summary.mean
             low[i], high[i] = summary.noise or (np.nan, np.nan)

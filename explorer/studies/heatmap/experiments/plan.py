@@ -19,7 +19,7 @@ from explorer.studies.heatmap.experiments.statistics import (
     differences,
     summarise,
 )
-from explorer.studies.heatmap.experiments.trial import MEASURES, Found, Trial, make_trial
+from explorer.studies.heatmap.experiments.trial import LEAST, MEASURES, Found, Trial, make_trial
 
 SCHEMA = "privacy-explorer-experiment/1"
 SETTINGS = ("resolution", "sigma", "w", "n0")
@@ -148,7 +148,7 @@ class Trials:
             for row in self.rows
         ]
         rows = [
-            {**_labels(row), **_columns({m: summarise([of_row[m]]) for m in MEASURES})}
+            {**_labels(row), **_columns({m: summarise([of_row[m]], LEAST[m]) for m in MEASURES})}
             for row, of_row in zip(self.rows, draws, strict=True)
         ]
         means, compared = _over_regions(self.rows, draws)
@@ -220,7 +220,8 @@ def _over_regions(
         first = next(iter(by_mechanism))
         for mechanism, values in by_mechanism.items():
             label = labels[name, mechanism]
-            means.append({**label, **_mean_columns({m: summarise(v) for m, v in values.items()})})
+            found = {m: summarise(v, LEAST[m]) for m, v in values.items()}
+            means.append({**label, **_mean_columns(found)})
             if mechanism != first:
                 against = by_mechanism[first]
                 paired = {m: summarise(differences(v, against[m])) for m, v in values.items()}

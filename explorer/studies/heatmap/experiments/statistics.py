@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core.bound import FloatArray
+from explorer.studies.base.simulation import student_95
 
 QUANTILES = (0.05, 0.1, 0.5, 0.9, 0.95)
-NORMAL_95 = 1.96
-"""Standard deviations to either side of a normal law's mean that hold 95 % of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +31,8 @@ class Summary:
     quantiles : tuple of float
         Those of `QUANTILES` over draws; averaged over regions.
     noise : (low, high) or None
-        95 % interval of the mean over new noise, the regions fixed: ± 1.96·√(Σ var/D)/R. None
-        where a region has a single draw.
+        95 % interval of the mean over new noise, the regions fixed: ± t·√(Σ var/D)/R, with the
+        degrees of freedom of Welch and Satterthwaite. None where a region has a single draw.
     regions : (low, high) or None
         95 % interval of the mean over other regions: Student's with R − 1 degrees of freedom on the
         regions' means. None for a single region.
@@ -49,7 +48,7 @@ class Summary:
     of_regions: int
 
 
-def summarise(values: Sequence[ArrayLike]) -> Summary | None:
+def summarise(values: Sequence[ArrayLike], least: float = -math.inf) -> Summary | None:
     """Return what the draws in each of some regions say.
 
     Parameters
@@ -57,6 +56,8 @@ def summarise(values: Sequence[ArrayLike]) -> Summary | None:
     values : sequence of array_like, one a region
         A number a draw. What is not a number (a correlation with a constant map) is left out, and
         so is a region with nothing else.
+    least : float
+        What no mean can be below: 0 of an error.
 
     Returns
     -------
@@ -65,7 +66,8 @@ def summarise(values: Sequence[ArrayLike]) -> Summary | None:
 
     References
     ----------
-    Student 1908, *The probable error of a mean*.
+    Student 1908, *The probable error of a mean*; Welch 1947, *The generalization of "Student's"
+    problem when several different population variances are involved*.
     """
     kept = [found[np.isfinite(found)] for found in (np.asarray(v, dtype=float) for v in values)]
     kept = [found for found in kept if found.size]
@@ -77,11 +79,18 @@ def summarise(values: Sequence[ArrayLike]) -> Summary | None:
     noise = regions = None
     draws = min(found.size for found in kept)
     if draws > 1:
-        spread = math.sqrt(math.fsum(found.var(ddof=1) / found.size for found in kept)) / count
-        noise = (mean - NORMAL_95 * spread, mean + NORMAL_95 * spread)
+        parts = [float(found.var(ddof=1)) / found.size for found in kept]
+        total = math.fsum(parts)
+        half = 0.0
+        if total > 0:
+            degrees = total**2 / math.fsum(
+                part**2 / (found.size - 1) for part, found in zip(parts, kept, strict=True)
+            )
+            half = student_95(degrees) * math.sqrt(total) / count
+        noise = (max(mean - half, least), mean + half)
     if count > 1:
         half = student_95(count - 1) * float(means.std(ddof=1)) / math.sqrt(count)
-        regions = (mean - half, mean + half)
+        regions = (max(mean - half, least), mean + half)
     return Summary(mean, tuple(float(q) for q in quantiles), noise, regions, draws, count)
 
 
@@ -104,10 +113,3 @@ def differences(values: Sequence[ArrayLike], others: Sequence[ArrayLike]) -> tup
         if a.shape != b.shape:
             raise ValueError(f"others: {b.size} draws where the first have {a.size}")
     return tuple(a - b for a, b in pairs)
-
-
-def student_95(degrees: int) -> float:
-    """Return how many standard errors to either side hold 95 % of Student's law."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, 0.975))

@@ -43,6 +43,8 @@ KIND = "heatmap-trial/1"
 """Stands in every trial; another meaning of the fields needs another."""
 OF_COUNTS = frozenset(p.key for p in CONTRIBUTIONS)
 MEASURES = ("emd", "emd_km", "similarity", "pearson", "kl")
+LEAST = {measure: -1.0 if measure == "pearson" else 0.0 for measure in MEASURES}
+"""What a measure can't be below."""
 
 Trial = dict[str, Any]
 Found = dict[str, float | None]
