@@ -36,7 +36,7 @@ def test_the_sentence_is_that_of_the_statistics(context: FakeContext) -> None:
     lost = result.readout("loss")
     assert lost.value == pytest.approx(found.wrong_share, rel=1e-5)
     assert result.readout("loss_km").value == pytest.approx(found.mean_km, rel=1e-5)
-    assert lost.note.startswith(losses.loss_sentence(found))
+    assert lost.note.startswith(losses.loss_sentence(found, whole=result.readout("emd_km").value))
     kept = result.readout("spots_kept").value
     assert lost.note.endswith(f"{kept} of the 10 busiest of 32 × 32 squares stay among them.")
 
@@ -46,20 +46,20 @@ def test_the_sentence_is_that_of_the_statistics(context: FakeContext) -> None:
     [
         (
             0.1267, (4.2, 4.21),
-            "About 13 % of the mass lies in the wrong 4.2 km square, on average 3.1 km off; half "
-            "of it less than 6.3 km.",
+            "About 13 % of the mass lies in the wrong 4.2 km square, 3.1 km from its true place on "
+            "average; of all the mass, right or wrong, the average is 0.39 km.",
         ),
         (
             0.004, (12.6, 9.04),
-            "About 0.4 % of the mass lies in the wrong 13 × 9 km rectangle, on average 3.1 km off; "
-            "half of it less than 6.3 km.",
+            "About 0.4 % of the mass lies in the wrong 13 × 9 km rectangle, 3.1 km from its true "
+            "place on average; of all the mass, right or wrong, the average is 0.012 km.",
         ),
         (0.0, (4.2, 4.2), "All of the mass lies in the right 4.2 km square."),
     ],
 )  # fmt: skip
 def test_the_sentence_has_two_figures(wrong, sides, said) -> None:
     lost = LossStatistics((0.0, wrong), 1, sides, wrong, 3.11 * wrong, 3.11 if wrong else 0.0)
-    assert losses.loss_sentence(lost) == said
+    assert losses.loss_sentence(lost, whole=3.11 * wrong) == said
 
 
 def test_the_distance_in_squares_as_fine_as_the_map_is_the_map_s(context: FakeContext) -> None:

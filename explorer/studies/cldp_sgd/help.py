@@ -97,7 +97,7 @@ PAGE = Page(
         "The paper prints d = 13,170 for the network of its Table 1. The layers listed there "
         "have 13,706 parameters (biases, padded first layer, pooling with stride 1), and no choice "
         "of padding or biases gives 13,170. The network here has those 13,706, with tanh units: "
-        "which ones the paper took it does not say.",
+        "which ones the paper took it does not say (errata shuf-B9).",
         "The paper credits R₂ to PrivUnit [BDF+18] in Remark 1 and to [DJW13] at Figure 5 (b), "
         "which are different mechanisms. Both are here: the first with the cap of smallest error, "
         "the second with half the sphere.",

@@ -160,12 +160,12 @@ def _lost(compared: _Compared, result: Result, finest: int) -> tuple[Readout, ..
         lambda: context.run_in_worker(loss_statistics, truth, private, *sides, finest, known),
     )
     kept, spots = kept_spots(truth, private)
-    said = f"{loss_sentence(lost, region.unit)} {spots_sentence(kept, spots)}"
+    said = f"{loss_sentence(lost, region.unit, known)} {spots_sentence(kept, spots)}"
     return (
         Readout("loss", "Mass in the wrong square", lost.wrong_share, curator_only=True, note=said),
         Readout(
             in_unit(LOSS, region),
-            "How far off it is",
+            "Average distance of the misplaced mass",
             lost.mean_km,
             unit=region.unit,
             curator_only=True,
@@ -174,17 +174,27 @@ def _lost(compared: _Compared, result: Result, finest: int) -> tuple[Readout, ..
     )
 
 
-def loss_sentence(lost: LossStatistics, unit: str = "km") -> str:
-    """Return the sentence of a loss, in two figures."""
+def loss_sentence(lost: LossStatistics, unit: str = "km", whole: float | None = None) -> str:
+    """Return the sentence of a loss, in two figures.
+
+    Parameters
+    ----------
+    lost : LossStatistics
+    unit : str
+    whole : float or None
+        Earth mover's distance of the map in that unit, once it is known.
+    """
     wide, high = (nearest(side, 2) for side in lost.square_km)
     square = f"{wide} {unit} square" if wide == high else f"{wide} × {high} {unit} rectangle"
     if not lost.wrong_share:
         return f"All of the mass lies in the right {square}."
-    return (
-        f"About {nearest(100 * lost.wrong_share, 2)} % of the mass lies in the wrong {square}, on "
-        f"average {nearest(lost.mean_km, 2)} {unit} off; half of it less than "
-        f"{at_most(2 * lost.mean_km, 2)} {unit}."
+    said = (
+        f"About {nearest(100 * lost.wrong_share, 2)} % of the mass lies in the wrong {square}, "
+        f"{nearest(lost.mean_km, 2)} {unit} from its true place on average"
     )
+    if whole is None:
+        return f"{said}."
+    return f"{said}; of all the mass, right or wrong, the average is {nearest(whole, 2)} {unit}."
 
 
 def kept_spots(truth: NDArray[Any], private: NDArray[Any]) -> tuple[int, int]:

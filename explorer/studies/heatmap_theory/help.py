@@ -153,7 +153,7 @@ PRESETS = (
         quantity="bits",
         sweep=_UNITS,
         published="Appendix F: about 10 MB at B = 256.",
-        computed="The printed formula gives 7.14 MB: r = 18 shares of m = 102,408 cells (halved "
+        computed="The printed formula gives 7.14 MB: r = 18 shares of m = 102,409 cells (halved "
         "with ceiling; the paper doesn't state m), 31 bits each. With shares for the worst case "
         "and room for the noise it is 11.32 MB: r = 26, 34 bits.",
         status="≠",

@@ -1,5 +1,7 @@
 """What can be set and plotted in the theory of heatmaps."""
 
+import math
+
 from explorer.studies.base.builders import choice, count, delta, epsilon, real, simulate, trials
 from explorer.studies.base.study import Quantity, Scale, Statistic
 from explorer.studies.heatmap.mechanisms import MECHANISMS
@@ -7,8 +9,8 @@ from explorer.studies.heatmap.mechanisms import MECHANISMS
 DEEPEST = 11
 """ℓ of the finest map offered."""
 SQUARE, SALICON = "square", "salicon"
-SALICON_CELLS = 102_408
-"""m of the paper's 320 × 240 pictures, halved with ceiling (errata heat-6)."""
+SALICON_CELLS = sum(math.ceil(320 / 2**i) * math.ceil(240 / 2**i) for i in range(10))
+"""m of the paper's 320 × 240 pictures: all levels, sides halved with ceiling (errata heat-6)."""
 COUNTS = "counts"
 _SIMULATED = (("simulate", ("True",)),)
 _PYRAMID = ("error", "split", "bits", "missing")
@@ -54,7 +56,7 @@ PARAMETERS = (
            "Shuffle model: the cells of all levels of the square map, or of the 320 × 240 "
            "pictures of the paper's Figure 12.",
            SQUARE,
-           ((SQUARE, "all levels of the Δ × Δ map"), (SALICON, "320 × 240 picture, m = 102,408")),
+           ((SQUARE, "all levels of the Δ × Δ map"), (SALICON, "320 × 240 picture, m = 102,409")),
            quantities=("bits",)),
     real("missing", "φ", "noise that is missing",
          "Shuffle model: which part of the users who promised their share of the noise fail to "

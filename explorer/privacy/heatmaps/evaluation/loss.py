@@ -19,10 +19,7 @@ MOST_WRONG = 0.25
 
 @dataclass(frozen=True, slots=True)
 class LossStatistics:
-    """What the sentence of a loss says.
-
-    "About x % of the mass lies in the wrong s km square, on average y km off; half of it less than
-    2y km."
+    """How much mass lies in the wrong squares, and how far away on average.
 
     Attributes
     ----------
@@ -38,7 +35,6 @@ class LossStatistics:
         E: earth mover's distance of the sums over those squares.
     mean_km : float
         y = E/x: how far what is wrong lies off on average, by any optimal plan; 0 if nothing is.
-        Half of what is wrong lies less than 2y off (Markov).
     """
 
     wrong_shares: tuple[float, ...]

@@ -36,8 +36,8 @@ STAND_IN = (
     "stand-in has nothing to do with them."
 )
 THEORY = (
-    "Proved, without a look at any data, for {users} users (n₀){cells}. Vouch for n₀. By Markov’s "
-    "inequality 9 of 10 draws err less than ten times as much."
+    "Proved upper bound on the average error over draws, without a look at any data, for {users} "
+    "users (n₀){cells}. Vouch for n₀."
 )
 FEW = " whose map has mass in at most w = {w} cells, others err more"
 CURATOR_ONLY = "curator only"
