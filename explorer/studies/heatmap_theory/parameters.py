@@ -9,7 +9,7 @@ from explorer.studies.heatmap.mechanisms import MECHANISMS
 DEEPEST = 11
 """ℓ of the finest map offered."""
 SQUARE, SALICON = "square", "salicon"
-SALICON_CELLS = sum(math.ceil(320 / 2**i) * math.ceil(240 / 2**i) for i in range(10))
+SALICON_CELLS: int = sum(math.ceil(320 / 2**i) * math.ceil(240 / 2**i) for i in range(10))
 """m of the paper's 320 × 240 pictures: all levels, sides halved with ceiling (errata heat-6)."""
 COUNTS = "counts"
 _SIMULATED = (("simulate", ("True",)),)
