@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,12 +25,14 @@ from explorer.release.ledger.errors import DiskFullError, LedgerError, RefusedEr
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.people import OPENED
 from explorer.release.ledger.settings import FileSettings
-from explorer.release.mechanisms.base import UNIT
-from explorer.release.plan import Plan, kept_declared, made_plan
-from explorer.release.rows.reading import ReadFile, read_file
+from explorer.release.mechanisms.base import UNIT, Reads
+from explorer.release.plan import FORMAT_TAKEN, Plan, kept_declared, made_plan
+from explorer.release.rows.dry_run import DryRun, RowCounter
+from explorer.release.rows.reading import ReadFile, hash_file, read_file
 
 DECLARED, CHOSEN = "declared", "chosen"
 """What is kept beside the entries of a release."""
+FORMAT_SENTENCE = "The file format was taken from the file by a click."
 RandomBytes = Callable[[int], bytes]
 
 
@@ -56,14 +58,104 @@ def enter(ledger: Ledger, plan: Plan) -> str:
     ReleaseError
         If the ledger can't be written to, or does not know the population.
     """
+    _check_fits(ledger, plan)
+    release = ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.epsilon)
+    ledger.keep_beside(release, DECLARED, plan.declared.kept())
+    return release
+
+
+def planned(ledger: Ledger, plan: Plan) -> str:
+    """Return the id that a plan was entered under; enter it if it was not, or is reserved since.
+
+    A plan that was entered for a dry run and is released unchanged so keeps the record that it was
+    fixed before the data were opened. What is declared in words may have changed since.
+
+    Raises
+    ------
+    ReleaseError
+        As `enter`.
+    """
+    _check_fits(ledger, plan)
+    for one in ledger.releases():
+        if one.state == "planned" and one.tag is None and _is_same(ledger, one, plan):
+            ledger.keep_beside(one.id, DECLARED, plan.declared.kept())
+            return one.id
+    return enter(ledger, plan)
+
+
+def _check_fits(ledger: Ledger, plan: Plan) -> None:
     if ledger.problem:
         raise LedgerError(ledger.problem)
     account = ledger.account(plan.population)
     if not account.fits(plan.epsilon):
         raise RefusedError(plan.epsilon, account.remaining, account.largest_fit(), account.gate)
-    release = ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.epsilon)
-    ledger.keep_beside(release, DECLARED, plan.declared.kept())
-    return release
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the curator alone is told of a file: it refuses nothing, and nothing of it is kept.
+
+    Attributes
+    ----------
+    rows : DryRun
+    known : mapping of str to int
+        How many ids of the file are known in which populations but that of the plan.
+    """
+
+    rows: DryRun
+    known: Mapping[str, int]
+
+
+def check(place: Place, plan: Plan, release: str = "") -> Checked:
+    """Read a file as a plan declares it, count what can be read, and compare its ids.
+
+    A file that was never opened is not read before the plan is entered, so that the record of a
+    plan released unchanged still says that it was fixed before. A dry run is no view of the map.
+
+    Parameters
+    ----------
+    place : Place
+    plan : Plan
+    release : str
+        Its id if it was entered.
+
+    Raises
+    ------
+    ReleaseError
+        If the plan can't be entered, or the file can't be read at all.
+    """
+    with place.open() as ledger:
+        if ledger.problem:
+            raise LedgerError(ledger.problem)
+        sha256 = hash_file(plan.data)
+        known = ledger.known.file(sha256)
+        opened = (known is not None and known.opened_after is not None) or (
+            looks_elsewhere(FileSettings(place.settings), ledger.id, sha256) is not None
+        )
+        if not (opened or release):
+            planned(ledger, plan)
+        ledger.known.opened(sha256)
+        counter = RowCounter(plan.form, plan.reads)
+        read = read_file(plan.data, plan.form, plan.reads, counter)
+        if read.sha256 != sha256:
+            raise ReleaseError("data: the file changed while it was read; check it again")
+        return Checked(counter.found(), _known_elsewhere(ledger, plan.population, read.ids))
+
+
+def compare(place: Place, plan: Plan) -> dict[str, int]:
+    """Return how many ids of a file are known in which populations but that of the plan."""
+    with place.open() as ledger:
+        read = read_file(plan.data, plan.form, Reads())
+        ledger.known.opened(read.sha256)
+        return _known_elsewhere(ledger, plan.population, read.ids)
+
+
+def _known_elsewhere(ledger: Ledger, population: str, ids: Iterable[str]) -> dict[str, int]:
+    return {
+        other: number
+        for other, number in ledger.known.shared(ids).items()
+        if not _same_people(ledger, other, population)
+    }
 
 
 def entered_plan(ledger: Ledger, release: str, data: Path = Path()) -> Plan:
@@ -171,14 +263,17 @@ def _check_entered(ledger: Ledger, plan: Plan, release: str) -> None:
 
 
 def _check_same(ledger: Ledger, entered: Release, plan: Plan) -> None:
-    same = (
+    if not _is_same(ledger, entered, plan):
+        raise LedgerError(f"release {entered.id}: it was planned otherwise; plan again")
+
+
+def _is_same(ledger: Ledger, entered: Release, plan: Plan) -> bool:
+    return (
         _same_people(ledger, entered.population, plan.population)
         and entered.mechanism == plan.mechanism.id
         and entered.parameters == plan.parameters()
         and entered.epsilon == plan.epsilon
     )
-    if not same:
-        raise LedgerError(f"release {entered.id}: it was planned otherwise; plan again")
 
 
 def _recognise(place: Place, ledger: Ledger, plan: Plan, release: str, read: ReadFile) -> None:
@@ -217,13 +312,16 @@ def certificate_of(ledger: Ledger, plan: Plan, release: str) -> dict[str, Any]:
     entered = ledger.release(release)
     _check_same(ledger, entered, plan)
     record, shown = ledger.beside(release, CHOSEN) or (OPENED, 0)
+    # Version 1 of a certificate has one statement on box, period and file format together, so a
+    # format that was taken from the file stands among the conditions and unsays that.
+    taken = plan.declared.format == FORMAT_TAKEN
     stated = Statements(
         plan.declared.texts,
-        plan.declared.independent_of_data,
+        plan.declared.independent_of_data and not taken,
         (record, shown),
         entered.tag or "",
         __version__,
-        plan.declared.conditions,
+        (*plan.declared.conditions, *[FORMAT_SENTENCE] * taken),
         plan.declared.evaluation,
     )
     return build(ledger.view(), release, stated)

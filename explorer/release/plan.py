@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -28,6 +29,9 @@ TEXTS = (
 """What is declared in words; `label` is that of the data."""
 DECLARED_ROWS = ("model and trust", "utility and bias", "data security")
 """Rows of NIST SP 800-226 that the curator answers for, as no program can."""
+FORMAT_DECLARED, FORMAT_TAKEN = "declared", "taken from the file"
+"""Where a file's format is from: the curator typed it, or took over what was found when the file
+was opened. The first is not written out in a plan."""
 PLACED = (USER, TIME, LAT, LON)
 """What the columns of ids, times and coordinates are called."""
 
@@ -45,6 +49,8 @@ class Declared:
     independent_of_data : bool
         Whether it is declared that no parameter was chosen by looking at the data.
     conditions : tuple of str
+    format : str
+        Where the file's format is from: `FORMAT_DECLARED` or `FORMAT_TAKEN`.
     evaluation : mapping of str to str
         Texts for those rows of NIST SP 800-226 that the curator answers for (`DECLARED_ROWS`). A
         plan's file has no place for them: they are typed in the window, and kept with the release.
@@ -53,6 +59,7 @@ class Declared:
     texts: Mapping[str, str]
     independent_of_data: bool
     conditions: tuple[str, ...]
+    format: str = FORMAT_DECLARED
     evaluation: Mapping[str, str] = field(default_factory=dict)
 
     def kept(self) -> dict[str, Any]:
@@ -65,6 +72,7 @@ class Declared:
             **self.texts,
             "independent_of_data": self.independent_of_data,
             "conditions": list(self.conditions),
+            **({} if self.format == FORMAT_DECLARED else {"format": self.format}),
         }
 
 
@@ -135,10 +143,12 @@ def read_plan(path: Path) -> Plan:
         One sentence that names file, field and remedy.
     """
     try:
-        size = path.stat().st_size
-        if size > MOST_PLAN_BYTES:
-            raise ReleaseError(f"{path.name}: it has {size} bytes, too many for a plan")
-        data = path.read_bytes()
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise ReleaseError(f"{path.name}: it is no regular file; give the path of a PLAN.json")
+        with path.open("rb") as file:
+            data = file.read(MOST_PLAN_BYTES + 1)
+        if len(data) > MOST_PLAN_BYTES:
+            raise ReleaseError(f"{path.name}: it is larger than 4 MB, too large for a plan")
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise ReleaseError(f"{path.name}: {reason}; give the path of a PLAN.json") from None
@@ -266,7 +276,7 @@ def declared_of(content: object) -> Declared:
         Naming the field, what is wrong and the remedy.
     """
     names = (*TEXTS, "independent_of_data", "conditions")
-    found = _fields(content, "declared", names)
+    found = _fields(content, "declared", names, ("format",))
     texts = {name: _text(found[name], f"declared.{name}") for name in TEXTS}
     independent = found["independent_of_data"]
     if not isinstance(independent, bool):
@@ -279,7 +289,13 @@ def declared_of(content: object) -> Declared:
             "declared.conditions", f"is no list of at most {MOST_CONDITIONS} texts", "give one"
         )
     stated = tuple(_text(text, f"declared.conditions[{k}]") for k, text in enumerate(conditions))
-    return Declared(texts, independent, stated)
+    source = found.get("format", FORMAT_DECLARED)
+    if source not in (FORMAT_DECLARED, FORMAT_TAKEN):
+        raise ParameterError(
+            "declared.format", f"{_short(source)} is not offered",
+            f"give {FORMAT_TAKEN!r}, or leave it out",
+        )  # fmt: skip
+    return Declared(texts, independent, stated, source)
 
 
 def _epsilon(value: object) -> Fraction:
@@ -295,14 +311,16 @@ def _epsilon(value: object) -> Fraction:
     return epsilon
 
 
-def _fields(content: object, path: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return an object that has exactly these fields."""
+def _fields(
+    content: object, path: str, names: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Return an object that has these fields, and no others than the optional ones."""
     where = path or "plan"
     if not isinstance(content, dict):
         raise ParameterError(where, "is no object", f"give one with {', '.join(names)}")
     below = f"{path}." if path else ""
     for name in content:
-        if name not in names:
+        if name not in (*names, *optional):
             raise ParameterError(
                 below + _short(name)[1:-1], "is not known",
                 f"leave it out; {where} has {', '.join(names)}",

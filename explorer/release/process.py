@@ -18,12 +18,9 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Protocol
 
-from explorer.release.door import Place, draw
+from explorer.release.door import Checked, Place, check, compare, draw
 from explorer.release.errors import ReleaseError
-from explorer.release.mechanisms.base import Reads
 from explorer.release.plan import Declared, Plan, made_plan
-from explorer.release.rows.format import FileFormat
-from explorer.release.rows.reading import read_file
 
 
 class Order(Protocol):
@@ -67,20 +64,24 @@ class CompareOrder:
     """The order to compare the ids of a file with those of all populations but its own."""
 
     place: Place
-    population: str
-    data: Path
-    form: FileFormat
+    plan: Plan
 
     def run(self) -> dict[str, int]:
         """Return how many ids are known in which populations: for the curator alone."""
-        ids = read_file(self.data, self.form, Reads()).ids
-        with self.place.open() as ledger:
-            found = ledger.known.shared(ids)
-            own = ledger.account(self.population).population
-            return {
-                other: number for other, number in found.items()
-                if ledger.account(other).population != own
-            }  # fmt: skip
+        return compare(self.place, self.plan)
+
+
+@dataclass(frozen=True)
+class CheckOrder:
+    """The order to read a file as a plan declares it, for the curator alone (`door.check`)."""
+
+    place: Place
+    plan: Plan
+    release: str = ""
+
+    def run(self) -> Checked:
+        """Return how many rows can be read, and whose ids are known."""
+        return check(self.place, self.plan, self.release)
 
 
 class InterruptedDrawError(ReleaseError):
@@ -166,9 +167,19 @@ def compare_apart(place: Place, plan: Plan) -> dict[str, int]:
     ReleaseError
         One sentence.
     """
-    found: dict[str, int] = Apart(
-        CompareOrder(place, plan.population, plan.data, plan.form)
-    ).finish()
+    found: dict[str, int] = Apart(CompareOrder(place, plan)).finish()
+    return found
+
+
+def check_apart(place: Place, plan: Plan, release: str = "") -> Checked:
+    """Return what `door.check` finds, in a process of its own.
+
+    Raises
+    ------
+    ReleaseError
+        One sentence.
+    """
+    found: Checked = Apart(CheckOrder(place, plan, release)).finish()
     return found
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 from explorer.privacy.releases.conversions import pure_to_rho
 from explorer.release.certificate.numbers import rounded_up
+from explorer.release.door import Checked
 from explorer.release.errors import ParameterError
-from explorer.release.ledger.accounts import Account
+from explorer.release.ledger.accounts import Account, Release
+from explorer.release.ledger.differencing import overlaps
 from explorer.release.ledger.errors import RefusedError, rounded_down
 from explorer.release.plan import Plan
 
@@ -64,9 +67,30 @@ def released_text(plan: Plan) -> str:
     if len(found) > 1:
         within = f"±{half_width:,} or less (roughest: {quantity})"
     return (
-        f"Released. Right within {within}, {chance.numerator} times in {chance.denominator}, on "
-        "purpose. Looking again is free; drawing again costs again."
+        f"Released. If the file is in the declared format, right within {within}, "
+        f"{chance.numerator} times in {chance.denominator}, on purpose. Looking again is free; "
+        "drawing again costs again."
     )
+
+
+def check_lines(checked: Checked) -> list[str]:
+    """Say what was found in a file: rows that can be read, and ids known in other populations."""
+    return [
+        *checked.rows.lines(),
+        *(
+            f"{number:,} ids of this file are known in population {population}; if they are the "
+            "same people, join the two, or what is promised to them does not hold"
+            for population, number in checked.known.items()
+        ),
+        *([] if checked.known else ["no id of this file is known in another population"]),
+    ]
+
+
+def shared_lines(plan: Plan, earlier: Iterable[Release]) -> list[str]:
+    """Say what a release shares with earlier ones about the same people."""
+    found = overlaps(plan.parameters(), plan.epsilon, earlier)
+    none = "no earlier release about these people is known to share area and time with this one"
+    return [overlap.sentence for overlap in found] or [none]
 
 
 def _widest(errors: list[dict[str, Any]]) -> tuple[str, int, Fraction]:

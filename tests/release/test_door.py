@@ -306,7 +306,7 @@ def test_words(place: Place, rows: Path) -> None:
         "dislike the result, the price is paid."
     )
     assert released_text(plan).startswith(
-        "Released. Right within ±6 (noisy users), 19 times in 20, on "
+        "Released. If the file is in the declared format, right within ±6 (noisy users), 19 times "
     )
 
 

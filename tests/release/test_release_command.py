@@ -18,7 +18,7 @@ import pytest
 from explorer.cli import run
 from explorer.release import places
 from explorer.release.certificate.verify import verify
-from explorer.release.door import Place, certificate_of, draw, enter, publish
+from explorer.release.door import Place, certificate_of, check, draw, enter, planned, publish
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.outputs import FORMATS, Written
@@ -117,7 +117,8 @@ def test_without_the_price_it_is_told_and_nothing_is_drawn(
     (tmp_path / "rows.csv").unlink()  # not even looked at
     assert release() == 2
     said = capsys.readouterr()
-    assert said.out.startswith("Costs 0.5. Of 3 you have used 0; 3 remain, five more like this ")
+    assert said.out.startswith("Curator only: Costs 0.5. Of 3 you have used 0; 3 remain, five more")
+    assert all(line.startswith("Curator only: ") for line in said.out.splitlines())
     assert "give --spend 1/2 to draw it" in said.err
     for wrong, sentence in (
         ("1/4", "--spend: 1/4 is not the price; this plan costs 1/2"),
@@ -232,9 +233,10 @@ def test_ids_are_compared_for_the_curator_alone(
     assert told.startswith("Curator only: 40 ids of this file are known in population ")
     assert said["population"] in told
     assert release() == 2  # the price is told where the two might still be joined
-    price, compared = capsys.readouterr().out.splitlines()
-    assert price.startswith("Costs 0.5. ")
-    assert f"{compared}\n" == told
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("Curator only: Costs 0.5. ")
+    (compared,) = [line for line in lines if said["population"] in line]
+    assert compared.startswith("Curator only: 40 ids of this file are known in population ")
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -320,9 +322,11 @@ def test_every_mechanism_is_released_and_canaries_stay_inside(
     found |= {"certificate without output": canonical(certificate)}
     found |= {"ledger export": json.dumps(entries).encode()}
     printed = capfd.readouterr()
-    assert printed.out.startswith("Released. Right within ±")
+    assert printed.out.startswith("Released. If the file is in the declared format, right within ±")
     assert printed.out.splitlines()[-1] == number
-    found |= {"screen": (printed.out + printed.err).encode()}
+    told = [line for line in printed.err.splitlines() if not line.startswith("Curator only: ")]
+    assert len(told) < len(printed.err.splitlines())
+    found |= {"screen": "\n".join([printed.out, *told]).encode()}
     lines = data.count(b"\n")
     sha256 = hashlib.sha256(data).hexdigest()
     never = [
@@ -378,8 +382,9 @@ def _fixed(place: Place) -> Ledger:
 def test_other_data_and_the_same_plan_differ_in_output_tag_and_nonces_alone(
     tmp_path: Path, mechanism: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One file is of many people, one of nobody, one can't be read at all: nothing else tells."""
-    made = []
+    """One file is of many people, one of nobody, one can't be read at all: nothing else tells,
+    a dry run included."""
+    made, counts = [], []
     for number, write in enumerate((
         lambda path: write_rows(path, users=90, seed=4),
         lambda path: path.write_bytes(b""),
@@ -391,8 +396,10 @@ def test_other_data_and_the_same_plan_differ_in_output_tag_and_nonces_alone(
         place = place_in(folder)
         monkeypatch.setattr(Place, "open", _fixed)
         plan = plan_of(opened(place), folder / "rows.csv", mechanism=mechanism)
+        counts.append(check(place, plan).rows.count)
         with place.open() as ledger:
-            release = enter(ledger, plan)
+            release = planned(ledger, plan)
+            assert [one.id for one in ledger.releases()] == [release]
         draw(place, plan, release)
         with place.open() as ledger:
             certificate = certificate_of(ledger, plan, release)
@@ -405,7 +412,9 @@ def test_other_data_and_the_same_plan_differ_in_output_tag_and_nonces_alone(
         for entry in entries:
             for name in ("tag", "nonce", "output_sha256"):
                 entry.pop(name, None)
-        made.append((canonical(certificate), canonical(entries), shape, notices))
+        said = plan.as_json() | {"data": "rows.csv"}
+        made.append((canonical(certificate), canonical(entries), canonical(said), shape, notices))
+    assert len(set(counts)) == 3
     assert made[0] == made[1] == made[2]
 
 

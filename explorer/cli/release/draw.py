@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 @click.option(
     "--spend",
     metavar="P/Q",
-    help="Draw, and spend this: the price as a fraction. Without it the price is told, and nothing "
-    "is drawn.",
+    help="Draw, and spend this: the price, as a fraction or a decimal. Without it price, readable "
+    "rows, known ids and overlaps are told, and nothing is drawn.",
 )
 @click.option(
     "--ledger",
@@ -135,11 +135,11 @@ def _release(
     place: Place, plan: Plan, spend: str | None, resume: str | None, out: Path | None
 ) -> int:
     """Draw if need be, then write output and certificate."""
-    from explorer.release.door import enter, publish, resumed_plan
+    from explorer.release.door import planned, publish, resumed_plan
     from explorer.release.ledger.errors import RefusedError
     from explorer.release.outputs import Written
     from explorer.release.process import draw_apart
-    from explorer.release.words import price_text, refused_text, released_text
+    from explorer.release.words import price_text, refused_text, released_text, shared_lines
 
     with place.open() as ledger:
         for notice in ledger.notices:
@@ -148,20 +148,22 @@ def _release(
         if resume is not None:
             state, plan = ledger.release(resume).state, resumed_plan(ledger, resume, plan)
         if state in ("planned", "reserved"):
+            account = ledger.account(plan.population)
+            earlier = ledger.view().book.of_account(plan.population)
+            known = [price_text(plan, account), *shared_lines(plan, earlier)]
             if spend is None:
-                click.echo(price_text(plan, ledger.account(plan.population)))
-                if len(ledger.accounts()) > 1:
-                    _compare(place, plan)
+                _tell_curator(known, place, plan, resume or "")
                 raise click.UsageError(f"give --spend {_fraction(plan)} to draw it")
             _check_spend(spend, plan, typed)
             _tell_unfinished(ledger, resume)
             try:
-                release = resume or enter(ledger, plan)
+                release = resume or planned(ledger, plan)
             except RefusedError as error:
                 raise click.ClickException(refused_text(plan, error)) from None
         else:
             release = str(resume)
     if state in ("planned", "reserved"):
+        _tell_curator(known, place, plan, release, err=True)
         draw_apart(place, plan, release)
     with place.open() as ledger:
         certificate = publish(ledger, plan, release)
@@ -172,6 +174,23 @@ def _release(
     click.echo(released_text(plan))
     click.echo(release)
     return 0
+
+
+def _tell_curator(
+    known: list[str], place: Place, plan: Plan, release: str, *, err: bool = False
+) -> None:
+    """Print what the curator should know before paying. It refuses nothing, whatever it is."""
+    from explorer.release.errors import ReleaseError
+    from explorer.release.process import check_apart
+    from explorer.release.words import check_lines
+
+    price, *shared = known
+    try:
+        found = check_lines(check_apart(place, plan, release))
+    except ReleaseError as error:
+        found = [f"the file was not checked: {error}"]
+    for line in (price, *found, *shared):
+        click.echo(f"Curator only: {line}", err=err)
 
 
 def _check_spend(spend: str, plan: Plan, typed: Fraction) -> None:

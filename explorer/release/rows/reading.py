@@ -15,6 +15,7 @@ import stat
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -156,24 +157,43 @@ def read_file(path: Path, form: FileFormat, reads: Reads, watch: Watch | None = 
         If the file can't be read at all, is no text by its first bytes, or its archive is broken:
         never for what a row holds.
     """
+    with _opened(path) as file, Rows(form, reads, watch) as rows:
+        hashed = _Hashed(file)
+        if path.name.endswith(GZIP):
+            unpacked = gzip.GzipFile(fileobj=hashed)
+            check_first_bytes(unpacked.peek(_MOST_MARK), form)
+            found = blocks(unpacked.read, BLOCK, form)
+        else:
+            check_first_bytes(file.peek(_MOST_MARK), form)
+            found = blocks(hashed.read, BLOCK, form)
+        for block in found:
+            rows.add(block)
+        while hashed.read(BLOCK):  # what may follow an archive is hashed too
+            pass
+        return ReadFile(rows.people(), hashed.sha256.hexdigest(), rows.ids)
+
+
+def hash_file(path: Path) -> str:
+    """Return SHA-256 of a file's bytes, which are not read otherwise.
+
+    Raises
+    ------
+    ReleaseError
+        If it can't be read.
+    """
+    with _opened(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[io.BufferedReader]:
+    """Open a data file; say in one sentence what is wrong with it."""
     try:
         mode = path.stat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             raise ReleaseError("data: it is no regular file; give the path of a text file")
-        with path.open("rb") as file, Rows(form, reads, watch) as rows:
-            hashed = _Hashed(file)
-            if path.name.endswith(GZIP):
-                unpacked = gzip.GzipFile(fileobj=hashed)
-                check_first_bytes(unpacked.peek(_MOST_MARK), form)
-                found = blocks(unpacked.read, BLOCK, form)
-            else:
-                check_first_bytes(file.peek(_MOST_MARK), form)
-                found = blocks(hashed.read, BLOCK, form)
-            for block in found:
-                rows.add(block)
-            while hashed.read(BLOCK):  # what may follow an archive is hashed too
-                pass
-            return ReadFile(rows.people(), hashed.sha256.hexdigest(), rows.ids)
+        with path.open("rb") as file:
+            yield file
     except (EOFError, zlib.error, gzip.BadGzipFile):
         # what is wrong may be told with the checksum of all rows: that is for nobody's screen
         raise ReleaseError("data: the archive is broken; fetch it again") from None

@@ -185,7 +185,7 @@ class ReleaseDesk(QObject):
         """
 
         def work(task: Task) -> dict[str, int]:
-            order = CompareOrder(self.place, plan.population, plan.data, plan.form)
+            order = CompareOrder(self.place, plan)
             found: dict[str, int] = self._apart(Apart(order), task)
             return found
 

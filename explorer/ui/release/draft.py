@@ -17,9 +17,18 @@ from explorer.release.ledger.accounts import Account, Release
 from explorer.release.ledger.differencing import overlaps
 from explorer.release.ledger.errors import rounded_down
 from explorer.release.mechanisms import MECHANISMS
-from explorer.release.plan import DECLARED_ROWS, TEXTS, Declared, Plan, made_plan
+from explorer.release.plan import (
+    DECLARED_ROWS,
+    FORMAT_DECLARED,
+    FORMAT_TAKEN,
+    TEXTS,
+    Declared,
+    Plan,
+    made_plan,
+)
 from explorer.release.words import price_text, sentence
 from explorer.ui.release.fields import (
+    FORMAT,
     LABELS,
     any_format,
     read_epsilon,
@@ -102,6 +111,8 @@ class Draft:
         What the certificate says where that can't be declared.
     copied : frozenset of str
         Keys whose values came from the map.
+    format_taken : bool
+        Whether the format that was found when the file was opened was taken over.
     """
 
     population: str = ""
@@ -110,6 +121,7 @@ class Draft:
     untouched: bool = False
     sentence: str = ""
     copied: frozenset[str] = frozenset()
+    format_taken: bool = False
 
     def text(self, key: str) -> str:
         """Return what was typed for a field."""
@@ -121,7 +133,14 @@ class Draft:
         A copy stays one while it is changed, as it was seen; not once it was deleted wholly.
         """
         copied = self.copied if text.strip() else self.copied - {key}
-        return replace(self, typed={**self.typed, key: text}, copied=copied)
+        typed = {**self.typed, key: text}
+        taken = self.format_taken and any(typed.get(field.key, "").strip() for field in FORMAT)
+        return replace(self, typed=typed, copied=copied, format_taken=taken)
+
+    def with_format(self, found: Mapping[str, str]) -> Draft:
+        """Return the draft with the format that was found when the file was opened."""
+        others = {field.key: "" for field in FORMAT}
+        return replace(self, typed={**self.typed, **others, **found}, format_taken=True)
 
     @property
     def independent(self) -> bool:
@@ -142,7 +161,9 @@ class Draft:
         """Return what the curator states."""
         texts = {name: self.text(name) for name in TEXTS}
         rows = {row: self.text(row) for row in DECLARED_ROWS if self.text(row)}
-        return Declared(texts, self.independent, tuple(filter(None, self.conditions())), rows)
+        conditions = tuple(filter(None, self.conditions()))
+        source = FORMAT_TAKEN if self.format_taken else FORMAT_DECLARED
+        return Declared(texts, self.independent, conditions, source, rows)
 
     def plan(self) -> Plan:
         """Return the plan that all of this is.

@@ -1,0 +1,267 @@
+"""What can be read of a file in its declared format: a count for the curator alone.
+
+It changes nothing: no release reads more or costs otherwise because of it, and none of its numbers
+stands in a ledger, plan, certificate or log.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.privacy.releases.means import read_decimal
+from explorer.release.mechanisms.base import Reads
+from explorer.release.rows.format import (
+    DELIMITERS,
+    HEADERS,
+    LAT,
+    LON,
+    QUOTES,
+    TIME,
+    TRAILING,
+    USER,
+    FileFormat,
+)
+from explorer.release.rows.reading import LONGEST_ROW, Cut, quoted_fields
+from explorer.release.rows.values import (
+    coordinate_reader,
+    number_reader,
+    text_reader,
+    time_reader,
+)
+from explorer.release.rows.vectors import Mask
+
+SHOWN = 5
+"""Unreadable rows that are told in words, the first ones."""
+MOST_SHOWN = 40
+"""Characters of a field."""
+_BLANK = 16
+"""Bytes of a row that may be blank; longer ones are none."""
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """Why a row can't be read.
+
+    Attributes
+    ----------
+    line : int
+        From 1.
+    column : str
+        "" where the row has not the declared fields.
+    value : str
+        Of that column, `MOST_SHOWN` characters at most.
+    reason : str
+    hint : str
+        A question about the format, "" if there is none.
+    """
+
+    line: int
+    column: str
+    value: str
+    reason: str
+    hint: str
+
+    @property
+    def sentence(self) -> str:
+        """What the curator is told."""
+        field = f", column {self.column}, '{self.value}'" if self.column else ""
+        return f"line {self.line:,}{field} {self.reason}" + (f"; {self.hint}" if self.hint else "")
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """How many rows of a file count in a release, and what is wrong with the first others.
+
+    Attributes
+    ----------
+    rows : int
+        Without blank ones, and without a first row of names where one is declared.
+    readable : int
+        Those with an id and all that the release reads.
+    first : tuple of Unreadable
+    """
+
+    rows: int
+    readable: int
+    first: tuple[Unreadable, ...]
+
+    @property
+    def under_half(self) -> bool:
+        """Whether fewer than half of the rows can be read, or there are none."""
+        return 2 * self.readable < self.rows or not self.rows
+
+    @property
+    def count(self) -> str:
+        """How many rows can be read, in words."""
+        return f"{self.readable:,} of {self.rows:,} rows"
+
+    def lines(self) -> list[str]:
+        """Return what the curator is told, a line for each row that is told of."""
+        if not self.rows:
+            return ["the file has no rows"]
+        first, *others = [one.sentence for one in self.first] or [""]
+        return [f"{self.count} can be read" + (f": {first}" if first else ""), *others]
+
+
+class RowCounter:
+    """Counts rows while `read_file` reads them.
+
+    Parameters
+    ----------
+    form : FileFormat
+    reads : Reads
+    """
+
+    def __init__(self, form: FileFormat, reads: Reads) -> None:
+        self._form, self._reads = form, reads
+        self._lines = self._rows = self._readable = 0
+        self._header = HEADERS[form.header]
+        self._first: list[Unreadable] = []
+
+    def __call__(self, cut: Cut, readable: Mask) -> None:
+        """Count the rows of a block."""
+        raw = cut.block.raw
+        left_out = np.flatnonzero(~readable)
+        short = cut.ends[left_out] - cut.starts[left_out] <= _BLANK
+        blank = [
+            k for k in left_out[short].tolist() if not raw[cut.starts[k] : cut.ends[k]].strip()
+        ]
+        self._rows += len(readable) - len(blank)
+        self._readable += len(readable) - len(left_out)
+        if self._header and len(blank) < len(readable):
+            self._header = False
+            first = int(np.setdiff1d(np.arange(len(readable)), blank)[0])
+            row = raw[cut.starts[first] : cut.ends[first]].removesuffix(b"\r")
+            # a row with another kind of row end in it is many rows
+            if not readable[first] and not re.search(b"[\r\n]", row):
+                self._rows -= 1
+                blank.append(first)
+        if len(self._first) < SHOWN:
+            for k in left_out[~np.isin(left_out, blank)][: SHOWN - len(self._first)].tolist():
+                row = raw[cut.starts[k] : cut.ends[k]]
+                why = explained(row, self._form, self._reads)
+                self._first.append(Unreadable(self._lines + k + 1, *why))
+        self._lines += len(readable)
+
+    def found(self) -> DryRun:
+        """Return what was counted."""
+        return DryRun(self._rows, self._readable, tuple(self._first))
+
+
+Why = tuple[str, str, str, str]
+"""Column, value, reason and hint."""
+
+
+def explained(row: bytes, form: FileFormat, reads: Reads) -> Why:
+    """Return why a row, its end left out, can't be read."""
+    if len(row) > LONGEST_ROW:
+        return "", "", "is longer than 1 MB", _first(_row_hints(row, form, 0))
+    row = row.removesuffix(b"\r")
+    delimiter = bytes([DELIMITERS[form.delimiter]])
+    fields = quoted_fields(form)(row) if QUOTES[form.quotes] else row.split(delimiter)
+    if fields is None:
+        return "", "", "has a quote that is not closed before the row or the field ends", ""
+    wanted = len(form.columns) + TRAILING[form.trailing_delimiter]
+    if len(fields) != wanted:
+        and_one = ", an empty one at the end included," if TRAILING[form.trailing_delimiter] else ""
+        reason = f"has {len(fields)} fields, and {wanted}{and_one} are declared"
+        return "", "", reason, _first(_row_hints(row, form, len(fields)))
+    text = text_reader(form)
+    if wanted > len(form.columns) and text(fields[-1]) != "":
+        return "", "", "has no delimiter at its end", ""
+    for name in _needed(form, reads):
+        raw = fields[form.columns.index(name)]
+        found = text(raw)
+        reason, hint = _judged(name, raw, found, form, reads)
+        if reason:
+            shown = raw.decode("utf-8", "replace") if found is None else found
+            shown = "".join(c if c.isprintable() else "�" for c in shown)
+            shown = shown if len(shown) <= MOST_SHOWN else shown[: MOST_SHOWN - 1] + "…"
+            return name, shown, reason, hint
+    return "", "", "has the declared names of the columns", ""
+
+
+def _needed(form: FileFormat, reads: Reads) -> list[str]:
+    """Return columns of which one is unreadable in a row that is left out, the id's first."""
+    found = [USER, *(LAT, LON) * reads.places, *(TIME,) * reads.times, *reads.texts]
+    # without a place and a time a row counts as one of names where such rows are declared
+    placed = [name for name in (LAT, LON, TIME) if name in form.columns]
+    return list(dict.fromkeys([*found, *placed * HEADERS[form.header]]))
+
+
+def _judged(
+    name: str, raw: bytes, text: str | None, form: FileFormat, reads: Reads
+) -> tuple[str, str]:
+    """Return what is wrong with a field and a hint; "" if nothing is."""
+    if text is None:
+        return f"is not {form.encoding}", "is the encoding another?"
+    if name == USER:
+        return ("" if text else "is empty"), ""
+    if name == TIME:
+        wrong = time_reader(form)(raw) is None
+        return ("is not a time as declared", _first(_time_hints(text, form))) if wrong else ("", "")
+    most = {LAT: 90, LON: 180}.get(name)
+    if most is None and not reads.numbers:
+        return "", ""
+    if read_decimal(number_reader(form)(raw) or "") is None:
+        return "is not a number", _first(_number_hints(name, text, form))
+    if most is not None and coordinate_reader(form, most)(raw) is None:
+        return f"is not within ±{most}", "are lat and lon exchanged?" if name == LAT else ""
+    return "", ""
+
+
+Hints = Iterator[tuple[bool, str]]
+
+
+def _first(hints: Hints) -> str:
+    return next((hint for holds, hint in hints if holds), "")
+
+
+def _row_hints(row: bytes, form: FileFormat, fields: int) -> Hints:
+    yield b"\0" in row, "is the encoding UTF-16?"
+    yield form.row_end == "lf" and b"\r" in row, "do rows end with CR?"
+    yield form.row_end == "cr" and b"\n" in row, "do rows end with LF?"
+    columns = len(form.columns)
+    for name, code in DELIMITERS.items():
+        other = name != form.delimiter and row.count(code) in (columns - 1, columns)
+        yield other and columns > 1, f"is the delimiter {name}?"
+    at_end = row.endswith(bytes([DELIMITERS[form.delimiter]]))
+    ends_so = bool(TRAILING[form.trailing_delimiter])
+    yield not ends_so and at_end and fields == columns + 1, "does a delimiter end each row?"
+    yield ends_so and fields == columns, "do rows end without a delimiter?"
+    yield not QUOTES[form.quotes] and row.count(b'"') > 1, "do fields stand in double quotes?"
+
+
+def _field_hints(name: str, text: str, form: FileFormat) -> Hints:
+    names = text.strip('"').casefold() == name
+    yield names and not HEADERS[form.header], "is the first row one of names?"
+    yield "\0" in text, "is the encoding UTF-16?"
+    quoted = len(text) > 1 and text[0] == text[-1] == '"'
+    yield quoted and not QUOTES[form.quotes], "do fields stand in double quotes?"
+
+
+def _number_hints(name: str, text: str, form: FileFormat) -> Hints:
+    yield from _field_hints(name, text, form)
+    comma = re.fullmatch(r"[+-]?[0-9]{1,40},[0-9]{1,40}", text[:90]) is not None
+    yield form.decimal == "point" and comma, "is the decimal mark a comma?"
+    point = read_decimal(text) is not None
+    yield form.decimal == "comma" and point, "is the decimal mark a point?"
+
+
+_TIME_LIKE: tuple[tuple[str, str, str], ...] = (
+    ("unix", r"[0-9]{9,10}(\.[0-9]+)?", "is the time format unix?"),
+    ("unix-ms", r"[0-9]{12,13}", "is the time format unix-ms?"),
+    ("iso", r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?", "is the time format iso?"),
+)
+
+
+def _time_hints(text: str, form: FileFormat) -> Hints:
+    yield from _field_hints(TIME, text, form)
+    for name, pattern, hint in _TIME_LIKE:
+        like = re.fullmatch(pattern, text[:MOST_SHOWN]) is not None
+        yield form.time_format != name and like, hint
+    yield bool(text), "is the time format another, such as %d.%m.%Y %H:%M?"
