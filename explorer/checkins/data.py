@@ -37,7 +37,7 @@ from explorer.checkins.queries import (
     rows_inside,
     seconds,
 )
-from explorer.checkins.readers.sql import FIRST_YEAR, LAST_YEAR
+from explorer.checkins.readers.cells.times import FIRST_YEAR, LAST_YEAR
 from explorer.checkins.rejected import export
 from explorer.checkins.rows import DUPLICATES, ROWS, USERS
 from explorer.checkins.sampling import HashArray, below, fetched_hashes, smallest, threshold

@@ -95,8 +95,8 @@ def reading_options(command: Any) -> Any:
             callback=_zone,
             metavar="NAME",
             help="Time zone of times without an offset, such as Europe/Vienna [UTC]. A time that "
-            "the clocks show twice is the later one; one that they skip is read as if they had "
-            "not been put forward yet.",
+            "the clocks show twice is the first of the two; one that they skip is read as if they "
+            "had not been put forward yet.",
         ),
         click.option(
             "--crs",

@@ -10,8 +10,8 @@ from explorer.checkins.errors import printable
 from explorer.checkins.model import Mapping, Preview, Reason
 from explorer.checkins.readers.cells.column_names import key, known, language_of, words_of
 from explorer.checkins.readers.cells.faults import UNKNOWN_POSITION, bad_cells
-from explorer.checkins.readers.cells.numbers import Rows, matched, number
-from explorer.checkins.readers.cells.times import ISO, reads_time, share, time_format
+from explorer.checkins.readers.cells.numbers import Rows, number
+from explorer.checkins.readers.cells.times import is_iso, reads_time, share, time_format
 from explorer.checkins.readers.places.guess_plane import planar_columns
 from explorer.checkins.readers.places.guess_reference import metric_columns
 
@@ -35,7 +35,7 @@ def looks_like_header(rows: Rows) -> bool:
     """
     first = [cell.strip() for cell in rows[0]]
     familiar = sum(map(known, first))
-    if any(is_number(cell) or matched(ISO, cell) for cell in first):
+    if any(is_number(cell) or is_iso(cell) for cell in first):
         return False
     if familiar >= 2:
         return True
@@ -185,16 +185,24 @@ def mapping_problem(preview: Preview, mapping: Mapping, failing: dict[Reason, in
         To be put behind a sentence: beginning with a colon, or empty.
     """
     worst = max(failing, key=lambda reason: failing[reason], default=None)
-    for role, reasons in _BLAMED.items():
-        column = getattr(mapping, role)
-        if worst not in reasons or column is None:
-            continue
+    blamed = [role for role, reasons in _BLAMED.items() if worst in reasons]
+    columns = [column for role in blamed if (column := getattr(mapping, role)) is not None]
+    if worst is None or not columns:
+        return ""
+    for column in columns:
         for row in preview.rows:
-            if column in bad_cells(row, mapping, preview.dialect.decimal):
+            fault = bad_cells(row, mapping, preview.dialect.decimal).get(column)
+            if fault is not None:
                 text = printable(row[column][:40]) if column < len(row) else ""
-                name = printable(preview.columns[column][:40])
-                return f": the column “{name}” holds “{text}”, where {worst.said(mapping)}"
-    return ""
+                why = fault.what if worst is Reason.BAD_TIME else worst.said(mapping)
+                return f": the column “{_shown_name(preview, column)}” holds “{text}”, where {why}"
+    names = " or ".join(f"“{_shown_name(preview, column)}”" for column in columns)
+    return f": in the column {names} {worst.said(mapping)}"
+
+
+def _shown_name(preview: Preview, column: int) -> str:
+    named = column < len(preview.columns)
+    return printable(preview.columns[column][:40]) if named else f"column {column + 1}"
 
 
 def mapping_problems(

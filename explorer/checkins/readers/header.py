@@ -12,8 +12,8 @@ from enum import Enum
 
 from explorer.checkins.model import Dialect
 from explorer.checkins.readers.cells.column_names import known
-from explorer.checkins.readers.cells.numbers import Rows, matched
-from explorer.checkins.readers.cells.times import ISO, share, time_format
+from explorer.checkins.readers.cells.numbers import Rows
+from explorer.checkins.readers.cells.times import is_iso, share, time_format
 from explorer.checkins.readers.guess_columns import is_number, looks_like_header
 
 MAX_ABOVE = 60
@@ -126,7 +126,7 @@ def _is_second_header(
         return False
     values = [row[i].strip() for i in numeric]
     instants = [row[i].strip() for i in times]
-    if any(map(is_number, values)) or any(matched(ISO, v) or _is_time(v) for v in instants):
+    if any(map(is_number, values)) or any(is_iso(v) or _is_time(v) for v in instants):
         return False
     words = [value for value in values if value.casefold() not in _NO_UNIT]
     return len(words) >= min(2, len(numeric)) and bool(words)

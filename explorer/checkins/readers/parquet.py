@@ -35,9 +35,10 @@ from explorer.checkins.readers.base import (
     table_preview,
     write_table,
 )
+from explorer.checkins.readers.cells.times import FIRST_YEAR, LAST_YEAR
 from explorer.checkins.readers.places.geometry import TextColumns, text_columns
 from explorer.checkins.readers.plan import Plan
-from explorer.checkins.readers.sql import FIRST_YEAR, LAST_YEAR, typed_rows
+from explorer.checkins.readers.sql import typed_rows
 from explorer.checkins.rows import ROWS, count
 
 PIECES = 8

@@ -9,7 +9,18 @@ from explorer.checkins.database import quote, read_file
 from explorer.checkins.model import Mapping, Reason
 from explorer.checkins.readers.cells.faults import MAX_WEIGHT, MIN_WEIGHT
 from explorer.checkins.readers.cells.numbers import THOUSANDS, short_enough
-from explorer.checkins.readers.cells.times import EPOCHS, NAIVE_ISO, takes_zone
+from explorer.checkins.readers.cells.times import (
+    EPOCHS,
+    FIRST_YEAR,
+    ISO_PATTERN,
+    LAST_YEAR,
+    MOST_MICROSECONDS,
+    NAIVE_ISO_PATTERN,
+    PLAIN_ISO_PATTERN,
+    pattern_of,
+    takes_zone,
+)
+from explorer.checkins.readers.cells.zones import fold_seconds
 from explorer.checkins.readers.places.reference import FUNCTION
 from explorer.checkins.readers.quoted import LINE_SEPARATOR
 from explorer.checkins.readers.streams import MAX_LINE
@@ -23,8 +34,9 @@ TEXT_ID = 255
 
 NOTHING: Table[Any, Any] = MappingProxyType({})
 
-FIRST_YEAR, LAST_YEAR = 1932, 2067
-"""Whole years whose seconds, counted from 2000, fit into 32 bits."""
+_WITH_Z, _WITHOUT_Z = "____-__-__T__:__:__Z", "____-__-__ __:__:__"
+"""Fields of these shapes are cast as they are, since comparing with a pattern takes longer: what
+the database then reads as a time fits `ISO_PATTERN` too."""
 
 
 def text_source(path: Path, delimiter: str, skip: int, width: int, parallel: bool = True) -> str:
@@ -53,30 +65,62 @@ def with_added(table: str, width: int, added: Sequence[str | None]) -> str:
     return f"(SELECT *, {', '.join(columns)} FROM {table})"
 
 
-def time_expression(column: str, spelling: str, decimal: str = ".", zone: str | None = None) -> str:
-    """Return SQL for a UTC instant, NULL where the text is none.
+def with_instants(
+    source: str, column: str, spelling: str, decimal: str = ".", zone: str | None = None
+) -> str:
+    """Return a table expression with a column ``instant``: the instants that `times.moment` reads.
 
-    Times without an offset are of a time zone (UTC if None); those that the clocks there show twice
-    or skip are treated as `zones.RULE` says. Words that are instants to DuckDB (``epoch``,
-    ``infinity``) are judged in `typed_rows`.
+    Times without an offset are of a time zone (UTC if None), by `zones.RULE`; it is NULL where
+    the text is no time.
     """
+    if zone is None or not takes_zone(spelling):
+        return f"(SELECT *, {_instant(column, spelling, decimal)} AS instant FROM {source})"
+    instant, naive = _instant(column, spelling, decimal), "true"
+    if spelling == "iso":
+        naive = f"({column} LIKE {quote(_WITHOUT_Z)} OR {_fits(column, NAIVE_ISO_PATTERN)})"
+    wall = f"CASE WHEN {naive} THEN CAST({instant} AS TIMESTAMP) END"
+    stated = f"CASE WHEN NOT {naive} THEN {instant} END"
+    # Of a time that is shown twice the database takes the later instant.
+    name, later = quote(zone), "later"
+    for seconds in fold_seconds(zone):
+        first = f"(later - INTERVAL {seconds} SECOND)"
+        later = f"CASE WHEN timezone({name}, {first}) = wall THEN {first} ELSE {later} END"
+    return (
+        f"(SELECT *, coalesce(stated, {later}) AS instant FROM "
+        f"(SELECT *, timezone({name}, wall) AS later FROM "
+        f"(SELECT *, {wall} AS wall, {stated} AS stated FROM {source})))"
+    )
+
+
+def _instant(column: str, spelling: str, decimal: str) -> str:
+    """Return SQL for an instant, NULL where the text is none; without an offset it is of UTC."""
     if spelling in EPOCHS:
         scale = 1e6 / EPOCHS[spelling][0]
         value = number_expression(column, decimal)
         return (
-            f"CASE WHEN isfinite({value}) AND abs({value} * {scale}) < 8e15 "
-            f"THEN make_timestamptz(CAST(round({value} * {scale}) AS BIGINT)) END"
+            f"CASE WHEN {short_enough(column)} "
+            f"AND abs({value} * {scale!r}) < {MOST_MICROSECONDS!r} "
+            f"THEN make_timestamptz(CAST(round({value} * {scale!r}) AS BIGINT)) END"
         )
-    local = f"timezone({quote(zone)}, {{}})" if zone and takes_zone(spelling) else ""
     if spelling == "iso":
-        instant = f"try_cast({column} AS TIMESTAMPTZ)"
-        if not local:
-            return instant
-        naive = f"regexp_full_match({column}, {quote(NAIVE_ISO)})"
-        there = local.format(f"try_cast({column} AS TIMESTAMP)")
-        return f"CASE WHEN {naive} THEN {there} ELSE {instant} END"
-    parsed = f"try_strptime(trim({column}), {quote(spelling)})"
-    return local.format(parsed) if local else f"CAST({parsed} AS TIMESTAMPTZ)"
+        # a cast accepts more than the pattern: names of zones, offsets that do not exist, "epoch"
+        usual = f"{column} LIKE {quote(_WITH_Z)} OR {column} LIKE {quote(_WITHOUT_Z)}"
+        cast = f"try_cast({column} AS TIMESTAMPTZ)"
+        rewritten = rf"regexp_replace({column}, {quote(ISO_PATTERN)}, '\1\2\3')"
+        return (
+            f"coalesce(CASE WHEN {usual} THEN {cast} END, "
+            f"CASE WHEN {_fits(column, PLAIN_ISO_PATTERN)} THEN {cast} "
+            f"WHEN {_fits(column, ISO_PATTERN)} THEN try_cast({rewritten} AS TIMESTAMPTZ) END)"
+        )
+    text = f"regexp_replace({column}, 'Z *$', '+0000')" if spelling.endswith("%z") else column
+    return (
+        f"CASE WHEN {_fits(column, pattern_of(spelling))} "
+        f"THEN CAST(try_strptime({text}, {quote(spelling)}) AS TIMESTAMPTZ) END"
+    )
+
+
+def _fits(column: str, pattern: str) -> str:
+    return f"({short_enough(column)} AND regexp_full_match({column}, {quote(pattern)}))"
 
 
 def number_expression(column: str, decimal: str = ".") -> str:
@@ -168,9 +212,8 @@ def typed_rows(
     faults.append((blank, Reason.BLANK_FIELD))
     if time is not None:
         first, last = f"TIMESTAMPTZ '{FIRST_YEAR}-01-01'", f"TIMESTAMPTZ '{LAST_YEAR + 1}-01-01'"
-        fine += [f"t >= {first}", f"t < {last}", "t <> TIMESTAMPTZ 'epoch'"]
-        word = f"regexp_full_match({time}, '\\s*[a-zA-Z].*') AND t = TIMESTAMPTZ 'epoch'"
-        faults.append((f"t IS NULL OR t < {first} OR t >= {last} OR ({word})", Reason.BAD_TIME))
+        fine += [f"t >= {first}", f"t < {last}"]
+        faults.append((f"t IS NULL OR t < {first} OR t >= {last}", Reason.BAD_TIME))
     numbers = [c for c in (weight, lat, lon) if c is not None]
     grouped = " OR ".join(f"regexp_full_match(trim({c}), {quote(THOUSANDS)})" for c in numbers)
     unread = "y IS NULL OR x IS NULL" + (" OR w IS NULL" if weight is not None else "")
@@ -201,8 +244,8 @@ def typed_rows(
     if mapping.time in typed:
         instant = typed[mapping.time]
     elif time is not None:
-        read = time_expression(time, mapping.time_format, decimal, mapping.zone)
-        instant = f"CASE WHEN {short_enough(time)} THEN {read} END"
+        source = with_instants(source, time, mapping.time_format, decimal, mapping.zone)
+        instant = "instant"
     mass = "1.0::DOUBLE" if weight is None else number(mapping.weight)
     y, x = number(mapping.lat), number(mapping.lon)
     if mapping.crs:

@@ -13,6 +13,7 @@ from explorer.checkins.readers.cells.times import (
     example_of,
     format_of_example,
     meaning_of,
+    moment,
     reads_time,
     takes_zone,
     told_apart,
@@ -143,7 +144,8 @@ class ReadingFields(QWidget):
         if len(self._formats) < 2:
             return value[:40]
         value = told_apart(self._values) or value
-        return f"{value[:40]}: {_in_words(datetime.strptime(value, form))}"
+        read = moment(value, form)
+        return f"{value[:40]}: {_in_words(read)}" if read else value[:40]
 
     def _chosen(self) -> None:
         self.example.setVisible(self.times.currentData() == TYPED)
@@ -181,11 +183,12 @@ class ReadingFields(QWidget):
         value = next((v for v in self._values if reads_time(v, form)), "")
         if zone is None or not value or form == "iso":
             return "times without an offset are UTC" if zone is None else ""
-        wall = datetime.strptime(value, form)
+        wall = moment(value, form)
+        assert wall is not None
         day = QDate(wall.year, wall.month, wall.day)
         there = QDateTime(
             day, QTime(wall.hour, wall.minute, wall.second), QTimeZone(zone.encode()),
-            QDateTime.TransitionResolution.PreferStandard,
+            QDateTime.TransitionResolution.RelativeToBefore,
         )  # fmt: skip
         utc = there.toUTC()
         days = utc.date().daysTo(day)

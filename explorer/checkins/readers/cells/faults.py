@@ -76,9 +76,12 @@ def bad_cells(
     if len(places) == 2 and not mapping.planar:
         bad.update(dict.fromkeys(places, UNKNOWN_POSITION))
     time = mapping.time
-    if time is not None and not reads_time(cell(time), mapping.time_format, decimal):
-        fault = CellFault(*time_fault(cell(time), mapping.time_format))
-        bad.setdefault(time, fault if cell(time) else CellFault("the time is empty", EMPTY))
+    if time is not None:
+        text = row[time] if time < len(row) else ""
+        if not cell(time):
+            bad.setdefault(time, CellFault("the time is empty", EMPTY))
+        elif not reads_time(text, mapping.time_format, decimal):
+            bad.setdefault(time, CellFault(*time_fault(text, mapping.time_format, decimal)))
     if mapping.weight is not None:
         text = cell(mapping.weight)
         value = number(text, decimal)

@@ -1,21 +1,44 @@
-"""How times are written: told from a column or from an example, and shown by examples."""
+r"""How times are written: one pattern a spelling, which the preview and the database both use.
+
+A spelling is ``iso``, one of `EPOCHS`, or a format of strptime made of `_PARTS`. A field is a time
+in a spelling if it fits the spelling's pattern and names a day and an hour that exist. Patterns use
+only what Python's ``re`` and the database's RE2 understand alike: ``\s`` and ``\d`` do not.
+"""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import UTC, date, datetime, time
+from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
+from typing import NamedTuple
 
 from explorer.checkins.readers.cells.numbers import BLANKS, LONGEST, matched, number
 
-ISO = re.compile(
-    r"\s*(?P<year>\d{4})(?P<sign>[-/])(?P<month>\d{1,2})(?P=sign)(?P<day>\d{1,2})"
-    r"([T ](?P<hour>\d{1,2}):(?P<minute>\d{2})(:(?P<second>\d{2})(\.\d+)?)?"
-    r"(\s*(Z|UTC)|[+-]\d{2}:?\d{0,2})?)?\s*",
-    re.ASCII,
-)
+FIRST_YEAR, LAST_YEAR = 1932, 2067
+"""Whole years whose seconds, counted from 2000, fit into 32 bits; other times are not kept."""
 
-NAIVE_ISO = r"\s*\d{4}[-/]\d{1,2}[-/]\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?\s*"
-"""Without an offset, as the database's regular expressions have it."""
+_AROUND = r"[ \t\n\x0b\f\r]*"
+_OFFSET = (
+    r"[+](?:0[0-9]|1[0-3])(?::?[0-5][0-9])?|[+]14(?::?00)?|"
+    r"-(?:0[0-9]|1[01])(?::?[0-5][0-9])?|-12(?::?00)?"
+)
+"""−12:00 … +14:00: there are no others on the Earth."""
+_DAY = r"[0-9]{4}(?:-[0-9]{1,2}-[0-9]{1,2}|/[0-9]{1,2}/[0-9]{1,2})"
+_HOUR = r"(?:T *| +)[0-9]{1,2}:[0-9]{1,2}(?::[0-9]{1,2}(?:[.][0-9]{0,12})?)?"
+ISO_PATTERN = (
+    rf"{_AROUND}(?:({_DAY}{_HOUR})(?: *(?:[Zz]|UTC|GMT|(?:(?:UTC|GMT) *)?({_OFFSET})))?"
+    rf"|({_DAY})){_AROUND}"
+)
+"""Times in ISO 8601, generously. Groups: time without offset, its offset, a day alone."""
+PLAIN_ISO_PATTERN = rf"{_AROUND}{_DAY}(?:{_HOUR}(?:Z|{_OFFSET})?{_AROUND})?"
+"""Those of them that the database casts as they are, which takes less time; not days before
+blanks."""
+NAIVE_ISO_PATTERN = rf"{_AROUND}{_DAY}(?:{_HOUR})?{_AROUND}"
+"""Those of them that do not state their offset from UTC."""
+
+_ISO, _NAIVE_ISO = re.compile(ISO_PATTERN), re.compile(NAIVE_ISO_PATTERN)
+_ISO_SHAPE = re.compile(rf"({_DAY}(?:{_HOUR})?)( *(?:UTC|GMT)? *[+-][0-9:]+)?")
+_ZONE_LETTERS = re.compile(rf"{_AROUND}{_DAY}{_HOUR} *([A-Za-z][A-Za-z_/]+){_AROUND}")
 
 EPOCHS = {
     "epoch_s": (1.0, "seconds since 1970"),
@@ -23,6 +46,8 @@ EPOCHS = {
     "epoch_us": (1e6, "microseconds since 1970"),
 }
 _FIRST_EPOCH, _LAST_EPOCH = 631_152_000, 4_102_444_800  # 1990 to 2100: else it is just a number
+MOST_MICROSECONDS = 8e15
+"""Since 1970 that are made an instant at all: until the year 2223."""
 
 _DATES = (
     (r"\d{1,2}\.\d{1,2}\.\d{4}", "%d.%m.%Y"),
@@ -62,15 +87,187 @@ OFFERED = (
 )  # fmt: skip
 """Common spellings, offered beside those found in a file."""
 
-_MEANING = {
-    "%d": "day", "%m": "month", "%b": "month", "%Y": "year", "%y": "year", "%H": "hour",
-    "%I": "hour", "%M": "minute", "%S": "second", "%f": "fraction", "%p": "AM/PM",
-    "%a": "weekday", "%z": "offset",
-}  # fmt: skip
-_DIRECTIVES = "aAbBdfHIjmMpSyYzZ"
-"""Letters behind % that both this and the database's strptime read alike."""
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
+
+def _any_of(names: Sequence[str], length: int | None = None) -> str:
+    return f"(?i:{'|'.join(name[:length] for name in names)})"
+
+
+class _Part(NamedTuple):
+    """A part of a time: what it is called, its pattern, and that of the last minute of 2024."""
+
+    meaning: str
+    pattern: str
+    example: str
+
+
+_TWO = "[0-9]{1,2}"
+_PARTS = {
+    "%d": _Part("day", _TWO, "31"),
+    "%m": _Part("month", _TWO, "12"),
+    "%b": _Part("month", _any_of(_MONTHS, 3), "Dec"),
+    "%B": _Part("month", _any_of(_MONTHS), "December"),
+    "%Y": _Part("year", "[0-9]{4}", "2024"),
+    "%y": _Part("year", "[0-9]{2}", "24"),
+    "%H": _Part("hour", _TWO, "23"),
+    "%I": _Part("hour", _TWO, "11"),
+    "%M": _Part("minute", _TWO, "59"),
+    "%S": _Part("second", _TWO, "58"),
+    "%f": _Part("fraction", "[0-9]{1,6}", "000000"),
+    "%p": _Part("AM/PM", "(?i:AM|PM)", "PM"),
+    "%a": _Part("weekday", _any_of(_WEEKDAYS, 3), "Tue"),
+    "%A": _Part("weekday", _any_of(_WEEKDAYS), "Tuesday"),
+    "%z": _Part("offset", f"(?:Z|{_OFFSET})", "+0000"),
+}
 _EXAMPLE = datetime(2024, 12, 31, 23, 59, 58, tzinfo=UTC)
+
+
+@lru_cache(256)
+def pattern_of(spelling: str) -> str:
+    """Return the pattern of a strptime format, with a group named after each of its letters.
+
+    Raises
+    ------
+    ValueError
+        If the format has parts that are not known here, one part twice, or no whole day.
+    """
+    pieces = re.findall(r"%.?|[^%]", spelling, re.DOTALL)
+    parts = [piece for piece in pieces if piece[0] == "%" and piece != "%%"]
+    unknown = next((part for part in parts if part not in _PARTS), "")
+    if unknown:
+        raise ValueError(f"“{unknown}” is no part of a time; use {' '.join(_PARTS)}")
+    meant = Counter(_PARTS[part].meaning for part in parts)
+    twice = next((meaning for meaning, n in meant.items() if n > 1), "")
+    if twice:
+        raise ValueError(f"“{spelling}” has the {twice} twice; give each part of a time once")
+    lacking = [meaning for meaning in ("year", "month", "day") if meaning not in meant]
+    if lacking:
+        raise ValueError(f"“{spelling}” has no {' and no '.join(lacking)}; times need a whole day")
+    if ("%I" in parts) != ("%p" in parts):
+        raise ValueError(f"“{spelling}” must have %I and %p together, or %H")
+    found = []
+    for before, piece, after in zip(["", *pieces], pieces, [*pieces[1:], ""], strict=False):
+        if piece in _PARTS:
+            pattern = _PARTS[piece].pattern
+            # digits without anything between them have the full number of digits
+            if pattern == _TWO and (before in _PARTS or after in _PARTS):
+                pattern = "[0-9]{2}"
+            found.append(f"(?P<{piece[1]}>{pattern})")
+        elif piece == " ":
+            found.append(" +")
+        else:
+            found.append(re.escape("%" if piece == "%%" else piece))
+    return _AROUND + "".join(found) + _AROUND
+
+
+@lru_cache(256)
+def _compiled(spelling: str) -> re.Pattern[str]:
+    return re.compile(pattern_of(spelling))
+
+
+def moment(text: str, spelling: str, decimal: str = ".") -> datetime | None:
+    """Return the time that a field holds in a spelling of `Mapping.time_format`, or None.
+
+    It has no time zone if neither the field nor the spelling states the offset from UTC.
+
+    Raises
+    ------
+    ValueError
+        If there is no such spelling.
+    """
+    try:
+        if spelling == "iso":
+            return _iso_moment(text)
+        if spelling in EPOCHS:
+            return _epoch_moment(text, spelling, decimal)
+        found = matched(_compiled(spelling), text)
+    except (OverflowError, _NoSuchTime):
+        return None
+    try:
+        return None if found is None else _parts_moment(found.groupdict(), spelling)
+    except ValueError:  # there is no such day or hour
+        return None
+
+
+class _NoSuchTime(Exception):  # noqa: N818 - a signal inside this module
+    """There is no such day or hour."""
+
+
+def _iso_moment(text: str) -> datetime | None:
+    found = matched(_ISO, text)
+    if found is None:
+        return None
+    timed, offset, day = found.groups()
+    year, month, date, *clock = re.split("[^0-9]+", timed or day)
+    hour, minute, second, fraction = [*clock, *["0"] * 4][:4]
+    midnight = int(hour) == 24 and int(minute) == int(second) == int(fraction or 0) == 0
+    try:
+        naive = datetime(
+            int(year), int(month), int(date), 0 if midnight else int(hour), int(minute),
+            int(second), int(fraction[:6].ljust(6, "0")),
+        ) + timedelta(days=midnight)  # fmt: skip
+    except ValueError:
+        raise _NoSuchTime from None
+    if matched(_NAIVE_ISO, text):
+        return naive
+    return naive.replace(tzinfo=_zone(offset or "Z"))
+
+
+def _zone(offset: str) -> timezone:
+    if offset == "Z":
+        return UTC
+    ahead = timedelta(hours=int(offset[1:3]), minutes=int(offset[3:].lstrip(":") or 0))
+    return timezone(-ahead if offset[0] == "-" else ahead)
+
+
+def _epoch_moment(text: str, spelling: str, decimal: str) -> datetime | None:
+    value = number(text, decimal)
+    if value is None:
+        return None
+    since = value * (1e6 / EPOCHS[spelling][0])
+    if not abs(since) < MOST_MICROSECONDS:
+        return None
+    whole = int(abs(since))  # the database rounds halves away from zero
+    whole += abs(since) - whole >= 0.5
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=whole if since > 0 else -whole)
+
+
+def _parts_moment(parts: dict[str, str], spelling: str) -> datetime:
+    """Return the time of a format's parts, by their letters.
+
+    Raises
+    ------
+    ValueError
+        If there is no such day or hour.
+    """
+    if "Y" in parts:
+        year = int(parts["Y"])
+    else:  # as POSIX has it
+        year = int(parts["y"]) + (2000 if int(parts["y"]) < 69 else 1900)
+    if "m" in parts:
+        month = int(parts["m"])
+    else:
+        name = (parts.get("b") or parts["B"])[:3].title()
+        month = 1 + [known[:3] for known in _MONTHS].index(name)
+    hour = int(parts.get("H") or 0)
+    if "I" in parts:
+        hour = int(parts["I"])
+        if not 1 <= hour <= 12:
+            raise ValueError("no such hour")
+        hour = hour % 12 + 12 * (parts["p"].upper() == "PM")
+    fraction = (parts.get("f") or "0").ljust(6, "0")
+    found = datetime(
+        year, month, int(parts["d"]), hour, int(parts.get("M") or 0), int(parts.get("S") or 0),
+        int(fraction),
+    )  # fmt: skip
+    if "z" in parts:
+        return found.replace(tzinfo=_zone(parts["z"]))
+    return found if takes_zone(spelling) else found.replace(tzinfo=UTC)
 
 
 def formats_of(text: str) -> tuple[str, ...]:
@@ -81,9 +278,7 @@ def formats_of(text: str) -> tuple[str, ...]:
 def _shapes_of(text: str) -> tuple[str, ...]:
     """Return formats that look like a time, whether or not there is such a date."""
     text = text.strip(BLANKS)
-    if len(text) > LONGEST:
-        return ()
-    found = _DATE.match(text)
+    found = _DATE.match(text) if len(text) <= LONGEST else None
     if found is None or found.lastgroup is None:
         return tuple(form for form in (*_WHOLE, _DIGITS_ONLY) if _parses(form, text))
     clock = _CLOCK.fullmatch(text, found.end())
@@ -118,7 +313,7 @@ def time_formats(values: Sequence[str], decimal: str = ".") -> tuple[str, ...]:
     values = [v for v in values if v.strip()]
     if not values:
         return ()
-    if share(values, lambda v: matched(ISO, v) is not None) > 0.5:
+    if share(values, is_iso) > 0.5:
         return ("iso",)
     for name, (unit, _) in EPOCHS.items():
 
@@ -143,7 +338,7 @@ def time_formats(values: Sequence[str], decimal: str = ".") -> tuple[str, ...]:
 def told_apart(values: Sequence[str]) -> str:
     """Return the first field that is another time with the month first, or nothing."""
     for value in values:
-        if len({datetime.strptime(value.strip(), form) for form in formats_of(value)}) > 1:
+        if len({moment(value, form) for form in formats_of(value)}) > 1:
             return value.strip()
     return ""
 
@@ -181,35 +376,18 @@ def format_of_example(text: str) -> str:
 
 
 def check_format(spelling: str) -> None:
-    """Refuse a strptime format that no time can be read with.
+    """Refuse a format that no time can be read with.
 
     Raises
     ------
     ValueError
-        If it is too long, has an unknown directive or one twice, or does not say each day; the
-        message says so.
+        If it is too long, or `pattern_of` refuses it; the message says why.
     """
-    if spelling in ("iso", *EPOCHS):
-        return
-    shown, codes = f"“{spelling[:LONGEST]}”", re.findall("%(.?)", spelling.replace("%%", ""))
     if len(spelling) > LONGEST:
-        raise ValueError(f"{shown}… is longer than {LONGEST} characters; give a shorter format")
-    unknown = [code for code in codes if code not in _DIRECTIVES]
-    if unknown:
-        known = " ".join(f"%{code}" for code in _DIRECTIVES)
-        raise ValueError(f"{shown}: there is no %{unknown[0]} in a time; use {known}")
-    twice = [code for code in codes if codes.count(code) > 1]
-    if twice:
-        raise ValueError(f"{shown} has %{twice[0]} twice; name each part of a time once")
-    try:
-        there = datetime.strptime(_EXAMPLE.strftime(spelling), spelling)
-    except (ValueError, re.error):
-        there = None
-    if there is None or there.date() != _EXAMPLE.date():
-        raise ValueError(
-            f"{shown} does not say each day; give a format such as %Y-%m-%d %H:%M:%S, or an "
-            "example such as 31.12.2024 23:59"
-        )
+        shown = spelling[:LONGEST]
+        raise ValueError(f"“{shown}”… is longer than {LONGEST} characters; give a shorter format")
+    if spelling not in ("iso", *EPOCHS):
+        pattern_of(spelling)
 
 
 def example_of(spelling: str) -> str:
@@ -217,7 +395,9 @@ def example_of(spelling: str) -> str:
     if spelling in EPOCHS:
         unit, words = EPOCHS[spelling]
         return f"{_EXAMPLE.timestamp() * unit:.0f} ({words})"
-    return _EXAMPLE.strftime("%Y-%m-%d %H:%M:%S" if spelling == "iso" else spelling)
+    if spelling == "iso":
+        spelling = "%Y-%m-%d %H:%M:%S"
+    return _with_parts(spelling, lambda part: part.example)
 
 
 def meaning_of(spelling: str) -> str:
@@ -226,28 +406,45 @@ def meaning_of(spelling: str) -> str:
         return EPOCHS[spelling][1]
     if spelling == "iso":
         return "year-month-day, ISO 8601"
-    return re.sub("%[a-zA-Z]", lambda code: _MEANING.get(code[0], code[0]), spelling)
+    return _with_parts(spelling, lambda part: part.meaning)
+
+
+def _with_parts(spelling: str, shown: Callable[[_Part], str]) -> str:
+    return re.sub(
+        "%.", lambda code: shown(_PARTS[code[0]]) if code[0] in _PARTS else code[0][1:], spelling
+    )
 
 
 def takes_zone(spelling: str) -> bool:
     """Tell whether times written that way may say nothing about their offset from UTC."""
-    said = spelling.endswith(("Z", "UTC", "GMT")) or "%z" in spelling or "%Z" in spelling
+    said = spelling.endswith(("Z", "UTC", "GMT")) or "%z" in spelling
     return spelling not in EPOCHS and not said
 
 
 def reads_time(text: str, spelling: str, decimal: str = ".") -> bool:
-    """Tell whether a field is a time in a spelling of `Mapping.time_format`."""
-    if spelling == "iso":
-        return _is_iso(text)
-    if spelling in EPOCHS:
-        return number(text, decimal) is not None
-    return _parses(spelling, text)
+    """Tell whether a field is a time that is kept, in a spelling of `Mapping.time_format`."""
+    found = moment(text, spelling, decimal)
+    return found is not None and _in_years(found)
 
 
-def time_fault(text: str, spelling: str) -> tuple[str, str]:
+def _in_years(found: datetime) -> bool:
+    utc = found if found.tzinfo is None else found.astimezone(UTC)
+    return FIRST_YEAR <= utc.year <= LAST_YEAR
+
+
+def time_fault(text: str, spelling: str, decimal: str = ".") -> tuple[str, str]:
     """Return what is wrong with a field that is no time in a spelling, and what to do."""
+    if moment(text, spelling, decimal) is not None:
+        return f"its year is outside {FIRST_YEAR}–{LAST_YEAR}", "correct it, or remove the row"
+    if letters := matched(_ZONE_LETTERS, text):
+        return (
+            f"it names its time zone by letters ({letters[1]})",
+            "write the offset from UTC instead, as in 2024-12-31 23:59:58-05:00",
+        )
     other = formats_of(text)
-    iso = matched(ISO, text) is not None
+    iso = matched(_ISO_SHAPE, text)
+    if spelling == "iso" and iso and iso[2] and is_iso(iso[1]):
+        return "there is no such offset from UTC", "correct it"
     if (spelling == "iso" and iso) or (spelling in _shapes_of(text) and not other):
         return "there is no such day or hour", "correct it"
     if other or iso:
@@ -258,32 +455,13 @@ def time_fault(text: str, spelling: str) -> tuple[str, str]:
     return "it is no time that can be read", f"write it as {example_of(spelling)}"
 
 
-def _is_iso(text: str) -> bool:
-    """Tell whether a field is a time in ISO 8601, of a date and an hour that there are."""
-    found = matched(ISO, text)
-    if found is None:
-        return False
-    year, month, day, *clock = (
-        int(found[part] or 0) for part in ("year", "month", "day", "hour", "minute", "second")
-    )
-    try:
-        date(year, month, day)
-        if clock != [24, 0, 0]:
-            time(clock[0], clock[1], clock[2])
-    except ValueError:
-        return False
-    return True
+def is_iso(text: str) -> bool:
+    """Tell whether a field is a time in ISO 8601, of a day and an hour that exist."""
+    return moment(text, "iso") is not None
 
 
 def _parses(spelling: str, value: str) -> bool:
-    value = value.strip()
-    if len(value) > LONGEST:
-        return False
-    try:
-        datetime.strptime(value, spelling)
-    except (ValueError, re.error):  # re.error: a directive twice, as in "%Y %Y"
-        return False
-    return True
+    return moment(value, spelling) is not None
 
 
 def share(values: Sequence[str], test: Callable[[str], bool]) -> float:

@@ -6,10 +6,10 @@ from functools import cache
 from explorer.checkins.errors import CheckinError
 
 RULE = (
-    "A time that the clocks show twice is the later one, in standard time; one that they skip is "
-    "read as if they had not been put forward yet."
+    "A time that the clocks show twice is the first of the two; one that they skip is read as if "
+    "they had not been put forward yet."
 )
-"""What becomes of times in the hour that is repeated or skipped: the rule of ICU's calendars."""
+"""What becomes of times in the hour that is repeated or skipped: the rule of releases, too."""
 
 
 @cache
@@ -43,3 +43,21 @@ def zone_name(text: str) -> str:
         f"No time zone is called “{text[:60]}”; give a name of the IANA list such as {like}, or "
         "UTC."
     )
+
+
+@cache
+def fold_seconds(zone: str) -> tuple[int, ...]:
+    """Return by how many seconds clocks of a zone were put back, ascending, each number once."""
+    import duckdb
+
+    with duckdb.connect() as con:
+        con.execute("SET TimeZone = 'UTC'")
+        found = con.execute(
+            "SELECT DISTINCT CAST(epoch(before - ahead) AS BIGINT) AS seconds FROM (SELECT ahead, "
+            "lag(ahead) OVER (ORDER BY day) AS before FROM (SELECT day, timezone($zone, day) - "
+            "timezone('UTC', day) AS ahead FROM (SELECT unnest(generate_series("
+            "TIMESTAMPTZ '1931-12-01', TIMESTAMPTZ '2068-02-01', INTERVAL 1 DAY)) AS day))) "
+            "WHERE before > ahead ORDER BY seconds",
+            {"zone": zone},
+        ).fetchall()
+    return tuple(int(seconds) for (seconds,) in found)
