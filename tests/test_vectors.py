@@ -115,3 +115,30 @@ def test_only_functions_without_an_adapter_are_forgiven(tmp_path, capsys):
         assert f"{len(more)} without an adapter" in said
         assert vectors.main([str(file)]) == (1 if more else status)
         capsys.readouterr()
+
+
+def test_a_linear_release_is_the_mean_of_the_rows_and_noise() -> None:
+    found = vectors.adapters()["linear_release"](
+        values=[[1.0, 2.0], [3.0, 4.0]], lip=2.0, alpha=4.0, n=5, gamma=3.0, direction=[1.0, 0.0]
+    )
+    assert found == pytest.approx([2.0 + 2.0 / (4.0 * 5) * 3.0, 3.0])
+
+
+def test_no_lower_bound_of_an_audit_is_below_0() -> None:
+    for hits in ((0, 100), (40, 60), (50, 50)):
+        found = vectors.adapters()["audit_epsilon_lower"](*hits, 100, "1/100")
+        assert found["eps_lower"] == 0.0
+
+
+@pytest.mark.parametrize("function", ["adaptive_tree", "adaptive_tree_exact"])
+def test_levels_of_a_tree_are_those_of_its_map(function: str) -> None:
+    path = FOLDER / "heatmaps-beyond.json"
+    whole = (
+        v["arguments"]
+        for v in vectors.read(path)
+        if v["function"] == function and v["arguments"]["last"] == v["arguments"]["level"]
+    )
+    asked = next(whole)
+    adapter = vectors.adapters()[function]
+    deeper = adapter(**{**asked, "last": asked["level"] + 3})
+    np.testing.assert_array_equal(deeper["map"], adapter(**asked)["map"])

@@ -59,6 +59,8 @@ def tree(
     noise: Noise,
 ) -> dict[str, Any]:
     drawn = {int(i): np.array(both) for i, both in noise.items()}
+    last = min(last, level)
+    q = min(q, last)
     found = adaptive_tree(
         from_grid(np.array(counts)),
         adaptive_budgets(eps, q, last, share),
@@ -89,6 +91,8 @@ def tree_exact(
     noise: Noise,
 ) -> dict[str, Any]:
     drawn = {int(i): [np.array(one, object) for one in both] for i, both in noise.items()}
+    last = min(last, level)
+    q = min(q, last)
     found = adaptive_tree_exact(
         integers(counts, resolution),
         adaptive_budgets_exact(Fraction(eps), q, last, Fraction(*share)),

@@ -18,7 +18,8 @@ def _integer_table(alpha0, distances, bits, half):
 
 
 def _linear_release(values, lip, alpha, n, gamma, direction):
-    return um.linear_query(values) + um.k_norm_scale(alpha, lip, n) * gamma * np.array(direction)
+    answer = um.linear_query(values, np.ones(len(values)))
+    return answer + um.k_norm_scale(alpha, lip, n) * gamma * np.array(direction)
 
 
 ADAPTERS = {

@@ -80,7 +80,8 @@ def audit_epsilon_lower(hits_with: int, hits_without: int, runs: int, beta: Frac
     half = float(Fraction(beta) / 2)
     low = float(clopper_pearson(hits_with, runs, half)[0])
     high = float(clopper_pearson(hits_without, runs, half)[1])
-    return LowerBound(low, high, math.log(low / high) if low > 0 else -math.inf)
+    # No ε is below 0, whatever was seen.
+    return LowerBound(low, high, max(math.log(low / high), 0.0) if low > 0 else 0.0)
 
 
 def averaging_sd(sd: float, draws: int) -> float:
