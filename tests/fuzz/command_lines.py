@@ -120,15 +120,23 @@ def run(count: int, seed: int) -> Outcome:
 
 
 def _here(line: list[str]) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
+    # Text over bytes, as the real streams are: some commands write bytes.
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace") for _ in range(2))
+    failed = ""
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             code = run_cli(line)
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 1
         except BaseException:
-            return -1, out.getvalue(), err.getvalue() + traceback.format_exc()
-    return code, out.getvalue(), err.getvalue()
+            code, failed = -1, traceback.format_exc()
+    return code, _written(out), _written(err) + failed
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    stream.seek(0)
+    return stream.read()
 
 
 def _in_a_process(line: list[str]) -> tuple[int, str, str]:

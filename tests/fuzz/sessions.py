@@ -100,6 +100,7 @@ def _try(place: Path, data: bytes, outcome: Outcome) -> None:
     """Load as the window does; what is complained of must be kept byte for byte."""
     keeper = SessionStore(own_file(place.parent))
     keeper.load()
+    keeper.load_session()
     keeper.close()
     session = Session(keeper.state)
     for study in study_ids():
