@@ -54,7 +54,7 @@ class FakePoints:
     user: np.ndarray
     lat: np.ndarray
     lon: np.ndarray
-    weight: np.ndarray
+    weight: np.ndarray | None
     users_in_file: int
     users_in_region: int
     users_used: int
