@@ -43,7 +43,7 @@ def drawn_from(west: float, east: float) -> float:
     """
     if west >= -180 and east <= 180:
         return -180.0
-    return west if east - west <= 360 else 360.0 * round((west + east) / 720) - 180
+    return west if east - west <= 360 else (west + east) / 2 - 180
 
 
 def moved_into(longitude: FloatArray, start: float) -> FloatArray:

@@ -1,8 +1,11 @@
 import math
 
+import numpy as np
 import pytest
 
-from explorer.geography.projection import aspect_at
+from explorer.figures.map_layers import shipped_basemap, shipped_cities
+from explorer.geography.basemap import lines_in
+from explorer.geography.projection import aspect_at, drawn_from, moved_into, turns_to
 from explorer.geography.region import Region
 
 
@@ -13,3 +16,27 @@ def test_aspect_is_that_of_a_region():
     assert aspect_at(90) == aspect_at(-90) == pytest.approx(1 / math.cos(math.radians(89)))
     with pytest.raises(ValueError, match="latitude"):
         aspect_at(float("nan"))
+
+
+def test_a_view_across_180_degrees_has_every_place_once():
+    assert drawn_from(-180, 180) == drawn_from(-20, 50) == -180
+    assert drawn_from(170, 190) == 170
+    assert drawn_from(-300, 200) == -230  # wider than a turn: around its middle
+    lon = np.array([-180.0, -179.0, 0.0, 179.0, 180.0])
+    assert moved_into(lon, -180.0).tolist() == lon.tolist()
+    assert moved_into(lon, 170.0).tolist() == [180, 181, 360, 179, 180]
+    assert moved_into(lon, -200.0).tolist() == [-180, -179, 0, -181, -180]
+    assert (turns_to(-179, 181), turns_to(181, -179), turns_to(10, 20)) == (360, -360, 0)
+
+
+def test_lines_and_names_go_on_beyond_180_degrees():
+    level = shipped_basemap().levels[0]
+    east = lines_in(level, (-20, 175, -15, 185))
+    west = lines_in(level, (-20, -185, -15, -175))
+    assert np.nanmax(east[0]) > 180 > np.nanmin(east[0])
+    np.testing.assert_allclose(np.sort(east[0]), np.sort(west[0] + 360), atol=1e-4)
+    box = (-30.0, 170.0, 30.0, 210.0)
+    names = {city.name: city.longitude for city in shipped_cities().visible(box, 30, (0.01, 0.01))}
+    assert all(170 <= longitude <= 210 for longitude in names.values())
+    assert max(names.values()) > 180
+    assert len(lines_in(level, (0, 1000, 10, 1010))[0]) == 0

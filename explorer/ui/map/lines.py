@@ -134,6 +134,16 @@ class MapLines:
     def _follow(self) -> None:
         for item in self.items():
             item.setVisible(self.visible)
+        self._hide_copies()
+
+    def _hide_copies(self) -> None:
+        """Hide lines beyond ±180 that an earlier view showed and this one does not."""
+        if self._shown is None:
+            return
+        name, _, columns = self._shown
+        for (_, column), item in self._items[name].items():
+            if item is not None and item.x() != 0:
+                item.setVisible(self.visible and column in columns)
 
     def show_level(self, level: Level, box: Box) -> None:
         """Turn to a level of detail and take those of its tiles that a view shows.
@@ -156,6 +166,7 @@ class MapLines:
                 turns, column = divmod(tile[1], 360 // _sides(level)[1])
                 path = tile_path(level, (tile[0], column))
                 tiles[tile] = None if path is None else self._item(path, 360.0 * turns)
+        self._hide_copies()
 
     def items(self) -> list[QGraphicsPathItem]:
         """Return the items of the level in view."""
