@@ -19,11 +19,13 @@ continued + kept.
 import shutil
 import tempfile
 from collections.abc import Callable, Collection
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from explorer.checkins import cache
+from explorer.checkins.apart import apart, needs_worker
 from explorer.checkins.cache_entry import describe
 from explorer.checkins.data import CheckinData
 from explorer.checkins.database import (
@@ -42,6 +44,7 @@ from explorer.checkins.model import (
     Mapping,
     OnProgress,
     Preview,
+    Progress,
 )
 from explorer.checkins.parts.files import DataFiles, Source, find_files, sniff_files
 from explorer.checkins.parts.part_rows import read_files
@@ -252,7 +255,7 @@ class _Load:
     def __init__(self, plan: Plan, files: DataFiles, preview: Preview, work: LoadProgress) -> None:
         self._plan = plan
         self._files = files
-        self._dialects: tuple[Dialect, ...] = (plan.dialect,)
+        self.dialects: tuple[Dialect, ...] = (plan.dialect,)
         self._preview = preview
         self._work = work
         self._allowed = 0
@@ -265,13 +268,9 @@ class _Load:
         files = self._files
         size = sum(check_readable(part.path) for part in files.parts)
         state = files.states()
-        entry, con = _new_entry(cache_dir if key else None)
+        entry = _new_entry(cache_dir if key else None)
         try:
-            try:
-                with reachable(con, plan.path) as path:
-                    report, sha256 = self._fill(con, plan.at(path), entry)
-            finally:
-                con.close()
+            report, sha256 = self.fill(entry.folder)
             work.check()
             self._refuse_nothing(report)
             if files.states() != state:
@@ -281,9 +280,9 @@ class _Load:
             if cache_dir is not None and sha256 and cache.drop_changed(cache_dir, source, sha256):
                 report = replace(report, notes=(*report.notes, CHANGED))
             entry.file("lines.txt").unlink(missing_ok=True)
-            shutil.rmtree(entry.file("spill"), ignore_errors=True)
+            shutil.rmtree(entry.file(_SPILL), ignore_errors=True)
             facts = describe(
-                report, sha256, plan.mapping, plan.dialect, files, self._dialects, size, state
+                report, sha256, plan.mapping, plan.dialect, files, self.dialects, size, state
             )
             entry.seal(facts, work.stage("Storing"))
             if cache_dir is not None and entry.folder.parent == cache_dir:
@@ -291,19 +290,34 @@ class _Load:
             return CheckinData.from_entry(entry, files, known_synthetic)
         except BaseException as fault:
             cache.discard(entry)
-            told = self._explained(fault)
+            told = self.explained(fault)
             if told is not None:
                 raise told from fault
             raise
 
-    def _fill(self, con: Any, plan: Plan, entry: cache.Entry) -> tuple[LoadReport, str]:
+    def fill(self, folder: Path) -> tuple[LoadReport, str]:
         """Write an entry's files and return what became of every line, and the sha256."""
-        work, folder, crs = self._work, entry.folder, plan.mapping.crs
+        plan = self._plan
+        if needs_worker(plan.dialect):
+            report, sha256, self.dialects = apart(
+                _fill_apart, plan, self._files, self._preview, folder, name=plan.name,
+                cancelled=self._work.cancelled, report=self._work.relay, progress=_advance,
+            )  # fmt: skip
+            return report, sha256
+        con = connect(folder / _SPILL)
+        try:
+            with reachable(con, plan.path) as path:
+                return self._fill(con, plan.at(path), folder)
+        finally:
+            con.close()
+
+    def _fill(self, con: Any, plan: Plan, folder: Path) -> tuple[LoadReport, str]:
+        work, crs = self._work, plan.mapping.crs
         finishing = (work.stage("Finding duplicates"), work.stage("Storing"))
         duplicates = plan.duplicates and plan.mapping.time is not None
         with taught(con, crs):
             read = read_files(con, plan, self._files, self._preview, folder, work, self._judge)
-        scan, self._dialects = read.scan, read.dialects
+        scan, self.dialects = read.scan, read.dialects
 
         def sorted_by(step: Callable[[], Any]) -> Any:
             """Do what sorts or compares; where little memory does not suffice, with much."""
@@ -381,7 +395,7 @@ class _Load:
             self._preview,
         )
 
-    def _explained(self, fault: BaseException) -> CheckinError | None:
+    def explained(self, fault: BaseException) -> CheckinError | None:
         """Return what to say of a failure of the system, or None if the fault says it itself."""
         name, doing = self._plan.name, self._work.doing
         said = " ".join(str(fault).split())
@@ -400,6 +414,35 @@ class _Load:
         )
 
 
+def _fill_apart(
+    plan: Plan,
+    files: DataFiles,
+    preview: Preview,
+    folder: Path,
+    cancelled: IsCancelled,
+    report: OnProgress,
+) -> tuple[LoadReport, str, tuple[Dialect, ...]]:
+    """Do what `_Load.fill` does, in a worker; return also how each file was read."""
+    work = LoadProgress(preview.size, report, cancelled, plan.dialect.needs_copy)
+    load = _Load(plan, files, preview, work)
+    try:
+        found, sha256 = load.fill(folder)
+    except Exception as fault:
+        told = load.explained(fault)
+        if told is not None:
+            raise told from fault
+        raise
+    return found, sha256, load.dialects
+
+
+def _advance(progress: Progress) -> tuple[object, ...]:
+    """Return what changes in reports of a load that makes progress: times alone do not count."""
+    return progress.stage, progress.rows, progress.bytes_done, progress.fraction
+
+
+_SPILL = "spill"
+"""Folder of an entry where its database puts what does not fit into memory."""
+
 CHANGED = (
     "The file has been changed since it was opened last, although its size and time are the same; "
     "what had been kept of it was dropped."
@@ -410,8 +453,8 @@ def _lacks_memory(fault: BaseException) -> bool:
     return isinstance(fault, MemoryError) or type(fault).__name__ == "OutOfMemoryException"
 
 
-def _new_entry(cache_dir: Path | None) -> tuple[cache.Entry, Any]:
-    """Make an entry, and a database that works in it.
+def _new_entry(cache_dir: Path | None) -> cache.Entry:
+    """Make an entry that a database can work in.
 
     A cache that can't be written, or is called what a database can't spell, is no reason not to
     open a file: then the entry is a temporary one.
@@ -424,10 +467,9 @@ def _new_entry(cache_dir: Path | None) -> tuple[cache.Entry, Any]:
             why = fault.strerror or fault
             continue
         try:
-            con = connect(entry.file("spill"))
-            if finds_exactly(con, entry.file("lock")):
-                return entry, con
-            con.close()
+            with closing(connect(entry.file(_SPILL))) as con:
+                if finds_exactly(con, entry.file("lock")):
+                    return entry
         except BaseException:
             cache.discard(entry)
             raise

@@ -6,10 +6,15 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+from explorer import bounded
+
 MB = 1_000_000
 LEAST, MOST = 512 * MB, 8_000 * MB
 SHARE = 4
 """One in so many free bytes goes to a database: there may be others, and other programs."""
+
+WORKER_SHARE = 0.6
+"""Of a worker's memory, for its database; the rest is for libraries and for arrays."""
 
 MAX_SPILLED = 64_000 * MB
 
@@ -24,7 +29,11 @@ def database_bytes() -> int:
     """Return the memory a database may use for sorting and comparing: a quarter of what is free.
 
     Free is what the machine has, or the container or the limits of this process if that is less.
+    In a worker of `explorer.bounded` it is most of what the worker may hold.
     """
+    limit = bounded.memory_limit()
+    if limit is not None:
+        return int(WORKER_SHARE * limit)
     free = min([_free_in_machine(), *_free_in_groups(), *_free_in_process()])
     return min(max(free // SHARE, LEAST), MOST)
 

@@ -57,6 +57,14 @@ class LoadProgress:
         left = spent * (1 - fraction) / fraction if fraction > 0.02 and spent > 0.2 else None
         self._progress(Progress(stage, self.rows, self.bytes_done, self._size, left, fraction))
 
+    def relay(self, progress: Progress) -> None:
+        """Report what another process has done of this load."""
+        check(self._cancelled)
+        self._stage, self._fraction = progress.stage, max(self._fraction, progress.fraction)
+        self.rows, self.bytes_done = progress.rows, progress.bytes_done
+        if self._progress is not None:
+            self._progress(progress)
+
     def cancelled(self) -> bool:
         """Whether it is no longer wanted."""
         return self._cancelled is not None and self._cancelled()

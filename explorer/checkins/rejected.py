@@ -5,10 +5,12 @@ import csv
 import io
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import IO, Any
 
-from explorer.checkins.database import parquet_table
+from explorer.checkins.apart import needs_worker, streamed
+from explorer.checkins.database import connect, parquet_table, reachable
 from explorer.checkins.errors import CheckinError, shown_name
 from explorer.checkins.model import Dialect, LoadReport, Mapping, Reason
 from explorer.checkins.parts.files import DataFiles
@@ -17,6 +19,7 @@ from explorer.checkins.rows import ASIDE
 from explorer.files import replacing
 
 _BATCH = 50_000
+_TOGETHER = 5_000
 _COLUMNS = ("line", "reason", "what is wrong", "text")
 
 
@@ -59,9 +62,8 @@ def export(
         for part, dialect, count, here in zip(files.parts, dialects, counts, lines, strict=True):
             batches, again = itertools.tee(_batches(con, folder, total, total + count, before))
             found = ((n, c) for ns, cs in batches for n, c in zip(ns, cs, strict=True))
-            reader = get_reader(dialect.reader)
             wanted = (numbers for numbers, _ in again)
-            texts = reader.row_texts(con, part.path, dialect, wanted, cancelled)
+            texts = row_texts(con, part.path, dialect, wanted, cancelled)
             name = (part.name,) if files.together else ()
             for (line, code), text in zip(found, texts if count else (), strict=False):
                 reason = Reason.of(code)
@@ -69,6 +71,40 @@ def export(
                 total += 1
             before += here
     return total
+
+
+def row_texts(
+    con: Any,
+    path: Path,
+    dialect: Dialect,
+    batches: Iterator[list[int]],
+    cancelled: Callable[[], bool] | None,
+) -> Iterator[str]:
+    """Yield the text of each line asked for, as `Reader.row_texts`, in a worker where needed."""
+    if not needs_worker(dialect):
+        with reachable(con, path) as source:
+            yield from get_reader(dialect.reader).row_texts(
+                con, source, dialect, batches, cancelled
+            )
+        return
+    for texts in streamed(
+        _texts_apart, path, dialect, list(batches), name=shown_name(path), cancelled=cancelled
+    ):
+        yield from texts
+
+
+def _texts_apart(
+    path: Path,
+    dialect: Dialect,
+    batches: list[list[int]],
+    cancelled: Callable[[], bool],
+    report: Callable[[list[str]], object],
+) -> None:
+    """Report the texts of lines, some at a time, in a worker."""
+    with closing(connect()) as con, reachable(con, path) as source:
+        texts = get_reader(dialect.reader).row_texts(con, source, dialect, iter(batches), cancelled)
+        while some := list(itertools.islice(texts, _TOGETHER)):
+            report(some)
 
 
 def _batches(

@@ -11,7 +11,6 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -215,8 +214,7 @@ class _Import:
             files.name, files.parts[0].path, self._dialect, self._mapping, len(preview.columns),
             duplicates=self._mapping.time is not None, fingerprint=True,
         )  # fmt: skip
-        with closing(connect()) as con:
-            return plans_for(plan, files, preview, lambda: check(self._cancelled), con)
+        return plans_for(plan, files, preview, lambda: check(self._cancelled))
 
     def _split_tasks(self, plans: list[Plan]) -> Iterable[dict[str, Any]]:
         shared = {

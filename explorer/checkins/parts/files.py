@@ -12,7 +12,6 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 from explorer.checkins.database import check
@@ -21,7 +20,7 @@ from explorer.checkins.model import Dialect, IsCancelled, Preview
 from explorer.checkins.readers import all_readers
 from explorer.checkins.readers.detect import check_readable, sniff
 from explorer.checkins.readers.guess_columns import guess_mapping
-from explorer.checkins.readers.parquet import has_columns
+from explorer.checkins.readers.parquet import have_columns
 
 Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """A file, a folder, or several of either."""
@@ -233,9 +232,7 @@ def added_columns(files: DataFiles, preview: Preview) -> list[int]:
     return [i for i, name in enumerate(files.columns) if name in added]
 
 
-def check_alike(
-    files: DataFiles, first: Preview, tick: Callable[[], None], con: Any
-) -> list[Dialect]:
+def check_alike(files: DataFiles, first: Preview, tick: Callable[[], None]) -> list[Dialect]:
     """Return how each part is read, all with the columns of the first.
 
     Parts may differ in compression and encoding.
@@ -247,13 +244,18 @@ def check_alike(
     """
     found = []
     columns = first.columns[: len(first.columns) - first.added]
-    for part in files.parts:
+    alike = [False] * len(files.parts)
+    if first.dialect.reader == "parquet":
+        for part in files.parts:
+            check_readable(part.path)
+        alike = have_columns([part.path for part in files.parts], columns, _ticking(tick))
+    for part, known in zip(files.parts, alike, strict=True):
         tick()
         check_readable(part.path)
         dialect = first.dialect
         text = bool(dialect.delimiter)
         layer = dialect.layer if first.layers else None
-        if dialect.reader == "parquet" and has_columns(con, part.path, columns):
+        if known:
             found.append(dialect)  # to look at its rows, too, would take longer than to count them
             continue
         own = sniff(part.path, dialect.delimiter or None, layer=layer)
@@ -278,6 +280,16 @@ def check_alike(
             dialect = replace(dialect, layer=own.dialect.layer, has_header=own.has_header)
         found.append(dialect)
     return found
+
+
+def _ticking(tick: Callable[[], None]) -> IsCancelled:
+    """Return a function that raises what `tick` does, and else lets work go on."""
+
+    def cancelled() -> bool:
+        tick()
+        return False
+
+    return cancelled
 
 
 def _difference(first: Preview, own: Preview) -> str:

@@ -16,6 +16,7 @@ from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers import get_reader
 from explorer.checkins.readers.base import Judge, Judged
 from explorer.checkins.readers.plan import Plan
+from explorer.checkins.rejected import row_texts
 from explorer.checkins.rows import ASIDE, PARQUET, ROWS, Tick, examples, first_lines
 from explorer.checkins.scan import EXAMPLE_LENGTH, Scan
 
@@ -56,7 +57,7 @@ def plans_of(
 
 
 def plans_for(
-    plan: Plan, files: DataFiles, preview: Preview, check: Callable[[], None], con: Any
+    plan: Plan, files: DataFiles, preview: Preview, check: Callable[[], None]
 ) -> list[Plan]:
     """Return how each file of a data set is read, of one file or of several.
 
@@ -67,7 +68,7 @@ def plans_for(
     """
     if not files.together:
         return [plan]
-    dialects = check_alike(files, replace(preview, dialect=plan.dialect), check, con)
+    dialects = check_alike(files, replace(preview, dialect=plan.dialect), check)
     return plans_of(plan, files, dialects, added_columns(files, preview))
 
 
@@ -244,7 +245,7 @@ def read_files(
         return FilesRead(
             scan, scan.fingerprint, (plan.dialect,), lambda: examples(con, folder, written.texts)
         )
-    plans = plans_for(plan, files, preview, work.check, con)
+    plans = plans_for(plan, files, preview, work.check)
     scan, found, hashes = write_parts(con, plans, folder, work, judge)
     return FilesRead(
         scan,
@@ -297,9 +298,7 @@ def part_examples(
         own = [n - lines.first for n in wanted if lines.first < n <= lines.first + lines.lines]
         if not own:
             continue
-        reader = get_reader(plan.dialect.reader)
-        with reachable(con, plan.path) as path:
-            texts = list(reader.row_texts(con, path, plan.dialect, iter([own]), work.cancelled))
+        texts = list(row_texts(con, plan.path, plan.dialect, iter([own]), work.cancelled))
         for number, text in zip(own, texts, strict=True):
             known[lines.first + number] = Example(number, text[:EXAMPLE_LENGTH], plan.name)
     return {reason: tuple(known[n] for n in lines) for reason, lines in numbers.items()}

@@ -4,10 +4,12 @@ import os
 import stat
 from pathlib import Path
 
+from explorer.bounded import in_worker
+from explorer.checkins.apart import IN_PLACE, apart
 from explorer.checkins.database import check
 from explorer.checkins.errors import CheckinError, shown_name
 from explorer.checkins.model import IsCancelled, Preview
-from explorer.checkins.readers import all_readers
+from explorer.checkins.readers import all_readers, get_reader
 from explorer.checkins.readers.base import HEAD, Beginning
 
 
@@ -94,4 +96,10 @@ def sniff(
         ) from None
     suffix = path.suffix.lower()
     best = max(all_readers(), key=lambda r: (r.can_read(head), suffix in r.suffixes))
+    if best is not get_reader(IN_PLACE) and not in_worker():
+        found: Preview = apart(
+            sniff, path, delimiter, encoding, decimal=decimal, layer=layer,
+            name=shown_name(path), cancelled=cancelled,
+        )  # fmt: skip
+        return found
     return best.preview(Beginning(path, size, head, delimiter, encoding, layer, cancelled, decimal))

@@ -45,6 +45,8 @@ _JUDGED_ROWS = 2000
 _FEWEST = 3
 """Cells of a row with the names of columns: user, latitude, longitude. Others are titles."""
 _TOGETHER = 2000
+_MOST_ROWS = 1_048_576
+"""Of a sheet, as Excel has it; a row with a higher number would stand behind as many blank ones."""
 _PIECE = 1 << 20
 
 Row = tuple[int, list[str | None], tuple[int, ...]]
@@ -101,6 +103,8 @@ class _Workbook:
         values = self._cells(self.sheets[sheet])
         formulas = self._cells(self._formulas[sheet]) if self._formulas else repeat(())
         for number, (row, behind) in enumerate(zip(values, formulas, strict=False), 1):
+            if number > _MOST_ROWS:
+                raise ValueError("more rows than a sheet may have")
             cells, empty = [_text(value) for value in row], []
             for column, formula in enumerate(behind):
                 if formula is None or row[column] is not None:

@@ -6,13 +6,16 @@ of the file it is made of, until the map of all rows is there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from explorer import bounded
 from explorer.checkins import cache
+from explorer.checkins.apart import IN_PLACE, streamed
 from explorer.checkins.database import check, connect, reachable, run
 from explorer.checkins.errors import shown_name
 from explorer.checkins.model import (
@@ -71,14 +74,20 @@ class FirstLook:
     def add(self, portion: Portion) -> None:
         """Add the rows of a portion that a load would keep; duplicates are not looked for."""
         self.sample, self.share = portion.sample, portion.share
-        plane = self._mapping.plane_there
-        rows = f"(SELECT * FROM ({portion.rows}) WHERE code = 0)"
-        if plane is not None:
-            rows = f"(SELECT {positions(plane)} FROM {rows})"
-        image = ", image" if self._mapping.image is not None else ""
-        self._run(
-            f"INSERT INTO looked_at SELECT hash(user_id), lat, lon, weight{image} FROM {rows}"
-        )
+        self._run(f"INSERT INTO looked_at {_points(portion, self._mapping)}")
+
+    def fetch_from(self, row: int) -> dict[str, Any]:
+        """Return the points from the so many first on, as `take` adds them."""
+        return self._fetch(f"SELECT * FROM looked_at WHERE rowid >= {row}")
+
+    def take(self, sample: Sample, share: float, points: dict[str, Any]) -> None:
+        """Add the points of a portion that another process has read."""
+        self.sample, self.share = sample, share
+        self._con.register("points", points)
+        try:
+            self._run("INSERT INTO looked_at FROM points")
+        finally:
+            self._con.unregister("points")
 
     @property
     def users(self) -> int:
@@ -160,6 +169,49 @@ class FirstLook:
         return {name: np.asarray(column) for name, column in found.items()}
 
 
+def _points(portion: Portion, mapping: Mapping) -> str:
+    """Return a query of the points of a portion that a load would keep."""
+    plane = mapping.plane_there
+    rows = f"(SELECT * FROM ({portion.rows}) WHERE code = 0)"
+    if plane is not None:
+        rows = f"(SELECT {positions(plane)} FROM {rows})"
+    image = ", image" if mapping.image is not None else ""
+    return f"SELECT hash(user_id), lat, lon, weight{image} FROM {rows}"
+
+
+def _report_looks(
+    path: Path,
+    head: Head,
+    mapping: Mapping,
+    dialect: Dialect,
+    cancelled: IsCancelled,
+    report: Callable[[tuple[bool, Sample, float, dict[str, Any]]], object],
+) -> None:
+    """Report the looks of a worker: whether it begins anew, what it is a sample of, new points."""
+    last, sent = None, 0
+    for look in first_looks(path, head, mapping, dialect, cancelled):
+        anew = look is not last
+        points = look.fetch_from(0 if anew else sent)
+        sent = len(points["user_id"]) + (0 if anew else sent)
+        report((anew, look.sample, look.share, points))
+        last = look
+
+
+def _looks_apart(
+    path: Path, head: Head, mapping: Mapping, dialect: Dialect, cancelled: IsCancelled | None
+) -> Iterator[FirstLook]:
+    """Yield looks whose points a worker reads."""
+    look = None
+    with closing(connect(memory=MEMORY)) as con:
+        for anew, sample, share, points in streamed(
+            _report_looks, path, head, mapping, dialect, name=head.basename, cancelled=cancelled
+        ):
+            if anew or look is None:
+                look = FirstLook(con, mapping, cancelled)
+            look.take(sample, share, points)
+            yield look
+
+
 def first_looks(
     path: Path,
     head: Head,
@@ -192,6 +244,9 @@ def first_looks(
     """
     mapping, dialect = mapping or head.mapping, dialect or head.dialect
     reader = get_reader(dialect.reader)
+    if not bounded.in_worker() and dialect.reader != IN_PLACE:
+        yield from _looks_apart(path, head, mapping, dialect, cancelled)
+        return
     ready = not mapping.missing and (not mapping.planar or mapping.plane) and mapping.crs is None
     if not (ready and isinstance(reader, SampledReader)):
         return

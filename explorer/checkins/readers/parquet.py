@@ -3,11 +3,14 @@
 import json
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
+from explorer.bounded import in_worker
+from explorer.checkins.apart import apart
 from explorer.checkins.database import (
     check,
     connect,
@@ -19,7 +22,7 @@ from explorer.checkins.database import (
     read_file,
     run,
 )
-from explorer.checkins.errors import CheckinError
+from explorer.checkins.errors import CheckinError, shown_name
 from explorer.checkins.memory import database_bytes, spill_bytes
 from explorer.checkins.model import Box, Dialect, Format, IsCancelled, Mapping, Preview
 from explorer.checkins.progress import LoadProgress
@@ -74,16 +77,53 @@ def _described(con: Any, path: Path) -> list[tuple[str, str]]:
     return [(name, _type(con, path, name, kind)) for name, kind, *_ in described]
 
 
-def has_columns(con: Any, path: Path, names: Sequence[str]) -> bool:
-    """Tell whether a file is Parquet with these columns, and without geometries."""
+def have_columns(
+    paths: Sequence[Path], names: Sequence[str], cancelled: IsCancelled | None = None
+) -> list[bool]:
+    """Return of each file whether it is Parquet with these columns, and without geometries."""
+    if not in_worker():
+        found: list[bool] = apart(
+            have_columns, paths, names, name=shown_name(paths[0]), cancelled=cancelled
+        )
+        return found
     import duckdb
 
-    try:
-        with reachable(con, path) as source:
-            described = _described(con, source)
-    except (duckdb.Error, OSError):
-        return False
-    return [name for name, _ in described] == [*names] and not text_columns(described).fault
+    def has_columns(path: Path) -> bool:
+        check(cancelled)
+        try:
+            with reachable(con, path) as source:
+                described = _described(con, source)
+        except (duckdb.Error, OSError):
+            return False
+        return [name for name, _ in described] == [*names] and not text_columns(described).fault
+
+    with closing(connect()) as con:
+        return [has_columns(path) for path in paths]
+
+
+def count_rows(paths: Sequence[Path], cancelled: IsCancelled | None = None) -> int:
+    """Return how many rows files have, as they say.
+
+    Raises
+    ------
+    CheckinError
+        If one is damaged.
+    """
+    if not in_worker():
+        return int(apart(count_rows, paths, name=shown_name(paths[0]), cancelled=cancelled))
+    import duckdb
+
+    total = 0
+    with closing(connect()) as con:
+        for path in paths:
+            check(cancelled)
+            try:
+                with reachable(con, path) as source:
+                    table = parquet_table(source)
+                    total += con.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            except duckdb.Error as fault:
+                raise damaged(shown_name(path), fault) from fault
+    return total
 
 
 def _type(con: Any, path: Path, name: str, kind: str) -> str:

@@ -8,10 +8,12 @@ as one query over it. What lies outside is not looked at line by line: nothing i
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 
 import numpy as np
 
 from explorer.checkins import cache
+from explorer.checkins.apart import apart, needs_worker
 from explorer.checkins.cache_entry import describe
 from explorer.checkins.data import CheckinData
 from explorer.checkins.database import (
@@ -41,6 +43,9 @@ from explorer.checkins.readers.streams import CHUNK
 from explorer.checkins.shards.once_rows import Reading, RowsInside, sql_inside
 from explorer.checkins.shards.order import LAYOUT, USERS, repeated, shard_folder
 from explorer.user_rows import TURN, Edges
+
+_INTERPRETER = 300_000_000
+"""Bytes of a worker that has imported all that it needs, beside the database and its arrays."""
 
 ONCE = (
     "Asked once: only rows in the region were read and checked for duplicates. The others were not "
@@ -104,12 +109,40 @@ def open_once(
     work = LoadProgress(preview.size, progress, cancelled, needs_copy=False)
     entry = cache.new_entry(None)
     try:
-        question = _Question(files, preview, plan, box, (start, end), timed, work)
-        question.fill(entry, memory or database_bytes())
+        asked = (files, preview, plan, box, (start, end), timed)
+        memory = memory or database_bytes()
+        if needs_worker(plan.dialect):
+            apart(
+                _fill_apart, *asked, entry.folder, memory, name=files.name, cancelled=cancelled,
+                memory=2 * memory + _INTERPRETER, report=work.relay,
+            )  # fmt: skip
+        else:
+            _Question(*asked, work).fill(entry, memory)
         return CheckinData.from_entry(entry, files, frozenset())
     except BaseException:
         cache.discard(entry)
         raise
+
+
+def _fill_apart(
+    files: DataFiles,
+    preview: Preview,
+    plan: Plan,
+    box: Box,
+    times: tuple[str | None, str | None],
+    timed: bool,
+    folder: Path,
+    database: int,
+    cancelled: IsCancelled,
+    report: OnProgress,
+) -> None:
+    """Fill an entry in a worker."""
+    work = LoadProgress(preview.size, report, cancelled, needs_copy=False)
+    entry = cache.Entry(folder, lasting=True)
+    try:
+        _Question(files, preview, plan, box, times, timed, work).fill(entry, database)
+    finally:
+        entry.close()
 
 
 class _Question:
@@ -144,7 +177,7 @@ class _Question:
         limit_memory(con, memory, spill_bytes(folder))
         try:
             with taught(con, plan.mapping.crs):
-                plans = plans_for(plan, files, self._preview, work.check, con)
+                plans = plans_for(plan, files, self._preview, work.check)
                 reading = Reading(con, plans, folder, self._box, self._inside, work, memory)
                 rows = self._read(reading)
             shard = shard_folder(folder, 0)

@@ -7,13 +7,12 @@ import shutil
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from explorer.checkins.database import connect, parquet_table, reachable
 from explorer.checkins.errors import CheckinError
 from explorer.checkins.memory import sized
 from explorer.checkins.model import Dialect
 from explorer.checkins.parts.files import DataFiles
+from explorer.checkins.readers.parquet import count_rows
 
 IN_MEMORY = 30_000_000
 """Rows up to which a data set is opened as one."""
@@ -88,11 +87,7 @@ def most_in_memory(memory: int) -> int:
 def estimated_rows(files: DataFiles, dialect: Dialect) -> int:
     """Return about how many rows there are: exactly for Parquet, 0 for formats of few rows."""
     if dialect.reader == "parquet":
-        con = connect()
-        try:
-            return sum(_parquet_rows(con, part.path) for part in files.parts)
-        finally:
-            con.close()
+        return count_rows([part.path for part in files.parts])
     if not dialect.delimiter:
         return 0
     lines, size = 0.0, 0
@@ -101,11 +96,6 @@ def estimated_rows(files: DataFiles, dialect: Dialect) -> int:
         lines, size = lines + found, size + used
     whole = sum(part.path.stat().st_size for part in files.parts)
     return round(lines / max(size, 1) * whole)
-
-
-def _parquet_rows(con: Any, path: Path) -> int:
-    with reachable(con, path) as source:
-        return int(con.execute(f"SELECT count(*) FROM {parquet_table(source)}").fetchone()[0])
 
 
 def _lines(path: Path) -> tuple[int, int]:

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from explorer.checkins.apart import apart, needs_worker
 from explorer.checkins.database import connect, parquet_table, written_file
 from explorer.checkins.line_ranges import shifts
-from explorer.checkins.model import Dialect, Mapping
+from explorer.checkins.model import Dialect, IsCancelled, Mapping
 from explorer.checkins.parts.part_rows import accept, judge_of, write_part
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.queries import EPOCH, ends_of, joined_ends, positions
@@ -37,6 +38,8 @@ _PIECE = 1_000_000
 _IDS = 100_000
 """Ids hashed at a time."""
 _MAX_ROWS = 2**32
+_INTERPRETER = 300_000_000
+"""Bytes of a worker that has imported all that it needs, beside the database and its arrays."""
 
 
 def plan_task(plan: Plan) -> dict[str, Any]:
@@ -60,7 +63,7 @@ def part_folder(folder: Path, part: int) -> Path:
     return folder / f"part-{part:06}"
 
 
-def split_part(task: dict[str, Any]) -> dict[str, Any]:
+def split_part(task: dict[str, Any], cancelled: IsCancelled | None = None) -> dict[str, Any]:
     """Read one file and write its rows in the order of their shards.
 
     Parameters
@@ -69,6 +72,8 @@ def split_part(task: dict[str, Any]) -> dict[str, Any]:
         ``folder`` of the import, number of the ``part``, name of the ``first`` one, ``plan`` as
         `plan_task` has it, whether columns were ``guessed``,
         ``bits`` by which shards are cut, ``memory`` in bytes.
+    cancelled : callable, optional
+        Asked now and then; true stops.
 
     Returns
     -------
@@ -85,13 +90,19 @@ def split_part(task: dict[str, Any]) -> dict[str, Any]:
     if (target / FACTS).exists():
         known: dict[str, Any] = json.loads((target / FACTS).read_text())
         return known
+    plan = _plan(task["plan"])
+    if needs_worker(plan.dialect):
+        found: dict[str, Any] = apart(
+            split_part, task, name=plan.name, cancelled=cancelled,
+            memory=2 * task["memory"] + _INTERPRETER,
+        )  # fmt: skip
+        return found
     new = folder / f"new-part-{part:06}"  # of a worker that was killed, if it is there
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir()
-    plan = _plan(task["plan"])
     con = connect(new / "spill", task["memory"])
     try:
-        facts = _split(con, plan, task, new)
+        facts = _split(con, plan, task, new, cancelled)
     finally:
         con.close()
     shutil.rmtree(new / "spill", ignore_errors=True)
@@ -102,8 +113,10 @@ def split_part(task: dict[str, Any]) -> dict[str, Any]:
     return facts
 
 
-def _split(con: Any, plan: Plan, task: dict[str, Any], new: Path) -> dict[str, Any]:
-    work = LoadProgress(plan.path.stat().st_size, None, None, plan.dialect.needs_copy)
+def _split(
+    con: Any, plan: Plan, task: dict[str, Any], new: Path, cancelled: IsCancelled | None
+) -> dict[str, Any]:
+    work = LoadProgress(plan.path.stat().st_size, None, cancelled, plan.dialect.needs_copy)
     judge = judge_of(plan, task["first"]) if task["part"] or task["guessed"] else accept
     scan = write_part(con, plan, new, work, judge)
     steps_, shift = shifts(*scan.skipped())

@@ -13,7 +13,6 @@ import os
 import pickle
 import platform
 import time
-import traceback
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,6 +28,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 import explorer
+from explorer.bounded import portable as portable
 
 CHECK_S = 0.01
 """Seconds between two calls of `check` while waiting."""
@@ -331,21 +331,3 @@ def outcome(function: str, args: BinaryIO) -> bytes:
         return pickle.dumps((result, None), pickle.HIGHEST_PROTOCOL)
     except BaseException as error:
         return pickle.dumps((None, portable(error)))
-
-
-def portable(error: BaseException) -> Exception:
-    """Return an exception that can be pickled, with where it came from in a note.
-
-    Its causes stay behind: some libraries have them pickled too, and then who reads the exception
-    imports those libraries.
-    """
-    error.add_note("".join(traceback.format_exception(error)))
-    error.__cause__ = error.__context__ = error.__traceback__ = None
-    try:
-        if isinstance(error, Exception) and str(pickle.loads(pickle.dumps(error))) == str(error):
-            return error
-    except Exception:  # whatever an exception's own way of being pickled raises
-        pass
-    plain = RuntimeError(f"{type(error).__name__}: {error}")
-    plain.__notes__ = error.__notes__
-    return plain

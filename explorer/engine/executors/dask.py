@@ -36,7 +36,7 @@ from explorer.engine.executors.base import (
 )
 from explorer.engine.executors.cluster import CERTIFICATES, Cluster, is_loopback
 from explorer.engine.executors.embedded import worker_environment
-from explorer.engine.executors.lifeline import Lifeline, end_with
+from explorer.lifeline import Lifeline, end_with
 from explorer.studies.base.study import Cancelled, NoWorker
 
 MISSING = "a cluster needs Dask; install it with: pip install '.[distributed]'"

@@ -18,8 +18,8 @@ from typing import Any
 
 from explorer.checkins.cache import scratch
 from explorer.engine.executors.base import Executor, WorkerDied, outcome
-from explorer.engine.executors.lifeline import Lifeline, end_with, path_of
 from explorer.engine.paths import compiled_folder
+from explorer.lifeline import Lifeline, end_with, path_of
 from explorer.studies.base.study import Cancelled, NoWorker
 
 KILL_AFTER_S = 2.0

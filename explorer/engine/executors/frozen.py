@@ -8,13 +8,17 @@ import multiprocessing
 import runpy
 import sys
 
+from explorer.bounded import COMMAND
+
 MODULE = "loky.backend.popen_loky_posix"
 COMMANDS = (
+    COMMAND,
     "from loky.backend.resource_tracker import main",
     "from multiprocessing.resource_tracker import main",
     "import sys; from PySide6.QtGui import QGuiApplication",
 )
-"""How the commands begin that may come: two libraries' and our own, which tries Qt's platforms."""
+"""How the commands begin that may come: a worker of `explorer.bounded`, two libraries', and
+what tries Qt's platforms."""
 
 
 def ran_child(arguments: list[str]) -> bool:

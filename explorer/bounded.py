@@ -1,0 +1,407 @@
+"""Runs functions that parse strangers' files in a worker process of bounded memory and time.
+
+A file of a few kilobytes can make a parser take gigabytes, or never return. In the process of the
+window or the command line neither could be stopped: compiled code looks at no flag. So such a
+function runs in a process of its own, which is killed when it takes more memory than allowed, makes
+no progress for a minute, or is no longer wanted and does not stop by itself::
+
+    found = call(preview_of, path, name=path.name, memory=database_bytes(), cancelled=cancelled)
+
+The function is importable by name; arguments, reports and results are pickled and should be small:
+what is large is written to a file. It is called with the keyword ``cancelled`` (a callable), and
+with ``report`` (a callable) if reports are taken. Where a worker calls `call` again, the function
+runs in place. Workers are used again, so that the usual call costs about a millisecond.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from functools import partial
+from multiprocessing.connection import Connection
+from typing import Any
+
+from explorer.lifeline import Lifeline, end_with
+
+STALL_S = 60.0
+"""Seconds without progress after which a worker is killed."""
+STEP_BYTES = 1 << 20
+"""Bytes that a worker has read or written count as progress from so many on."""
+POLL_S = 0.01
+"""How often a worker is watched. Memory grows by some 20 MB meanwhile."""
+YIELD_S = 0.3
+"""How long a worker may take to stop by itself."""
+REUSED_BYTES = 400_000_000
+"""A worker that holds more memory than this after a call is not used again."""
+IDLE = 2
+"""Workers kept for the next calls."""
+
+COMMAND = "from explorer.bounded import serve"
+"""How the command of a worker begins (a frozen build runs it itself)."""
+
+Cancelled = Callable[[], bool]
+
+
+class OutOfBounds(ValueError):  # noqa: N818  (what a file did, not what failed)
+    """A file took too much memory or time, or ended its worker; the message is one sentence."""
+
+
+class Stopped(Exception):  # noqa: N818  (somebody wanted it)
+    """The call is no longer wanted."""
+
+
+def call(
+    function: Callable[..., Any],
+    *args: Any,
+    name: str,
+    memory: int,
+    cancelled: Cancelled | None = None,
+    report: Callable[[Any], object] | None = None,
+    progress: Callable[[Any], object] = lambda _: object(),
+) -> Any:
+    """Return ``function(*args, cancelled=…)`` computed in a worker.
+
+    Parameters
+    ----------
+    function : callable
+        Importable by name. Its keyword ``cancelled`` returns whether it should stop; it may raise
+        anything then.
+    args : tuple
+        Pickled.
+    name : str
+        Of the file, for messages.
+    memory : int
+        Bytes that the worker may hold resident.
+    cancelled : callable, optional
+        Asked every 10 ms; true stops the worker, by force if it has not ended after 0.3 s.
+    report : callable, optional
+        Receives, in this thread, what the function gives its keyword ``report``.
+    progress : callable
+        Returns of a report what changes when there is progress; by default every report is.
+
+    Raises
+    ------
+    OutOfBounds
+        If the worker took too much memory, made no progress for a minute, or died.
+    Stopped
+        If `cancelled` said so.
+    Exception
+        Whatever the function raised.
+    """
+    reports = stream(
+        function, *args, name=name, memory=memory, cancelled=cancelled, progress=progress,
+        reporting=report is not None,
+    )  # fmt: skip
+    while True:
+        try:
+            found = next(reports)
+        except StopIteration as end:
+            return end.value
+        if report is not None:
+            try:
+                report(found)
+            except BaseException:
+                reports.close()
+                raise
+
+
+def stream(
+    function: Callable[..., Any],
+    *args: Any,
+    name: str,
+    memory: int,
+    cancelled: Cancelled | None = None,
+    progress: Callable[[Any], object] = lambda _: object(),
+    reporting: bool = True,
+) -> Generator[Any, None, Any]:
+    """Yield what a function reports from a worker and return its value; see `call`.
+
+    Closing the generator stops the function.
+    """
+    if _serving is not None:
+        return (yield from _in_place(function, args, cancelled, reporting))
+    worker = _take()
+    try:
+        value = yield from worker.run(function, args, name, memory, cancelled, progress, reporting)
+    finally:
+        _give_back(worker)
+    return value
+
+
+def warm(count: int = 1) -> None:
+    """Start so many workers, without waiting, if there are not as many at hand."""
+    with _lock:
+        missing = [_Worker() for _ in range(min(count, IDLE) - len(_idle))]
+        _idle.extend(missing)
+
+
+def memory_limit() -> int | None:
+    """Return how many bytes this process may hold, if it is a worker with a call, else None."""
+    return _serving
+
+
+def in_worker() -> bool:
+    """Whether this process is a worker with a call."""
+    return _serving is not None
+
+
+def _in_place(
+    function: Callable[..., Any], args: tuple[Any, ...], cancelled: Cancelled | None, many: bool
+) -> Generator[Any, None, Any]:
+    """Run a function here and yield its reports once it has ended."""
+    found: list[Any] = []
+    keywords = {"report": found.append} if many else {}
+    value = function(*args, cancelled=cancelled, **keywords)
+    yield from found
+    return value
+
+
+class _Worker:
+    """A process that carries out one call after the other."""
+
+    def __init__(self) -> None:
+        lifeline = _lifeline()
+        theirs, commands = os.pipe()
+        answers, ours = os.pipe()
+        self._commands = Connection(commands, readable=False)
+        self._answers = Connection(answers, writable=False)
+        command = f"{COMMAND}; serve({theirs}, {ours}, {lifeline!r})"
+        if not getattr(sys, "frozen", False):  # not by the environment, which shadows the library
+            paths = [path for path in sys.path if path]
+            command = f"import sys; sys.path[:] = {paths!r}; {command}"
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-c", command],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                pass_fds=(theirs, ours), env={**os.environ, "OMP_NUM_THREADS": "1"},
+            )  # fmt: skip
+        finally:
+            os.close(theirs)
+            os.close(ours)
+        self.reusable = True
+        self._stats: Any = None
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def kill(self) -> None:
+        """End the process at once, and wait for it."""
+        self.reusable = False
+        self._process.kill()
+        self._process.wait()
+        self._commands.close()
+        self._answers.close()
+
+    def run(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        name: str,
+        memory: int,
+        cancelled: Cancelled | None,
+        progress: Callable[[Any], object],
+        reporting: bool,
+    ) -> Generator[Any, None, Any]:
+        """Carry out a call, and watch it meanwhile."""
+        watch = _Watch(self._process.pid, memory)
+        ended = False
+        try:
+            self._commands.send_bytes(pickle.dumps((function, args, memory, reporting)))
+            while True:
+                if self._answers.poll(POLL_S):
+                    kind, value = self._answers.recv()
+                    if kind == "report":
+                        watch.reported(progress(value))
+                        yield value
+                        continue
+                    ended = True
+                    if kind == "error":
+                        if cancelled is not None and cancelled():
+                            raise Stopped
+                        raise value
+                    return value
+                if cancelled is not None and cancelled():
+                    raise Stopped
+                if fault := watch.fault(name):
+                    self.kill()
+                    raise OutOfBounds(fault)
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            self.kill()
+            raise OutOfBounds(_died(name, self._process.returncode)) from None
+        finally:
+            if ended:
+                self.reusable = self.alive and watch.resident() <= REUSED_BYTES
+            elif self.reusable:
+                self._stop()
+
+    def _stop(self) -> None:
+        """Ask the function to stop; kill the process if it does not."""
+        until = time.monotonic() + YIELD_S
+        try:
+            self._commands.send_bytes(_STOP)
+            while (left := until - time.monotonic()) > 0 and self._answers.poll(left):
+                if self._answers.recv()[0] != "report":
+                    return
+        except (EOFError, OSError):
+            pass
+        self.kill()
+
+
+class _Watch:
+    """Memory and progress of a process during one call."""
+
+    def __init__(self, pid: int, memory: int) -> None:
+        import psutil
+
+        self._process, self._memory = psutil.Process(pid), memory
+        self._gone = psutil.Error
+        self._since = time.monotonic()
+        self._bytes = self._moved()
+        self._last: object = None
+
+    def resident(self) -> int:
+        """Return the bytes it holds, 0 if it has ended."""
+        with suppress(self._gone):
+            return int(self._process.memory_info().rss)
+        return 0
+
+    def reported(self, mark: object) -> None:
+        """Take note of a report: one that says the same as the last is no progress."""
+        if mark != self._last:
+            self._last, self._since = mark, time.monotonic()
+
+    def fault(self, name: str) -> str:
+        """Return why the process must be killed; empty if it need not."""
+        if self.resident() > self._memory:
+            return (
+                f"{name} takes more than {self._memory / 1e6:,.0f} MB of memory to read and "
+                "was stopped: it is damaged, or made to fill memory. If you trust it, close other "
+                "programs, or save it as CSV and open that."
+            )
+        now = time.monotonic()
+        if now - self._since > 1.0:  # seldom: it takes longer than to ask for the memory
+            moved = self._moved()
+            if moved - self._bytes >= STEP_BYTES:
+                self._bytes, self._since = moved, now
+        if now - self._since > STALL_S:
+            return (
+                f"{name} was read for {STALL_S:.0f} s without progress and stopped: it "
+                "is damaged, or made to hang. If you trust it, save it as CSV and open that."
+            )
+        return ""
+
+    def _moved(self) -> int:
+        """Return the bytes it has read and written since it started."""
+        with suppress(self._gone, AttributeError):
+            counts = self._process.io_counters()
+            return int(counts.read_chars + counts.write_chars)
+        return 0
+
+
+def _died(name: str, code: int | None) -> str:
+    how = ""
+    if code is not None and code < 0:
+        with suppress(ValueError):
+            how = f" ({signal.Signals(-code).name})"
+    return (
+        f"{name} ended the process that read it{how}: it is damaged, or made to do so. Fetch or "
+        "write it again; no row of it was used."
+    )
+
+
+_STOP = b""
+_lock = threading.Lock()
+_idle: list[_Worker] = []
+_held: list[Lifeline] = []
+_serving: int | None = None
+
+
+def _lifeline() -> str:
+    """Return the path of this process' lifeline: workers end with it."""
+    if not _held:
+        _held.append(Lifeline())
+    return _held[0].path
+
+
+def _take() -> _Worker:
+    with _lock:
+        while _idle:
+            worker = _idle.pop()
+            if worker.alive:
+                return worker
+        return _Worker()
+
+
+def _give_back(worker: _Worker) -> None:
+    with _lock:
+        if worker.reusable and len(_idle) < IDLE:
+            _idle.append(worker)
+            return
+    if worker.alive:
+        worker.kill()
+
+
+def _forget() -> None:
+    """Let a forked process start with no workers: those it sees are its parent's."""
+    global _lock
+    _lock = threading.Lock()
+    _idle.clear()
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+# In the worker
+
+
+def serve(commands: int, answers: int, lifeline: str) -> None:
+    """Carry out calls until no more can come (a worker's whole life)."""
+    global _serving
+    end_with(lifeline)
+    taken, given = Connection(commands, writable=False), Connection(answers, readable=False)
+    with suppress(ImportError):  # what nearly every call needs
+        import duckdb  # noqa: F401
+        import numpy as np  # noqa: F401
+        import psutil  # noqa: F401
+    with suppress(EOFError, OSError):
+        while True:
+            order = taken.recv_bytes()
+            if order == _STOP:  # a call that has ended
+                continue
+            keywords: dict[str, Any] = {"cancelled": partial(taken.poll, 0)}
+            try:
+                function, args, _serving, reporting = pickle.loads(order)
+                if reporting:
+                    keywords["report"] = lambda value: given.send(("report", value))
+                answer = pickle.dumps(("value", function(*args, **keywords)))
+            except BaseException as error:
+                answer = pickle.dumps(("error", portable(error)))
+            given.send_bytes(answer)
+
+
+def portable(error: BaseException) -> Exception:
+    """Return an exception that can be pickled, with where it came from in a note.
+
+    Its causes stay behind: some libraries have them pickled too, and then who reads the exception
+    imports those libraries.
+    """
+    error.add_note("".join(traceback.format_exception(error)))
+    error.__cause__ = error.__context__ = error.__traceback__ = None
+    try:
+        if isinstance(error, Exception) and str(pickle.loads(pickle.dumps(error))) == str(error):
+            return error
+    except Exception:  # whatever an exception's own way of being pickled raises
+        pass
+    plain = RuntimeError(f"{type(error).__name__}: {error}")
+    plain.__notes__ = error.__notes__
+    return plain
