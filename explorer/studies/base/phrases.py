@@ -60,6 +60,16 @@ def times_in_100(chance: float) -> str:
     return f"{up.normalize():f}"
 
 
+def percent_sure(chance: float) -> str:
+    """Return `times_in_100`, with as many more digits as tell it from certainty: ``99.9994``."""
+    exact = Context(prec=13).plus(Decimal(chance)) * 100
+    for digits in range(2, 11):
+        up = exact.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_CEILING)
+        if up < 100:
+            return f"{up.normalize():f}"
+    return "100"
+
+
 USELESS = 0.99
 """Chance to be right from which on a promise is of no use to anybody."""
 

@@ -11,7 +11,7 @@ from explorer.privacy import heatmaps
 from explorer.privacy.core.bound import Reference
 from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.parameters import PLANE
-from explorer.studies.base.phrases import best_chance, times_in_100
+from explorer.studies.base.phrases import best_chance, percent_sure
 from explorer.studies.base.study import Guarantee, Request
 from explorer.studies.heatmap.mechanisms import SAMPLED, mechanism_of
 
@@ -57,7 +57,7 @@ def pure(request: Request) -> Guarantee:
             f"a factor of at most {at_most(math.exp(coming))} "
             f"({'e^2ε' if scheme == 'bottom_k' else 'e^ε'}): an observer with 50:50 "
             "prior odds that the user is in it ends up at most "
-            f"{times_in_100(best_chance(coming))} % sure. {A_DEMONSTRATION}"
+            f"{percent_sure(best_chance(coming))} % sure. {A_DEMONSTRATION}"
         ),
         pairs=((coming, 0.0),),
         references=sources(request),
@@ -88,14 +88,22 @@ def sample_sentence(request: Request) -> str:
     scheme, selection = sampled(request), request.selection
     once = level(request) if "delta" in mechanism_of(request).uses else "ε"
     twice = replacement(request)
+    comes = mechanism_of(request).neighbouring == "add_remove"
     if scheme == "bottom_k" and selection is not None and selection.users is not None:
         users = "user" if selection.users == 1 else "users"
+        picked = f"From at most {selection.users:,} {users} picked by a public rule. "
+        if comes:
+            return (
+                f"{picked}Adding, removing or replacing one user costs at most {twice}; users not "
+                "picked are not used. "
+            )
+        # With fewer users than asked for, the number of messages changes when one comes or goes.
         return (
-            f"From at most {selection.users:,} {users} picked by a public rule. Adding, removing "
-            f"or replacing one user costs at most {twice}; users not picked are not used. "
+            f"{picked}Replacing one user costs at most {twice}, and so does adding or removing one "
+            f"where at least {selection.users:,} others are in the file, which exchanges one "
+            "sampled user; with fewer it is not covered. Users not picked are not used. "
         )
     if scheme == "poisson":
-        comes = mechanism_of(request).neighbouring == "add_remove"
         costs = (
             f"adding or removing one costs {once}, replacing" if comes else "replacing one costs"
         )
@@ -131,7 +139,7 @@ def gaussian(request: Request) -> Guarantee:
         sentence=(
             f"{sample_sentence(request)}"
             "An observer with 50:50 prior odds that any one user is in the data guesses right at "
-            f"most {times_in_100(best_chance(epsilon, delta))} % of the time after seeing the map. "
+            f"most {percent_sure(best_chance(epsilon, delta))} % of the time after seeing the map. "
             f"{A_DEMONSTRATION}"
         ),
         pairs=((epsilon, delta),),

@@ -19,7 +19,7 @@ from explorer.privacy.noise.demonstration import IntArray, hashed_words
 from explorer.privacy.user_metric.point_noise import moved_places, moved_points
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.parameters import PLANE
-from explorer.studies.base.phrases import best_chance, times_in_100
+from explorer.studies.base.phrases import best_chance, percent_sure
 from explorer.studies.base.study import Guarantee, Overlay, Request
 from explorer.studies.heatmap.contributions.settings import rule_asked
 from explorer.studies.heatmap.guarantee import A_DEMONSTRATION, distance_asked
@@ -137,7 +137,7 @@ def guarantee(request: Request) -> Guarantee:
             f"If a point were d {metres} elsewhere, the odds of every possible outcome would "
             f"differ by a factor of at most e^αd, which is {at_most(math.exp(epsilon))} at {far}: "
             f"an observer with 50:50 prior odds between two places so far apart ends up at most "
-            f"{times_in_100(best_chance(epsilon))} % sure. {A_DEMONSTRATION}"
+            f"{percent_sure(best_chance(epsilon))} % sure. {A_DEMONSTRATION}"
         ),
         references=mechanism_of(request).references,
     )

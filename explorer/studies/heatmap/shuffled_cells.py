@@ -24,7 +24,7 @@ from explorer.privacy.histograms import (
 )
 from explorer.privacy.noise.demonstration import IntArray, demonstration_uniform
 from explorer.studies.base.numbers import at_most
-from explorer.studies.base.phrases import best_chance, times_in_100
+from explorer.studies.base.phrases import best_chance, percent_sure
 from explorer.studies.base.study import Condition, Guarantee, Request
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.guarantee import (
@@ -139,7 +139,7 @@ def _probability(epsilon: float, delta: float, users: int) -> float | None:
 def guarantee(request: Request) -> Guarantee:
     """Return what the protocol promises: for what a user's cell is, not for taking part."""
     mechanism = mechanism_of(request)
-    guess = times_in_100(best_chance(request["epsilon"], request["delta"]))
+    guess = percent_sure(best_chance(request["epsilon"], request["delta"]))
     return Guarantee(
         unit=ONE_USER,
         add_remove=(

@@ -24,7 +24,7 @@ from explorer.privacy.heatmaps import (
 )
 from explorer.privacy.heatmaps.pyramid.measurement import descend
 from explorer.studies.base.numbers import at_most
-from explorer.studies.base.phrases import best_chance, times_in_100
+from explorer.studies.base.phrases import best_chance, percent_sure
 from explorer.studies.base.study import Condition, Guarantee, Request
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.guarantee import (
@@ -137,7 +137,7 @@ def guarantee(request: Request) -> Guarantee:
         sentence=(
             f"{sample_sentence(request)}"
             "An observer with 50:50 prior odds that any one user takes part with their check-ins "
-            f"or with none guesses right at most {times_in_100(best_chance(epsilon, delta))} % "
+            f"or with none guesses right at most {percent_sure(best_chance(epsilon, delta))} % "
             f"of the time after seeing all messages. {A_DEMONSTRATION}"
         ),
         references=sources(request),
