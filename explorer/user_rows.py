@@ -39,6 +39,10 @@ _FAR = 12
 """A box's surroundings are thrice as wide; they are taken anew for one a quarter as wide."""
 _INT32 = np.iinfo(np.int32)
 
+NO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff"
+"""Characters without width, which nobody who reads an id sees."""
+_NO_WIDTH = dict.fromkeys(map(ord, NO_WIDTH))
+
 
 def composed(text: str) -> str | None:
     """Return a text in Unicode's normal form C, in a time proportional to its length.
@@ -53,6 +57,18 @@ def composed(text: str) -> str | None:
     ):
         return None
     return unicodedata.normalize("NFC", text)
+
+
+def id_text(text: str) -> str | None:
+    """Return how a user's id is compared, counted and hashed; every reader of ids uses it.
+
+    White space around it and characters without width are left out, and letters are in Unicode's
+    normal form C. None if `composed` refuses it, empty if nothing is left.
+    """
+    if text.isascii():
+        return text.strip()
+    found = composed(text.translate(_NO_WIDTH))
+    return None if found is None else found.strip()
 
 
 def rounded(values: Any, step: Fraction = EARTH_STEP) -> NDArray[np.float64]:

@@ -40,6 +40,8 @@ def describe(
             "physical_lines": report.physical_lines,
             "header": report.header,
             "before_header": report.before_header,
+            "naive_times": report.naive_times,
+            "merged_ids": report.merged_ids,
             "blank": report.blank,
             "kept": report.kept,
             "continued": report.continued,
@@ -72,6 +74,8 @@ def read_report(stored: dict[str, Any]) -> LoadReport:
         seconds=stored["seconds"],
         parts=tuple(PartReport(**part) for part in stored["parts"]),
         before_header=stored.get("before_header", 0),
+        naive_times=stored["naive_times"],
+        merged_ids=stored["merged_ids"],
     )
 
 

@@ -50,7 +50,7 @@ from explorer.checkins.parts.files import DataFiles, Source, find_files, sniff_f
 from explorer.checkins.parts.part_rows import read_files
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import Judged
-from explorer.checkins.readers.cells.times import check_format, takes_zone
+from explorer.checkins.readers.cells.times import check_format
 from explorer.checkins.readers.cells.zones import RULE, zone_name
 from explorer.checkins.readers.detect import check_readable
 from explorer.checkins.readers.guess_columns import mapping_problem
@@ -63,6 +63,7 @@ from explorer.checkins.rows import (
     find_duplicates,
     no_duplicates,
     number_users,
+    spellings,
     store_aside,
 )
 
@@ -333,6 +334,7 @@ class _Load:
             sorted_by(lambda: find_duplicates(con, folder, finishing[0]))
         else:
             no_duplicates(con, folder)
+        naive, merged = sorted_by(lambda: spellings(con, folder))
         sorted_by(lambda: number_users(con, folder, finishing[1]))
         aside = sorted_by(lambda: store_aside(con, folder, scan, finishing[1]))
         kept = count(con, folder / ROWS, "code = 0") - count(con, folder / DUPLICATES)
@@ -343,9 +345,7 @@ class _Load:
         if self._files.left_out:
             some = ", ".join(self._files.left_out[:5]) + " …" * (len(self._files.left_out) > 5)
             notes.append(f"Files that are empty or no check-ins were left out: {some}.")
-        zone = plan.mapping.zone
-        if zone and plan.mapping.time is not None and takes_zone(plan.mapping.time_format):
-            notes.append(f"Times without an offset are those of {zone}. {RULE}")
+        notes += spelling_notes(naive, merged, plan.mapping.zone)
         if crs:
             notes.append(
                 f"Coordinates were converted from {described(crs)} to WGS 84, {accuracy(crs)}."
@@ -355,7 +355,7 @@ class _Load:
         report = LoadReport(
             scan.lines, len(scan.names), len(scan.blank), kept, aside,
             read.examples(), tuple(notes), len(scan.joined), work.seconds, read.reports(),
-            len(scan.before),
+            len(scan.before), naive, merged,
         )  # fmt: skip
         if report.accounted != report.physical_lines:
             raise CheckinError(
@@ -447,6 +447,24 @@ CHANGED = (
     "The file has been changed since it was opened last, although its size and time are the same; "
     "what had been kept of it was dropped."
 )
+
+
+def spelling_notes(naive: int, merged: int, zone: str | None) -> list[str]:
+    """Return what the report says of times without an offset, and of ids spelt in several ways."""
+    notes = []
+    if naive:
+        times = f"{naive:,} times state no offset from UTC: they are taken as those of "
+        notes.append(
+            f"{times}{zone}. {RULE}"
+            if zone
+            else f"{times}UTC. Choose the file's time zone if they are those of another one."
+        )
+    if merged:
+        notes.append(
+            f"{merged:,} ids differ from another one only in white space around them, in "
+            "characters without width or in how accents are encoded, and were merged with it."
+        )
+    return notes
 
 
 def _lacks_memory(fault: BaseException) -> bool:

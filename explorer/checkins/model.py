@@ -414,6 +414,10 @@ class LoadReport:
         Of several files, in order; empty of one.
     before_header : int
         Lines around the header that are no rows: titles, comments, ``sep=;``, units.
+    naive_times : int
+        Kept rows whose time states no offset from UTC.
+    merged_ids : int
+        Ids that are another spelling of one that is counted.
     """
 
     physical_lines: int
@@ -427,6 +431,8 @@ class LoadReport:
     seconds: float = 0.0
     parts: tuple[PartReport, ...] = ()
     before_header: int = 0
+    naive_times: int = 0
+    merged_ids: int = 0
 
     @property
     def accounted(self) -> int:

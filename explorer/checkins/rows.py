@@ -81,6 +81,23 @@ def no_duplicates(con: Any, folder: Path) -> None:
     )
 
 
+def spellings(con: Any, folder: Path) -> tuple[int, int]:
+    """Return how many kept rows state no offset of their time, and how many ids were merged.
+
+    An id is merged if another spelling of it is the same user's, by `explorer.user_rows.id_text`.
+    """
+    rows = parquet_table(folder / ROWS)
+    naive = count(con, folder / ROWS, "code = 0 AND naive")
+    if not count(con, folder / ROWS, "code = 0 AND spelt IS NOT NULL"):
+        return naive, 0
+    several = f"SELECT user_id FROM {rows} WHERE code = 0 AND spelt IS NOT NULL"
+    found = con.execute(
+        "SELECT sum(n) FROM (SELECT count(DISTINCT coalesce(spelt, CAST(user_id AS VARCHAR))) - 1 "
+        f"AS n FROM {rows} WHERE code = 0 AND user_id IN ({several}) GROUP BY user_id)"
+    ).fetchone()
+    return naive, int(found[0])
+
+
 def number_users(con: Any, folder: Path, tick: Tick) -> None:
     """Write ``users.parquet``: key and id of each user with a kept row, in the users' order.
 

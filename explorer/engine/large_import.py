@@ -23,6 +23,7 @@ from explorer.checkins.cache_entry import describe
 from explorer.checkins.data import CheckinData
 from explorer.checkins.database import check, connect, quote, written_file
 from explorer.checkins.errors import CheckinError, MappingNeeded
+from explorer.checkins.loading import spelling_notes
 from explorer.checkins.memory import database_bytes
 from explorer.checkins.model import Dialect, LoadReport, Mapping, Preview, Progress, Reason
 from explorer.checkins.parts.files import DataFiles, Source, find_files, sniff_files
@@ -287,12 +288,16 @@ class _Import:
                 for part, facts in zip(files.parts, parts, strict=True)
                 for note in facts["notes"]
             ]
+            naive, merged = (
+                sum(facts.get(key, 0) for facts in parts) for key in ("naive_times", "merged_ids")
+            )
+            notes += spelling_notes(naive, merged, plans[0].mapping.zone)
             examples = part_examples(con, folder, plans, rows, _quiet(self._cancelled))
             report = LoadReport(
                 first, sum(r.header for r in rows), sum(r.blank for r in rows), kept, counts,
                 examples, tuple(notes), sum(r.continued for r in rows),
                 time.perf_counter() - self._began, part_reports(con, folder, files, rows),
-                sum(r.before_header for r in rows),
+                sum(r.before_header for r in rows), naive, merged,
             )  # fmt: skip
         finally:
             con.close()

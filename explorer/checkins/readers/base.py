@@ -375,7 +375,9 @@ def write_table(
 
     def typed(limit: int | None = None) -> str:
         rows = with_added(table(limit), plan.width, plan.added)
-        return typed_rows(rows, plan.mapping, None, decimal=plan.dialect.decimal, fault=fault)
+        return typed_rows(
+            rows, plan.mapping, None, decimal=plan.dialect.decimal, fault=fault, noted=True
+        )
 
     scan.lines = con.execute(f"SELECT count(*) FROM {table(None)}").fetchone()[0]
     judge(judge_rows(con, typed(HEAD_ROWS), reading))

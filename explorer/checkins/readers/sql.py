@@ -25,6 +25,7 @@ from explorer.checkins.readers.places.reference import FUNCTION
 from explorer.checkins.readers.quoted import LINE_SEPARATOR
 from explorer.checkins.readers.streams import MAX_LINE
 from explorer.geography.plane import Plane
+from explorer.user_rows import MOST_MARKS, NO_WIDTH
 
 ABSENT = "\n"
 """What a field must hold to be read as NULL: never. So NULL means that there was no field."""
@@ -123,6 +124,28 @@ def _fits(column: str, pattern: str) -> str:
     return f"({short_enough(column)} AND regexp_full_match({column}, {quote(pattern)}))"
 
 
+def naive_test(column: str, spelling: str) -> str:
+    """Return SQL for whether a time states no offset from UTC."""
+    if spelling != "iso":
+        return str(takes_zone(spelling)).lower()
+    return (
+        f"CASE WHEN {column} LIKE {quote(_WITH_Z)} THEN false WHEN {column} LIKE "
+        f"{quote(_WITHOUT_Z)} THEN true ELSE {_fits(column, NAIVE_ISO_PATTERN)} END"
+    )
+
+
+def id_expression(column: str) -> str:
+    """Return SQL for the text by which ids are compared, as `explorer.user_rows.id_text` does."""
+    shown = "".join(f"\\x{{{ord(c):04X}}}" for c in NO_WIDTH)
+    blanks = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
+    marks = f"\\p{{M}}{{{MOST_MARKS + 1}}}"
+    return (
+        f"CASE WHEN regexp_full_match({column}, '[!-~]([ -~]*[!-~])?') THEN {column} "
+        f"WHEN NOT regexp_matches({column}, '{marks}') THEN trim(nfc_normalize("
+        f"regexp_replace({column}, '[{shown}]', '', 'g')), {quote(blanks)}) END"
+    )
+
+
 def number_expression(column: str, decimal: str = ".") -> str:
     """Return SQL for a double, NULL where the text is none (``1_000`` is none)."""
     if decimal == ",":
@@ -146,6 +169,7 @@ def typed_rows(
     kept: str = "",
     fault: str = "",
     typed: Table[Any, str] = NOTHING,
+    noted: bool = False,
 ) -> str:
     """Return a query of ``user_id, time, lat, lon, same, weight, code`` in file order.
 
@@ -179,6 +203,9 @@ def typed_rows(
     typed : mapping of int to str
         SQL of the value of each column that is no text but of a type it is to be read as: user ids
         BIGINT (only with `integers`), times TIMESTAMPTZ, numbers DOUBLE.
+    noted : bool
+        Whether the query has, too, the id's text where that is not how it is compared (``spelt``),
+        and whether the time states no offset (``naive``).
     """
 
     def text(column: int | None) -> str:
@@ -196,8 +223,8 @@ def typed_rows(
 
     # '!' is the first printable character: whatever sorts before it may be blank
     read = f"replace({user}, {quote(LINE_SEPARATOR)}, chr(10))" if joined else user
-    user_id = f"try_cast({user} AS BIGINT)" if integers else read
-    known = f"CAST(u AS VARCHAR) = {user}" if integers else f"{user} >= '!'"
+    user_id = f"try_cast({user} AS BIGINT)" if integers else id_expression(read)
+    known = f"CAST(u AS VARCHAR) = {user}" if integers else "u >= '!'"
     if mapping.user in typed:
         user_id, known = typed[mapping.user], "u IS NOT NULL"
     fine = [known, *_inside(plane), *([f"{image} >= '!'"] if image else [])]
@@ -209,6 +236,8 @@ def typed_rows(
         faults.append(("extra IS NOT NULL", Reason.TOO_MANY_FIELDS))
         faults.append((f"c{width - 1} IS NULL", Reason.TOO_FEW_FIELDS))
     blank = " OR ".join(f"{c} IS NULL OR trim({c}) = ''" for c in needed)
+    if not integers:
+        blank += " OR u IS NULL OR u = ''"
     faults.append((blank, Reason.BLANK_FIELD))
     if time is not None:
         first, last = f"TIMESTAMPTZ '{FIRST_YEAR}-01-01'", f"TIMESTAMPTZ '{LAST_YEAR + 1}-01-01'"
@@ -252,12 +281,17 @@ def typed_rows(
         source = f"(SELECT *, {FUNCTION}({y}, {x}) AS place FROM {source})"
         y, x = "place.y", "place.x"
     lat, lon = ("y", "x") if plane is None else (_steps("y", plane), _steps("x", plane))
+    notes = ""
+    if noted:
+        spelt = "NULL" if integers else f"CASE WHEN u <> {read} THEN {read} END"
+        naive = "false" if time is None else naive_test(time, mapping.time_format)
+        notes = f", {spelt}::VARCHAR AS spelt, coalesce({naive}, false) AS naive"
     same = ", ".join(filter(None, (f"u, t, {lat}, {lon}, {place}", image)))
     return (
         f"SELECT u AS user_id, t AS time, {lat} AS lat, {lon} AS lon, "
         f"hash({same}) AS same, "
         f"w AS weight, ({code})::UTINYINT AS code{f', {image} AS image' if image else ''}"
-        f"{f', {kept}' if kept else ''} "
+        f"{f', {kept}' if kept else ''}{notes} "
         f"FROM (SELECT *, {user_id} AS u, {instant} AS t, {y} AS y, {x} AS x, {mass} AS w "
         f"FROM {source})"
     )

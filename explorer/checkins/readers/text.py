@@ -198,6 +198,7 @@ class _Reading:
             integers,
             plan.dialect.decimal,
             len(self.scan.joined) > 0,
+            noted=True,
         )
 
     def _statement(self, integers: bool, parallel: bool = True) -> str:

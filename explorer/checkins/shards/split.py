@@ -23,7 +23,7 @@ from explorer.checkins.parts.part_rows import accept, judge_of, write_part
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.queries import EPOCH, ends_of, joined_ends, positions
 from explorer.checkins.readers.plan import Plan
-from explorer.checkins.rows import PARQUET, ROWS, count
+from explorer.checkins.rows import PARQUET, ROWS, count, spellings
 from explorer.checkins.sampling import HashArray, hash_ids, sample_key
 from explorer.user_rows import EARTH_STEP, steps
 
@@ -132,6 +132,7 @@ def _split(
     codes = np.concatenate([codes, bad["code"].astype(np.uint8)])
     for name, array in (("steps", steps_), ("shift", shift), ("lines", lines), ("codes", codes)):
         np.save(new / f"{name}.npy", array)
+    naive, merged = spellings(con, new)
     users = _number_users(con, new, task["bits"])
     shard = users >> np.uint64(64 - task["bits"])
     extent = _write_columns(con, plan, new, total, shard, task["bits"])
@@ -145,6 +146,8 @@ def _split(
         "notes": scan.damage.notes,
         "fingerprint": scan.fingerprint,
         "users": len(users),
+        "naive_times": naive,
+        "merged_ids": merged,
         **extent,
     }
 

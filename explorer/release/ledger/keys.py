@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hmac
 import os
-import unicodedata
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
 from explorer.release.ledger.errors import LedgerError
+from explorer.user_rows import id_text
 
 KEY_BYTES = 32
 MARK_BYTES = 8
@@ -86,9 +86,8 @@ def file_mark(key: bytes, file_sha256: str) -> bytes:
 
 
 def person_mark(key: bytes, name: str) -> bytes:
-    """Return how an id is recognised: trimmed, in normal form C."""
-    text = name.strip()
-    text = text if text.isascii() else unicodedata.normalize("NFC", text)
+    """Return how an id is recognised, by `id_text`."""
+    text = id_text(name) or ""
     return hmac.digest(key, b"person\n" + text.encode("utf-8", "replace"), sha256)[:MARK_BYTES]
 
 

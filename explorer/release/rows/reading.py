@@ -44,6 +44,7 @@ from explorer.release.rows.format import (
 from explorer.release.rows.ids import KEPT, Users
 from explorer.release.rows.values import (
     coordinate_reader,
+    id_reader,
     number_reader,
     text_reader,
     time_reader,
@@ -284,7 +285,7 @@ class Rows:
             self._wholes[name] = _Wholes(name, _reader(name, form))
         self._texts = {name: _Texts(name, form, reads.numbers) for name in reads.texts}
         self._codes = _Work()
-        self._users = Users(self._text)
+        self._users = Users(id_reader(form))
         self._header = _Header(form) if HEADERS[form.header] else None
 
     def __enter__(self) -> Rows:

@@ -18,7 +18,7 @@ from explorer.release.rows.format import (
     fixed_offset,
     time_pattern,
 )
-from explorer.user_rows import composed
+from explorer.user_rows import composed, id_text
 
 DEGREE = 10**7
 """Whole steps of a degree."""
@@ -53,7 +53,7 @@ def text_reader(form: FileFormat) -> Callable[[bytes], str | None]:
     Rows of UTF-16 come as UTF-8, in which half a character (a lone surrogate, an odd byte) is no
     valid sequence of bytes.
     """
-    encoding = ENCODINGS["utf-8" if form.encoding.startswith("utf-16") else form.encoding]
+    encoding = _encoding(form)
 
     def read(raw: bytes) -> str | None:
         try:
@@ -65,6 +65,23 @@ def text_reader(form: FileFormat) -> Callable[[bytes], str | None]:
         return composed(text)
 
     return read
+
+
+def id_reader(form: FileFormat) -> Callable[[bytes], str | None]:
+    """Return what reads ids: as `text_reader`, by `id_text`."""
+    encoding = _encoding(form)
+
+    def read(raw: bytes) -> str | None:
+        try:
+            return id_text(raw.decode(encoding))
+        except UnicodeDecodeError:
+            return None
+
+    return read
+
+
+def _encoding(form: FileFormat) -> str:
+    return ENCODINGS["utf-8" if form.encoding.startswith("utf-16") else form.encoding]
 
 
 def number_reader(form: FileFormat) -> Callable[[bytes], str | None]:

@@ -7,6 +7,7 @@ from explorer.checkins.model import Mapping
 from explorer.checkins.readers.cells.numbers import BLANKS, has_thousands, number
 from explorer.checkins.readers.cells.times import reads_time, time_fault
 from explorer.checkins.readers.places.guess_plane import limits
+from explorer.user_rows import id_text
 
 MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e100
 """Outside of these, sums of weights and of their squares may be lost."""
@@ -60,7 +61,7 @@ def bad_cells(
         return row[column].strip(BLANKS) if column < len(row) else ""
 
     for name, needed in (("user", mapping.user), ("image", mapping.image)):
-        if needed is not None and not cell(needed):
+        if needed is not None and not (id_text(cell(needed)) if name == "user" else cell(needed)):
             bad.setdefault(needed, CellFault(f"the {name} is empty", EMPTY))
     places = []
     for name, column, low, high in limits(mapping):
