@@ -45,6 +45,8 @@ from explorer.checkins.model import (
     OnProgress,
     Preview,
     Progress,
+    Question,
+    Reason,
 )
 from explorer.checkins.parts.files import DataFiles, Source, find_files, sniff_files
 from explorer.checkins.parts.part_rows import read_files
@@ -53,6 +55,7 @@ from explorer.checkins.readers.base import Judged
 from explorer.checkins.readers.cells.times import check_format
 from explorer.checkins.readers.cells.zones import RULE, zone_name
 from explorer.checkins.readers.detect import check_readable
+from explorer.checkins.readers.encodings import shown_encoding
 from explorer.checkins.readers.guess_columns import mapping_problem
 from explorer.checkins.readers.places.reference import accuracy, described, taught, with_system
 from explorer.checkins.readers.plan import Plan
@@ -125,7 +128,8 @@ def open_checkins(
     files = find_files(source, cancelled)
     decimal = mapping.decimal if mapping is not None else None
     layer = dialect.layer if dialect is not None else None
-    preview = sniff_files(files, cancelled=cancelled, decimal=decimal, layer=layer)
+    encoding = mapping.encoding if mapping is not None else None
+    preview = sniff_files(files, None, encoding, cancelled, decimal, layer)
     if mapping is None:
         refuse_questions(preview)
     else:
@@ -341,7 +345,7 @@ class _Load:
         notes = list(scan.damage.notes)
         for encoding in dict.fromkeys(dialect.encoding for dialect in read.dialects):
             if encoding != "utf-8":
-                notes.append(f"The text is {encoding.upper()}.")
+                notes.append(f"The text is {shown_encoding(encoding)}.")
         if self._files.left_out:
             some = ", ".join(self._files.left_out[:5]) + " …" * (len(self._files.left_out) > 5)
             notes.append(f"Files that are empty or no check-ins were left out: {some}.")
@@ -381,6 +385,18 @@ class _Load:
     def _refuse_nothing(self, report: LoadReport) -> None:
         if report.kept:
             return
+        invalid = report.set_aside.get(Reason.INVALID_BYTES, 0)
+        if 2 * invalid > report.total_set_aside:
+            encoding = shown_encoding(self._plan.dialect.encoding)
+            asked = Question(
+                "encoding", "In which encoding is the text?",
+                f"Its rows are not valid {encoding}: choose another encoding.",
+                ("encoding",), (), None,
+            )  # fmt: skip
+            raise MappingNeeded(
+                f"{self._plan.name}: {asked.sentence}",
+                replace(self._preview, questions=(asked,)),
+            )
         reasons = "; ".join(
             f"{n} × {r.said(self._plan.mapping)}" for r, n in report.set_aside.items()
         )

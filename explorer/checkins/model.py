@@ -43,6 +43,8 @@ class Mapping:
         IANA name of the time zone of times without an offset; None means UTC.
     decimal : str or None
         What stands before a number's fraction, if somebody said so; else it is told from the file.
+    encoding : str or None
+        Of the text, if somebody chose it; else it is detected.
     plane : str or None
         The plane that is not the Earth as `explorer.geography.plane.Plane.text`; empty while its
         range is not declared. Then `lat` and `lon` are the columns of y and x.
@@ -65,6 +67,7 @@ class Mapping:
     image: int | None = field(default=None, repr=False)
     zone: str | None = field(default=None, repr=False)
     decimal: str | None = field(default=None, repr=False)
+    encoding: str | None = field(default=None, repr=False)
     crs: str | None = field(default=None, repr=False)
 
     @property
@@ -104,7 +107,7 @@ class Mapping:
 COLUMN_FIELDS = ("user", "time", "lat", "lon", "location", "weight", "image")
 """Fields of a mapping that are columns."""
 
-_LATER = ("plane", "image", "zone", "decimal", "crs")
+_LATER = ("plane", "image", "zone", "decimal", "encoding", "crs")
 """Fields of a mapping that came later: where they are not used, keys of the cache stay."""
 
 
@@ -119,7 +122,7 @@ class Dialect:
     delimiter : str
         One character; empty if it is no text.
     encoding : str
-        ``utf-8``, ``utf-8-sig``, ``utf-16`` or ``latin-1``.
+        A codec of `explorer.checkins.readers.encodings.NAMES`.
     has_header : bool
         Whether there is a line with names above the rows.
     quoted : bool
@@ -168,7 +171,8 @@ class Dialect:
     @property
     def needs_copy(self) -> bool:
         """Whether the reader can't be given the file as it is."""
-        return self.compressed or self.encoding in ("utf-16", "latin-1") or self.line_end != "\n"
+        decoded = self.encoding not in ("utf-8", "utf-8-sig")
+        return self.compressed or decoded or self.line_end != "\n"
 
 
 @dataclass(frozen=True, slots=True)

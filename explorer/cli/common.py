@@ -244,7 +244,11 @@ def open_file(
         data = opening(files, mapping=mapping, dialect=dialect, progress=progress, memory=memory)
     except MappingNeeded as error:
         preview = error.preview
-        lines = [question_line(preview, one) for one in preview.questions if mapping is None]
+        lines = [
+            question_line(preview, one)
+            for one in preview.questions
+            if mapping is None or one.key == "encoding"
+        ]
         raise OpenQuestions(lines or [f"{error} {COLUMNS_OPTION}"]) from error
     finally:
         if progress is not None:
@@ -263,7 +267,9 @@ def _wanted(
 
     fields = {key: value for key, value in reading.items() if key != "layer"}
     layer = reading.get("layer")
-    preview = sniff_files(find_files(files), decimal=reading.get("decimal"), layer=layer)
+    preview = sniff_files(
+        find_files(files), None, reading.get("encoding"), None, reading.get("decimal"), layer
+    )
     chosen: dict[str, int | None] = {}
     for role, name in columns.items():
         if not name:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from explorer.checkins.model import Question
 
 DECIMALS = {"point": ".", "comma": ","}
-KEYS = ("decimal", "time_format", "zone", "crs", "layer")
+KEYS = ("decimal", "encoding", "time_format", "zone", "crs", "layer")
 """The options below, which are fields of a mapping; but for the layer."""
 
 COLUMN_FIELDS = ("user", "time", "lat", "lon", "location", "weight", "image")
@@ -24,6 +24,7 @@ OPTIONS = {
     "time_format": ("--time-format", "EXAMPLE"),
     "zone": ("--time-zone", "NAME"),
     "decimal": ("--decimal", "point|comma"),
+    "encoding": ("--encoding", "NAME"),
     "crs": ("--crs", "EPSG:NUMBER"),
     "layer": ("--layer", "NAME"),
     "plane": ("--plane", "320x240, or --picture FILE"),
@@ -64,6 +65,15 @@ def _zone(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str
         raise click.BadParameter(str(error)) from error
 
 
+def _encoding(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str | None:
+    from explorer.checkins.readers.encodings import codec_of
+
+    try:
+        return None if raw is None else codec_of(raw)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
 def _crs(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str | None:
     from explorer.checkins.readers.places.reference import WGS_84, canonical
 
@@ -81,6 +91,13 @@ def reading_options(command: Any) -> Any:
             type=click.Choice(list(DECIMALS)),
             callback=_decimal,
             help="What stands before fractions in the file. Default: told from its first rows.",
+        ),
+        click.option(
+            "--encoding",
+            callback=_encoding,
+            metavar="NAME",
+            help="Encoding of the text, such as utf-8, windows-1252, shift_jis, gb18030 or "
+            "utf-16-le. Default: detected.",
         ),
         click.option(
             "--time-format",

@@ -104,7 +104,8 @@ def open_any_size(
     files = find_files(source, cancelled)
     if sum(check_readable(part.path) for part in files.parts) < LEAST_BYTES_A_ROW * most:
         return at_once()
-    preview = sniff_files(files, cancelled=cancelled)
+    encoding = mapping.encoding if mapping is not None else None
+    preview = sniff_files(files, None, encoding, cancelled)
     found = dialect or preview.dialect
     rows = estimated_rows(files, found)
     columns = mapping or preview.mapping

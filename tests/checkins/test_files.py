@@ -160,7 +160,7 @@ def test_many_quoted_lines_keep_their_numbers(write: Write) -> None:
 def test_latin_1(write: Write) -> None:
     rows = [f"Zoë\t2010-01-01T00:00:{i:02d}Z\t40.5\t-73.5\tCafé {i}" for i in range(20)]
     path = write("\n".join(rows).encode("latin-1"))
-    assert sniff(path).encoding == "latin-1"
+    assert sniff(path).encoding == "cp1252"  # which has all letters of Latin-1
     with open_checkins(path, cache_dir=None) as data:
         assert (data.rows, data.users) == (20, 1)
 

@@ -34,7 +34,7 @@ def test_a_chosen_encoding_spells_the_names(tmp_path: Path) -> None:
 def test_an_encoding_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
     path = tmp_path / "plain.csv"
     path.write_text("user,lat,lon\n" + "a,48.1,11.2\n" * 30)
-    with pytest.raises(CheckinError, match=r"plain\.csv .*utf-16"):
+    with pytest.raises(CheckinError, match=r"plain\.csv .*UTF-16"):
         sniff(path, encoding="utf-16")
 
 

@@ -68,7 +68,7 @@ def test_an_encoding_is_tried_refused_and_loaded(desk: Desk, tmp_path) -> None:
     with desk.qtbot.waitSignal(desk.data.loaded):
         desk.qtbot.mouseClick(dialog.load_button, Qt.MouseButton.LeftButton)
     assert desk.data.current.users == 3
-    assert any("LATIN-1" in note for note in desk.data.current.report.notes)
+    assert any("Latin-1" in note for note in desk.data.current.report.notes)
 
 
 def test_the_guess_follows_what_is_chosen(desk: Desk, tmp_path) -> None:

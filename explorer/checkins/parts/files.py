@@ -232,10 +232,12 @@ def added_columns(files: DataFiles, preview: Preview) -> list[int]:
     return [i for i, name in enumerate(files.columns) if name in added]
 
 
-def check_alike(files: DataFiles, first: Preview, tick: Callable[[], None]) -> list[Dialect]:
+def check_alike(
+    files: DataFiles, first: Preview, tick: Callable[[], None], encoding: str | None = None
+) -> list[Dialect]:
     """Return how each part is read, all with the columns of the first.
 
-    Parts may differ in compression and encoding.
+    Parts may differ in compression and encoding, unless one is given for all.
 
     Raises
     ------
@@ -258,7 +260,7 @@ def check_alike(files: DataFiles, first: Preview, tick: Callable[[], None]) -> l
         if known:
             found.append(dialect)  # to look at its rows, too, would take longer than to count them
             continue
-        own = sniff(part.path, dialect.delimiter or None, layer=layer)
+        own = sniff(part.path, dialect.delimiter or None, encoding, layer=layer)
         difference = _difference(first, own)
         if difference:
             raise CheckinError(
@@ -296,6 +298,8 @@ def _difference(first: Preview, own: Preview) -> str:
     """Return in what the beginning of a part differs from the first one's; empty if in nothing."""
     if own.dialect.reader != first.dialect.reader:
         return f"it is {own.dialect.reader}, not {first.dialect.reader}"
+    if any(question.key == "encoding" for question in own.questions):
+        return "its encoding is not certain, so choose one for all"
     if own.mapping.crs != first.mapping.crs:
         return f"its coordinates are in {own.mapping.crs or 'degrees'}"
     if own.layers and not own.dialect.layer:

@@ -68,7 +68,8 @@ def plans_for(
     """
     if not files.together:
         return [plan]
-    dialects = check_alike(files, replace(preview, dialect=plan.dialect), check)
+    alike = replace(preview, dialect=plan.dialect)
+    dialects = check_alike(files, alike, check, plan.mapping.encoding)
     return plans_of(plan, files, dialects, added_columns(files, preview))
 
 

@@ -2,12 +2,14 @@
 
 import codecs
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from explorer.checkins.errors import CheckinError, shown_name
 from explorer.checkins.model import Dialect
 from explorer.checkins.readers.archives import inflated
+from explorer.checkins.readers.encodings import UTF_8
 from explorer.checkins.scan import Damage
 
 CHUNK = 1 << 18
@@ -76,16 +78,25 @@ def decoded_chunks(chunks: Iterator[bytes], dialect: Dialect) -> Iterator[bytes]
     return _utf8(chunks, dialect.encoding)
 
 
+def _invalid(error: UnicodeError) -> tuple[str, int]:
+    """Return a lone surrogate for bytes that are no characters: it is not valid UTF-8 either."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "\udc80", error.end
+
+
+codecs.register_error("lone-surrogate", _invalid)
+
+
 def _utf8(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
-    if encoding in ("utf-16", "latin-1"):
-        # halves of pairs become what is no UTF-8 either, so that their lines are found out
-        decoder = codecs.getincrementaldecoder(encoding)(errors="surrogatepass")
-        for chunk in chunks:
-            yield decoder.decode(chunk).encode("utf-8", "surrogatepass")
-        try:
-            yield decoder.decode(b"", True).encode("utf-8", "surrogatepass")
-        except UnicodeDecodeError:  # half a character at the end
-            yield b"\xff"
+    if encoding not in UTF_8:
+        decoder = codecs.getincrementaldecoder(encoding)(errors="lone-surrogate")
+        first = True
+        for chunk in chain(chunks, (b"",)):
+            text = decoder.decode(chunk, not chunk)
+            if first and text:
+                text, first = text.removeprefix("\ufeff"), False
+            yield text.encode("utf-8", "surrogatepass")
     elif encoding == "utf-8-sig":
         start = b""
         for chunk in chunks:

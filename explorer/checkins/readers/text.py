@@ -12,7 +12,7 @@ import numpy as np
 from explorer.checkins.database import check, run, written_file
 from explorer.checkins.errors import CheckinError
 from explorer.checkins.line_ranges import LineArray, lines_up_to
-from explorer.checkins.model import Dialect, IsCancelled, Preview
+from explorer.checkins.model import Dialect, IsCancelled, Preview, Reason
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (
     HEAD_ROWS,
@@ -22,6 +22,7 @@ from explorer.checkins.readers.base import (
     Written,
     judge_rows,
 )
+from explorer.checkins.readers.encodings import invalid_note
 from explorer.checkins.readers.line_scanner import CopyNeeded, scan_lines
 from explorer.checkins.readers.plan import Plan
 from explorer.checkins.readers.quoted import FIELD_SEPARATOR, LINE_SEPARATOR
@@ -30,7 +31,7 @@ from explorer.checkins.readers.streams import blocks, decoded_chunks, raw_chunks
 from explorer.checkins.readers.text_blocks import text_portions
 from explorer.checkins.readers.text_preview import preview_text
 from explorer.checkins.rows import PARQUET, ROWS, Tick, count
-from explorer.checkins.scan import EXAMPLE_LENGTH, Damage, Scan
+from explorer.checkins.scan import EXAMPLE_LENGTH, EXAMPLES, Damage, Scan
 
 MIN_FREE = 256_000_000
 """Bytes of disk that a copy of the lines leaves to others."""
@@ -162,6 +163,15 @@ class _Reading:
 
         return {line: shown(line) for line in lines}
 
+    def note_invalid(self) -> None:
+        """Add a note if lines are not valid in the encoding: perhaps it is another one."""
+        scan, encoding = self.scan, self._plan.dialect.encoding
+        lines, codes = scan.malformed.arrays()
+        invalid = lines[codes == Reason.INVALID_BYTES.code]
+        if invalid.size:
+            texts = [scan.malformed_texts.get(int(line), b"") for line in invalid[:EXAMPLES]]
+            scan.damage.notes.append(invalid_note(invalid.size, encoding, texts))
+
     def _count(self, test: str = "true") -> int:
         return count(self._con, self._rows, test)
 
@@ -292,6 +302,7 @@ class TextReader:
         stages = (work.stage("Preparing"), work.stage("Reading"))
         reading = _Reading(con, plan, folder, work.note, stages, judge)
         reading.read()
+        reading.note_invalid()
         return Written(reading.scan, reading.texts)
 
     def portions(

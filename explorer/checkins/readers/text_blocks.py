@@ -199,7 +199,11 @@ def text_portions(
     size, dialect = plan.path.stat().st_size, plan.dialect
     if size < (SMALL // LEAST_PACKED if dialect.compressed else SMALL):
         return
-    stream = dialect.compressed or dialect.encoding == "utf-16" or dialect.line_end != "\n"
+    stream = (
+        dialect.compressed
+        or dialect.encoding.startswith(("utf-16", "utf-32"))
+        or dialect.line_end != "\n"
+    )
 
     def asked() -> None:
         check(cancelled)

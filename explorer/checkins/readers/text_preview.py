@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 import codecs
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from explorer.checkins.database import check
 from explorer.checkins.errors import CheckinError
-from explorer.checkins.model import Dialect, Format, IsCancelled, Mapping, Preview, Reason
+from explorer.checkins.model import (
+    Candidate,
+    Dialect,
+    Format,
+    IsCancelled,
+    Mapping,
+    Preview,
+    Question,
+    Reason,
+)
 from explorer.checkins.readers import all_readers
 from explorer.checkins.readers.archives import inflated
 from explorer.checkins.readers.base import HEAD, PREVIEW_ROWS, Beginning, check_width
-from explorer.checkins.readers.cells.numbers import decimal_sign
+from explorer.checkins.readers.cells.numbers import Rows, decimal_sign
 from explorer.checkins.readers.cells.questions import Table, open_questions
+from explorer.checkins.readers.encodings import (
+    SURE,
+    UTF_8,
+    Detected,
+    declared,
+    detect,
+    reread,
+    sampled_lines,
+    shown_encoding,
+)
 from explorer.checkins.readers.guess_columns import (
     fitting_share,
     guess_mapping,
@@ -42,10 +61,6 @@ _PACKED = {
     b"Rar!\x1a": "RAR",
 }
 """What files begin with that have to be unpacked first; a stored zip would pass for text."""
-_LATIN = re.compile(rb"[A-Za-z][\xc0-\xff]|[\xc0-\xff][A-Za-z]")
-_NO_LATIN = re.compile(rb"[\x80-\x9f]")
-MOSTLY = 20
-"""Lines that are no valid UTF-8 for each that is, in a file that is taken for Latin-1."""
 
 
 Line = tuple[int, str]
@@ -124,12 +139,19 @@ def preview_text(look: Beginning) -> Preview:
         raise CheckinError(
             f"{look.name} is an archive with nothing (readable) in it; fetch it again."
         )
-    encoding = look.encoding or guess_encoding(head)
-    unfit = f"{look.name} is not text in the encoding {encoding}; choose another."
+    if look.encoding:
+        detected = Detected(declared(head, look.encoding))
+    else:
+        more = () if compressed or complete else sampled_lines(look.path, look.size)
+        detected = detect(head if complete else head[: head.rfind(b"\n")], more)
+    encoding = detected.encoding
+    unfit = f"{look.name} is not text in the encoding {shown_encoding(encoding)}; choose another."
     try:
         text = decode_head(head, encoding)
     except UnicodeError:  # UTF-16 without its mark
         raise CheckinError(unfit) from None
+    if encoding.startswith(("utf-16", "utf-32")) and b"\0" not in head:
+        raise CheckinError(unfit)  # not even its digits are in that encoding
     line_end = "\r" if "\r" in text and "\n" not in text else "\n"
     every = [line.removesuffix("\r") for line in text.split(line_end)]
     if not complete and len(every) > 1:
@@ -144,10 +166,12 @@ def preview_text(look: Beginning) -> Preview:
             else f"{look.name} is not text: give {' or '.join(r.name for r in all_readers())}."
         )
     dialect = Dialect(Format.CSV, "", encoding, compressed=compressed, line_end=line_end)
-    return _preview(look, every, lines[:_JUDGED_ROWS], dialect)
+    return _preview(look, every, lines[:_JUDGED_ROWS], dialect, detected)
 
 
-def _preview(look: Beginning, every: list[str], lines: list[Line], known: Dialect) -> Preview:
+def _preview(
+    look: Beginning, every: list[str], lines: list[Line], known: Dialect, detected: Detected
+) -> Preview:
     problems: list[str] = []
     above = _Above.of(lines)
     lines = lines[above.number :]
@@ -200,8 +224,10 @@ def _preview(look: Beginning, every: list[str], lines: list[Line], known: Dialec
         )
     if not body:
         problems.append("There is a header, but no row below it.")
-    if known.encoding == "latin-1":
-        problems.append("The text is not UTF-8; it is read as Latin-1.")
+    if known.encoding not in UTF_8:
+        problems.append(f"The text is read as {shown_encoding(known.encoding)}.")
+    asked = _encoding_question(detected, names, body, delimiter, mapping.user)
+    questions = (*([asked] if asked else []), *questions)
     dialect = replace(known, format=form, delimiter=delimiter, quoted=quoted, decimal=decimal)
     sample = tuple(map(tuple, body))
     return Preview(
@@ -247,38 +273,51 @@ def _unzip_head(head: bytes, name: str, complete: bool) -> tuple[bytes, bool]:
     return out[:HEAD], complete and not damage.cut and len(out) <= HEAD
 
 
-def guess_encoding(head: bytes) -> str:
-    """Tell the encoding from a byte-order mark, else from whether UTF-8 fits.
-
-    Invalid UTF-8 is taken for Latin-1 only if the bytes look like letters inside words, and next to
-    no line is valid UTF-8: its letters would become others. Otherwise the file stays UTF-8, and the
-    lines with the stray bytes will be rejected.
-    """
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    if head.startswith(codecs.BOM_UTF8):
-        return "utf-8-sig"
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-        return "utf-8"
-    except UnicodeDecodeError:
-        pass
-    valid = invalid = wordlike = 0
-    for line in head.split(b"\n"):
-        if line.isascii():
-            continue
-        try:
-            line.decode()
-            valid += 1
-        except UnicodeDecodeError:
-            invalid += 1
-            wordlike += bool(_LATIN.search(line)) and not _NO_LATIN.search(line)
-    return "latin-1" if wordlike > invalid / 2 and invalid > MOSTLY * valid else "utf-8"
-
-
 def decode_head(head: bytes, encoding: str) -> str:
     """Decode a beginning that may end inside a character."""
-    return codecs.getincrementaldecoder(encoding)(errors="replace").decode(head)
+    text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(head)
+    return text.removeprefix("\ufeff")
+
+
+def _encoding_question(
+    detected: Detected, names: Sequence[str], rows: Rows, delimiter: str, user: int | None
+) -> Question | None:
+    """Ask for the encoding where it is not certain and names or ids depend on it."""
+    encoding = detected.encoding
+    sure = detected.confidence >= SURE
+    if sure and not detected.rivals:
+        return None
+    ids = [row[user] for row in rows if user is not None and user < len(row)]
+    others: list[str] = []
+    for line in detected.lines:
+        text = line.decode(encoding, "replace").rstrip("\r")
+        fields = split_quoted(text, delimiter) or text.split(delimiter)
+        ids += fields[user : user + 1] if user is not None else []
+        others += fields
+    critical = [text for text in dict.fromkeys((*names, *ids)) if not text.isascii()]
+    differing = {
+        name: text
+        for name in detected.rivals
+        for text in critical
+        if reread(text, encoding, name) != text
+    }
+    if sure and not differing:
+        return None
+    shown = [text for text in (*differing.values(), *critical, *others) if not text.isascii()]
+    example = shown[0][:40] if shown else ""
+    candidates = [
+        Candidate(shown_encoding(name), (("encoding", name),), reread(example, encoding, name))
+        for name in dict.fromkeys((encoding, *(detected.rivals if not sure else differing)))
+    ]
+    why = (
+        "It is not UTF-8, and in several encodings names or ids would be valid but different."
+        if sure
+        else f"It is not UTF-8; {shown_encoding(encoding)} fits best, but with a confidence of "
+        f"{int(100 * detected.confidence)} % only."
+    )
+    return Question(
+        "encoding", "In which encoding is the text?", why, ("encoding",), tuple(candidates)
+    )
 
 
 def guess_delimiter(lines: list[Line], cancelled: IsCancelled | None = None) -> str:

@@ -96,7 +96,8 @@ def open_once(
         As `open_checkins`; also if the region has more rows than memory holds.
     """
     files = find_files(source, cancelled)
-    preview = sniff_files(files, cancelled=cancelled)
+    encoding = mapping.encoding if mapping is not None else None
+    preview = sniff_files(files, None, encoding, cancelled)
     if mapping is None:
         refuse_questions(preview)
     plan = Plan(

@@ -74,6 +74,8 @@ TimeFormat = Annotated[
 ]
 ZoneName = Annotated[str, Meta(max_length=60, pattern="^[A-Za-z0-9_+/-]+$")]
 """Of the IANA list."""
+EncodingName = Annotated[str, Meta(max_length=40, pattern="^[a-z0-9_-]+$")]
+"""A Python codec."""
 Base64 = Annotated[str, Meta(max_length=200_000, pattern="^[A-Za-z0-9+/=]*$")]
 Value = bool | int | float | str
 Pair = Annotated[list[Number], Meta(min_length=2, max_length=2)]
@@ -111,6 +113,7 @@ class Columns(Struct, forbid_unknown_fields=True):
     image: Column | UnsetType | None = UNSET
     zone: ZoneName | UnsetType | None = UNSET
     decimal: Literal[".", ","] | UnsetType | None = UNSET
+    encoding: EncodingName | UnsetType | None = UNSET
     crs: Text | UnsetType | None = UNSET
     layer: Text | UnsetType = UNSET
     """Not of the mapping, but of the `explorer.checkins.Dialect`."""

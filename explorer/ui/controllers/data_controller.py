@@ -251,7 +251,8 @@ class DataController(QObject):
             elif mapping is None or source[0].is_file():
                 layer = job.layer or (job.dialect.layer if job.dialect else None)
                 files = checkins.find_files(source, task.cancelled)
-                preview = checkins.sniff_files(files, cancelled=task.cancelled, layer=layer)
+                encoding = mapping.encoding if mapping is not None else None
+                preview = checkins.sniff_files(files, None, encoding, task.cancelled, layer=layer)
                 planar = job.plane and preview.mapping.planar
                 known = ("plane",) if planar else ()
                 sure = (

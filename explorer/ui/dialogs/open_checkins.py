@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from explorer import checkins
 from explorer.checkins.model import Candidate, Dialect, Mapping, Preview, Question
-from explorer.checkins.readers import get_reader
+from explorer.checkins.readers import encodings, get_reader
 from explorer.checkins.readers.cells.column_names import ENGLISH, language_of
 from explorer.checkins.readers.cells.faults import bad_cells
 from explorer.checkins.readers.cells.numbers import has_fraction, number
@@ -52,12 +52,6 @@ MNEMONICS = {
 }  # fmt: skip
 """Where the first letter is taken."""
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "space"}
-ENCODINGS = {
-    "utf-8": "UTF-8",
-    "utf-8-sig": "UTF-8 with a mark",
-    "utf-16": "UTF-16",
-    "latin-1": "Latin-1",
-}
 SHOWN = 12
 LOOKING = "Looking at the file …"
 
@@ -82,6 +76,7 @@ class MappingDialog(QDialog):
         self.preview = request.preview
         self._refused = ""
         self._decimal: str | None = None
+        self._encoding: str | None = None
         self._job = LatestJob("looking at a file", self, preempt_after_s=0.0)
         self.finished.connect(self._close_jobs)
         self._job.done.connect(self._looked)
@@ -146,14 +141,16 @@ class MappingDialog(QDialog):
         for combo, name, words, found in (
             (self.layer, "La&yer or sheet", layers, preview.dialect.layer),
             (self.delimiter, "&Fields separated by", DELIMITERS, preview.delimiter),
-            (self.encoding, "&Encoding", ENCODINGS, preview.encoding),
+            (self.encoding, "&Encoding", encodings.NAMES, preview.encoding),
         ):
             for value, text in words.items():
                 combo.addItem(text, value)
             if combo.findData(found) < 0:
                 combo.addItem(repr(found), found)
             combo.setCurrentIndex(combo.findData(found))
-            combo.currentIndexChanged.connect(self._look_again)
+            combo.currentIndexChanged.connect(
+                self._choose_encoding if combo is self.encoding else self._look_again
+            )
             label = QLabel(name)
             label.setBuddy(combo)
             for widget in (label, combo):
@@ -197,16 +194,22 @@ class MappingDialog(QDialog):
         self._job.submit(asked, look)
 
     @property
-    def _asked(self) -> tuple[str, str, str | None, str | None]:
+    def _asked(self) -> tuple[str, str | None, str | None, str | None]:
         """How the file is said to be written, and which layer of it is meant."""
-        delimiter, encoding = self.delimiter.currentData(), self.encoding.currentData()
-        return delimiter, encoding, self._decimal, self.layer.currentData() or None
+        layer = self.layer.currentData() or None
+        return self.delimiter.currentData(), self._encoding, self._decimal, layer
+
+    def _choose_encoding(self) -> None:
+        self._encoding = self.encoding.currentData()
+        self._look_again()
 
     def _choose_decimal(self, decimal: str) -> None:
         self._decimal = decimal
         self._look_again()
 
-    def _looked(self, asked: tuple[str, str, str | None, str | None], preview: Preview) -> None:
+    def _looked(
+        self, asked: tuple[str, str | None, str | None, str | None], preview: Preview
+    ) -> None:
         if asked == self._asked:
             self.preview, self._refused = preview, ""
             self._show_preview()
@@ -258,9 +261,16 @@ class MappingDialog(QDialog):
             time_format=self.reading.time_format,
             zone=self.reading.zone_name,
             decimal=self._decimal,
+            encoding=self._encoding or self._confirmed_encoding,
             plane=self.plane.text,
             crs=self.system.crs if self.plane.text is None else None,
         )
+
+    @property
+    def _confirmed_encoding(self) -> str | None:
+        """The detected encoding, if there was a question about it."""
+        asked = any(question.key == "encoding" for question in self.preview.questions)
+        return self.preview.encoding if asked else None
 
     def _points(self) -> Points | None:
         """Return the first rows' y and x in the chosen columns."""
@@ -307,7 +317,7 @@ class MappingDialog(QDialog):
             name = DELIMITERS.get(preview.delimiter, repr(preview.delimiter))
             parts += [
                 f"fields separated by {name}",
-                f"encoding {preview.encoding}",
+                f"encoding {encodings.shown_encoding(preview.encoding)}",
                 f"names in line {preview.dialect.lines_before_header + 1}"
                 if preview.has_header
                 else "no header",
