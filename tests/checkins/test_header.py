@@ -75,6 +75,17 @@ def test_a_broken_first_row_is_no_title(write: Callable[..., Path]) -> None:
     assert preview.dialect.lines_before_header == 0
 
 
+def test_decimal_commas_do_not_delimit(write: Callable[..., Path]) -> None:
+    body = [f"u{i};2024-05-{1 + i % 28:02}T10:00:00;48,{100 + i};16,{300 + i}" for i in range(30)]
+    preview = checkins.sniff(write("\n".join(["user;time;lat;lon", *body])))
+    assert (preview.delimiter, preview.columns) == (";", ("user", "time", "lat", "lon"))
+
+
+def test_the_last_row_is_no_header(write: Callable[..., Path]) -> None:
+    path = write("".join(f"{i},x;48.{i:03},1;11.{i:03},2,3\n" for i in range(30)))
+    assert not checkins.sniff(path, ";").has_header
+
+
 def test_rows_without_a_position_below_the_names_are_rows(write: Callable[..., Path]) -> None:
     path = write("\n".join(["user,lat,lon", "u1,,", "u2,NA,NA", "u3,48.1,16.2", "u3,48.2,16.3"]))
     assert checkins.sniff(path).dialect.lines_after_header == 0

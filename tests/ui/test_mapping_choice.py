@@ -58,7 +58,7 @@ def test_an_encoding_is_tried_refused_and_loaded(desk: Desk, tmp_path) -> None:
     path.write_bytes(("user,lat,lon\n" + rows).encode())
     dialog = asked(desk, path)
     choose(desk, dialog.encoding, "utf-16")
-    assert "utf-16" in dialog.problem
+    assert "UTF-16" in dialog.problem
     assert dialog.verdict.text() == dialog.problem
     assert not dialog.load_button.isEnabled()
     choose(desk, dialog.encoding, "latin-1")

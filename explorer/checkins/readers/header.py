@@ -59,7 +59,7 @@ def find_header(rows: Rows) -> HeaderRows:
     usual = usual_number([len(row) for row in body])
     typed = _typed_columns([row for row in body if len(row) == usual][:200])
     found: list[tuple[int, int]] = []
-    for i, row in enumerate(rows[:MAX_ABOVE]):
+    for i, row in enumerate(rows[: min(MAX_ABOVE, len(rows) - 1)]):  # rows come below
         if len(row) == usual and sum(is_number(row[c]) for c in typed[0] if row[c]) >= 2:
             break
         if abs(len(row) - usual) <= 1 and looks_like_header(rows[i : i + 200]):

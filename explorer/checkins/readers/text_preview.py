@@ -40,7 +40,6 @@ from explorer.checkins.readers.guess_columns import (
     mapping_problems,
 )
 from explorer.checkins.readers.header import (
-    MAX_ABOVE,
     declared_delimiter,
     find_header,
     is_comment,
@@ -323,11 +322,11 @@ def _encoding_question(
 def guess_delimiter(lines: list[Line], cancelled: IsCancelled | None = None) -> str:
     """Return the character that cuts most lines into the same number (≥ 3, else 2) of fields."""
     best, best_score = "\t", 0.0
-    some = [line for _, line in lines[min(len(lines) // 2, MAX_ABOVE) :][:200]]
+    some = [line for _, line in lines[:200]]  # with the header: it has no decimal commas
     for delimiter in ("\t", ",", ";", "|", " "):
         check(cancelled)
         counts = [len(split_quoted(line, delimiter) or line.split(delimiter)) for line in some]
-        usual = usual_number(counts)
+        usual = usual_number(counts[len(counts) // 2 :])  # below titles
         if usual < 2:
             continue
         score = counts.count(usual) / len(counts) * (1.0 if usual >= 3 else 0.3)
