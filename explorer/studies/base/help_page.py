@@ -80,7 +80,8 @@ class Preset:
         Keys of the curves that the paper draws, shown alone; empty for those shown at first.
     status : str
         How what comes out compares: ``=`` as printed, ``≠`` differs, ``+`` beyond the paper,
-        ``?`` can't be reproduced; empty where the paper prints nothing to compare with.
+        ``▷`` has to be run, as an experiment or on files of the user's own; ``?`` can't be
+        reproduced; empty where the paper prints nothing to compare with.
     verdict : str
         That in at most 28 letters.
     """
@@ -97,7 +98,7 @@ class Preset:
     error_over: str = ""
     judged_on: str = ""
     curves: tuple[str, ...] = ()
-    status: Literal["", "=", "≠", "+", "?"] = ""
+    status: Literal["", "=", "≠", "+", "▷", "?"] = ""
     verdict: str = ""
 
 

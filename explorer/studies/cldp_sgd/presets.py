@@ -92,7 +92,7 @@ PRESETS = (
         (*_TRAIN_A, ("data", MNIST), ("runs", 10), ("model", CONVOLUTIONAL)), ACCURACY, _SPENT,
         "80% (±1.8) at ε = 1.4, 90% (±0.5) at ε = 2.91, with a convolutional network.",
         "Depends on your files.",
-        status="?",
+        status="▷",
         verdict="needs MNIST's files",
     ),
     Preset(
@@ -103,7 +103,7 @@ PRESETS = (
         (*_TRAIN_B, ("data", MNIST), ("runs", 4), ("model", CONVOLUTIONAL)), ACCURACY, _SPENT,
         "81.15% (±0.7) at ε = 3, 89.7% (±0.5) at ε = 5.8, with a convolutional network.",
         "Depends on your files.",
-        status="?",
+        status="▷",
         verdict="needs MNIST's files",
     ),
     Preset(

@@ -155,9 +155,10 @@ _SWEEPS = tuple(
         error_over=axis,
         published=said,
         computed="The command “experiment” with this figure's name repeats the paper's setting on "
-        "a file of check-ins and prints means, intervals and paired differences.",
-        status="?",
-        verdict="depends on your check-ins",
+        "a file of check-ins and prints, for every mechanism, the mean over draws with its "
+        "interval and the paired difference from the first mechanism.",
+        status="▷",
+        verdict="needs a check-in file",
     )
     for key, figure, axis, what, epsilon, said in (
         ("figure-1", "Figure 1", "epsilon", "ε", 1.0,
@@ -282,7 +283,7 @@ PRESETS = (
             published=published,
             computed="The paper leaves open how its data are made; what was chosen here stands in "
             "the experiment's description (“experiment --list”). " + computed,
-            status="?",
+            status="▷",
             verdict=verdict,
         )
         for key, axis, what, data, epsilon, delta, published, computed, verdict in _ON_MADE_DATA

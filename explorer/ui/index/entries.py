@@ -13,6 +13,7 @@ STATUSES = {
     "=": "as printed",
     "≠": "differs",
     "+": "beyond the paper",
+    "▷": "run it to compare",
     "?": "not reproduced",
 }
 """By sign, in words, in the order of their tick boxes."""
