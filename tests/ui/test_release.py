@@ -17,13 +17,17 @@ from explorer.release.certificate.verify import verify
 from explorer.release.door import enter
 from explorer.release.ledger.view import read_ledger
 from explorer.release.mechanisms import MECHANISMS
+from explorer.release.mechanisms.base import Reads
 from explorer.release.places import default_ledger
-from explorer.release.plan import read_plan
+from explorer.release.plan import FORMAT_TAKEN, read_plan
 from explorer.release.process import draw_apart
 from explorer.release.rehearsal import rehearse
+from explorer.release.rows.dry_run import RowCounter
+from explorer.release.rows.format import FileFormat
+from explorer.release.rows.reading import read_file
 from explorer.ui.release.cards import TypedFields
 from explorer.ui.release.draft import Draft
-from explorer.ui.release.fields import OF_MECHANISM, PEOPLE, TAKE_PEOPLE, example_of
+from explorer.ui.release.fields import OF_MECHANISM, PEOPLE, TAKE_PEOPLE, example_of, read_format
 from tests.release.plans import opened, plan_of, write_rows
 from tests.ui.test_access import check
 
@@ -363,3 +367,193 @@ def test_the_same_ids_in_another_account_are_told_and_joined(window, qtbot, tmp_
     # what was released about either is charged to, and shown of, both
     account = page.ledger.accounts[0].population
     assert [r.id for r in page.ledger.of_account(account)] == [release]
+
+
+def ready(window, qtbot, rows: Path, budget: int = 3):
+    """Return the page with all points answered about a file, and the account's place."""
+    page = page_of(window, qtbot)
+    place = page.desk.place
+    place.ledger.parent.mkdir(parents=True, exist_ok=True)
+    population = opened(place, budget=budget)
+    page.desk.read()
+    who = page.plan.who.accounts
+    qtbot.waitUntil(lambda: who.findData(population) >= 0)
+    who.setCurrentIndex(who.findData(population))
+    fill_in(page, qtbot, rows)
+    qtbot.waitUntil(page.plan.draw.isEnabled)
+    return page
+
+
+def button_of(box, begins: str):
+    return next(b for b in box.buttons() if b.text().startswith(begins))
+
+
+def test_a_file_that_can_t_be_read_is_told_of_and_confirmed(window, qtbot, tmp_path) -> None:
+    rows = write_rows(tmp_path / "rows.csv")
+    rows.write_text(rows.read_text().replace(",", ";").replace(".", ","))
+    page = ready(window, qtbot, rows)
+    plan = page.plan
+    plan.check.click()
+    qtbot.waitUntil(lambda: plan.checked is not None and not page.desk.busy)
+    assert "0 of " in plan.cards[4].said.text()
+    assert "delimiter semicolon?" in plan.cards[4].said.text()
+    with page.desk.place.open() as ledger:  # entered, as the file was never opened
+        assert [entry.body["kind"] for entry in ledger.entries()] == ["budget", "plan"]
+    plan.draw.click()
+    spend, box = button_of(page.asking, "Spend 0.5"), page.asking.checkBox()
+    assert not spend.isEnabled()
+    assert "0 of " in box.text()
+    box.click()
+    assert spend.isEnabled()
+    box.click()
+    spend.click()  # off: nothing
+    page.asking.reject()
+    qtbot.waitUntil(lambda: page.asking is None)
+    # declared rightly it is asked no more than the price
+    for key, value in (("delimiter", "semicolon"), ("decimal", "comma")):
+        edit = plan.form.edits[key]
+        edit.setCurrentIndex(edit.findData(value))
+    assert plan.checked is None
+    plan.draw.click()
+    qtbot.waitUntil(lambda: plan.checked is not None and not page.desk.busy)
+    assert page.asking.checkBox() is None
+    page.asking.reject()
+    with page.desk.place.open() as ledger:
+        assert ledger.accounts()[0].spent == 0
+
+
+def test_what_is_paid_while_the_file_is_checked_is_asked_again_if_it_can_t_be_read(
+    window, qtbot, tmp_path
+) -> None:
+    rows = write_rows(tmp_path / "rows.csv")
+    rows.write_text(rows.read_text().replace(",", ";"))
+    page = ready(window, qtbot, rows)
+    page.plan.draw.click()
+    button_of(page.asking, "Spend 0.5").click()
+    qtbot.waitUntil(lambda: page.asking is not None and page.asking.checkBox() is not None)
+    with page.desk.place.open() as ledger:
+        assert ledger.accounts()[0].spent == 0
+    page.asking.checkBox().click()
+    button_of(page.asking, "Spend 0.5").click()
+    qtbot.waitUntil(lambda: page.front == "Result")
+    with page.desk.place.open() as ledger:
+        (release,) = ledger.releases()
+        assert release.state == "committed"
+    chosen = page.result.result.certificate["parameters_chosen"]
+    assert chosen["record"] == "fixed before the data were opened"
+
+
+def test_withdraw_asks_and_is_out_of_reach_of_what_published(window, qtbot, tmp_path) -> None:
+    window.resize(1280, 800)
+    page = ready(window, qtbot, write_rows(tmp_path / "rows.csv"))
+    page.plan.draw.click()
+    button_of(page.asking, "Spend 0.5").click()
+    qtbot.waitUntil(lambda: page.front == "Result")
+    result = page.result
+    buttons = (result.publish, result.export_button, result.certificate, result.withdraw)
+
+    def places() -> list[object]:
+        return [button.geometry() for button in buttons]
+
+    qtbot.waitUntil(lambda: result.picture.pixmap().width() > 0)
+    before = places()
+    result.publish.setFocus()
+    for key in (Qt.Key.Key_Space, Qt.Key.Key_Space, Qt.Key.Key_Space):
+        qtbot.keyClick(window.focusWidget() or result.publish, key)  # as if held down
+    qtbot.waitUntil(result.export_button.isEnabled)
+    assert window.focusWidget() is result.export_button
+    assert places() == before
+    assert result.publish.isVisible()
+    assert not result.publish.isEnabled()
+    qtbot.mouseClick(result.publish, Qt.MouseButton.LeftButton)
+    with page.desk.place.open() as ledger:
+        assert [r.state for r in ledger.releases()] == ["published"]
+    # asked, and Enter and Esc keep it
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Escape):
+        qtbot.mouseClick(result.withdraw, Qt.MouseButton.LeftButton)
+        box = page.asking
+        corner = box.frameGeometry()
+        for button in (result.publish, result.withdraw):
+            assert not corner.contains(button.mapToGlobal(button.rect().center()))
+        qtbot.keyClick(box, key)
+        qtbot.waitUntil(lambda: page.asking is None)
+    qtbot.wait(50)
+    with page.desk.place.open() as ledger:
+        assert [r.state for r in ledger.releases()] == ["published"]
+    qtbot.mouseClick(result.withdraw, Qt.MouseButton.LeftButton)
+    button_of(page.asking, "Withdraw").click()
+    qtbot.waitUntil(lambda: result.result.release.state == "withdrawn")
+    assert not result.export_button.isEnabled()
+    assert not result.withdraw.isEnabled()
+    assert places() == before
+    assert check(window) == []
+
+
+def test_what_is_left_unpublished_is_not_withdrawn_by_one_click(window, qtbot, tmp_path) -> None:
+    page = page_of(window, qtbot)
+    place = page.desk.place
+    place.ledger.parent.mkdir(parents=True, exist_ok=True)
+    plan = plan_of(opened(place), write_rows(tmp_path / "rows.csv"))
+    with place.open() as ledger:
+        release = enter(ledger, plan)
+    draw_apart(place, plan, release)
+    page.desk.read()
+
+    def withdraw() -> list[QPushButton]:
+        found = page.unfinished.findChildren(QPushButton)
+        return [b for b in found if b.text().startswith("Withdraw") and b.isVisible()]
+
+    qtbot.waitUntil(lambda: len(withdraw()) == 1)
+    withdraw()[0].click()
+    button_of(page.asking, "Keep").click()
+    qtbot.waitUntil(lambda: page.asking is None and not page.desk.busy)
+    assert len(withdraw()) == 1
+    withdraw()[0].click()
+    button_of(page.asking, "Withdraw").click()
+    qtbot.waitUntil(lambda: not withdraw())
+    with place.open() as ledger:
+        assert ledger.release(release).state == "withdrawn"
+
+
+def test_the_format_found_at_opening_is_taken_over_by_one_click(window, qtbot, tmp_path) -> None:
+    rows = tmp_path / "checkins.csv"
+    made = [line.split(",")[:4] for line in write_rows(tmp_path / "x").read_text().splitlines()]
+    lines = [";".join(f'"{cell}"' for cell in row) + ";" for row in made]
+    rows.write_text("\n".join(["user;time;lat;lon;", *lines]))
+    page = page_of(window, qtbot)
+    assert not page.plan.found.isEnabled()
+    window.files.open_data(rows)
+    qtbot.waitUntil(lambda: window.data.current.basename == rows.name and not window.busy)
+    qtbot.waitUntil(lambda: default_ledger().exists())
+    page = page_of(window, qtbot)
+    qtbot.waitUntil(page.plan.found.isEnabled)
+    page.plan.found.click()
+    qtbot.waitUntil(lambda: page.plan.draft.format_taken)
+    draft = page.plan.draft
+    assert draft.text("data") == str(rows)
+    assert [name.strip() for name in draft.text("columns").split(",")] == [
+        "user", "time", "lat", "lon",
+    ]  # fmt: skip
+    assert (draft.text("delimiter"), draft.text("trailing_delimiter")) == ("semicolon", "yes")
+    assert (draft.text("header"), draft.text("encoding")) == ("yes", "utf-8")
+    assert draft.declared().format == FORMAT_TAKEN
+    form = FileFormat.checked(read_format(draft.typed))
+    counter = RowCounter(form, Reads(places=True, times=True))
+    read_file(rows, form, Reads(places=True, times=True), counter)
+    assert (counter.found().rows, counter.found().readable) == (len(made), len(made))
+    # changed by hand it is still what was seen; not once all of it is gone
+    assert draft.with_text("decimal", "point").format_taken
+    for key in list(draft.typed):
+        draft = draft.with_text(key, "")
+    assert not draft.format_taken
+
+
+def test_a_file_s_field_is_shown_as_it_is_and_no_markup(window, qtbot, tmp_path) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("u,2026-01-02T00:00:00Z,<h1>high</h1>,1,x,1\n")
+    page = ready(window, qtbot, rows)
+    page.plan.check.click()
+    qtbot.waitUntil(lambda: page.plan.checked is not None)
+    said = page.plan.cards[4].said
+    assert "<h1>" in said.text()
+    assert said.textFormat() is Qt.TextFormat.PlainText

@@ -48,6 +48,7 @@ class PointCard(QFrame):
         self.title.setFont(font)
         self.mark.setFont(font)
         self.said = styled_label("muted", word_wrap=True)
+        self.said.setTextFormat(Qt.TextFormat.PlainText)  # a file's field may stand in it
         self.said.setMinimumWidth(120)
         self.rows = QVBoxLayout()
         self.rows.setSpacing(4)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import abc
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -12,18 +13,27 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
+from explorer.checkins.model import Mapping
 from explorer.engine.service import StudyService
 from explorer.release.attack import Audited, audit
-from explorer.release.door import Place, certificate_of, enter, entered_plan, publish
+from explorer.release.door import (
+    Checked,
+    Place,
+    certificate_of,
+    entered_plan,
+    planned,
+    publish,
+)
 from explorer.release.ledger.accounts import Release
 from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.mechanisms.base import Shown
 from explorer.release.plan import Plan
-from explorer.release.process import Apart, CompareOrder, DrawOrder
+from explorer.release.process import Apart, CheckOrder, DrawOrder
 from explorer.release.rehearsal import rehearse
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.release.draft import LedgerState
+from explorer.ui.release.found_format import found_format
 
 REHEARSALS = 3
 """Drawn each time, to show the spread."""
@@ -46,8 +56,8 @@ class Result:
 
     plan: Plan
     release: Release
-    stored: Mapping[str, Any]
-    certificate: Mapping[str, Any]
+    stored: abc.Mapping[str, Any]
+    certificate: abc.Mapping[str, Any]
 
 
 class ReleaseDesk(QObject):
@@ -62,8 +72,10 @@ class ReleaseDesk(QObject):
     drawn(Result)
         An output is stored, or was looked at again.
     audited(Audited)
-    compared(dict of str to int)
-        How many ids are known in which other populations.
+    checked(Plan, Checked)
+        What can be read of a plan's file, and whose ids are known: for the curator alone.
+    found(dict of str to str)
+        The format that was found when a file was opened, by the keys of fields.
     opened(str)
         Id of a population whose account was opened.
     failed(Exception)
@@ -77,7 +89,8 @@ class ReleaseDesk(QObject):
     rehearsed = Signal(object)
     drawn = Signal(object)
     audited = Signal(object)
-    compared = Signal(object)
+    checked = Signal(object, object)
+    found = Signal(object)
     opened = Signal(str)
     failed = Signal(object)
     busy_changed = Signal(bool)
@@ -178,18 +191,26 @@ class ReleaseDesk(QObject):
 
         self._ask(self._show, work)
 
-    def compare(self, plan: Plan) -> None:
-        """Compare a file's ids with those of other populations, for the curator alone.
+    def check(self, plan: Plan) -> None:
+        """Read a file as a plan declares it, for the curator alone; see `door.check`.
 
-        Whose people they are was declared before; nothing of it is kept.
+        Whose people they are was declared before. Of a file that was never opened the plan is
+        entered first; nothing else of it is kept.
         """
 
-        def work(task: Task) -> dict[str, int]:
-            order = CompareOrder(self.place, plan)
-            found: dict[str, int] = self._apart(Apart(order), task)
-            return found
+        def work(task: Task) -> tuple[Checked, LedgerState]:
+            found: Checked = self._apart(Apart(CheckOrder(self.place, plan)), task)
+            return found, self._state()
 
-        self._ask(self.compared.emit, work)
+        def then(found: tuple[Checked, LedgerState]) -> None:
+            self.state_read.emit(found[1])
+            self.checked.emit(plan, found[0])
+
+        self._ask(then, work)
+
+    def find_format(self, path: Path, mapping: Mapping) -> None:
+        """Find the format of a file that is open, as it was opened with a mapping."""
+        self._ask(self.found.emit, lambda task: found_format(path, mapping, task.cancelled))
 
     def publish(self, result: Result) -> None:
         """Enter the certificate's hash; from then on output and certificate are exported."""
@@ -261,7 +282,7 @@ class ReleaseDesk(QObject):
     def _draw(self, plan: Plan, release: str, task: Task) -> tuple[Result, LedgerState]:
         if not release:
             with self.place.open() as ledger:
-                release = enter(ledger, plan)
+                release = planned(ledger, plan)
         self._apart(Apart(DrawOrder.of(self.place, plan, release)), task)
         return self._result(plan, release)
 

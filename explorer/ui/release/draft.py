@@ -13,7 +13,7 @@ from pathlib import Path
 from explorer.release.certificate.numbers import rounded_up
 from explorer.release.door import Place
 from explorer.release.errors import ParameterError, ReleaseError
-from explorer.release.ledger.accounts import Account, Release
+from explorer.release.ledger.accounts import SPENT, Account, Release
 from explorer.release.ledger.differencing import overlaps
 from explorer.release.ledger.errors import rounded_down
 from explorer.release.mechanisms import MECHANISMS
@@ -86,7 +86,10 @@ class LedgerState:
 
     def of_account(self, population: str) -> list[Release]:
         """Return releases that are charged to an account, those of accounts joined to it too."""
-        return [r for r in self.releases if self._charged(r.population) == population]
+        return [
+            r for r in self.releases
+            if r.state in SPENT and self._charged(r.population) == population
+        ]  # fmt: skip
 
     def _charged(self, population: str) -> str:
         while population in self.joined:

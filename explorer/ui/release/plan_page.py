@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import html
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,12 +20,13 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.release.certificate.numbers import rounded_up
+from explorer.release.door import Checked
 from explorer.release.errors import ParameterError, ReleaseError
-from explorer.release.ledger.accounts import SPENT
 from explorer.release.ledger.errors import rounded_down
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Shown
 from explorer.release.plan import Plan
+from explorer.release.words import sentence
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.release.cards import PointCard, TypedFields, row_of
@@ -60,14 +61,17 @@ class PlanPage(QWidget):
         As of `WhoPart`.
     copy_asked()
         Values of the map are wanted.
-    compare_asked(Plan)
-        Ids of the file are to be compared with those of other accounts.
+    check_asked(Plan)
+        It is to be seen what can be read of the file, and whether its ids are in other accounts.
+    format_asked()
+        The format that was found when the file was opened is wanted.
     """
 
     rehearsal_asked = Signal(object, int)
     draw_asked = Signal(object)
     copy_asked = Signal()
-    compare_asked = Signal(object)
+    check_asked = Signal(object)
+    format_asked = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -76,8 +80,10 @@ class PlanPage(QWidget):
         self.ledger: LedgerState | None = None
         self._busy = self._rehearsing = False
         self._fresh = True
-        self._compared = ("", "", "", "")
-        """Of which population and file ids were compared, what came of it, and what is wrong."""
+        self._checked: tuple[object, Checked | None] = (None, None)
+        """Of which plan the file was checked, and what came of it."""
+        self.open_file: Path | None = None
+        """The file that is open in the window, if a release could read it."""
         self._then_draw = False
         self.cards = [
             PointCard(k, title, theme, hint) for k, (title, hint) in enumerate(TITLES.items(), 1)
@@ -133,7 +139,7 @@ class PlanPage(QWidget):
         self.compare = QPushButton("Compare the file’s ids with those of other accounts")
         self.compare.setObjectName("link")
         self.compare.setToolTip("Seen by you alone; once the five points are answered")
-        self.compare.clicked.connect(lambda: self._compare(then_draw=False))
+        self.compare.clicked.connect(self._check)
         who.add(self.who, self.compare)
 
         self.mechanism = ChoiceBox("What is released")
@@ -179,6 +185,16 @@ class PlanPage(QWidget):
         self.path.textEdited.connect(lambda text: self._typed("data", text))
         self.browse = QPushButton("Choose file…")
         self.browse.clicked.connect(self._browse)
+        self.found = QPushButton("Use the format found when the file was opened")
+        self.found.setObjectName("link")
+        self.found.clicked.connect(self.format_asked)
+        self.check = QPushButton("Check the file")
+        self.check.setToolTip(
+            "Counts the rows that can be read; seen by you alone, and nothing is spent. A file "
+            "that was never opened is read once the five points are answered and the plan is "
+            "entered in the ledger."
+        )
+        self.check.clicked.connect(self._check)
         self.form = TypedFields(5)
         self.form.offer(FORMAT, self.draft.text)
         self.stated = Section("For the certificate: title, who releases it, NIST SP 800-226")
@@ -186,7 +202,7 @@ class PlanPage(QWidget):
         self.texts = TypedFields(2)
         self.texts.offer(CERTIFIED, self.draft.text)
         self.stated.rows.addWidget(self.texts)
-        file.add(row_of(self.path, self.browse), self.form, self.stated)
+        file.add(row_of(self.path, self.browse, self.found, self.check), self.form, self.stated)
         for fields in (self.own, self.rest, self.form, self.texts):
             fields.typed.connect(self._typed)
         self._offer_fields()
@@ -239,30 +255,47 @@ class PlanPage(QWidget):
             fields.show_texts(draft.text)
         self.update_page()
 
-    def show_compared(self, found: Mapping[str, int]) -> None:
-        """Tell the curator alone whether people of this file are in other accounts."""
-        known = {} if self.ledger is None else {a.population: a for a in self.ledger.accounts}
-        names = [f"{n:,} in “{known[p].label}”" for p, n in found.items() if p in known]
-        said, wrong = "No id of this file is known in another account.", ""
-        if names:
-            said = wrong = (
-                f"Of this file’s ids are {', '.join(names)}. If they are the same people, join the "
-                "accounts (Ledger): what was spent adds, and the smaller limit holds."
-            )
-        self._compared = (*self._about, said, wrong)
+    def show_checked(self, plan: Plan, found: Checked) -> None:
+        """Tell the curator alone what can be read, and whether its people are in other accounts."""
+        self._checked = (_checked_key(plan), found)
         self.update_page()
         if self._then_draw:
             self._then_draw = False
             self._draw()
 
+    def show_open_file(self, path: Path | None) -> None:
+        """Offer the format of the file that is open in the window."""
+        self.open_file = path
+        self.update_page()
+
     @property
-    def _about(self) -> tuple[str, str]:
-        return self.draft.population, self.draft.text("data")
+    def checked(self) -> Checked | None:
+        """What was found in the file, if it was checked as it is planned now."""
+        try:
+            plan = self.draft.plan()
+        except ReleaseError:
+            return None
+        return self._checked[1] if self._checked[0] == _checked_key(plan) else None
+
+    @property
+    def readable(self) -> str:
+        """What the curator is told of the rows that can be read; empty if that is not known."""
+        checked = self.checked
+        return "" if checked is None else f"{sentence(checked.rows.lines()[0])} Seen by you alone."
 
     @property
     def same_people(self) -> str:
         """What the curator is told if people of this file are in other accounts; else empty."""
-        return self._compared[3] if self._compared[:2] == self._about else ""
+        checked = self.checked
+        known = {} if self.ledger is None else {a.population: a for a in self.ledger.accounts}
+        found = {} if checked is None else checked.known
+        names = [f"{n:,} in “{known[p].label}”" for p, n in found.items() if p in known]
+        if not names:
+            return ""
+        return (
+            f"Of this file’s ids are {', '.join(names)}. If they are the same people, join the "
+            "accounts (Ledger): what was spent adds, and the smaller limit holds."
+        )
 
     def show_rehearsals(self, shown: list[Shown]) -> None:
         """Show what came of a rehearsal."""
@@ -287,9 +320,8 @@ class PlanPage(QWidget):
             if point is not None:
                 card.show_point(point)
         missing = sum(not card.ok for card in self.cards)
-        if self._compared[2] and self._compared[:2] == self._about:
-            self.cards[0].said.setText(self._compared[2])
         colours = self._theme.chrome
+        self._show_check()
         edge = colours.bad if missing else colours.good
         self.head.setStyleSheet(f"QFrame#answer {{ border-left-color: {edge}; }}")
         self.state.setText(f"Not ready: {missing} of 5" if missing else "Ready")
@@ -300,7 +332,8 @@ class PlanPage(QWidget):
         self._show_price()
         self.untouched.setEnabled(not self.draft.copied)
         self.draw.setEnabled(not missing and not self._busy)
-        self.compare.setEnabled(not missing and not self._busy)
+        for button in (self.compare, self.check):
+            button.setEnabled(not missing and not self._busy)
         self.compare.setVisible(known is not None and len(known.accounts) > 1)
         self.rehearse.setText("Rehearsing…" if self._rehearsing else "Rehearse")
         self.example.setVisible(not self.draft.text("box") and not self.draft.text("epsilon"))
@@ -331,6 +364,28 @@ class PlanPage(QWidget):
 
     # Inside
 
+    def _show_check(self) -> None:
+        """Show what was found in the file, and whether its format can be taken over."""
+        checked, typed = self.checked, self.draft.text("data")
+        here = self.open_file
+        self.found.setEnabled(here is not None and not self._busy and typed in ("", str(here)))
+        self.found.setToolTip(
+            "Open the file in the window to find its format" if here is None
+            else f"{here.name}, open in the window; the certificate will say that the format was "
+            "taken from the file"
+        )  # fmt: skip
+        for card in self.cards:
+            card.said.setToolTip("")
+        if checked is None:
+            return
+        people = "No id of this file is known in another account."
+        self.cards[0].said.setText(self.same_people or people)
+        self.cards[-1].said.setText(self.readable)
+        lines = map(html.escape, checked.rows.lines())
+        self.cards[-1].said.setToolTip(f"<p>{'<br>'.join(lines)}</p>")
+        if checked.rows.under_half:
+            self.cards[-1].said.setStyleSheet(f"color: {self._theme.chrome.bad};")
+
     def _show_price(self) -> None:
         plan = self.price_plan()
         account = None if self.ledger is None else self.ledger.account(self.draft.population)
@@ -344,7 +399,7 @@ class PlanPage(QWidget):
         self.earlier.setVisible(account is not None)
         if account is None or self.ledger is None:
             return
-        counted = [r for r in self.ledger.of_account(account.population) if r.state in SPENT]
+        counted = self.ledger.of_account(account.population)
         power = 2 if account.gate == "zcdp" else 1
         costs = [r.epsilon**power / power for r in counted]
         budget = account.budget or 1
@@ -410,11 +465,21 @@ class PlanPage(QWidget):
             self.words.setText(sentence_of(error))
             return
         several = self.ledger is not None and len(self.ledger.accounts) > 1
-        if several and self._compared[:2] != self._about:  # it was asked whose these are: point 1
-            self._compare(then_draw=True)
+        if several and self.checked is None:  # it was asked whose these are: point 1
+            self._then_draw = True
+            self.check_asked.emit(plan)
         else:
             self.draw_asked.emit(plan)
 
-    def _compare(self, *, then_draw: bool) -> None:
-        self._then_draw = then_draw
-        self.compare_asked.emit(self.draft.plan())
+    def _check(self) -> None:
+        self._then_draw = False
+        self.check_asked.emit(self.draft.plan())
+
+
+def _checked_key(plan: Plan) -> object:
+    """Return what a check depends on: the plan's file as it is now, and how it is read."""
+    try:
+        stat = plan.data.stat()
+    except OSError:
+        return None
+    return plan.population, plan.data, plan.form, plan.reads, stat.st_mtime_ns, stat.st_size

@@ -39,6 +39,7 @@ from explorer.ui.release.files import (
 
 _DPI = 110
 _LEAST = 200
+_BESIDE = 380
 STATES = {
     "committed": "Stored, not published yet. Publishing enters the certificate’s hash into the "
     "ledger; from then on any changed byte of it is noticed.",
@@ -134,26 +135,33 @@ class ResultPage(QWidget):
         row.setContentsMargins(14, 8, 12, 8)
         row.addWidget(self.sentence)
         self.state = styled_label("notes", word_wrap=True)
+        self.state.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._publishing = False
         self.publish = QPushButton("Publish")
         self.publish.setObjectName("door")
         self.export_button = QPushButton("Export…")
         self.certificate = QPushButton("Certificate…")
-        self.withdraw = QPushButton("Withdraw")
+        self.withdraw = QPushButton("Withdraw…")
         self.text = QPlainTextEdit(readOnly=True, tabChangesFocus=True)
         self.text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setAccessibleName("Certificate")
         buttons = QHBoxLayout()
-        for button in (self.publish, self.export_button, self.certificate, self.withdraw):
+        for button in (self.publish, self.export_button, self.certificate):
             buttons.addWidget(button)
-        right = QVBoxLayout()
+        # far from the button that publishes
+        last = QHBoxLayout()
+        last.addStretch(1)
+        last.addWidget(self.withdraw)
+        right = self._right = QVBoxLayout()
         right.setContentsMargins(8, 8, 12, 8)
         right.addWidget(self.state)
         right.addLayout(buttons)
         right.addWidget(self.text, 1)
+        right.addLayout(last)
         beside = QWidget()
         beside.setLayout(right)
-        beside.setFixedWidth(380)
+        beside.setFixedWidth(_BESIDE)
         left = QVBoxLayout()
         left.setContentsMargins(12, 8, 4, 8)
         left.addWidget(head)
@@ -162,7 +170,7 @@ class ResultPage(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addLayout(left, 1)
         layout.addWidget(beside)
-        self.publish.clicked.connect(lambda: self.publish_asked.emit(self.result))
+        self.publish.clicked.connect(self._publish)
         self.withdraw.clicked.connect(lambda: self.withdraw_asked.emit(self.result))
         self.export_button.clicked.connect(self.export)
         self.certificate.clicked.connect(self._certificate)
@@ -177,19 +185,43 @@ class ResultPage(QWidget):
         self.result = result
         state = result.release.state
         self.sentence.setText(released_text(result.plan))
-        self.state.setText(STATES.get(state, state))
+        self._show_state(STATES.get(state, state))
         lines = [
             "\n".join((title.upper(), *statements))
             for title, statements in printed(dict(result.certificate))
         ]
         self.text.setPlainText("\n\n".join(lines))
         published = state == "published"
-        self.publish.setVisible(state == "committed")
         self.withdraw.setEnabled(state != "withdrawn")
         for button in (self.export_button, self.certificate):
             button.setEnabled(published)
             button.setToolTip("" if published else "Publish first: files carry the certificate")
+        if self._publishing or self.publish.hasFocus():
+            # before the button is off: Qt would hand the focus on, in the end to Withdraw
+            (self.export_button if published else self.text).setFocus()
+        self._publishing = False
+        self.publish.setText("✓ Published" if published else "Publish")
+        self.publish.setEnabled(state == "committed")
         self.picture.show_released(released_of(result))
+
+    def _show_state(self, text: str) -> None:
+        """Show what can be done; the buttons below keep their place whatever is said."""
+        margins = self._right.contentsMargins()
+        width, heights = _BESIDE - margins.left() - margins.right(), []
+        for one in (*STATES.values(), text):
+            self.state.setText(one)
+            heights.append(self.state.heightForWidth(width))
+        self.state.setMinimumHeight(max(heights))
+
+    def _publish(self) -> None:
+        """Publish once, however often the button is pressed meanwhile."""
+        if not self._publishing:
+            self._publishing = True
+            self.publish_asked.emit(self.result)
+
+    def publishing_failed(self) -> None:
+        """Let it be tried again."""
+        self._publishing = False
 
     def export(self) -> None:
         """Ask for a file and write the output there, once it is published."""

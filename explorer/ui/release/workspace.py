@@ -9,11 +9,13 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
+    QCheckBox,
     QFileDialog,
     QMessageBox,
+    QPushButton,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -23,9 +25,9 @@ from explorer.engine.session.session import Session
 from explorer.files import write_whole
 from explorer.geography.plane import plain
 from explorer.release.certificate.numbers import rounded_up
-from explorer.release.door import Place
+from explorer.release.door import Checked, Place
 from explorer.release.errors import ReleaseError
-from explorer.release.ledger.accounts import Release
+from explorer.release.ledger.accounts import Account, Release
 from explorer.release.ledger.errors import RefusedError
 from explorer.release.ledger.locks import not_offered
 from explorer.release.places import default_ledger, default_settings
@@ -79,10 +81,16 @@ class ReleaseWorkspace(Workspace):
         self.desk = ReleaseDesk(window.service, place, self)
         self.ledger = LedgerState(place)
         self.asking: QMessageBox | None = None
+        self._paying: tuple[Plan, QPushButton] | None = None
+        """What is asked to be paid for, and the button that does."""
+        self._anyway: QCheckBox | None = None  # else Python would delete it under the question
+        self._after_check: Plan | None = None
+        """What was agreed to be paid for while its file was being checked."""
         self._stale = False
         self._notices = dict.fromkeys(filter(None, [sentence(not_offered())]))
         self.plan = PlanPage(self._theme)
         self._folder: Callable[[], str] = window.files.folder
+        self._data = window.data
         self._looks = window.data.looks
         self.unfinished = Notices()
         self.pages = QTabWidget(documentMode=True)
@@ -160,6 +168,7 @@ class ReleaseWorkspace(Workspace):
         """Read the ledger: another window may have written to it, or a question is in front."""
         super().showEvent(event)
         self._show_unfinished()
+        self.plan.show_open_file(self._open_file())
         self._read_ledger()
 
     def close_workspace(self) -> None:
@@ -178,7 +187,11 @@ class ReleaseWorkspace(Workspace):
         """What was released."""
         page = ResultPage(self._theme, self._folder)
         page.publish_asked.connect(self.desk.publish)
-        page.withdraw_asked.connect(self.desk.withdraw)
+        page.withdraw_asked.connect(
+            lambda result: self._ask_to_withdraw(
+                result.release, partial(self.desk.withdraw, result)
+            )
+        )
         page.said.connect(self._say)
         page.failed.connect(self._failed)
         return self._put("Result", page)
@@ -255,8 +268,10 @@ class ReleaseWorkspace(Workspace):
             signal.connect(lambda _: self._busy_changed())
         plan.rehearsal_asked.connect(desk.rehearse)
         plan.draw_asked.connect(self._ask_to_spend)
-        plan.compare_asked.connect(desk.compare)
-        desk.compared.connect(plan.show_compared)
+        plan.check_asked.connect(desk.check)
+        desk.checked.connect(self._checked)
+        plan.format_asked.connect(self._find_format)
+        desk.found.connect(lambda found: plan.show_draft(plan.draft.with_format(found)))
         plan.copy_asked.connect(self._copy_from_map)
         plan.who.wanted.connect(desk.open_population)
         self.pages.currentChanged.connect(self._page_chosen)
@@ -271,8 +286,24 @@ class ReleaseWorkspace(Workspace):
     def _counted(self) -> None:
         """Say how often the map of the files in front was shown, where it is seen."""
         self.desk.looked_at = self._looks.files
+        self.plan.show_open_file(self._open_file())
         if self.isVisible():
             self._read_ledger()
+
+    def _open_file(self) -> Path | None:
+        """Return the file that is open in the window, none of several or of made-up people."""
+        data = self._data.current
+        if data is None or data.synthetic or data.files.together:
+            return None
+        return data.files.parts[0].path
+
+    def _find_format(self) -> None:
+        """Take over the format of the file that is open, by this click alone."""
+        data, path = self._data.current, self._open_file()
+        if data is not None and path is not None:
+            draft = self.plan.draft
+            self.plan.show_draft(replace(draft, typed={**draft.typed, "data": str(path)}))
+            self.desk.find_format(path, data.mapping)
 
     def _copy_from_map(self) -> None:
         """Copy the map's box and ε, by this click alone, and remember that they are copies."""
@@ -308,6 +339,9 @@ class ReleaseWorkspace(Workspace):
         self.show_page("Result")
 
     def _failed(self, error: Exception) -> None:
+        self._after_check = None
+        if self._made("result"):
+            self.result.publishing_failed()
         said = sentence_of(error)
         if isinstance(error, RefusedError):
             account = self.ledger.account(self.plan.draft.population)
@@ -337,26 +371,81 @@ class ReleaseWorkspace(Workspace):
         if account is None:
             return
         spend = f"Spend {rounded_up(plan.epsilon)} and release"
-        said = "\n\n".join(filter(None, [self.plan.same_people, price_text(plan, account)]))
-        self._confirm(said, spend, partial(self._draw, plan))
+        button = self._confirm("", spend, partial(self._draw, plan))
+        self._paying = (plan, button)
+        self._show_paying(plan, account, button)
+        if self.plan.checked is None:
+            self.desk.check(plan)
+
+    def _show_paying(self, plan: Plan, account: Account, button: QPushButton) -> None:
+        """Show the price, and what is known of the file; little that can be read is confirmed."""
+        box, checked = self.asking, self.plan.checked
+        if box is None:
+            return
+        said = (self.plan.same_people, self.plan.readable, price_text(plan, account))
+        box.setText("\n\n".join(filter(None, said)))
+        if checked is not None and checked.rows.under_half and box.checkBox() is None:
+            anyway = self._anyway = QCheckBox(
+                f"Release although only {checked.rows.count} can be read"
+            )
+            anyway.toggled.connect(button.setEnabled)
+            button.setEnabled(False)
+            box.setCheckBox(anyway)
+
+    def _checked(self, plan: Plan, found: Checked) -> None:
+        """Show what was found in a file, and go on with what waited for it."""
+        self.plan.show_checked(plan, found)
+        if self.asking is not None and self._paying is not None:
+            asked, button = self._paying
+            account = self.ledger.account(asked.population)
+            if account is not None:
+                self._show_paying(asked, account, button)
+        agreed, self._after_check = self._after_check, None
+        if agreed is None:
+            return
+        if found.rows.under_half:  # this was not known when it was agreed to
+            self._ask_to_spend(agreed)
+        else:
+            self._draw(agreed)
 
     def _draw(self, plan: Plan) -> None:
+        if self.plan.checked is None and self.desk.busy:
+            self._after_check = plan
+            self.plan.words.setText("Checking the file first.")
+            return
         self.desk.draw(plan)
         self.plan.words.setText("Drawing, in a process of its own; it is not tried again.")
 
-    def _confirm(self, text: str, doing: str, does: Callable[[], object]) -> None:
+    def _ask_to_withdraw(self, release: Release, does: Callable[[], object]) -> None:
+        """Ask before a release is withdrawn, as that can't be undone."""
+        said = (
+            "Withdraw this release? The ledger and all later certificates will list it as "
+            "withdrawn. This can’t be undone.\n\n"
+            f"Its cost of {rounded_up(release.epsilon)} stays spent. Copies that others have "
+            "already stay with them."
+        )
+        self._confirm(said, "Withdraw", does, "Keep the release")
+
+    def _confirm(
+        self, text: str, doing: str, does: Callable[[], object], not_doing: str = "Cancel"
+    ) -> QPushButton:
+        """Ask in a box whose first choice, also of Enter and Esc, is to leave all as it is."""
         box = self.asking = QMessageBox(self)
         box.setIcon(QMessageBox.Icon.NoIcon)
         box.setWindowTitle("Release")
+        box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(text)
         button = box.addButton(doing, QMessageBox.ButtonRole.AcceptRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+        keep = box.addButton(not_doing, QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(keep)
+        box.setEscapeButton(keep)
         button.clicked.connect(does)
         box.finished.connect(self._asked)
         box.open()
+        return button
 
     def _asked(self, *_: Any) -> None:
+        self._paying = None
         if self.asking is not None:
             self.asking.deleteLater()
             self.asking = None
@@ -396,7 +485,10 @@ class ReleaseWorkspace(Workspace):
             withdraw = lambda ledger: ledger.withdraw(release.id)  # noqa: E731
             offered = [
                 ("Open", partial(self._look_again, release)),
-                ("Withdraw", partial(self.desk.change, withdraw)),
+                (
+                    "Withdraw…",
+                    lambda: self._ask_to_withdraw(release, partial(self.desk.change, withdraw)),
+                ),
             ]
         return f"{said}, {release.date}", offered
 
