@@ -103,8 +103,9 @@ def reading_options(command: Any) -> Any:
             "--time-format",
             callback=_time_format,
             metavar="EXAMPLE",
-            help="A time as the file writes it, such as '31.12.2024 23:59' or '12/31/2024 11:59 "
-            "PM'; or iso, epoch_s, epoch_ms, epoch_us. Default: told from the first rows.",
+            help="A time as the file writes it, such as '31.12.2024 23:59', '12/31/2024 11:59 "
+            "PM' or 20241231; or iso, epoch_s, epoch_ms, epoch_us. Default: told from the first "
+            "rows.",
         ),
         click.option(
             "--time-zone",
@@ -159,14 +160,15 @@ def question_line(preview: Preview, question: Question) -> str:
 
 def _option(preview: Preview, fields: Sequence[tuple[str, Any]]) -> str:
     """Return what to type for an answer; names that can't be typed are given by number."""
-    from explorer.checkins.readers.cells.times import example_of
+    from explorer.checkins.readers.cells.times import EPOCHS, example_of
 
     roles = [(role, column) for role, column in fields if role in COLUMN_FIELDS]
     typed = ",".join(f"{role}={column_name(preview, column)}" for role, column in roles)
     options = [f"--columns {quote(typed)}"] if roles else []
     for name, value in fields:
         if name in OPTIONS:
-            text = example_of(value).partition(" (")[0] if name == "time_format" else str(value)
+            example = name == "time_format" and value not in EPOCHS
+            text = example_of(value) if example else str(value)
             options.append(f"{OPTIONS[name][0]} {quote(text)}")
     return " ".join(options)
 

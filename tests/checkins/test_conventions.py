@@ -367,6 +367,63 @@ def test_it_is_asked_where_the_data_do_not_tell(write: Write) -> None:
             assert (data.first_time or "")[:10] == first
 
 
+@pytest.mark.parametrize(
+    ("text", "formats"),
+    [
+        ("20120401075408", ["%Y%m%d%H%M%S"]),
+        ("201204010754", ["%Y%m%d%H%M", "%y%m%d%H%M%S", "epoch_ms"]),
+        ("2012040107", ["%Y%m%d%H", "%y%m%d%H%M", "epoch_s"]),
+        ("1904010700", ["%y%m%d%H%M", "epoch_s"]),
+        ("20120401", ["%Y%m%d"]),
+        ("1700000000", ["epoch_s"]),
+        ("482081740", []),  # degrees, ten million times
+        ("4366412345678", []),  # a telephone
+        ("2125551234", ["epoch_s"]),  # only where the name says that it is a time
+        ("20120431", []),
+    ],
+)
+def test_digits_have_every_reading_that_fits(text: str, formats: list[str]) -> None:
+    assert list(time_formats([text] * 5)) == formats
+    if formats:
+        assert format_of_example(text) == formats[0]
+
+
+def digit_rows(write: Write, name: str, texts: list[str]) -> Path:
+    rows = [f"u{i % 7},{texts[i % len(texts)]},48.{100 + i},16.{300 + i}" for i in range(40)]
+    return write("\n".join([f"user,{name},lat,lon", *rows]), "digits.csv")
+
+
+def test_digits_that_are_a_date_or_an_epoch_are_asked_about(write: Write) -> None:
+    path = digit_rows(write, "time", [f"20120401{h:02d}" for h in range(24)])
+    (question,) = [one for one in sniff(path).questions if one.key == "time_format"]
+    shown = [(dict(one.fields)["time_format"], one.example) for one in question.candidates]
+    assert shown == [
+        ("%Y%m%d%H", "2012040100 = 2012-04-01 00:00"),
+        ("%y%m%d%H%M", "2012040100 = 2020-12-04 01:00"),
+        ("epoch_s", "2012040100 = 2033-10-04 12:01:40"),
+    ]
+    with pytest.raises(MappingNeeded):
+        open_checkins(path, cache_dir=None)
+    for form, first in (("%Y%m%d%H", "2012-04-01T00:00:00Z"), ("epoch_s", "2033-10-04T12:01:40Z")):
+        mapping = Mapping(0, 1, 2, 3, time_format=form)
+        with open_checkins(path, mapping, cache_dir=None) as data:
+            assert (data.rows, data.first_time) == (40, first)
+
+
+def test_digits_of_days_are_read(write: Write) -> None:
+    path = digit_rows(write, "date", ["20120401", "20120402", "20120430"])
+    with open_checkins(path, cache_dir=None) as data:
+        assert (data.rows, data.first_time) == (40, "2012-04-01T00:00:00Z")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [["2125551234", "2125559876"], ["1234567890"], ["482081740", "482081999"], ["20120401"]],
+)
+def test_numbers_whose_name_says_nothing_are_no_times(write: Write, texts: list[str]) -> None:
+    assert sniff(digit_rows(write, "phone", texts)).mapping.time is None
+
+
 def test_dots_are_never_american() -> None:
     assert time_formats(["03.04.2024 10:00"] * 3) == ("%d.%m.%Y %H:%M",)
 

@@ -11,7 +11,13 @@ from explorer.checkins.model import Mapping, Preview, Reason
 from explorer.checkins.readers.cells.column_names import key, known, language_of, words_of
 from explorer.checkins.readers.cells.faults import UNKNOWN_POSITION, bad_cells
 from explorer.checkins.readers.cells.numbers import Rows, number
-from explorer.checkins.readers.cells.times import is_iso, reads_time, share, time_format
+from explorer.checkins.readers.cells.times import (
+    is_iso,
+    only_digits,
+    reads_time,
+    share,
+    time_format,
+)
 from explorer.checkins.readers.places.guess_plane import planar_columns
 from explorer.checkins.readers.places.guess_reference import metric_columns
 
@@ -126,8 +132,7 @@ def _guess_by_content(
     free = [i for i in range(len(values)) if i not in taken]
     if "time" not in found:
         for i in free:
-            epoch = (spellings[i] or "").startswith("epoch")
-            if spellings[i] is not None and not (named and epoch):
+            if spellings[i] is not None and not (named and only_digits(spellings[i])):
                 found["time"] = i
                 taken.add(i)
                 break

@@ -143,7 +143,7 @@ class ReadingFields(QWidget):
         value = next((v for v in self._values if reads_time(v, form)), example_of(form))
         if len(self._formats) < 2:
             return value[:40]
-        value = told_apart(self._values) or value
+        value = told_apart(self._values, self._formats) or value
         read = moment(value, form)
         return f"{value[:40]}: {_in_words(read)}" if read else value[:40]
 
@@ -152,7 +152,9 @@ class ReadingFields(QWidget):
         self._wrong = ""
         if self.times.currentData() == "":
             orders = " or ".join(map(meaning_of, self._formats))
-            self._wrong = f"Choose what {told_apart(self._values)[:40]} means: {orders}."
+            self._wrong = (
+                f"Choose what {told_apart(self._values, self._formats)[:40]} means: {orders}."
+            )
         elif self.times.currentData() == TYPED:
             try:
                 format_of_example(self.example.text().strip())
@@ -198,4 +200,5 @@ class ReadingFields(QWidget):
 
 def _in_words(moment: datetime) -> str:
     month = QLocale(QLocale.Language.English).monthName(moment.month)
-    return f"{moment.day} {month} {moment.year}"
+    clock = f"{moment:, %H:%M}" if moment.hour or moment.minute else ""
+    return f"{moment.day} {month} {moment.year}{clock}"

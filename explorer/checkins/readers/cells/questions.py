@@ -9,7 +9,12 @@ from explorer.checkins.errors import printable
 from explorer.checkins.model import Candidate, Mapping, Preview, Question
 from explorer.checkins.readers.cells.numbers import Rows, matched, number
 from explorer.checkins.readers.cells.swapped import looks_swapped
-from explorer.checkins.readers.cells.times import meaning_of, reads_time, time_formats, told_apart
+from explorer.checkins.readers.cells.times import (
+    meaning_of,
+    shown_moment,
+    time_formats,
+    told_apart,
+)
 from explorer.checkins.readers.places.guess_reference import candidates, points_of
 
 _CLOCK = re.compile(r"\s*\d{1,2}:\d{2}(:\d{2})?\s*", re.ASCII)
@@ -122,7 +127,7 @@ def _date_order(table: Table) -> Question | None:
     formats = time_formats(values, table.decimal)
     if len(formats) < 2:
         return None
-    example = told_apart(values)
+    example = told_apart(values, formats, table.decimal) or values[0].strip()
     return Question(
         "time_format", "How are the dates written?",
         f"“{printable(example[:_SHOWN])}” in the column “{table.name(time)}” may be "
@@ -132,7 +137,7 @@ def _date_order(table: Table) -> Question | None:
         tuple(
             Candidate(
                 meaning_of(form), (("time_format", form),),
-                next((v.strip() for v in values if reads_time(v, form)), example)[:_SHOWN],
+                printable(f"{example[:_SHOWN]} = {shown_moment(example, form, table.decimal)}"),
             )
             for form in formats
         ),

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta, timezone
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from explorer.checkins.readers.cells.numbers import BLANKS, LONGEST, matched, number
@@ -78,12 +78,16 @@ _CLOCK = re.compile(
 _WHOLE = ("%a %b %d %H:%M:%S %z %Y", "%a, %d %b %Y %H:%M:%S %z", "%Y%m%dT%H%M%SZ")
 """Spellings that are not a date with a time of day behind it."""
 
-_DIGITS_ONLY = "%Y%m%d%H%M%S"
-"""The one that is a number, too."""
+_DIGITS_ONLY = (
+    "%Y%m%d%H%M%S", "%Y%m%d%H%M", "%Y%m%d%H", "%Y%m%d", "%y%m%d%H%M%S", "%y%m%d%H%M",
+)  # fmt: skip
+"""Those that are a number, too; years of four digits before those of two."""
+_FIRST_OTHER_EPOCH = datetime(1971, 1, 1, tzinfo=UTC)
+"""Digits that are a date may be an instant since 1970, too, from here on."""
 
 OFFERED = (
     "iso", *EPOCHS, "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M",
-    "%m/%d/%Y %I:%M %p", _DIGITS_ONLY, *_WHOLE,
+    "%m/%d/%Y %I:%M %p", *_DIGITS_ONLY[:4], *_WHOLE,
 )  # fmt: skip
 """Common spellings, offered beside those found in a file."""
 
@@ -280,7 +284,7 @@ def _shapes_of(text: str) -> tuple[str, ...]:
     text = text.strip(BLANKS)
     found = _DATE.match(text) if len(text) <= LONGEST else None
     if found is None or found.lastgroup is None:
-        return tuple(form for form in (*_WHOLE, _DIGITS_ONLY) if _parses(form, text))
+        return tuple(form for form in (*_WHOLE, *_DIGITS_ONLY) if reads_time(text, form))
     clock = _CLOCK.fullmatch(text, found.end())
     if clock is None:
         return ()
@@ -308,37 +312,53 @@ def time_formats(values: Sequence[str], decimal: str = ".") -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        As in `Mapping.time_format`. Two if no field tells whether the day or the month comes first.
+        As in `Mapping.time_format`. Several if no field tells whether the day or the month comes
+        first, or whether digits are a date or an instant since 1970.
     """
     values = [v for v in values if v.strip()]
     if not values:
         return ()
     if share(values, is_iso) > 0.5:
         return ("iso",)
-    for name, (unit, _) in EPOCHS.items():
-
-        def since_1970(v: str, unit: float = unit) -> bool:
-            n = number(v, decimal)
-            return n is not None and _FIRST_EPOCH <= n / unit < _LAST_EPOCH
-
-        if share(values, since_1970) > 0.5:
-            return (name,)
     if share(values, lambda v: number(v, decimal) is not None) > 0.5:
-        fits = share(values, lambda v: _parses(_DIGITS_ONLY, v))
-        return (_DIGITS_ONLY,) if fits > 0.5 else ()
+        return _digit_formats(values, decimal)
     # most columns are of something else, and there may be thousands of them
     if share(values[:20], lambda v: bool(_shapes_of(v))) == 0:
         return ()
     votes = Counter(form for v in values for form in formats_of(v))
     most = max(votes.values(), default=0)
     best = tuple(form for form, n in votes.items() if n == most and 2 * n > len(values))
-    return best if len(best) < 2 or told_apart(values) else best[:1]
+    return best if len(best) < 2 or told_apart(values, best) else best[:1]
 
 
-def told_apart(values: Sequence[str]) -> str:
-    """Return the first field that is another time with the month first, or nothing."""
+def _digit_formats(values: Sequence[str], decimal: str) -> tuple[str, ...]:
+    """Return the spellings that fit most of some numbers: dates first, then instants since 1970."""
+    dates = tuple(
+        form for form in _DIGITS_ONLY if share(values, partial(reads_time, spelling=form)) > 0.5
+    )
+
+    def instant(text: str, spelling: str) -> bool:
+        found = moment(text, spelling, decimal)
+        if found is None:
+            return False
+        if dates:
+            return found >= _FIRST_OTHER_EPOCH and _in_years(found)
+        return _FIRST_EPOCH <= found.timestamp() < _LAST_EPOCH
+
+    since = [name for name in EPOCHS if share(values, partial(instant, spelling=name)) > 0.5]
+    return (*dates, *since) if dates else tuple(since[:1])
+
+
+def only_digits(spelling: str | None) -> bool:
+    """Tell whether times written that way may be numbers of something else: ids or telephones."""
+    return spelling in (*EPOCHS, *_DIGITS_ONLY)
+
+
+def told_apart(values: Sequence[str], formats: Sequence[str], decimal: str = ".") -> str:
+    """Return the first field that is another time in another of some spellings, or nothing."""
     for value in values:
-        if len({moment(value, form) for form in formats_of(value)}) > 1:
+        found = {moment(value, form, decimal) for form in formats} - {None}
+        if len(found) > 1:
             return value.strip()
     return ""
 
@@ -367,6 +387,8 @@ def format_of_example(text: str) -> str:
             f"“{text}” is no time that can be read; give an example such as 31.12.2024 23:59, or "
             f"iso, {', '.join(EPOCHS)}"
         )
+    if only_digits(found[0]):
+        return found[0]
     if len(found) > 1:
         raise ValueError(
             f"“{text}” does not tell the day from the month; give an example whose day is above "
@@ -406,6 +428,8 @@ def meaning_of(spelling: str) -> str:
         return EPOCHS[spelling][1]
     if spelling == "iso":
         return "year-month-day, ISO 8601"
+    if spelling in _DIGITS_ONLY:
+        spelling = spelling.replace("%", " %").strip().replace("%y", "%y (two digits)")
     return _with_parts(spelling, lambda part: part.meaning)
 
 
@@ -413,6 +437,12 @@ def _with_parts(spelling: str, shown: Callable[[_Part], str]) -> str:
     return re.sub(
         "%.", lambda code: shown(_PARTS[code[0]]) if code[0] in _PARTS else code[0][1:], spelling
     )
+
+
+def shown_moment(text: str, spelling: str, decimal: str = ".") -> str:
+    """Return the time that a field holds in a spelling, as ``2012-04-01 07:00``; or nothing."""
+    found = moment(text, spelling, decimal)
+    return "" if found is None else found.strftime("%Y-%m-%d %H:%M" + ":%S" * bool(found.second))
 
 
 def takes_zone(spelling: str) -> bool:
