@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from explorer.checkins.errors import printable
 from explorer.checkins.model import (
+    COLUMN_FIELDS,
     Dialect,
     Example,
     LoadReport,
@@ -13,6 +15,9 @@ from explorer.checkins.model import (
     Reason,
 )
 from explorer.checkins.parts.files import DataFiles
+
+LONGEST_NAME = 80
+"""Characters of the name of a column that are kept."""
 
 
 def describe(
@@ -24,8 +29,12 @@ def describe(
     dialects: Sequence[Dialect],
     size: int,
     state: list[list[int]],
+    columns: Sequence[str],
 ) -> dict[str, Any]:
-    """Return what an entry of the cache remembers beside its rows."""
+    """Return what an entry of the cache remembers beside its rows.
+
+    `columns` are the names of all columns.
+    """
     return {
         "fingerprint": sha256,
         "basename": files.name,
@@ -35,6 +44,7 @@ def describe(
         "dialect": asdict(dialect),
         "dialects": [asdict(one) for one in dialects],
         "mapping": mapping.stored(),
+        "names": names_used(mapping, columns),
         "state": state,
         "report": {
             "physical_lines": report.physical_lines,
@@ -79,7 +89,18 @@ def read_report(stored: dict[str, Any]) -> LoadReport:
     )
 
 
+def names_used(mapping: Mapping, columns: Sequence[str]) -> dict[str, str]:
+    """Return the names of the columns in use, as they can be shown, by what they hold."""
+    found = {field: getattr(mapping, field) for field in COLUMN_FIELDS}
+    return {
+        field: printable(columns[i])[:LONGEST_NAME] if i < len(columns) else f"column {i + 1}"
+        for field, i in found.items()
+        if i is not None
+    }
+
+
 def read_columns(stored: dict[str, Any]) -> dict[str, Any]:
     """Return how the columns were read, as a recipe tells it, of what `describe` stored."""
     layer = stored["dialect"].get("layer")
-    return {**stored["mapping"], **({"layer": layer} if layer else {})}
+    found = {**stored["mapping"], "names": stored["names"]}
+    return found | ({"layer": layer} if layer else {})

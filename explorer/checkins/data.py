@@ -81,7 +81,13 @@ class CheckinData:
     asked_once : bool
         Whether only one region's rows were read (`explorer.checkins.shards.once`).
     mapping : Mapping
-    columns : dict, which is the mapping (and layer or sheet) as a recipe tells it
+    columns : dict, which is the mapping (and layer or sheet, and names of columns) as a recipe
+        tells it
+    unit : str
+        The privacy unit: ``user``, ``row`` (each kept row is a user) or ``file`` (all rows are one
+        user).
+    names : dict of str to str
+        Names of the columns in use, by the field of the mapping.
     plane : Plane or None
         What positions lie in, if it is not the Earth: "degrees" are then its unit, and latitudes
         are y, with the sign turned where y goes down.
@@ -144,6 +150,8 @@ class CheckinData:
         self.has_weights: bool = stored["has_weights"]
         self.mapping = Mapping(**stored["mapping"])
         self.columns = read_columns(stored)
+        self.unit: str = self.mapping.unit or "user"
+        self.names: dict[str, str] = stored["names"]
         self.plane = self.mapping.plane_there
         self.images = ()
         self.report = read_report(stored["report"])

@@ -226,6 +226,11 @@ def checked(plan: Plan, preview: Preview) -> Plan:
         raise MappingNeeded(
             f"{plan.name} has several tables: {', '.join(preview.layers)}; say which one.", preview
         )
+    if mapping.unit is not None and mapping.user is not None:
+        raise CheckinError(
+            f"{plan.name}: the privacy unit {mapping.unit!r} is for files without a user column, "
+            f"but column {mapping.user + 1} is one; choose the unit user, or no user column."
+        )
     if mapping.missing:
         raise MappingNeeded(
             f"{plan.name}: no column is known to hold {', '.join(mapping.missing)}; "
@@ -287,8 +292,9 @@ class _Load:
             entry.file("lines.txt").unlink(missing_ok=True)
             shutil.rmtree(entry.file(_SPILL), ignore_errors=True)
             facts = describe(
-                report, sha256, plan.mapping, plan.dialect, files, self.dialects, size, state
-            )
+                report, sha256, plan.mapping, plan.dialect, files, self.dialects, size, state,
+                self._preview.columns,
+            )  # fmt: skip
             entry.seal(facts, work.stage("Storing"))
             if cache_dir is not None and entry.folder.parent == cache_dir:
                 entry.keep(cache_dir, key)
@@ -319,7 +325,7 @@ class _Load:
     def _fill(self, con: Any, plan: Plan, folder: Path) -> tuple[LoadReport, str]:
         work, crs = self._work, plan.mapping.crs
         finishing = (work.stage("Finding duplicates"), work.stage("Storing"))
-        duplicates = plan.duplicates and plan.mapping.time is not None
+        duplicates = plan.duplicates and plan.mapping.may_repeat
         with taught(con, crs):
             read = read_files(con, plan, self._files, self._preview, folder, work, self._judge)
         scan, self.dialects = read.scan, read.dialects

@@ -53,6 +53,10 @@ class Mapping:
     crs : str or None
         The reference system that `lon` (x, easting) and `lat` (y, northing) are converted from,
         such as ``EPSG:25832``; None for degrees of WGS 84, empty while it is not known.
+    unit : str or None
+        The privacy unit of a file without a user column: ``"row"`` (every row is a user of its
+        own) or ``"file"`` (all rows are one user). None with a user column, whose values are the
+        users, and while the question is open.
     """
 
     user: int | None = None
@@ -69,13 +73,20 @@ class Mapping:
     decimal: str | None = field(default=None, repr=False)
     encoding: str | None = field(default=None, repr=False)
     crs: str | None = field(default=None, repr=False)
+    unit: str | None = field(default=None, repr=False)
 
     @property
     def missing(self) -> tuple[str, ...]:
         """Needed columns that nobody has named yet."""
         names = ("user", "y", "x") if self.planar else ("user", "latitude", "longitude")
-        pairs = zip(names, (self.user, self.lat, self.lon), strict=True)
-        return tuple(name for name, column in pairs if column is None)
+        user = self.user if self.unit is None else self.unit
+        pairs = zip(names, (user, self.lat, self.lon), strict=True)
+        return tuple(name for name, found in pairs if found is None)
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether a row can be a duplicate: it has a time, and a user who has other rows."""
+        return self.time is not None and self.unit != "row"
 
     @property
     def planar(self) -> bool:
@@ -107,7 +118,7 @@ class Mapping:
 COLUMN_FIELDS = ("user", "time", "lat", "lon", "location", "weight", "image")
 """Fields of a mapping that are columns."""
 
-_LATER = ("plane", "image", "zone", "decimal", "encoding", "crs")
+_LATER = ("plane", "image", "zone", "decimal", "encoding", "crs", "unit")
 """Fields of a mapping that came later: where they are not used, keys of the cache stay."""
 
 

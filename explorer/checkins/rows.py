@@ -98,6 +98,43 @@ def spellings(con: Any, folder: Path) -> tuple[int, int]:
     return naive, int(found[0])
 
 
+def row_id(part: int, number: str) -> str:
+    """Return SQL of the id of a row, where every row is a user of its own.
+
+    It depends on nothing but the place of the row among those read from its file, whether kept or
+    rejected, and on the place of the file among several: 2³² of file and row, counted from 1 in
+    the first file.
+
+    Parameters
+    ----------
+    part : int
+        Which of several files, from 0.
+    number : str
+        SQL of the place of the row, from 0.
+    """
+    return f"({(part << 32) + 1}::BIGINT + {number})"
+
+
+def number_rows(con: Any, folder: Path, part: int, text: bool, tick: Tick) -> None:
+    """Make every row of ``rows.parquet`` a user of its own.
+
+    Parameters
+    ----------
+    con : DuckDB connection
+    folder : Path
+        With the rows of one file.
+    part : int
+        Which of several files, from 0.
+    text : bool
+        Whether ids are text.
+    tick : callable
+    """
+    own = row_id(part, "file_row_number")
+    own = f"CAST({own} AS VARCHAR)" if text else own
+    select = f"r.* EXCLUDE (file_row_number) REPLACE ({own} AS user_id)"
+    _rewrite(con, folder, select, "", 0, tick)
+
+
 def number_users(con: Any, folder: Path, tick: Tick) -> None:
     """Write ``users.parquet``: key and id of each user with a kept row, in the users' order.
 
@@ -131,14 +168,14 @@ def number_users(con: Any, folder: Path, tick: Tick) -> None:
 
 
 def _rewrite(con: Any, folder: Path, select: str, joined: str, size: int, tick: Tick) -> None:
-    """Write the rows anew, joined to a table of some size, in the order they have."""
+    """Write the rows anew, perhaps joined to a table of some size, in the order they have."""
     new = folder / "new.parquet"
     # a join too large for memory loses the order
     order = "ORDER BY file_row_number" if size > MANY else ""
     run(
         con,
         f"COPY (SELECT {select} FROM {parquet_table(folder / ROWS, numbered=True)} r "
-        f"LEFT JOIN {joined} {order}) TO {written_file(new)} {PARQUET}",
+        f"{f'LEFT JOIN {joined}' if joined else ''} {order}) TO {written_file(new)} {PARQUET}",
         tick,
     )
     new.replace(folder / ROWS)

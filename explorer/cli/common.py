@@ -14,11 +14,11 @@ import click
 
 from explorer.cli import completion
 from explorer.cli.planes import PADDED, declared, region_in
-from explorer.cli.reading import OpenQuestions, question_line
+from explorer.cli.reading import OpenQuestions, column_name, question_line
 from explorer.figures.formats import PARTS, by_suffix
 
 if TYPE_CHECKING:
-    from explorer.checkins import CheckinData, Dialect, Mapping, Progress
+    from explorer.checkins import CheckinData, Dialect, Mapping, Preview, Progress
     from explorer.engine.executors.base import Executor
     from explorer.engine.executors.cluster import Cluster
     from explorer.engine.runtime.runtime import StudyRuntime
@@ -183,7 +183,7 @@ def parse_columns(
         raise click.BadParameter(
             f"{', '.join(unknown)}: columns can hold {', '.join(COLUMN_ROLES)}"
         )
-    needed = [role for role in NEEDED_ROLES if named.get(role) == ""]
+    needed = [role for role in NEEDED_ROLES if named.get(role) == "" and role != "user"]
     if needed:
         raise click.BadParameter(
             f"{needed[0]}= names no column; a check-in needs {', '.join(NEEDED_ROLES)}"
@@ -257,6 +257,16 @@ def open_file(
     return data, suggested.get(data.fingerprint)
 
 
+def say_columns(data: CheckinData) -> None:
+    """Say on standard error which columns were used, counted from 1; for the curator only."""
+    named = [
+        f"{role} = {name} ({getattr(data.mapping, role) + 1})" for role, name in data.names.items()
+    ]
+    if data.unit != "user":
+        named.insert(0, f"no user column (unit {data.unit})")
+    click.echo(f"{data.basename}: columns used: {', '.join(named)}", err=True)
+
+
 def _wanted(
     files: tuple[Path, ...], columns: dict[str, str], plane: Plane | None, reading: dict[str, str]
 ) -> tuple[Mapping, Dialect]:
@@ -289,6 +299,7 @@ def _wanted(
                 f"{preview.basename}: there is no column {name!r} for {role}; there are "
                 + ", ".join(preview.columns)
             )
+    chosen |= _without_user(preview, chosen, reading.get("unit"))
     mapping = replace(with_columns(preview, chosen), **fields)  # type: ignore[arg-type]
     if plane is not None:
         mapping = replace(mapping, plane=plane.text, crs=None)
@@ -302,6 +313,35 @@ def _wanted(
     if open_ones:
         raise OpenQuestions([question_line(preview, one) for one in open_ones])
     return mapping, preview.dialect
+
+
+def _without_user(
+    preview: Preview, chosen: dict[str, int | None], unit: str | None
+) -> dict[str, int | None]:
+    """Return that there is no user column where the privacy unit says so.
+
+    Raises
+    ------
+    ValueError
+        If there is one.
+    """
+    if unit is None:
+        if "user" in chosen and chosen["user"] is None:
+            raise ValueError(
+                f"{preview.basename}: without a user column say what is protected: --unit row or "
+                "--unit file"
+            )
+        return {}
+    user = chosen.get("user", preview.mapping.user)
+    if user is not None:
+        remedy = "leave out --unit"
+        if "user" not in chosen:
+            remedy += ", or give --columns user= if it names no person or device"
+        raise ValueError(
+            f"{preview.basename}: --unit {unit} is for files without a user column, but "
+            f"{column_name(preview, user)} is one; {remedy}"
+        )
+    return {"user": None}
 
 
 def _show_progress(progress: Progress) -> None:

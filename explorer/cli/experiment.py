@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from explorer.cli import completion
 from explorer.cli.cluster import check_data, cluster_options, many_workers, workers_option
-from explorer.cli.common import open_file, parse_columns, parse_pair, parse_region
+from explorer.cli.common import open_file, parse_columns, parse_pair, parse_region, say_columns
 from explorer.cli.experiment_run import (
     Progress,
     as_table,
@@ -312,6 +312,8 @@ def _opened(stack: ExitStack, asked: dict[str, Any], quiet: bool) -> CheckinData
         plane=asked["plane"], reading=chosen_reading(asked), memory=asked["memory"],
     )  # fmt: skip
     stack.callback(data.close)
+    if not quiet:
+        say_columns(data)
     count_look(data)
     return data
 

@@ -24,6 +24,7 @@ from explorer.cli.common import (
     parse_region,
     parse_size,
     picture_options,
+    say_columns,
     say_written,
     without_option,
 )
@@ -235,6 +236,7 @@ def heatmap_command(
     from explorer.figures.animation.frames import Animation, with_frames
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import PlaneRegion, Region
+    from explorer.studies.base.request import Unit
     from explorer.studies.base.study import Origin, Selection, all_sides, default_request
     from explorer.studies.registry import get_study
 
@@ -278,6 +280,8 @@ def heatmap_command(
             reading=reading, memory=memory,
             executor=partial(host.computing.for_import, check=lambda: None), once=only,
         )  # fmt: skip
+        if not quiet and panes != "private":
+            say_columns(data)
         count_look(data)
         host.add_data(data)
         if set_aside is not None:
@@ -289,8 +293,9 @@ def heatmap_command(
         if box is None:
             box, came = extent_of(data), Origin.EXTENT
         selection = Selection(
-            data.fingerprint, box, start, end, users, data_seed, share, all_sides(came), timed
-        )
+            data.fingerprint, box, start, end, users, data_seed, share, all_sides(came), timed,
+            unit=Unit(data.unit),
+        )  # fmt: skip
         question = default_request(get_study("heatmap"), **values)
         named = host.add_file(picture.path) if picture is not None else ""
         summaries: dict[str, dict[str, Any]] = {}

@@ -38,6 +38,7 @@ def heatmap_summary(result: Result, data: CheckinData, view: ViewState) -> dict[
     return {
         "schema": SCHEMA,
         "stamp": result.stamp,
+        "unit": "user" if there is None else there.unit.value,
         **(dict.fromkeys(CURATORS) if private_only else _counted(result, data)),
         "metrics_on": LEFT_OUT if private_only else METRICS_ON,
         "epsilon_per_level": {
@@ -61,7 +62,7 @@ def heatmap_summary(result: Result, data: CheckinData, view: ViewState) -> dict[
     }
 
 
-CURATORS = ("rows", "users", "contributions", "metrics", "timings_ms", "seed")
+CURATORS = ("columns", "rows", "users", "contributions", "metrics", "timings_ms", "seed")
 """Entries of the summary that are for the curator only."""
 METRICS_ON = "filtered maps, sum-normalised, true against private; curator only"
 LEFT_OUT = "left out: only the private map is shown"
@@ -83,6 +84,7 @@ def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
     for key, readout in SENTENCES.items():
         metrics[key] = numbers[readout].note or None if readout in numbers else None
     return {
+        "columns": columns_read(data),
         "rows": {
             "read": report.physical_lines - report.header - report.before_header,
             "before_header": report.before_header,
@@ -105,8 +107,20 @@ def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
 
 def _promised(result: Result) -> dict[str, str]:
     """Return the guarantee under either meaning of neighbouring."""
-    keys = ("add_remove", "replace_one", "sentence")
+    keys = ("unit", "add_remove", "replace_one", "sentence")
     return {key: getattr(result.guarantee, key) for key in keys}
+
+
+COLUMNS = ("user", "lat", "lon", "time")
+"""Columns that the summary always names, null where there is none; others where they are used."""
+
+
+def columns_read(data: CheckinData) -> dict[str, dict[str, Any] | None]:
+    """Return name and index, counted from 1, of the columns in use; for the curator only."""
+    found: dict[str, dict[str, Any] | None] = dict.fromkeys(COLUMNS)
+    for role, name in data.names.items():
+        found[role] = {"name": name, "index": getattr(data.mapping, role) + 1}
+    return found
 
 
 def beside_the_paper(data: CheckinData, selection: Selection, paper: Preset) -> dict[str, Any]:
@@ -125,6 +139,8 @@ def _count(value: float | None) -> int:
 def as_text(summary: dict[str, Any]) -> str:
     """Return the summary for a reader at a terminal."""
     from explorer.studies.base.numbers import format_number, nearest
+    from explorer.studies.base.request import Unit
+    from explorer.studies.heatmap.units import UNITS
 
     lines = _count_lines(summary) if summary["rows"] is not None else []
     for what, counts in summary.get("paper", {}).items():
@@ -139,8 +155,10 @@ def as_text(summary: dict[str, Any]) -> str:
             away = format_number(summary[key])
             lines.append(f"{away} {unit} to the nearest centre on average")
     promise = summary["guarantee"]
-    lines += [f"add or remove one user: {promise['add_remove']}"]
-    lines += [f"replace one user: {promise['replace_one']}"]
+    one = UNITS[Unit(summary["unit"])].one
+    lines += [f"protects {promise['unit']}"]
+    lines += [f"add or remove {one}: {promise['add_remove']}"]
+    lines += [f"replace {one}: {promise['replace_one']}"]
     for item in summary["conditions"]:
         mark = {True: "✓", False: "✗", None: "○"}[item["holds"]]
         margin = f" ({item['margin']})" if item["margin"] else ""
@@ -154,11 +172,12 @@ def _count_lines(summary: dict[str, Any]) -> list[str]:
     from explorer.studies.base.numbers import format_interval, format_number
 
     rows, users, metrics = summary["rows"], summary.get("users"), summary["metrics"]
+    units = f"{summary['unit']}s"
     in_file = "an unknown number" if users and users["in_file"] is None else ""
     aside = ", ".join(f"{n:,} {reason}" for reason, n in rows["set_aside"].items()) or "none"
     lines = [
         f"rows: {rows['kept']:,} kept of {rows['read']:,}; rejected: {aside}",
-        f"users: {users['used']:,} used of {users['in_region']:,} in the region "
+        f"{units}: {users['used']:,} used of {users['in_region']:,} in the region "
         f"and {in_file or format(users['in_file'], ',')} in the file"
         if users is not None
         else f"images: {len(summary['images']):,}; means over them:",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from explorer.checkins.model import Question
 
 DECIMALS = {"point": ".", "comma": ","}
-KEYS = ("decimal", "encoding", "time_format", "zone", "crs", "layer")
+KEYS = ("decimal", "encoding", "time_format", "zone", "crs", "layer", "unit")
 """The options below, which are fields of a mapping; but for the layer."""
 
 COLUMN_FIELDS = ("user", "time", "lat", "lon", "location", "weight", "image")
@@ -27,6 +27,7 @@ OPTIONS = {
     "encoding": ("--encoding", "NAME"),
     "crs": ("--crs", "EPSG:NUMBER"),
     "layer": ("--layer", "NAME"),
+    "unit": ("--unit", "user|row|file"),
     "plane": ("--plane", "320x240, or --picture FILE"),
 }
 """Field of a mapping or dialect that is no column → the option that gives it, and its value."""
@@ -72,6 +73,10 @@ def _encoding(_ctx: click.Context, _option: click.Parameter, raw: str | None) ->
         return None if raw is None else codec_of(raw)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
+
+
+def _unit(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str | None:
+    return None if raw == "user" else raw
 
 
 def _crs(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str | None:
@@ -128,6 +133,15 @@ def reading_options(command: Any) -> Any:
             metavar="NAME",
             help="Which layer (GeoPackage) or sheet (Excel) holds the check-ins.",
         ),
+        click.option(
+            "--unit",
+            type=click.Choice(["user", "row", "file"]),
+            callback=_unit,
+            help="What counts as one person and is protected as a whole: all rows with one value "
+            "of the user column [user]; or, only where there is no such column, every row by "
+            "itself (a person with many rows is protected less) or the whole file (its map is "
+            "nearly pure noise).",
+        ),
     )
     return reduce(lambda made, option: option(made), reversed(options), command)
 
@@ -162,7 +176,11 @@ def _option(preview: Preview, fields: Sequence[tuple[str, Any]]) -> str:
     """Return what to type for an answer; names that can't be typed are given by number."""
     from explorer.checkins.readers.cells.times import EPOCHS, example_of
 
-    roles = [(role, column) for role, column in fields if role in COLUMN_FIELDS]
+    no_user = "unit" in dict(fields)  # that option says that there is no such column
+    roles = [
+        (role, column) for role, column in fields
+        if role in COLUMN_FIELDS and not (no_user and role == "user")
+    ]  # fmt: skip
     typed = ",".join(f"{role}={column_name(preview, column)}" for role, column in roles)
     options = [f"--columns {quote(typed)}"] if roles else []
     for name, value in fields:

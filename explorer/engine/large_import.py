@@ -189,8 +189,9 @@ class _Import:
             dialects = [plan.dialect for plan in plans]
             total = sum(part.path.stat().st_size for part in self._files.parts)
             facts = describe(
-                report, sha256, self._mapping, self._dialect, self._files, dialects, total, states
-            )
+                report, sha256, self._mapping, self._dialect, self._files, dialects, total, states,
+                self._preview.columns,
+            )  # fmt: skip
             facts["shards"] = {
                 "bits": self._size.bits,
                 **_extremes(parts, self._mapping.plane_there),
@@ -214,7 +215,7 @@ class _Import:
         files, preview = self._files, self._preview
         plan = Plan(
             files.name, files.parts[0].path, self._dialect, self._mapping, len(preview.columns),
-            duplicates=self._mapping.time is not None, fingerprint=True,
+            duplicates=self._mapping.may_repeat, fingerprint=True,
         )  # fmt: skip
         return plans_for(plan, files, preview, lambda: check(self._cancelled))
 
@@ -228,7 +229,7 @@ class _Import:
     def _order_tasks(self) -> Iterable[dict[str, Any]]:
         shared = {
             "folder": str(self._folder), "parts": len(self._files.parts), "bits": self._size.bits,
-            "mapping": self._mapping.stored(), "duplicates": self._mapping.time is not None,
+            "mapping": self._mapping.stored(), "duplicates": self._mapping.may_repeat,
             "memory": self._size.memory,
         }  # fmt: skip
         return [{**shared, "shard": shard} for shard in range(1 << self._size.bits)]

@@ -99,13 +99,13 @@ def data_line(recipe: Mapping[str, Any]) -> str:
         parts.append(f"time {chosen.get('start') or '…'} to {chosen.get('end') or '…'}")
     elif "time_from" in chosen:
         parts.append("a time range found from the check-ins")
-    seed = f"sample seed {chosen.get('data_seed', 0)}"
+    seed, unit = f"sample seed {chosen.get('data_seed', 0)}", chosen.get("unit") or "user"
     if chosen.get("users") is not None:
-        parts.append(f"at most {chosen['users']:,} users ({seed})")
+        parts.append(f"at most {chosen['users']:,} {unit}s ({seed})")
     elif chosen.get("share") is not None:
-        parts.append(f"a share of {chosen['share']:g} of the users ({seed})")
+        parts.append(f"a share of {chosen['share']:g} of the {unit}s ({seed})")
     else:
-        parts.append("all users")
+        parts.append("the whole file as one unit" if unit == "file" else f"all {unit}s")
     if "seed" in recipe and "which" not in recipe:  # error curves have seeds of their own
         parts.append(f"noise seed {recipe['seed']}")
     return " · ".join(parts)

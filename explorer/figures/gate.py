@@ -13,6 +13,7 @@ from typing import Any
 from explorer import __version__
 from explorer.figures import captions
 from explorer.figures.view_state import ViewState, study_of
+from explorer.studies.base.request import Unit
 from explorer.studies.base.study import Result, Selection
 
 VIEW = (
@@ -106,6 +107,8 @@ def _selection(chosen: Selection | None) -> dict[str, Any]:
         told["plane"] = chosen.region.plane.text
     if chosen.image is not None:
         told["image"] = chosen.image
+    if chosen.unit is not Unit.USER:
+        told["unit"] = chosen.unit.value
     if chosen.start is not None or chosen.end is not None:
         told["time_from"] = chosen.time_origin.value
         if chosen.time_origin.may_be_told:

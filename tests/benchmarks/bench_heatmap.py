@@ -8,10 +8,11 @@ second (its metrics), after one warm-up frame.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from statistics import median, quantiles
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ class Bench:
     """A data set of clustered users, and the least a study needs of whoever runs it."""
 
     synthetic = True
+    names: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, users: int, seed: int = 0) -> None:
         rng = np.random.default_rng(seed)

@@ -44,7 +44,7 @@ def test_no_name_in_a_file_is_ever_taken_away(name: str) -> None:
 
 def test_the_wire_knows_every_field_of_what_it_carries() -> None:
     assert set(wire.View.__struct_fields__) == {f.name for f in fields(ViewState)}
-    read = {f.name for f in fields(ColumnMapping)} | {"layer"}  # the layer is of the dialect
+    read = {f.name for f in fields(ColumnMapping)} | {"layer", "names"}  # of dialect and preview
     assert set(wire.Columns.__struct_fields__) == read
 
 

@@ -124,7 +124,11 @@ def recipe_with(planter: Planter) -> dict[str, Any]:
         "version": word,
         "study": word,
         "values": {word: word, "epsilon": planter.fresh()},
-        "data": {"name": word, "sha256": word, "columns": {"user": planter.fresh()}},
+        "data": {
+            "name": word,
+            "sha256": word,
+            "columns": {"user": planter.fresh(), "names": {"user": word}},
+        },
         "selection": {"region": [planter.fresh()] * 4, "start": word, word: word},
         "seed": planter.fresh(),
         "view": {"title": word, "map_box": [planter.fresh()] * 4},

@@ -7,11 +7,12 @@ import pickle
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from pkgutil import resolve_name
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,8 @@ class FakePoints:
 
 class FakeData:
     """Check-ins of some users around a few spots."""
+
+    names: Mapping[str, str] = MappingProxyType({"user": "who"})
 
     def __init__(self, users: int = 60, synthetic: bool = False, seed: int = 1) -> None:
         rng = np.random.default_rng(seed)

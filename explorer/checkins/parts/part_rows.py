@@ -17,7 +17,15 @@ from explorer.checkins.readers import get_reader
 from explorer.checkins.readers.base import Judge, Judged
 from explorer.checkins.readers.plan import Plan
 from explorer.checkins.rejected import row_texts
-from explorer.checkins.rows import ASIDE, PARQUET, ROWS, Tick, examples, first_lines
+from explorer.checkins.rows import (
+    ASIDE,
+    PARQUET,
+    ROWS,
+    Tick,
+    examples,
+    first_lines,
+    number_rows,
+)
 from explorer.checkins.scan import EXAMPLE_LENGTH, Scan
 
 _ENOUGH = 20
@@ -50,9 +58,9 @@ def plans_of(
     return [
         replace(
             plan, name=part.name, path=part.path, dialect=dialect, width=plan.width - len(added),
-            added=tuple(part.values[i] for i in added),
+            added=tuple(part.values[i] for i in added), part=number,
         )
-        for part, dialect in zip(files.parts, dialects, strict=True)
+        for number, (part, dialect) in enumerate(zip(files.parts, dialects, strict=True))
     ]  # fmt: skip
 
 
@@ -137,6 +145,8 @@ def write_part(con: Any, plan: Plan, place: Path, work: LoadProgress, judge: Jud
         # A copy of its lines; not the folder that the database spills to.
         if left.name != ROWS and left.is_file():
             left.unlink()
+    if plan.mapping.unit == "row":
+        number_rows(con, place, plan.part, plan.text_ids, work.stage("Storing"))
     return written.scan
 
 
@@ -243,6 +253,8 @@ def read_files(
         reader = get_reader(plan.dialect.reader)
         written = reader.write_rows(con, plan, folder, work, judge)
         scan = written.scan
+        if plan.mapping.unit == "row":
+            number_rows(con, folder, plan.part, plan.text_ids, work.stage("Storing"))
         return FilesRead(
             scan, scan.fingerprint, (plan.dialect,), lambda: examples(con, folder, written.texts)
         )

@@ -170,13 +170,16 @@ class FirstLook:
 
 
 def _points(portion: Portion, mapping: Mapping) -> str:
-    """Return a query of the points of a portion that a load would keep."""
+    """Return a query of the points of a portion that a load would keep, for ``looked_at``."""
     plane = mapping.plane_there
     rows = f"(SELECT * FROM ({portion.rows}) WHERE code = 0)"
     if plane is not None:
         rows = f"(SELECT {positions(plane)} FROM {rows})"
     image = ", image" if mapping.image is not None else ""
-    return f"SELECT hash(user_id), lat, lon, weight{image} FROM {rows}"
+    user = "hash(user_id)"
+    if mapping.unit == "row":
+        user = "(SELECT count(*) FROM looked_at) + row_number() OVER ()"
+    return f"SELECT {user}, lat, lon, weight{image} FROM {rows}"
 
 
 def _report_looks(
@@ -257,7 +260,8 @@ def first_looks(
         with cache.scratch() as folder, reachable(con, path) as source:
             plan = plan.at(source)
             look = FirstLook(con, mapping, cancelled)
-            for portion in reader.portions(con, plan, folder, True, cancelled):
+            whole = mapping.unit is None
+            for portion in reader.portions(con, plan, folder, whole, cancelled):
                 look.add(portion)
                 if portion.sample is Sample.USERS and look.users < FEWEST_USERS:
                     break

@@ -265,9 +265,19 @@ class NearRows:
     typed: dict[int, str]
     good_times: bool
 
-    def table(self, paths: Sequence[Path]) -> str:
-        """Return a table expression of the rows of some files, one after the other."""
-        return f"(SELECT {self.columns} FROM {parquet_table(*paths)} WHERE {self.test})"
+    def table(self, paths: Sequence[Path], numbered: bool = False) -> str:
+        """Return a table expression of the rows of some files, one after the other.
+
+        Parameters
+        ----------
+        paths : sequence of Path
+        numbered : bool
+            Whether there is a column with the number of each row in its file, from 0.
+        """
+        columns = f"{self.columns}, {NUMBER}" if numbered else self.columns
+        return (
+            f"(SELECT {columns} FROM {parquet_table(*paths, numbered=numbered)} WHERE {self.test})"
+        )
 
 
 def near_rows(con: Any, plan: Plan, box: Box) -> NearRows | None:
@@ -278,7 +288,8 @@ def near_rows(con: Any, plan: Plan, box: Box) -> NearRows | None:
     described = _described(con, plan.path)
     mapping, own = plan.mapping, plan.width
     found = _typed_columns(described, plan)
-    if found is None:
+    taken = mapping.unit == "row" and NUMBER in [name.lower() for name, _ in described]
+    if found is None or taken:
         return None
     columns, typed = found
     south, west, north, east = box

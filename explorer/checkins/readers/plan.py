@@ -23,7 +23,7 @@ class Plan:
         Where it can be read; perhaps a link.
     dialect : Dialect
     mapping : Mapping
-        With user, lat and lon.
+        With user (or unit), lat and lon.
     width : int
         Fields of a line.
     duplicates : bool
@@ -34,6 +34,8 @@ class Plan:
         Columns behind the fields, the same in every row: what the file's folders are called.
     text_ids : bool
         Whether user ids stay text even if all are whole numbers.
+    part : int
+        Which of several files it is, from 0.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Plan:
     fingerprint: bool
     added: tuple[str | None, ...] = ()
     text_ids: bool = False
+    part: int = 0
 
     def at(self, path: Path) -> Plan:
         """Return the same plan for a path that leads to the same file."""

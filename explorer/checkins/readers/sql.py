@@ -170,6 +170,7 @@ def typed_rows(
     fault: str = "",
     typed: Table[Any, str] = NOTHING,
     noted: bool = False,
+    row_id: str = "",
 ) -> str:
     """Return a query of ``user_id, time, lat, lon, same, weight, code`` in file order.
 
@@ -206,6 +207,9 @@ def typed_rows(
     noted : bool
         Whether the query has, too, the id's text where that is not how it is compared (``spelt``),
         and whether the time states no offset (``naive``).
+    row_id : str
+        SQL of the id of each row, where every row is a user of its own; by default all rows of a
+        file without a user column have one id, which `number_rows` replaces.
     """
 
     def text(column: int | None) -> str:
@@ -214,7 +218,8 @@ def typed_rows(
     def number(column: int | None) -> str:
         return typed[column] if column in typed else number_expression(f"c{column}", decimal)
 
-    user, lat, lon = text(mapping.user), text(mapping.lat), text(mapping.lon)
+    lat, lon = text(mapping.lat), text(mapping.lon)
+    user = text(mapping.user) if mapping.unit is None else None
     time = None if mapping.time is None else text(mapping.time)
     weight = None if mapping.weight is None else text(mapping.weight)
     place = "''" if mapping.location is None else f"coalesce(c{mapping.location}, '')"
@@ -222,11 +227,14 @@ def typed_rows(
     needed = [c for c in (user, time, lat, lon, weight, image) if c is not None]
 
     # '!' is the first printable character: whatever sorts before it may be blank
-    read = f"replace({user}, {quote(LINE_SEPARATOR)}, chr(10))" if joined else user
-    user_id = f"try_cast({user} AS BIGINT)" if integers else id_expression(read)
-    known = f"CAST(u AS VARCHAR) = {user}" if integers else "u >= '!'"
-    if mapping.user in typed:
+    read = f"replace({user}, {quote(LINE_SEPARATOR)}, chr(10))" if joined else user or ""
+    if user is None:
+        user_id, known = row_id or ("1::BIGINT" if integers else "'1'"), "true"
+    elif mapping.user in typed:
         user_id, known = typed[mapping.user], "u IS NOT NULL"
+    else:
+        user_id = f"try_cast({user} AS BIGINT)" if integers else id_expression(read)
+        known = f"CAST(u AS VARCHAR) = {user}" if integers else "u >= '!'"
     fine = [known, *_inside(plane), *([f"{image} >= '!'"] if image else [])]
     faults: list[tuple[str, Reason]] = []
     if fault:
@@ -236,7 +244,7 @@ def typed_rows(
         faults.append(("extra IS NOT NULL", Reason.TOO_MANY_FIELDS))
         faults.append((f"c{width - 1} IS NULL", Reason.TOO_FEW_FIELDS))
     blank = " OR ".join(f"{c} IS NULL OR trim({c}) = ''" for c in needed)
-    if not integers:
+    if user is not None and not integers and mapping.user not in typed:
         blank += " OR u IS NULL OR u = ''"
     faults.append((blank, Reason.BLANK_FIELD))
     if time is not None:
@@ -283,7 +291,7 @@ def typed_rows(
     lat, lon = ("y", "x") if plane is None else (_steps("y", plane), _steps("x", plane))
     notes = ""
     if noted:
-        spelt = "NULL" if integers else f"CASE WHEN u <> {read} THEN {read} END"
+        spelt = "NULL" if integers or user is None else f"CASE WHEN u <> {read} THEN {read} END"
         naive = "false" if time is None else naive_test(time, mapping.time_format)
         notes = f", {spelt}::VARCHAR AS spelt, coalesce({naive}, false) AS naive"
     same = ", ".join(filter(None, (f"u, t, {lat}, {lon}, {place}", image)))

@@ -222,9 +222,9 @@ def text_portions(
 
 def _spread(plan: Plan, size: int, whole_users: bool, asked: Callable[[], None]) -> Iterator[Part]:
     """Yield lines of evenly spaced blocks; of whole users if the file is sorted by them."""
-    assert plan.mapping.user is not None
     with plan.path.open("rb") as file:
-        reader = BlockReader(file, size, plan.dialect, plan.mapping.user, asked)
+        user = plan.mapping.user or 0  # asked for with a user column only
+        reader = BlockReader(file, size, plan.dialect, user, asked)
         room = size - reader.first
         block = max(int(min(SHARE * room, MOST_BYTES)) // BLOCKS, LEAST_BLOCK)
         portions = evenly_spaced(reader.first, size, BLOCKS, block)

@@ -203,16 +203,17 @@ class _Question:
         )  # fmt: skip
         dialects = [one.dialect for one in plans]
         facts = describe(
-            report, fingerprint, plan.mapping, plan.dialect, files, dialects, size, states
-        )
+            report, fingerprint, plan.mapping, plan.dialect, files, dialects, size, states,
+            self._preview.columns,
+        )  # fmt: skip
         facts["shards"] = {"bits": 0, "extent": list(self._box), "times": rows.extremes}
         facts["once"] = [list(self._box), *self._times]
         entry.seal(facts, work.stage("Storing"))
 
     def _read(self, reading: Reading) -> RowsInside:
         """Return the rows inside; times are read only if they matter."""
-        if not self._has_times:
-            return reading.rows(timed=False)
+        if not self._plan.mapping.may_repeat:
+            return reading.rows(timed=self._has_times and self._timed)
         if not self._timed and reading.good_times and not reading.probe():
             rows = reading.rows(timed=False)
             rows.again = repeated(*rows.facts)

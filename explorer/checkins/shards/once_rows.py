@@ -21,10 +21,16 @@ from explorer.checkins.model import Box
 from explorer.checkins.parts.part_rows import accept, judge_of, write_part
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.queries import EPOCH, seconds
-from explorer.checkins.readers.parquet import NearRows, damaged, near_rows, not_its_fault
+from explorer.checkins.readers.parquet import (
+    NUMBER,
+    NearRows,
+    damaged,
+    near_rows,
+    not_its_fault,
+)
 from explorer.checkins.readers.plan import Plan
 from explorer.checkins.readers.sql import typed_rows, with_added
-from explorer.checkins.rows import PARQUET, ROWS, Tick
+from explorer.checkins.rows import PARQUET, ROWS, Tick, row_id
 from explorer.checkins.sampling import hash_ids, sample_key
 from explorer.checkins.shards.size import most_in_memory
 from explorer.user_rows import EARTH_STEP, Edges
@@ -121,8 +127,11 @@ class Reading:
         self._work, self._memory, self._most = work, memory, most_in_memory(memory)
         self._near = [self._near_rows(plan, box) for plan in plans]
         self.good_times = all(near is not None and near.good_times for near in self._near)
+        self._by_row = plans[0].mapping.unit == "row"
         user = plans[0].mapping.user
-        self._integers = all(near is not None and user in near.typed for near in self._near)
+        self._integers = all(
+            near is not None and (self._by_row or user in near.typed) for near in self._near
+        )
 
     def _near_rows(self, plan: Plan, box: Box) -> NearRows | None:
         if plan.dialect.reader != "parquet":
@@ -182,7 +191,11 @@ class Reading:
 
         def how(number: int) -> Any:
             near = self._near[number]
-            return number if near is None else (near.columns, near.test, self._plans[number].added)
+            return (
+                number
+                if near is None or self._by_row
+                else (near.columns, near.test, self._plans[number].added)
+            )
 
         return [list(found) for _, found in groupby(range(len(self._plans)), how)]
 
@@ -242,8 +255,14 @@ class Reading:
             typed[mapping.user] = f"CAST({typed[mapping.user]} AS VARCHAR)"
         if not timed:
             mapping = replace(mapping, time=None, location=None)
-        source = with_added(near.table(paths), plan.width, plan.added)
-        rows = typed_rows(source, mapping, None, decimal=plan.dialect.decimal, typed=typed)
+        source = with_added(near.table(paths, self._by_row), plan.width, plan.added)
+        own = ""
+        if self._by_row:
+            own = row_id(plan.part, NUMBER)
+            own = own if self._integers else f"CAST({own} AS VARCHAR)"
+        rows = typed_rows(
+            source, mapping, None, decimal=plan.dialect.decimal, typed=typed, row_id=own
+        )
         return f"({rows})"
 
     def _query(self, rows: str, plan: Plan, timed: bool) -> str:

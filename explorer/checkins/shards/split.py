@@ -47,7 +47,7 @@ def plan_task(plan: Plan) -> dict[str, Any]:
     return {
         "name": plan.name, "path": os.fspath(plan.path), "dialect": asdict(plan.dialect),
         "mapping": plan.mapping.stored(), "width": plan.width, "duplicates": plan.duplicates,
-        "fingerprint": plan.fingerprint, "added": list(plan.added),
+        "fingerprint": plan.fingerprint, "added": list(plan.added), "part": plan.part,
     }  # fmt: skip
 
 
@@ -55,6 +55,7 @@ def _plan(task: dict[str, Any]) -> Plan:
     return Plan(
         task["name"], Path(task["path"]), Dialect(**task["dialect"]), Mapping(**task["mapping"]),
         task["width"], task["duplicates"], task["fingerprint"], tuple(task["added"]), text_ids=True,
+        part=task["part"],
     )  # fmt: skip
 
 

@@ -354,6 +354,11 @@ class _Context:
         if data.plane != wanted:
             how = "in degrees" if wanted is None else f"in {wanted.sentence}"
             raise ValueError(f"{data.basename} is open with other positions; open it again {how}")
+        if data.unit != selection.unit:
+            raise ValueError(
+                f"{data.basename} is open with the privacy unit {data.unit!r}, but "
+                f"{selection.unit.value!r} is asked for; open it again with that one"
+            )
         return data
 
     def file(self, value: str) -> Path:

@@ -169,7 +169,7 @@ def _map_words(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
         south, west, north, east = map(_plain, part["region"])
         ends = (west, south, east, north) if "plane" in part else (south, west, north, east)
         words.append(("--region", ",".join(ends)))
-    for key in ("plane", "image", "start", "end", "users", "share"):
+    for key in ("plane", "image", "start", "end", "users", "share", "unit"):
         if part.get(key) is not None:
             words.append((f"--{key}", _plain(part[key])))
     if part.get("data_seed"):

@@ -14,6 +14,7 @@ from explorer.engine.session.own_curves import own_from_list, own_to_list
 from explorer.engine.session.which_view import WhichView, which_from_recipe
 from explorer.geography.region import Region, region_of
 from explorer.studies.base.grid import Grid, axes_of
+from explorer.studies.base.request import Unit
 from explorer.studies.base.study import (
     Fidelity,
     Origin,
@@ -57,9 +58,10 @@ class Part:
     def of(self, selection: Selection) -> Selection:
         """Return this part of a selection's data; what is not told stays as it is.
 
-        So does a region of another plane, and the image, whose name may be no other data's.
+        So does a region of another plane, the privacy unit, and the image, whose name may be no
+        other data's.
         """
-        chosen = {k: v for k, v in self.chosen.items() if k != "image"}
+        chosen = {k: v for k, v in self.chosen.items() if k not in ("image", "unit")}
         if self.region is None or self.region.plane != selection.region.plane:
             kept = {k: v for k, v in chosen.items() if k != "region_from"}
             return replace(selection, **kept)
@@ -160,6 +162,8 @@ def _written(selection: Selection) -> wire.Selection:
         written.plane = selection.region.plane.text
     if selection.image is not None:
         written.image = selection.image
+    if selection.unit is not Unit.USER:
+        written.unit = "row" if selection.unit is Unit.ROW else "file"
     return written
 
 
@@ -310,6 +314,13 @@ def _selection(read: wire.Question) -> Selection:
     region, others = _part(chosen)
     if region is None:
         raise RecipeError("selection: lacks the field 'region'")
+    columns = read.data.columns
+    read_by = "user" if columns is UNSET or columns.unit is UNSET else columns.unit
+    if columns is not UNSET and read_by != others["unit"]:
+        raise RecipeError(
+            f"selection.unit: {str(others['unit'])!r}, but data.columns.unit is {read_by!r}; make "
+            "them the same"
+        )
     return Selection(data=read.data.sha256, region=region, **others)
 
 
@@ -335,6 +346,7 @@ def _part(chosen: wire.Selection) -> tuple[Region | None, dict[str, Any]]:
         "users": chosen.users,
         "data_seed": chosen.data_seed,
         "share": share,
+        "unit": Unit.USER if chosen.unit is UNSET else Unit(chosen.unit),
         "region_from": (south, west, north, east),
     }
     for name in ("n0_from", "epsilon_from", "settings_from"):

@@ -53,6 +53,8 @@ JudgedOn = Annotated[str, Meta(max_length=10_000, pattern="^[^\0]*$")]
 Measure = Literal["emd_km", "emd", "similarity", "pearson", "kl"]
 WhichAxis = Literal["epsilon", "users", "resolution", "w", "sigma", "filled"]
 WhichStatistic = Literal["often", "mean"]
+NoUserColumn = Literal["row", "file"]
+"""Privacy units of files without a user column."""
 Target = Annotated[float, Meta(gt=0, le=_LARGEST)]
 FileName = Annotated[str, Meta(max_length=500, pattern="^[^\0]*$")]
 Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
@@ -117,6 +119,11 @@ class Columns(Struct, forbid_unknown_fields=True):
     crs: Text | UnsetType | None = UNSET
     layer: Text | UnsetType = UNSET
     """Not of the mapping, but of the `explorer.checkins.Dialect`."""
+    unit: NoUserColumn | UnsetType = UNSET
+    """The privacy unit of a file without a user column; absent with one."""
+    names: dict[Word, Text] | UnsetType = UNSET
+    """Names of the columns in use, by what they hold. What was stored before columns were named
+    has none."""
 
 
 class Data(Struct):
@@ -149,6 +156,8 @@ class Selection(Struct):
     """What the region lies in if it is not the Earth, such as ``320x240:px:down``; the region is
     then YMIN, XMIN, YMAX, XMAX in its unit."""
     image: Text | UnsetType = UNSET
+    unit: NoUserColumn | UnsetType = UNSET
+    """The privacy unit of the data; absent: users."""
 
 
 class Question(Struct):

@@ -66,6 +66,16 @@ def worst(origins: Iterable[Origin]) -> Origin:
     return max(origins, key=list(Origin).index)
 
 
+class Unit(StrEnum):
+    """The privacy unit: what counts as one person and is protected as a whole."""
+
+    USER = "user"
+    """All rows with one value of the user column."""
+    ROW = "row"
+    """Every row by itself; only of files without a user column, as the next."""
+    FILE = "file"
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Which part of the loaded check-ins a request is about.
@@ -95,6 +105,8 @@ class Selection:
         who moved it has seen the errors.
     settings_from : Origin
         The same of mechanism, number of users and all other settings together.
+    unit : Unit
+        The privacy unit that the data set is opened with.
 
     Raises
     ------
@@ -115,6 +127,7 @@ class Selection:
     epsilon_from: Origin = Origin.TYPED
     settings_from: Origin = Origin.TYPED
     image: str | None = None
+    unit: Unit = Unit.USER
 
     def __post_init__(self) -> None:
         if self.share is not None:

@@ -127,7 +127,7 @@ def _answers(request: Request, context: Context, early: bool = True) -> Iterator
         Fidelity.COARSE,
         surfaces=_surfaces(request, truth, maps, drawn_of, {}, 0, synthetic),
         conditions=conditions(request),
-        guarantee=guarantee(request),
+        guarantee=guarantee(request, data.names.get("user", "")),
         notes=(*text.curator_notes(request, points), *text.notes(request),
                *(note for made in maps.values() for note in made.estimate.notes)),
         stamp=text.stamp(synthetic, curator_only=False),

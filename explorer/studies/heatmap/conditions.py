@@ -12,6 +12,7 @@ from explorer.studies.heatmap.guarantee import replacement
 from explorer.studies.heatmap.help import PRESETS
 from explorer.studies.heatmap.mechanisms import mechanism_of
 from explorer.studies.heatmap.parameters import PARAMETERS
+from explorer.studies.heatmap.units import condition_in_unit, unit_of
 
 CAME_FROM = {
     Origin.PUBLIC: "a constant of the program, its sample or a paper",
@@ -39,6 +40,12 @@ _OWN_COUNT = "n₀ taken from the data's own count gives no privacy at all"
 
 def conditions(request: Request) -> tuple[Condition, ...]:
     """Return what must hold for the guarantee; a function of the request alone."""
+    unit = unit_of(request)
+    return tuple(condition_in_unit(found, unit) for found in _for_users(request))
+
+
+def _for_users(request: Request) -> tuple[Condition, ...]:
+    """Return the conditions in words for users."""
     mechanism = mechanism_of(request)
     published = Condition(
         "The number of users is not published",

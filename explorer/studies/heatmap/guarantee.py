@@ -13,7 +13,8 @@ from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.parameters import PLANE
 from explorer.studies.base.phrases import best_chance, percent_sure
 from explorer.studies.base.study import Guarantee, Request
-from explorer.studies.heatmap.mechanisms import SAMPLED, mechanism_of
+from explorer.studies.heatmap.mechanisms import ONE_USER, SAMPLED, mechanism_of
+from explorer.studies.heatmap.units import guarantee_in_unit, unit_of
 
 if TYPE_CHECKING:
     from explorer.privacy.heatmaps.sampling import Adjacency, Scheme
@@ -25,10 +26,19 @@ A_DEMONSTRATION = (
 )
 
 
-def guarantee(request: Request) -> Guarantee:
-    """Return what a request's mechanism promises."""
-    found: Guarantee = resolve_name(mechanism_of(request).guarantee)(request)
-    return found
+def guarantee(request: Request, column: str = "") -> Guarantee:
+    """Return what a request's mechanism promises.
+
+    Parameters
+    ----------
+    request : Request
+    column : str
+        Name of the column whose values are the users, for the curator alone: it may be somebody's
+        id. Without it the text says *the user column*.
+    """
+    mechanism = mechanism_of(request)
+    found: Guarantee = resolve_name(mechanism.guarantee)(request)
+    return guarantee_in_unit(found, unit_of(request), mechanism.unit == ONE_USER, column)
 
 
 def pure(request: Request) -> Guarantee:

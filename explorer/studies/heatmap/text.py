@@ -25,6 +25,7 @@ from explorer.studies.heatmap.panes import (
     mechanisms_shown,
 )
 from explorer.studies.heatmap.recommendation import EXPECT_LITTLE, rough
+from explorer.studies.heatmap.units import UNITS, unit_of, worded_for
 
 NOT_ACCOUNTED = "not private: computed from real data without accounting"
 SYNTHETIC = "synthetic data"
@@ -141,7 +142,9 @@ def notes(request: Request) -> tuple[str, ...]:
         found.append(SHOWN_TOGETHER.format(n=together))
     if rough(request):
         found.append(EXPECT_LITTLE)
-    return tuple(dict.fromkeys(found))
+    unit = unit_of(request)
+    said = [UNITS[unit].remark, *(worded_for(note, unit) for note in found)]
+    return tuple(dict.fromkeys(filter(None, said)))
 
 
 def _sent(request: Request) -> str:
@@ -191,7 +194,7 @@ def curator_notes(request: Request, points: Any) -> tuple[str, ...]:
             f"{used:,} of {there:,} users {'was' if used == 1 else 'were'} sampled: those with the "
             f"smallest keyed hashes of their ids (seed {seed})."
         )
-    return tuple(said)
+    return tuple(worded_for(note, unit_of(request)) for note in said)
 
 
 def _users(number: int) -> str:

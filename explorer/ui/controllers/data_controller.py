@@ -22,6 +22,7 @@ from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session
 from explorer.geography.region import PlaneRegion, Region
 from explorer.resources import Sample, resource_path, samples
+from explorer.studies.base.request import Unit
 from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.controllers.first_looks import EarlyPicture, looking
@@ -364,7 +365,9 @@ class DataController(QObject):
         self._service.runtime.add_data(data)
         first = data.images[0] if data.images else None
         came = all_sides(origin)
-        selection = Selection(data.fingerprint, region, region_from=came, image=first)
+        selection = Selection(
+            data.fingerprint, region, region_from=came, image=first, unit=Unit(data.unit)
+        )
         self._session.replace_data(selection)
         if before is not None and before.fingerprint != data.fingerprint:
             self._closing.submit(self._service.runtime.remove_data, before)

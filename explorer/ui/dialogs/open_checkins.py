@@ -51,6 +51,15 @@ MNEMONICS = {
     "lat": "L&atitude or y", "lon": "L&ongitude or x", "location": "Lo&cation", "image": "Ima&ge",
 }  # fmt: skip
 """Where the first letter is taken."""
+UNITS = {
+    None: "All rows of one user", "row": "One row: protects less", "file": "The whole file",
+}  # fmt: skip
+"""Choices of what counts as one person: fields `unit` of a mapping."""
+UNIT_HELP = (
+    "Without a column that names the person or device, protect one row (a person with many rows is "
+    "protected less) or the whole file (the map will be nearly pure noise). Releases need a column "
+    "that names the person."
+)
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "space"}
 SHOWN = 12
 LOOKING = "Looking at the file …"
@@ -175,6 +184,18 @@ class MappingDialog(QDialog):
             grid.addWidget(combo, place // 3, 2 * (place % 3) + 1)
             grid.setColumnStretch(2 * (place % 3) + 1, 1)
             self.combos[role] = combo
+        self.unit = ChoiceBox("What counts as one person?")
+        self.unit.setToolTip(UNIT_HELP)
+        for unit, words in UNITS.items():
+            self.unit.addItem(words, unit)
+        self.unit.currentIndexChanged.connect(self._unit_changed)
+        label = QLabel("What counts as one &person?")
+        label.setBuddy(self.unit)
+        label.setToolTip(UNIT_HELP)
+        row = QHBoxLayout()
+        row.addWidget(label)
+        row.addWidget(self.unit, 1)
+        grid.addLayout(row, len(ROLES) // 3, 2 * (len(ROLES) % 3), 1, 4)
         return grid
 
     def _look_again(self) -> None:
@@ -232,6 +253,8 @@ class MappingDialog(QDialog):
                     combo.addItem(title, column)
                 guess = getattr(preview.suggested, role)
                 combo.setCurrentIndex(0 if guess is None else guess + 1)
+        with QSignalBlocker(self.unit):
+            self.unit.setCurrentIndex(self.unit.findData(preview.suggested.unit))
         cells = (cell for row in preview.rows for cell in row)
         decimal = preview.dialect.decimal
         fraction = next((cell for cell in cells if has_fraction(cell, decimal)), "")
@@ -264,6 +287,7 @@ class MappingDialog(QDialog):
             encoding=self._encoding or self._confirmed_encoding,
             plane=self.plane.text,
             crs=self.system.crs if self.plane.text is None else None,
+            unit=self.unit.currentData(),
         )
 
     @property
@@ -289,7 +313,8 @@ class MappingDialog(QDialog):
             return "Choose the layer or sheet with the check-ins."
         mapping = self.mapping
         if mapping.missing:
-            return f"Choose the column with the {' and the '.join(mapping.missing)}."
+            other = ", or what counts as one person" * ("user" in mapping.missing)
+            return f"Choose the column with the {' and the '.join(mapping.missing)}{other}."
         if self.plane.problem or self.reading.problem:
             return self.plane.problem or self.reading.problem
         if not mapping.planar and self.system.problem:
@@ -345,6 +370,9 @@ class MappingDialog(QDialog):
             if combo is not None:
                 with QSignalBlocker(combo):
                     combo.setCurrentIndex(0 if value is None else value + 1)
+        if "user" in fields:
+            with QSignalBlocker(self.unit):
+                self.unit.setCurrentIndex(self.unit.findData(fields.get("unit")))
         if "time" in fields:
             with QSignalBlocker(self.reading):
                 self._show_times(fields["time"])
@@ -373,7 +401,17 @@ class MappingDialog(QDialog):
         self.system.place(self._points())
         self._check()
 
+    def _unit_changed(self) -> None:
+        """Leave the user column out where a row or the whole file is the unit."""
+        if self.unit.currentData() is not None:
+            with QSignalBlocker(self.combos["user"]):
+                self.combos["user"].setCurrentIndex(0)
+        self._check()
+
     def _changed(self) -> None:
+        if self.combos["user"].currentData() is not None:
+            with QSignalBlocker(self.unit):
+                self.unit.setCurrentIndex(0)
         if self.sender() in (self.combos["lat"], self.combos["lon"]):
             self.system.place(self._points())
         if self.sender() is self.combos["time"]:

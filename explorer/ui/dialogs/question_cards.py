@@ -100,7 +100,9 @@ class QuestionCard(QFrame):
 
     def follow(self, values: Table[str, Any]) -> None:
         """Select the answer that the fields of the dialog have; another one is not confirmed."""
-        if all(values.get(name) in (None, "") for name in self.question.fields):
+        candidates = self.question.candidates
+        names = {*self.question.fields, *(name for one in candidates for name, _ in one.fields)}
+        if all(values.get(name) in (None, "") for name in names):
             return
         same = (
             i for i, one in enumerate(self.question.candidates[:MOST])

@@ -18,7 +18,12 @@ from explorer.checkins.readers.cells.times import (
 from explorer.checkins.readers.places.guess_reference import candidates, points_of
 
 _CLOCK = re.compile(r"\s*\d{1,2}:\d{2}(:\d{2})?\s*", re.ASCII)
-NO_USER: tuple[Candidate, ...] = ()
+NO_USER = (
+    Candidate("there is no such column, one row is protected", (("user", None), ("unit", "row"))),
+    Candidate(
+        "there is no such column, the whole file is protected", (("user", None), ("unit", "file"))
+    ),
+)
 """Answers of a file without a column of persons; the last candidates of the question."""
 
 _SHOWN = 40

@@ -14,15 +14,17 @@ from explorer.studies.heatmap import text
 from explorer.studies.heatmap.mechanisms import of_settings
 from explorer.studies.heatmap.public import MADE_OF_NOISE, OF_SETTINGS
 from explorer.studies.heatmap.run import Estimate
+from explorer.studies.heatmap.units import unit_of, worded_for
 
 
 def plain_readouts(request: Request, estimate: Estimate, points: Any) -> tuple[Readout, ...]:
     """Return counts and the budget's split; neither has a role."""
     in_file = None if points.asked_once else points.users_in_file
+    name = worded_for("Users", unit_of(request))
     readouts = [
-        Readout("users_used", "Users in the map", points.users_used, curator_only=True),
-        Readout("users_in_region", "Users in region", points.users_in_region, curator_only=True),
-        Readout("users_in_file", "Users in file", in_file, curator_only=True),
+        Readout("users_used", f"{name} in the map", points.users_used, curator_only=True),
+        Readout("users_in_region", f"{name} in region", points.users_in_region, curator_only=True),
+        Readout("users_in_file", f"{name} in file", in_file, curator_only=True),
         Readout("checkins", "Check-ins in the map", points.rows, curator_only=True),
         Readout("cells_read", "Noisy counts read", estimate.cells_read),
     ]

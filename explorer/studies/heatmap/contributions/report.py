@@ -21,6 +21,7 @@ from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Context, Readout, Request, Table
 from explorer.studies.heatmap.contributions import settings as contributions
 from explorer.studies.heatmap.run import Counted, counts_of, exact_truth
+from explorer.studies.heatmap.units import unit_of, worded_for
 
 ROUNDING = 1e-9
 BLOCKS = 64
@@ -50,7 +51,10 @@ def histogram(request: Request, points: Any, context: Context) -> Table:
             (float(2**i // 2 + 1), float(2**i), float(of_checkins), float(of_cells))
             for i, (of_checkins, of_cells) in enumerate(zip(*by_size, strict=True))
         ),
-        note=" ".join(filter(None, (_summary(checkins, cells), _declared(request, cells)))),
+        note=worded_for(
+            " ".join(filter(None, (_summary(checkins, cells), _declared(request, cells)))),
+            unit_of(request),
+        ),
     )
 
 

@@ -15,7 +15,7 @@ from explorer.studies.heatmap.experiments.error_curves import AXES, Axis
 from explorer.studies.heatmap.experiments.figures import FIGURES, made_data
 from explorer.studies.heatmap.experiments.made import Mixtures
 from explorer.studies.heatmap.experiments.samples import Sample, count_points
-from explorer.studies.heatmap.experiments.sources import Place, Source
+from explorer.studies.heatmap.experiments.sources import Place, Source, data_of
 
 NOBODY = (
     "Nobody checked in inside region and time range, so that there is nothing to compare a map "
@@ -73,8 +73,8 @@ class JudgedOn:
 
     @property
     def data(self) -> str:
-        """The file's fingerprint."""
-        return str(self.checkins.fingerprint)
+        """The file's fingerprint, and its privacy unit if that is not a user."""
+        return data_of(self.checkins)
 
     def sample(
         self,

@@ -116,6 +116,12 @@ def busiest_places(data: Any, number: int) -> list[Place]:
     return [place_of(Region(*(round(side, 7) for side in cell.box))) for cell in cells]
 
 
+def data_of(checkins: Any) -> str:
+    """Return what stands for check-ins: the same file counted in another unit is other data."""
+    found = str(checkins.fingerprint)
+    return found if checkins.unit == "user" else f"{found}-{checkins.unit}"
+
+
 class CheckinSource:
     """Samples of the users of an open check-in file.
 
@@ -138,8 +144,8 @@ class CheckinSource:
 
     @property
     def data(self) -> str:
-        """The file's fingerprint."""
-        return str(self._checkins.fingerprint)
+        """The file's fingerprint, and its privacy unit if that is not a user."""
+        return data_of(self._checkins)
 
     def sample(
         self,
