@@ -45,6 +45,7 @@ class Reason(StrEnum):
     NOT_A_POINT = "not_a_point"
     NOT_CONVERTED = "not_converted"
     FORMULA = "formula"
+    NOT_A_RECORD = "not_a_record"
 
     @property
     def code(self) -> int:
@@ -92,6 +93,7 @@ _SENTENCES = {
     Reason.NO_GEOMETRY: "has no geometry, or an empty one",
     Reason.NOT_A_POINT: "the geometry is a line, an area or several points; a check-in is one",
     Reason.NOT_CONVERTED: "x and y lie outside what their reference system is made for",
+    Reason.NOT_A_RECORD: "is not a JSON object with named values",
     Reason.FORMULA: "a cell in use has a formula without its result: save it in a spreadsheet",
 }
 _ON_A_PLANE = (("latitude or longitude", "x or y"), ("latitude, longitude", "x, y"))

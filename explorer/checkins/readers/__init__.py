@@ -13,6 +13,9 @@ READERS = {
     "parquet": "explorer.checkins.readers.parquet:READER",
     "geopackage": "explorer.checkins.readers.geopackage:READER",
     "geojson": "explorer.checkins.readers.geojson:READER",
+    "json": "explorer.checkins.readers.records:JSON",
+    "gpx": "explorer.checkins.readers.records:GPX",
+    "kml": "explorer.checkins.readers.records:KML",
     "excel": "explorer.checkins.readers.excel:READER",
 }
 """Where each `Reader` is, by the name under which a `Dialect` goes by it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -50,6 +51,11 @@ from explorer.checkins.readers.quoted import RecordJoiner, RowShape, split_quote
 from explorer.checkins.scan import Damage
 
 _JUDGED_ROWS = 2000
+_XML = re.compile(
+    rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*<(?:\?xml|!doctype|html)\b", re.IGNORECASE
+)
+CERTAIN = 0.5
+"""How sure a reader is of what it need not share with text."""
 _GZIP = b"\x1f\x8b"
 _PACKED = {
     b"PK\x03\x04": "zip",
@@ -134,6 +140,7 @@ def preview_text(look: Beginning) -> Preview:
     if compressed:
         head, complete = _unzip_head(head, look.name, complete)
     look.check()
+    _refuse_other_formats(look, head, compressed)
     if not head:
         raise CheckinError(
             f"{look.name} is an archive with nothing (readable) in it; fetch it again."
@@ -233,6 +240,19 @@ def _preview(
         look.name, look.size, dialect, columns, sample[:PREVIEW_ROWS], mapping, confidence,
         tuple(problems), questions=questions, sample=sample,
     )  # fmt: skip
+
+
+def _refuse_other_formats(look: Beginning, head: bytes, compressed: bool) -> None:
+    """Refuse what has a format of its own: parsed as CSV it would be nonsense."""
+    if compressed:
+        others = [r for r in all_readers() if r.can_read(head) >= CERTAIN]
+        if others:
+            raise CheckinError(f"{look.name} is packed {others[0].name}: unpack it, and open that.")
+    if _XML.match(head[:4096].replace(b"\0", b"")):
+        raise CheckinError(
+            f"{look.name} is XML or HTML, of which GPX and KML alone are read: convert it to one "
+            "of these, or to CSV."
+        )
 
 
 def _records(

@@ -1,0 +1,512 @@
+"""Check-ins that come as records: JSON (rows, lines, Google Takeout), GPX and KML.
+
+Files are parsed piece by piece, so that no more than one record is in memory. JSON numbers stay
+the text they are. XML is read without entities and without whatever it refers to.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import json
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from decimal import Decimal, InvalidOperation
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+from xml.parsers import expat
+
+from explorer.checkins.database import check
+from explorer.checkins.errors import CheckinError, shown_name
+from explorer.checkins.model import Dialect, IsCancelled, Preview, Reason
+from explorer.checkins.progress import LoadProgress
+from explorer.checkins.readers.base import (
+    Beginning,
+    Judge,
+    Written,
+    check_width,
+    table_preview,
+    write_table,
+)
+from explorer.checkins.readers.encodings import mark_of
+from explorer.checkins.readers.plan import Plan
+from explorer.checkins.readers.streams import CHUNK
+
+Record = tuple[int, dict[str, str | None], Reason | None]
+"""Number (from 1; of JSON Lines the line), values by name, and what is wrong with it."""
+
+Tick = Callable[[int], None]
+"""Called with the bytes read so far; may raise to stop."""
+
+HEAD_RECORDS = 2000
+"""Records whose names are the columns."""
+
+MAX_RECORD = 16 << 20
+"""Characters of a JSON record, at most."""
+
+MAX_TEXT = 10_000
+"""Characters of an XML element that are kept."""
+
+_TOGETHER = 5_000
+_DEPTH = 4
+
+
+class RecordReader:
+    """Reads files of records, each a set of named values.
+
+    Parameters
+    ----------
+    key : str
+        Its key in `readers.READERS`.
+    name : str
+    suffixes : tuple of str
+    """
+
+    def __init__(self, key: str, name: str, suffixes: tuple[str, ...]) -> None:
+        self.key, self.name, self.suffixes = key, name, suffixes
+
+    def can_read(self, head: bytes) -> float:
+        """Return how sure it is that this is a file for it."""
+        raise NotImplementedError
+
+    def records(self, path: Path, name: str, tick: Tick) -> Iterator[Record]:
+        """Yield the records in file order.
+
+        Raises
+        ------
+        CheckinError
+            If the file is damaged or something else; the message uses `name`.
+        """
+        raise NotImplementedError
+
+    def preview(self, look: Beginning) -> Preview:
+        """Guess columns by the names in the first records."""
+        records = self._head(look.path, look.name, lambda _: look.check())
+        columns = _names(records)
+        check_width(look.name, len(columns))
+        if not columns:
+            raise CheckinError(f"{look.name} ({self.name}) holds no rows; choose another file.")
+        rows = [[values.get(name) for name in columns] for _, values, fault in records if not fault]
+        return table_preview(look, Dialect(self.key, "", has_header=True), columns, rows)
+
+    def _head(self, path: Path, name: str, tick: Tick) -> list[Record]:
+        return list(islice(self.records(path, name, tick), HEAD_RECORDS))
+
+    def write_rows(
+        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, judge: Judge
+    ) -> Written:
+        """Write every record."""
+        preparing, size = work.stage("Preparing"), max(plan.path.stat().st_size, 1)
+        names = _names(self._head(plan.path, plan.name, lambda _: work.check()))[: plan.width]
+        columns = [f"c{i}" for i in range(plan.width)]
+        con.execute(
+            "CREATE OR REPLACE TEMP TABLE copied (line BIGINT, fault UTINYINT, "
+            + ", ".join(f"{name} VARCHAR" for name in columns)
+            + ")"
+        )
+        done = lines = 0
+
+        def tick(at: int) -> None:
+            nonlocal done
+            done = at
+            work.note(done, lines)
+            preparing(done / size)
+
+        blanks: list[int] = []
+        records = self.records(plan.path, plan.name, tick)
+        while some := list(islice(records, _TOGETHER)):
+            for number, _, _ in some:
+                blanks += range(lines + 1, number)
+                lines = number
+            tick(done)
+            cells = [[values.get(name) for _, values, _ in some] for name in names]
+            cells += [[None] * len(some)] * (plan.width - len(names))
+            con.execute(
+                "INSERT INTO copied SELECT unnest(?::BIGINT[]), unnest(?::UTINYINT[]), "
+                + ", ".join(["unnest(?::VARCHAR[])"] * plan.width),
+                [[n for n, _, _ in some], [f.code if f else None for _, _, f in some], *cells],
+            )
+
+        def table(limit: int | None) -> str:
+            return "copied" if limit is None else f"(FROM copied LIMIT {limit})"
+
+        scan = write_table(con, plan, folder, work, judge, table, "fault")
+        scan.lines = lines
+        for number in blanks:
+            scan.blank.add(number)
+
+        def texts(numbers: list[int]) -> dict[int, str]:
+            line = ", ".join(f"coalesce({name}, '')" for name in columns)
+            query = f"SELECT line, concat_ws(',', {line}) FROM copied WHERE line IN "
+            return dict(con.execute(f"{query}(SELECT unnest(?::BIGINT[]))", [numbers]).fetchall())
+
+        return Written(scan, texts)
+
+    def row_texts(
+        self,
+        con: Any,
+        path: Path,
+        dialect: Dialect,
+        batches: Iterator[list[int]],
+        cancelled: IsCancelled | None,
+    ) -> Iterator[str]:
+        """Yield the values, joined by commas, of the records asked for."""
+        records = self.records(path, shown_name(path), lambda _: check(cancelled))
+        number, values = 0, dict[str, str | None]()
+        for numbers in batches:
+            check(cancelled)
+            for wanted in numbers:
+                while number < wanted:
+                    number, values, _ = next(records)
+                yield ",".join(value or "" for value in values.values())
+
+
+def _names(records: list[Record]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for _, values, _ in records for name in values))
+
+
+class JsonReader(RecordReader):
+    """Reads an array of objects, an object a line, and the locations of Google Takeout."""
+
+    def can_read(self, head: bytes) -> float:
+        """Return whether it begins like JSON."""
+        return 0.5 * bool(_JSON.match(head.replace(b"\0", b"")[:4096]))
+
+    def records(self, path: Path, name: str, tick: Tick) -> Iterator[Record]:
+        """Yield the objects."""
+        with path.open("rb") as file:
+            text = _Text(file, name, tick)
+            text.more()
+            beginning = text.buffer.lstrip("\x1e \t\r\n")
+            if found := _UNREAD.match(beginning):
+                raise CheckinError(
+                    f"{name} is a Google timeline export ({found[1]}), which can't be read: "
+                    "convert it to CSV with the columns time, lat and lon, or export Records.json."
+                )
+            if found := _LOCATIONS.match(text.buffer):
+                text.at = found.end()
+                for number, value in enumerate(_array(text), 1):
+                    yield number, _location(value), None
+            elif beginning.startswith("["):
+                text.at = len(text.buffer) - len(beginning) + 1
+                for number, value in enumerate(_array(text), 1):
+                    yield number, _flat(value), None
+            else:
+                yield from _lines(text)
+
+
+_JSON = re.compile(rb'(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\x1e]*(?:\[\s*[\[{\]]|\{\s*["}])')
+_LOCATIONS = re.compile(r'\s*\{\s*"locations"\s*:\s*\[')
+_UNREAD = re.compile(r'\{\s*"(semanticSegments|timelineObjects|rawSignals)"')
+_SPACE = re.compile(r"[\s,\x1e]*")
+_DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
+
+
+class _Text:
+    """The text of a file, some of it at a time."""
+
+    def __init__(self, file: IO[bytes], name: str, tick: Tick) -> None:
+        self._file, self.name, self._tick = file, name, tick
+        first = file.read(4)
+        file.seek(0)
+        marked = mark_of(first)
+        encoding = marked or json.detect_encoding(first)
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._done = 0
+        self.buffer, self.at = "", 0
+
+    def more(self) -> bool:
+        """Read on; return whether there was more."""
+        chunk = self._file.read(CHUNK)
+        self._done += len(chunk)
+        self._tick(self._done)
+        try:
+            text = self._decoder.decode(chunk, not chunk)
+        except UnicodeDecodeError:
+            raise CheckinError(
+                f"{self.name} is JSON with bytes that are not valid in its encoding, before byte "
+                f"{self._done:,}: save it as UTF-8."
+            ) from None
+        self.buffer, self.at = self.buffer[self.at :] + text, 0
+        if len(self.buffer) > MAX_RECORD:
+            raise CheckinError(
+                f"{self.name} is JSON, but not an array of rows or a row on each line: convert it "
+                "to one of these, or to CSV."
+            )
+        return bool(chunk)
+
+
+def _array(text: _Text) -> Iterator[dict[str, Any]]:
+    """Yield the objects of an array that begins where the text is."""
+    while True:
+        found = _SPACE.match(text.buffer, text.at)
+        text.at = found.end() if found else text.at
+        if text.at == len(text.buffer):
+            if not text.more():
+                raise _damaged(text)
+            continue
+        if text.buffer[text.at] == "]":
+            return
+        if text.buffer[text.at] != "{":
+            raise CheckinError(
+                f"{text.name} is a JSON array, but its entries are no objects with named values: "
+                "convert it to CSV with a header."
+            )
+        try:
+            value, text.at = _DECODER.raw_decode(text.buffer, text.at)
+        except (json.JSONDecodeError, RecursionError):
+            if not text.more():
+                raise _damaged(text) from None
+            continue
+        yield value
+
+
+def _lines(text: _Text) -> Iterator[Record]:
+    """Yield the objects of a text with one on each line."""
+    number = 0
+    while True:
+        end = text.buffer.find("\n", text.at)
+        if end < 0 and text.more():
+            continue
+        line = text.buffer[text.at : end if end >= 0 else None].strip("\x1e \t\r\n")
+        number += 1
+        if line:
+            try:
+                value = _DECODER.decode(line)
+            except (json.JSONDecodeError, RecursionError):
+                value = None
+            alone = number == 1 and (end < 0 or not (text.buffer[end:].strip() or text.more()))
+            if isinstance(value, dict) and not (alone and any(map(_is_table, value.values()))):
+                yield number, _flat(value), None
+            elif number == 1:
+                raise CheckinError(
+                    f"{text.name} is JSON, but not an array of rows or a row on each line: "
+                    "convert it to one of these, or to CSV."
+                )
+            else:
+                yield number, {}, Reason.NOT_A_RECORD
+        if end < 0:
+            return
+        text.at = end + 1
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], (dict, list))
+
+
+def _damaged(text: _Text) -> CheckinError:
+    return CheckinError(
+        f"{text.name} is damaged: its JSON breaks off or has a fault. Fetch or write it again; no "
+        "row of it was used."
+    )
+
+
+def _flat(value: dict[str, Any], before: str = "", depth: int = 1) -> dict[str, str | None]:
+    """Return the values of an object as text, those of objects in it as ``name.name``."""
+    found: dict[str, str | None] = {}
+    for key, inner in value.items():
+        name = before + key
+        if isinstance(inner, dict) and inner and depth < _DEPTH:
+            found |= _flat(inner, name + ".", depth + 1)
+        elif isinstance(inner, str) or inner is None:
+            found[name] = inner
+        else:
+            found[name] = json.dumps(inner, ensure_ascii=False)
+    return found
+
+
+def _location(value: dict[str, Any]) -> dict[str, str | None]:
+    """Return what a location of Google Takeout says, in degrees."""
+    found: dict[str, str | None] = {}
+    for key, inner in value.items():
+        if not isinstance(inner, str):
+            continue  # guesses of activities, lists of access points
+        if key in ("latitudeE7", "longitudeE7"):
+            with contextlib.suppress(InvalidOperation):
+                inner = f"{Decimal(inner[:20]).scaleb(-7):f}"
+            key = key.removesuffix("E7")
+        found[key] = inner
+    return found
+
+
+class TrackReader(RecordReader):
+    """Reads the points of GPX (tracks, routes, waypoints) and KML (placemarks, tracks)."""
+
+    def can_read(self, head: bytes) -> float:
+        """Return whether its first elements are those of the format."""
+        text = head[:8192].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
+        root = re.search(rb"<(?:\w+:)?%s[\s>]" % self.key.encode(), text)
+        return 0.9 * (text.startswith(b"<") and root is not None)
+
+    def records(self, path: Path, name: str, tick: Tick) -> Iterator[Record]:
+        """Yield the points."""
+        found: deque[tuple[dict[str, str | None], Reason | None]] = deque()
+        handler = (_Gpx if self.key == "gpx" else _Kml)(found)
+        parser = expat.ParserCreate()
+        parser.buffer_text = True
+        parser.StartElementHandler = handler.start
+        parser.EndElementHandler = handler.end
+        parser.CharacterDataHandler = handler.text
+
+        def entity(*_: object) -> None:
+            raise CheckinError(
+                f"{name} declares XML entities, which are not read: write it again without them."
+            )
+
+        parser.EntityDeclHandler = entity
+        number = done = 0
+        with path.open("rb") as file:
+            while True:
+                chunk = file.read(CHUNK)
+                done += len(chunk)
+                tick(done)
+                try:
+                    parser.Parse(chunk, not chunk)
+                except expat.ExpatError as fault:
+                    raise CheckinError(
+                        f"{name} is damaged in line {fault.lineno} ({expat.ErrorString(fault.code)}"
+                        "). Fetch or write it again; no row of it was used."
+                    ) from None
+                while found:
+                    number += 1
+                    yield number, *found.popleft()
+                if not chunk:
+                    return
+
+
+class _Elements:
+    """Follows the elements of an XML file; `found` takes the points."""
+
+    def __init__(self, found: deque[tuple[dict[str, str | None], Reason | None]]) -> None:
+        self.found = found
+        self.path: list[str] = []
+        self._text: list[str] = []
+        self._length = 0
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Begin an element."""
+        self.path.append(name.rpartition(":")[2])
+        self._text, self._length = [], 0
+        self.begin(self.path[-1], attributes)
+
+    def text(self, text: str) -> None:
+        """Take some of an element's text."""
+        if self._length < self.limit:
+            self._text.append(text)
+            self._length += len(text)
+
+    def end(self, _name: str) -> None:
+        """End an element."""
+        self.close(self.path[-1], "".join(self._text).strip())
+        self.path.pop()
+        self._text, self._length = [], 0
+
+    @property
+    def limit(self) -> int:
+        """Characters of the open element that are kept."""
+        return MAX_TEXT
+
+    def begin(self, name: str, attributes: dict[str, str]) -> None:
+        """Take the beginning of an element."""
+        raise NotImplementedError
+
+    def close(self, name: str, text: str) -> None:
+        """Take the end of an element with its text."""
+        raise NotImplementedError
+
+
+class _Gpx(_Elements):
+    """Points of tracks and routes, and waypoints."""
+
+    point: dict[str, str | None] | None = None
+    track: str | None = None
+    tracks = segments = 0
+
+    def begin(self, name: str, attributes: dict[str, str]) -> None:
+        """Begin a point, track or segment."""
+        if name in ("trkpt", "rtept", "wpt"):
+            self.point = {
+                "time": None, "latitude": attributes.get("lat"), "longitude": attributes.get("lon"),
+            }  # fmt: skip
+        elif name in ("trk", "rte"):
+            self.tracks += 1
+            self.track, self.segments = str(self.tracks), 0
+        elif name == "trkseg":
+            self.segments += 1
+
+    def close(self, name: str, text: str) -> None:
+        """End a point, or a value of one."""
+        if name in ("trkpt", "rtept", "wpt") and self.point is not None:
+            on_track = {} if name == "wpt" else {"track": self.track, "segment": str(self.segments)}
+            self.found.append(({**self.point, **on_track}, None))
+            self.point = None
+        elif self.point is not None:
+            if text:
+                self.point["elevation" if name == "ele" else name] = text
+        elif name == "name" and self.path[-2:-1] in (["trk"], ["rte"]) and text:
+            self.track = text
+
+
+class _Kml(_Elements):
+    """Points, lines and tracks of placemarks."""
+
+    def __init__(self, found: deque[tuple[dict[str, str | None], Reason | None]]) -> None:
+        super().__init__(found)
+        self._placemark: dict[str, str | None] | None = None
+        self._data = ""
+        self._times: list[str] = []
+        self._places: list[list[str]] = []
+        self._area = False
+
+    @property
+    def limit(self) -> int:
+        """Characters of the open element that are kept; coordinates of a line are many."""
+        return MAX_RECORD if self.path and self.path[-1] == "coordinates" else MAX_TEXT
+
+    def begin(self, name: str, attributes: dict[str, str]) -> None:
+        """Begin a placemark, or a named value."""
+        if name == "Placemark":
+            self._placemark, self._times, self._places, self._area = {}, [], [], False
+        elif name in ("Data", "SimpleData"):
+            self._data = attributes.get("name", "")
+
+    def close(self, name: str, text: str) -> None:
+        """End a placemark, or something in it."""
+        values = self._placemark
+        if values is None:
+            return
+        if name == "Placemark":
+            self._emit(values)
+            self._placemark = None
+        elif name in ("when", "begin"):
+            self._times.append(text)
+        elif name == "coordinates":
+            self._area |= "LinearRing" in self.path
+            self._places += [place.split(",") for place in text.split()]
+        elif name == "coord":
+            self._places.append(text.split())
+        elif name in ("value", "SimpleData") and self._data:
+            values[self._data] = text
+        elif name == "name" and self.path[-2] == "Placemark":
+            values["name"] = text
+
+    def _emit(self, values: dict[str, str | None]) -> None:
+        if self._area or not self._places:
+            reason = Reason.NOT_A_POINT if self._area else Reason.NO_GEOMETRY
+            self.found.append((values, reason))
+            return
+        paired = len(self._times) == len(self._places)
+        for i, place in enumerate(self._places):
+            lon, lat, up = [*place, "", "", ""][:3]
+            time = self._times[i] if paired else self._times[0] if self._times else None
+            self.found.append(
+                ({"time": time, "latitude": lat, "longitude": lon, "altitude": up or None}
+                 | values, None)
+            )  # fmt: skip
+
+
+JSON = JsonReader("json", "JSON rows, JSON Lines, Google Takeout", (".json", ".jsonl", ".ndjson"))
+GPX = TrackReader("gpx", "GPX", (".gpx",))
+KML = TrackReader("kml", "KML", (".kml",))
