@@ -15,6 +15,7 @@ runs in place. Workers are used again, so that the usual call costs about a mill
 
 from __future__ import annotations
 
+import atexit
 import os
 import pickle
 import signal
@@ -358,7 +359,15 @@ def _forget() -> None:
     _held.clear()
 
 
+def _end() -> None:
+    """End the workers at hand, at exit."""
+    with _lock:
+        while _idle:
+            _idle.pop().kill()
+
+
 os.register_at_fork(after_in_child=_forget)
+atexit.register(_end)
 
 
 # In the worker

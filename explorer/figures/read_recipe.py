@@ -13,6 +13,7 @@ from pkgutil import resolve_name
 from typing import Any, BinaryIO
 from xml.etree import ElementTree
 
+from explorer.bounded import call, in_worker
 from explorer.figures.export_job import MAX_RECIPE
 from explorer.figures.formats import ExportFormat, recipe_formats
 from explorer.figures.tables import RECIPE_PREFIX
@@ -21,6 +22,8 @@ MAX_FILE = 20_000_000
 """Bytes of a PDF, which is read from its end."""
 MAX_HEAD = 4_000_000
 """Bytes of any other file; its recipe comes before pixels, paths and numbers."""
+MEMORY = 512_000_000
+"""Bytes that reading a recipe may take."""
 MAX_DEPTH = 200
 """Of elements in one another; ours have no more than a dozen."""
 MAX_COMMENT_LINES = 1000
@@ -62,13 +65,31 @@ def read_recipe(path: Path) -> dict[str, Any]:
             f"{path.name}: this is not a {', '.join(most)} or {last} file exported by Privacy "
             "Explorer"
         )
-    text = resolve_name(found.reader)(path)
+    text = _text_of(found, path)
     if text is None:
         raise ValueError(
             f"{path.name}: there is no recipe in this file; choose one that Privacy Explorer "
             "exported (programs that edit pictures often remove it)"
         )
     return _parse(path, text)
+
+
+_IN_PLACE = ("csv", "json")
+"""Suffixes of formats that are read here: by a single pass over a bounded beginning."""
+
+
+def _text_of(found: ExportFormat, path: Path) -> str | None:
+    """Return the text of the recipe in a file; most formats are read in a bounded worker."""
+    if found.suffix in _IN_PLACE or in_worker():
+        text: str | None = resolve_name(found.reader)(path)
+        return text
+    kept: str | None = call(_text_apart, found.reader, path, name=path.name, memory=MEMORY)
+    return kept
+
+
+def _text_apart(reader: str, path: Path, cancelled: object) -> str | None:
+    text: str | None = resolve_name(reader)(path)
+    return text
 
 
 def read_exported(
@@ -243,7 +264,7 @@ def from_svg(path: Path) -> str | None:
                 for outer in open_elements[-1:]:
                     outer.clear()
         parser.close()
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, LookupError, UnicodeError) as error:  # of encodings
         raise ValueError(f"{path.name}: the SVG file is damaged ({error})") from None
     return None
 

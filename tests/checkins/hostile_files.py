@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sqlite3
+import struct
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
@@ -149,14 +150,14 @@ def deep_geojson() -> bytes:
 
 def geopackage(path: Path, *statements: str) -> None:
     """Write a GeoPackage with a layer of points, then run some SQL in it."""
-    import geopandas as gpd
-    from shapely.geometry import Point
+    import numpy as np
+    import pyogrio.raw
 
-    frame = gpd.GeoDataFrame(
-        {"user": [f"u{i % 5}" for i in range(30)]},
-        geometry=[Point(16 + i / 1000, 48 + i / 1000) for i in range(30)], crs="EPSG:4326",
+    points = [struct.pack("<BIdd", 1, 1, 16 + i / 1000, 48 + i / 1000) for i in range(30)]
+    pyogrio.raw.write(
+        path, np.array(points, object), [np.array([f"u{i % 5}" for i in range(30)], object)],
+        ["user"], layer="points", driver="GPKG", geometry_type="Point", crs="EPSG:4326",
     )  # fmt: skip
-    frame.to_file(path, layer="points", driver="GPKG")
     with closing(sqlite3.connect(path)) as con:
         for statement in statements:
             con.execute(statement)
@@ -169,17 +170,9 @@ ENDLESS = (
 )
 
 
-def endless_view(path: Path) -> None:
-    """Write a GeoPackage whose layer is a view that never ends."""
-    geopackage(
-        path, "DROP TABLE points", f"CREATE VIEW points AS {ENDLESS} WHERE i < 0",
-    )  # fmt: skip
-
-
-def gzip_bomb() -> bytes:
-    """An archive of 4 GB of zeros, 4 MB large."""
-    member = gzip.compress(bytes(1 << 26))
-    return member * 64
+def gzip_bomb(size: int = 1 << 26, members: int = 64) -> bytes:
+    """An archive of members of zeros joined end to end: 4 GB in 4 MB."""
+    return gzip.compress(bytes(size)) * members
 
 
 def fifo(path: Path) -> None:

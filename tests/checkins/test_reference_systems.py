@@ -160,13 +160,43 @@ def test_a_geopackage_without_a_system_is_asked_about(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("asked", "name"),
-    [("25832", "EPSG:25832"), ("epsg:3857", "EPSG:3857"), ("EPSG:4326", None), ("OGC:CRS84", None)],
+    [
+        ("25832", "EPSG:25832"),
+        ("epsg:3857", "EPSG:3857"),
+        ("EPSG:4326", None),
+        ("OGC:CRS84", None),
+        ("urn:ogc:def:crs:EPSG::25832", "EPSG:25832"),
+        ("URN:OGC:DEF:CRS:EPSG:9.9:4326", None),
+        ("ESRI:54030", "ESRI:54030"),
+        (pyproj.CRS(25832).to_wkt(), "EPSG:25832"),
+        (pyproj.CRS(25832).to_json(), "EPSG:25832"),
+    ],
 )
 def test_names_of_systems(asked: str, name: str | None) -> None:
     assert canonical(asked) == name
 
 
-@pytest.mark.parametrize("asked", ["EPSG:999999", "Mars", "EPSG:5773", "EPSG:4978", ""])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "EPSG:999999",
+        "Mars",
+        "EPSG:5773",
+        "EPSG:4978",
+        "",
+        "+init=epsg:25832",
+        "+init=/dev/null:1",
+        "+proj=utm +zone=32",
+        "/etc/passwd",
+        "WGS84",
+        "http://127.0.0.1:9/x",
+        "https://spatialreference.org/ref/epsg/25832/",
+        "{",
+        "[" * 70_000,
+        "PROJCS[" * 30_000,
+        '{"$schema": "http://127.0.0.1:9/"}',
+    ],
+)
 def test_no_such_system(asked: str) -> None:
     with pytest.raises(ValueError, match=r"there is no|no coordinates of places"):
         canonical(asked)

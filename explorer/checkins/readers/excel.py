@@ -33,6 +33,7 @@ from explorer.checkins.readers.base import (
 from explorer.checkins.readers.extras import missing_library
 from explorer.checkins.readers.guess_columns import looks_like_header
 from explorer.checkins.readers.plan import Plan
+from explorer.checkins.readers.streams import MAX_RATIO, UNPACKED_FREELY
 from explorer.checkins.scan import Scan
 
 _OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -83,6 +84,7 @@ class _Workbook:
         formulas = self.merged = False
         with zipfile.ZipFile(file) as parts:
             for part in parts.infolist():
+                _check_part(parts, part, name)
                 if part.filename.endswith("sharedStrings.xml") and part.file_size > _MOST_TEXT:
                     raise CheckinError(
                         f"{name} has {part.file_size / 1e9:.1f} GB of text, more than can be held "
@@ -120,6 +122,26 @@ class _Workbook:
         sheet.reset_dimensions()  # some programs write wrong ones, and rows would be lost
         rows: Iterator[tuple[Any, ...]] = sheet.iter_rows(values_only=True)
         return rows
+
+
+def _check_part(parts: zipfile.ZipFile, part: zipfile.ZipInfo, name: str) -> None:
+    """Refuse a part that unpacks to far more than sheets do, or whose XML declares entities.
+
+    Raises
+    ------
+    CheckinError
+    """
+    if part.file_size > UNPACKED_FREELY and part.file_size > MAX_RATIO * part.compress_size:
+        raise CheckinError(
+            f"{name} unpacks to more than {MAX_RATIO:,} times its size, which sheets never do. If "
+            "you trust it, save the sheet as CSV and open that."
+        )
+    with parts.open(part) as file:
+        if b"<!DOCTYPE" in file.read(_PIECE):
+            raise CheckinError(
+                f"{name} declares entities in its XML, which workbooks never do: save it again, or "
+                "save the sheet as CSV and open that."
+            )
 
 
 def _occurs(

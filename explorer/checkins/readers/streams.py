@@ -1,6 +1,8 @@
 """A file as a stream: decompressed, decoded, cut into blocks of whole lines."""
 
 import codecs
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -19,10 +21,11 @@ MAX_LINE = 1 << 20
 """Longer lines are rejected."""
 
 
-UNPACKED_FREELY = 1 << 30
-MAX_RATIO = 200
-"""An archive of more than so many bytes may not be so many times smaller. Check-ins: 4 to 15 times;
-a gigabyte of zeros: 1,000."""
+UNPACKED_FREELY = 1 << 28
+MAX_RATIO = 1000
+"""What unpacks to more bytes than the first must not be so many times larger than it is packed, and
+must leave `FREE_BYTES` on the disk for temporary files. Check-ins: 4 to 15 times; zeros: 1,030."""
+FREE_BYTES = 1 << 28
 
 
 def raw_chunks(
@@ -59,14 +62,22 @@ def raw_chunks(
     if not compressed:
         yield from chunks()
         return
-    size = 0
+    size = checked = 0
     for piece in inflated(chunks(), damage):
         size += len(piece)
         if size > UNPACKED_FREELY and size > MAX_RATIO * done:
             raise CheckinError(
-                f"{shown_name(path)} unpacks to more than {MAX_RATIO} times its size, which "
+                f"{shown_name(path)} unpacks to more than {MAX_RATIO:,} times its size, which "
                 "check-ins never do. If you trust it, unpack it yourself and open what comes out."
             )
+        if size - checked > UNPACKED_FREELY:
+            checked, free = size, shutil.disk_usage(tempfile.gettempdir()).free
+            if free < FREE_BYTES:
+                raise CheckinError(
+                    f"{shown_name(path)} unpacks to {size / 1e9:,.1f} GB and more, and only "
+                    f"{free / 1e6:,.0f} MB are left on the disk for temporary files. Make room, or "
+                    "open a part of the file."
+                )
         tick(done)
         yield piece
 

@@ -24,6 +24,7 @@ from explorer.checkins.readers.base import (
     write_table,
 )
 from explorer.checkins.readers.extras import missing_library
+from explorer.checkins.readers.gdal import pyogrio
 from explorer.checkins.readers.places.geometry import TextColumns, known_system, text_columns
 from explorer.checkins.readers.places.reference import EXTRA
 from explorer.checkins.readers.plan import Plan
@@ -43,11 +44,9 @@ def _streamed(
     (TextColumns, str)
         Its columns, and the reference system that it names, empty if it names none.
     """
-    import pyogrio
-
     with (
         warnings.catch_warnings(),
-        pyogrio.open_arrow(
+        pyogrio().open_arrow(
             os.path.abspath(path),
             layer=layer or None,
             use_pyarrow=True,
@@ -106,6 +105,14 @@ class VectorReader:
         """Return the layers that may hold points; none if the format has no layers."""
         return ()
 
+    def check(self, path: Path) -> None:
+        """Refuse a file that makes GDAL open or compute what it should not.
+
+        Raises
+        ------
+        CheckinError
+        """
+
     def rows(self, path: Path, layer: str) -> int | None:
         """Return how many rows a layer has, if that is known without GDAL."""
         return None
@@ -130,13 +137,13 @@ class VectorReader:
     def explained(self, name: str) -> Iterator[None]:
         """Say of GDAL's faults what to do."""
         import duckdb
-        import pyogrio.errors
 
+        errors = pyogrio().errors
         try:
             yield
         except (
-            pyogrio.errors.DataSourceError, pyogrio.errors.DataLayerError,
-            pyogrio.errors.FieldError, pyogrio.errors.FeatureError, pyogrio.errors.GeometryError,
+            errors.DataSourceError, errors.DataLayerError,
+            errors.FieldError, errors.FeatureError, errors.GeometryError,
             duckdb.InvalidInputException, sqlite3.DatabaseError,
         ) as fault:  # fmt: skip
             raise CheckinError(
@@ -150,6 +157,7 @@ class VectorReader:
         """Write every row of the layer."""
         layer, preparing = plan.dialect.layer, work.stage("Preparing")
         with self.explained(plan.name):
+            self.check(plan.path)
             columns = _copied(con, plan.path, layer, preparing)
             expected = self.rows(plan.path, layer)
 
@@ -173,6 +181,7 @@ class VectorReader:
         cancelled: IsCancelled | None,
     ) -> Iterator[str]:
         """Yield the cells, joined by commas, of the rows asked for."""
+        self.check(path)
         columns = _copied(con, path, dialect.layer, lambda _: check(cancelled))
         try:
             for numbers in batches:
@@ -190,6 +199,7 @@ class VectorReader:
 def _previewed(reader: VectorReader, look: Beginning, _state: tuple[int, ...]) -> Preview:
     """Look at a file; at one that has not changed only once, because GDAL may read all of it."""
     with reader.explained(look.name):
+        reader.check(look.path)
         layers = reader.layers(look.path)
         layer = look.layer or (layers[0] if layers else "")
         if layers and layer not in layers:

@@ -139,6 +139,10 @@ def mnist(folder: str, fingerprint: str) -> Images:
     )  # fmt: skip
 
 
+MAX_IDX = 128_000_000
+"""Bytes of an idx file, unpacked; MNIST's largest has 47 million."""
+
+
 def read_idx(path: Path) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """Return the array in an idx file of unsigned bytes, plain or ``.gz``.
 
@@ -152,11 +156,17 @@ def read_idx(path: Path) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """
     again = "copy or download it again"
     try:
-        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            raw = file.read(MAX_IDX + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{path.name} is a damaged .gz file ({error}); {again}") from error
     except OSError as error:
         raise ValueError(f"{path.name} can't be read ({error.strerror}); {again}") from error
+    if len(raw) > MAX_IDX:
+        raise ValueError(
+            f"{path.name} holds more than {MAX_IDX / 1e6:.0f} MB, far more than MNIST; take "
+            "MNIST's own files"
+        )
     if len(raw) < 4 or raw[:2] != b"\0\0" or raw[2] != _UNSIGNED_BYTE or not 1 <= raw[3] <= 4:
         raise ValueError(
             f"{path.name} is not an idx file of unsigned bytes (it begins with "

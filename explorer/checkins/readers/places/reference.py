@@ -6,6 +6,8 @@ is done about the drift of plates since they were fixed: up to about a metre (Eu
 """
 
 import contextlib
+import json
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +20,7 @@ import numpy as np
 from explorer.checkins.errors import CheckinError, MappingNeeded
 from explorer.checkins.model import FloatArray, Mapping, Preview
 from explorer.checkins.readers.extras import missing_library
+from explorer.checkins.readers.gdal import LONGEST_CRS, SETTINGS, is_named_system, is_wkt
 
 EXTRA = "geofiles"
 WGS_84 = "EPSG:4326"
@@ -39,6 +42,7 @@ def _proj() -> Any:
     lacking = missing_library("Converting coordinates to degrees", EXTRA, "pyproj", "pyarrow")
     if lacking:
         raise MissingLibrary(lacking)
+    os.environ.update(SETTINGS)  # pyproj comes with a PROJ of its own
     import pyproj
     import pyproj.network
 
@@ -54,7 +58,9 @@ def canonical(text: str) -> str | None:
     Parameters
     ----------
     text : str
-        ``EPSG:25832``, ``25832``, or anything else that PROJ understands and knows a number of.
+        ``EPSG:25832``, ``25832``, ``ESRI:54030``, ``urn:ogc:def:crs:EPSG::25832``, well-known text
+        or PROJJSON of a system that has a number. Nothing else that PROJ understands: it would
+        open files and fetch links.
 
     Returns
     -------
@@ -67,11 +73,10 @@ def canonical(text: str) -> str | None:
         If there is no such system of plane or spherical coordinates, or PROJ is not installed.
     """
     pyproj, text = _proj(), text.strip()
-    asked = f"EPSG:{text}" if text.isdecimal() else text
     shown = text if len(text) <= 60 else text[:60] + "…"
     try:
-        crs = pyproj.CRS.from_user_input(asked)
-    except pyproj.exceptions.CRSError:
+        crs = _parsed(pyproj, text)
+    except (pyproj.exceptions.CRSError, ValueError, TypeError, RecursionError):
         raise ValueError(
             f"there is no reference system {shown!r}; give its EPSG number, such as EPSG:25832"
         ) from None
@@ -84,6 +89,20 @@ def canonical(text: str) -> str | None:
         )
     name = ":".join(found).upper()
     return None if name in ("EPSG:4326", "EPSG:4979", "OGC:CRS84") else name
+
+
+def _parsed(pyproj: Any, text: str) -> Any:
+    """Return a reference system of what `canonical` takes; raises what PROJ does, or ValueError."""
+    if text.isdecimal() and text.isascii():
+        return pyproj.CRS.from_authority("EPSG", text)
+    if is_named_system(text):
+        parts = text.split(":")  # a URN ends with authority, version and code
+        return pyproj.CRS.from_authority(parts[-3 if len(parts) > 2 else 0].upper(), parts[-1])
+    if text.startswith("{") and len(text) <= LONGEST_CRS:
+        return pyproj.CRS.from_json_dict(json.loads(text))
+    if is_wkt(text):
+        return pyproj.CRS.from_wkt(text)
+    raise ValueError("neither a name, nor well-known text, nor PROJJSON")
 
 
 def with_system(name: str, mapping: Mapping, preview: Preview) -> Mapping:
@@ -136,7 +155,7 @@ def converter(crs: str) -> Convert:
 
 def described(crs: str) -> str:
     """Return a reference system's name and area for people: ``EPSG:25832 (…; Europe …)``."""
-    known = _proj().CRS.from_user_input(crs)
+    known = _parsed(_proj(), crs)
     area = known.area_of_use.name.split(":")[0].rstrip(".") if known.area_of_use else ""
     return f"{crs} ({known.name}{'; ' * bool(area)}{area[:80]})"
 
