@@ -21,6 +21,8 @@ log = logging.getLogger("explorer")
 
 USER_FOLDERS = PlatformDirs("privacy-explorer", appauthor=False)
 """Where the program keeps its files: cache, configuration, data and state of the user."""
+temporary: set[str] = set()
+"""Files and folders that are to be removed however this process ends."""
 PRIVATE_FOLDER = 0o700
 PRIVATE_FILE = 0o600
 _OTHERS = 0o077
@@ -192,6 +194,7 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     except OSError as error:
         error.filename = str(path)  # what the user asked for, not our detour
         raise
+    temporary.add(str(aside))
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -206,3 +209,5 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             aside.unlink()
         raise
+    finally:
+        temporary.discard(str(aside))

@@ -20,7 +20,7 @@ from typing import IO, Any
 
 import xxhash
 
-from explorer.files import private_file, private_folder, write_whole
+from explorer.files import private_file, private_folder, temporary, write_whole
 
 CAPACITY = 10_000_000_000
 """Bytes the cache may take; the entries not used for longest go first."""
@@ -128,6 +128,8 @@ class Entry:
         self.lasting = lasting
         self._lock: IO[str] | None = (folder / "lock").open("a")
         fcntl.flock(self._lock, fcntl.LOCK_SH)
+        if not lasting:
+            temporary.add(str(folder))
 
     def file(self, name: str) -> Path:
         """Return the path of one of its files."""
@@ -184,6 +186,7 @@ class Entry:
             shutil.rmtree(target, ignore_errors=True)
         with contextlib.suppress(OSError):  # another process was faster: then ours stays temporary
             self.folder.rename(target)
+            temporary.discard(str(self.folder))
             self.folder, self.lasting = target, True
         evict(cache_dir)
 
@@ -195,6 +198,7 @@ class Entry:
         self._lock = None
         if not self.lasting:
             shutil.rmtree(self.folder, ignore_errors=True)
+            temporary.discard(str(self.folder))
 
 
 def new_entry(cache_dir: Path | None) -> Entry:

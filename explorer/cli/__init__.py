@@ -7,11 +7,12 @@ error; the exit code is 0 only on success.
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pkgutil import resolve_name
 
 import click
 
-from explorer import __version__
+from explorer import __version__, shutdown
 from explorer.cli.reading import OpenQuestions
 from explorer.studies.registry import add_installed
 
@@ -41,8 +42,9 @@ def run(arguments: Sequence[str]) -> int:
     try:
         outcome = cli.main(list(arguments), prog_name="privacy-explorer", standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
-        print("\nprivacy-explorer: stopped", file=sys.stderr)
-        return 130
+        with suppress(OSError):
+            print("\nprivacy-explorer: stopped", file=sys.stderr)
+        return shutdown.exit_code(130)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code
@@ -54,8 +56,7 @@ def run(arguments: Sequence[str]) -> int:
         print(f"privacy-explorer: {wrong_call(error)}", file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read the output went away; nobody is left to be told
-        return 1
+        return shutdown.output_closed()  # whoever read it has gone; nobody is left to be told
     except (ValueError, LookupError, OSError, RuntimeError) as error:
         print(f"privacy-explorer: {sentence(error)}", file=sys.stderr)
         return 1

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import signal
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -139,16 +139,19 @@ def many_workers(
 def cluster_command(processes: int, port: int) -> None:
     """Keep a Dask cluster running on this machine, to try one out.
 
-    Its address goes to standard output. Only this machine reaches it. Ctrl+C ends it with all its
-    processes.
+    Its address goes to standard output, and below it the option with the folder of its
+    certificates, which only you can read: nobody else on this machine can use the cluster. Ctrl+C
+    ends it with all its processes and removes the folder.
     """
     from explorer.engine.executors.dask import local_cluster
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with local_cluster(processes, port) as cluster:
-            click.echo(cluster.scheduler_address)
-            click.echo("use it with --cluster, or in Preferences; Ctrl+C ends it", err=True)
-            threading.Event().wait()
-    except KeyboardInterrupt:
-        return
+    with local_cluster(processes, port) as cluster:
+        folder = Path(cluster.security.tls_ca_file).parent
+        click.echo(cluster.scheduler_address)
+        click.echo(f"--certificates {folder}")
+        click.echo(
+            f"use it with --cluster {cluster.scheduler_address} --certificates {folder}, or in "
+            "Preferences; Ctrl+C ends it",
+            err=True,
+        )
+        threading.Event().wait()

@@ -21,6 +21,7 @@ from typing import Any, Protocol
 from explorer.release.door import Checked, Place, check, compare, draw
 from explorer.release.errors import ReleaseError
 from explorer.release.plan import Declared, Plan, made_plan
+from explorer.shutdown import interrupts_held
 
 
 class Order(Protocol):
@@ -102,7 +103,8 @@ class Apart:
         self._answers, theirs = context.Pipe(duplex=False)
         # Not daemonic: it is waited for where this process ends, so that nothing is lost.
         self._process = context.Process(target=_serve, args=(order, theirs), name="release")
-        self._process.start()
+        with interrupts_held():
+            self._process.start()
         theirs.close()
         self.pid = self._process.pid or 0
 

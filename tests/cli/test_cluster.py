@@ -24,18 +24,20 @@ BOX = "40.6,-74.1,40.9,-73.8"
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """A cluster kept by the command; ended by Ctrl+C, upon which nothing of it is left."""
+def there() -> Iterator[tuple[str, ...]]:
+    """Options for a cluster kept by the command; after Ctrl+C nothing of it is left."""
     command = [sys.executable, "-m", "explorer", "cluster", "--local", "2"]
     kept = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert kept.stdout is not None
     with kept.stdout:
-        yield kept.stdout.readline().strip()
+        address, certificates = kept.stdout.readline().strip(), kept.stdout.readline().split()
+        yield "--cluster", address, *certificates
         started = psutil.Process(kept.pid).children(recursive=True)
         kept.send_signal(signal.SIGINT)
-        assert kept.wait(time_limit(30)) == 0
+        assert kept.wait(time_limit(30)) == 130
     assert len(started) >= 2
     assert wait_until(lambda: not alive(started), 10), alive(started)
+    assert not Path(certificates[1]).exists()
 
 
 def nothing_here(patch: pytest.MonkeyPatch) -> None:
@@ -53,7 +55,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_an_experiment_finds_the_same_numbers_on_a_cluster(
-    address: str, capsys: pytest.CaptureFixture[str]
+    there: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = (
         *("experiment", "heatmap-quality", "--data", "sample", "--region", BOX, "--json"),
@@ -62,11 +64,11 @@ def test_an_experiment_finds_the_same_numbers_on_a_cluster(
     clear_trials()
     with pytest.MonkeyPatch.context() as patch:
         nothing_here(patch)
-        assert run([*command, "--cluster", address]) == 0
-    there = capsys.readouterr()
-    assert f"{address}: 2 workers on 1 machine, with the code of this program" in there.err
+        assert run([*command, *there]) == 0
+    found = capsys.readouterr()
+    assert f"{there[1]}: 2 workers on 1 machine, with the code of this program" in found.err
     clear_trials()
-    assert printed(capsys, *command, "--workers", "1") == there.out
+    assert printed(capsys, *command, "--workers", "1") == found.out
 
 
 @pytest.mark.parametrize(
@@ -77,12 +79,12 @@ def test_an_experiment_finds_the_same_numbers_on_a_cluster(
     ],
 )
 def test_trainings_and_simulations_find_the_same_numbers_on_a_cluster(
-    words: tuple[str, ...], address: str, capsys: pytest.CaptureFixture[str]
+    words: tuple[str, ...], there: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         nothing_here(patch)
-        there = printed(capsys, "bounds", *words, "--cluster", address)
-    assert printed(capsys, "bounds", *words) == there
+        found = printed(capsys, "bounds", *words, *there)
+    assert printed(capsys, "bounds", *words) == found
 
 
 @pytest.mark.parametrize(
@@ -125,11 +127,11 @@ def test_check_ins_go_to_other_machines_only_with_a_flag(
 
 
 def test_a_map_on_a_cluster_has_the_numbers_of_one_here(
-    address: str, capsys: pytest.CaptureFixture[str]
+    there: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ("heatmap", "sample", "--region", BOX, "--resolution", "64", "--json", "--quiet")
     found = []
-    for more in ((), ("--cluster", address)):
+    for more in ((), there):
         summary = json.loads(printed(capsys, *command, *more))
         found.append({key: summary[key] for key in ("rows", "users", "metrics", "recipe")})
     assert found[0] == found[1]

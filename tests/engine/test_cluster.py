@@ -26,6 +26,7 @@ from explorer.engine.executors.dask import DaskExecutor, local_cluster
 from explorer.engine.executors.embedded import EmbeddedExecutor
 from explorer.engine.runtime import computing
 from explorer.engine.runtime.computing import Computing
+from explorer.files import is_private
 from explorer.privacy.noise.bits import SystemBits
 from explorer.studies.base.study import Cancelled, NoWorker
 from tests.engine import jobs
@@ -44,9 +45,15 @@ def running() -> Iterator[Any]:
         yield cluster
 
 
+def reached(running: Any, **more: Any) -> Cluster:
+    """Name a cluster of `local_cluster`."""
+    folder = Path(running.security.tls_ca_file).parent
+    return Cluster(running.scheduler_address, str(folder), **more)
+
+
 @pytest.fixture(scope="module")
 def pool(running: Any) -> Iterator[DaskExecutor]:
-    pool = DaskExecutor(Cluster(running.scheduler_address))
+    pool = DaskExecutor(reached(running))
     yield pool
     pool.close()
 
@@ -167,7 +174,7 @@ from explorer.engine.executors.dask import DaskExecutor
 from tests.engine.test_cluster import SECONDS, TRIALS
 from tests.engine.test_executors import complete, trials
 
-pool = DaskExecutor(Cluster(sys.argv[2]))
+pool = DaskExecutor(Cluster(*sys.argv[2:]))
 complete(Path(sys.argv[1]), pool, trials(TRIALS, seconds=SECONDS))
 """
 
@@ -175,9 +182,9 @@ complete(Path(sys.argv[1]), pool, trials(TRIALS, seconds=SECONDS))
 def test_a_worker_then_the_client_killed_and_resumed_gives_the_bytes_of_an_embedded_run(
     running: Any, pool: DaskExecutor, tmp_path: Path
 ) -> None:
-    file = tmp_path / "sweep.sqlite"
+    file, cluster = tmp_path / "sweep.sqlite", reached(running)
     client = subprocess.Popen(
-        [sys.executable, "-c", CLIENT, str(tmp_path), running.scheduler_address]
+        [sys.executable, "-c", CLIENT, str(tmp_path), cluster.address, cluster.certificates]
     )
 
     def rows() -> int:
@@ -245,8 +252,11 @@ def test_a_worker_of_another_version_is_refused_by_name(
     shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
     with (copy / "files.py").open("a") as file:
         file.write("# another version\n")
+    end = running.security
+    ca, certificate, key = end.tls_ca_file, end.tls_client_cert, end.tls_client_key
     command = [
         *(sys.executable, "-m", "distributed.cli.dask_worker", running.scheduler_address),
+        *("--tls-ca-file", ca, "--tls-cert", certificate, "--tls-key", key),
         *("--no-nanny", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1"),
     ]
     env = {**os.environ, "PYTHONPATH": str(tmp_path)}
@@ -257,9 +267,9 @@ def test_a_worker_of_another_version_is_refused_by_name(
     )
     try:
         assert wait_until(lambda: len(running.scheduler.workers) == 3, 60)
-        wanted = r"worker tcp://127\.0\.0\.1:\d+ has sources \w+ instead of \w+; install there what"
+        wanted = r"worker tls://127\.0\.0\.1:\d+ has sources \w+ instead of \w+; install there what"
         with pytest.raises(DifferentCode, match=wanted):
-            DaskExecutor(Cluster(running.scheduler_address))
+            DaskExecutor(reached(running))
         # One that joins while a sweep runs is found by its first batch.
         with pytest.raises(DifferentCode, match=rf"worker {other.pid} on .* has sources"):
             list(pool.map(jobs.trial, trials(200, seconds=0.02), never))
@@ -276,13 +286,41 @@ def test_a_worker_without_the_program_is_refused_by_name() -> None:
     )
 
 
-def test_a_cluster_that_other_machines_reach_is_refused(
-    running: Any, monkeypatch: pytest.MonkeyPatch
+def test_a_cluster_that_other_machines_reach_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with dask._distributed().LocalCluster(
+        n_workers=0, host="127.0.0.1", dashboard_address=None
+    ) as plain:
+        cluster = Cluster(plain.scheduler_address)
+        monkeypatch.setattr(dask, "is_loopback", lambda _: False)
+        with pytest.raises(NoWorker, match=r"other machines.* with --host 127\.0\.0\.1"):
+            DaskExecutor(cluster)
+
+
+def test_who_has_no_certificates_is_refused(
+    running: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cluster = Cluster(running.scheduler_address)
-    monkeypatch.setattr(dask, "is_loopback", lambda _: False)
-    with pytest.raises(NoWorker, match=r"reached from other machines.* with --host 127\.0\.0\.1"):
-        DaskExecutor(cluster)
+    """Any user of this machine reaches the port; the scheduler runs what it is sent."""
+    monkeypatch.setattr(dask, "CONNECT_S", 1.0)
+    assert running.scheduler_address.startswith("tls://")
+    with pytest.raises(NoWorker):
+        DaskExecutor(Cluster(running.scheduler_address.replace("tls://", "tcp://")))
+    distributed = dask._distributed()
+    own = dask._temporary_certificates(distributed, tmp_path)
+    assert own.tls_ca_file != running.security.tls_ca_file
+    with pytest.raises(NoWorker):
+        DaskExecutor(Cluster(running.scheduler_address, str(tmp_path)))
+
+
+def test_certificates_of_a_local_cluster_are_private_and_removed() -> None:
+    with local_cluster(1) as cluster:
+        folder = Path(cluster.security.tls_ca_file).parent
+        assert is_private(folder)
+        for name in ("ca.pem", "cert.pem", "key.pem"):
+            assert (folder / name).stat().st_mode & 0o777 == 0o600
+        # no machine but this one reaches it, so that check-ins may be sent there
+        assert reached(cluster).here
+        assert not Cluster("tls://127.0.0.1:1", str(folder)).here
+    assert not folder.exists()
 
 
 def test_a_folder_that_workers_do_not_see_is_refused(running: Any, tmp_path: Path) -> None:
@@ -290,7 +328,7 @@ def test_a_folder_that_workers_do_not_see_is_refused(running: Any, tmp_path: Pat
     number = os.open(tmp_path, os.O_RDONLY)
     try:
         shared = f"/proc/self/fd/{number}"
-        pool = DaskExecutor(Cluster(running.scheduler_address, shared_folder=shared))
+        pool = DaskExecutor(reached(running, shared_folder=shared))
         try:
             with (
                 pytest.raises(NoWorker, match=r"can't read .*; name a folder"),
@@ -305,7 +343,7 @@ def test_a_folder_that_workers_do_not_see_is_refused(running: Any, tmp_path: Pat
 
 
 def test_a_shared_folder_is_seen_by_all_and_removed(running: Any, tmp_path: Path) -> None:
-    pool = DaskExecutor(Cluster(running.scheduler_address, shared_folder=str(tmp_path)))
+    pool = DaskExecutor(reached(running, shared_folder=str(tmp_path)))
     try:
         with pool.shared_folder() as folder:
             assert folder.parent == tmp_path

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 
 from explorer.engine.executors.embedded import worker_environment
+from explorer.shutdown import interrupts_held
 
 END_S = 5.0
 """How long a process may take to end when asked to."""
@@ -42,7 +43,8 @@ class ServerProcess:
         self.answers, ours = context.Pipe(duplex=False)
         # Not daemonic: a daemonic process may have no worker of its own.
         self._process = context.Process(target=serve, args=(theirs, ours), name=name)
-        with _environment(worker_environment()):  # before it imports anything
+        # Its environment is set before it imports anything.
+        with _environment(worker_environment()), interrupts_held():
             self._process.start()
         # The copies of the process' ends are closed here: its death is then the pipes' end.
         theirs.close()

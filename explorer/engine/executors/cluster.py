@@ -14,6 +14,8 @@ PORT = 8786
 MAX_LOCAL = 256
 CERTIFICATES = ("ca.pem", "cert.pem", "key.pem")
 """Files of a folder of certificates: who is trusted, what this end shows, and its key."""
+ONLY_HERE = "only-this-machine"
+"""File in a folder of certificates that `local_cluster` made, with its scheduler's address."""
 FORMS = "local:N for N processes on this machine, tcp://127.0.0.1:8786, or tls://HOST:8786"
 ASK_FIRST = (
     "{what} may not go to {address}, where other machines may work, before you say so: {how}, "
@@ -90,8 +92,19 @@ class Cluster:
         """Whether the cluster is surely on this machine.
 
         One with certificates is not: workers of other machines may have joined its scheduler here.
+        Only `local_cluster` makes one that listens to this machine alone, and notes it beside the
+        certificates, in a folder in which nobody else can write.
         """
-        return self.processes is not None or (is_loopback(self.url) and not self.encrypted)
+        if self.processes is not None:
+            return True
+        return is_loopback(self.url) and (not self.encrypted or self._noted_as_local())
+
+    def _noted_as_local(self) -> bool:
+        folder = Path(self.certificates)
+        try:
+            return is_private(folder) and (folder / ONLY_HERE).read_text() == self.url
+        except (OSError, UnicodeDecodeError):
+            return False
 
     @property
     def shared_with_others(self) -> bool:

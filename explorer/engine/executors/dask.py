@@ -34,12 +34,14 @@ from explorer.engine.executors.base import (
     differences,
     outcome,
 )
-from explorer.engine.executors.cluster import CERTIFICATES, Cluster, is_loopback
+from explorer.engine.executors.cluster import CERTIFICATES, ONLY_HERE, Cluster, is_loopback
 from explorer.engine.executors.embedded import worker_environment
+from explorer.files import write_whole
 from explorer.lifeline import Lifeline, end_with
+from explorer.shutdown import interrupts_held
 from explorer.studies.base.study import Cancelled, NoWorker
 
-MISSING = "a cluster needs Dask; install it with: pip install '.[distributed]'"
+MISSING = "a cluster needs Dask and cryptography; install them with: pip install '.[distributed]'"
 CONNECT_S = 10.0
 NO_WORKER_S = 30.0
 """How long a cluster may be without any worker before what waits for one is given up."""
@@ -238,6 +240,9 @@ def _distributed() -> Any:
             "distributed.admin.large-graph-warning-threshold": "1 TB",
             # A local worker that ends while its successor starts would be given up for good.
             "distributed.deploy.lost-worker-timeout": "1 day",
+            # Pages about tasks, which ask nobody for certificates.
+            "distributed.scheduler.http.routes": [],
+            "distributed.worker.http.routes": [],
         }
     )
     return distributed
@@ -251,7 +256,7 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
     with ExitStack() as stack:
         if cluster.processes is not None:
             started = stack.enter_context(local_cluster(cluster.processes))
-            target, security = started.scheduler_address, None
+            target, security = started.scheduler_address, started.security
         else:
             target, security = cluster.url, _security(distributed, cluster)
         try:
@@ -275,6 +280,9 @@ def local_cluster(processes: int, port: int = 0) -> Iterator[Any]:
     """Yield a Dask cluster on this machine alone, of so many worker processes of one thread.
 
     Nothing of it is left afterwards, nor if this process is killed. A worker that ends is replaced.
+    Other users of this machine reach its port as well, and a scheduler runs what it is sent: so it
+    talks only to who has its certificates. They lie in a private folder, ``security.tls_ca_file``
+    being one of the files, and are removed at the end.
 
     Raises
     ------
@@ -284,8 +292,10 @@ def local_cluster(processes: int, port: int = 0) -> Iterator[Any]:
         If the port is taken.
     """
     distributed = _distributed()
-    with Lifeline() as lifeline, scratch() as folder:
-        cluster = distributed.LocalCluster(
+    with Lifeline() as lifeline, scratch() as folder, scratch() as certificates:
+        security = _temporary_certificates(distributed, certificates)
+        start = partial(
+            distributed.LocalCluster,
             n_workers=processes,
             threads_per_worker=1,
             host="127.0.0.1",
@@ -299,12 +309,52 @@ def local_cluster(processes: int, port: int = 0) -> Iterator[Any]:
             local_directory=str(folder),
             preload=[__name__],
             env={LIFELINE: lifeline.path, **worker_environment()},
+            protocol="tls://",
+            security=security,
         )
+        cluster = _in_thread(start)
         try:
+            address = cluster.scheduler_address
+            (certificates / ONLY_HERE).write_text(address)
             yield cluster
         finally:
             cluster.sync(_kill_workers, cluster)
             cluster.close()
+
+
+def _temporary_certificates(distributed: Any, folder: Path) -> Any:
+    """Write fresh certificates for all ends of a cluster into a folder, and return them."""
+    try:
+        made = distributed.Security.temporary()
+    except ImportError as error:  # cryptography
+        raise NoWorker(MISSING) from error
+    texts = made.tls_ca_file, made.tls_client_cert, made.tls_client_key
+    paths = [folder / name for name in CERTIFICATES]
+    for path, text in zip(paths, texts, strict=True):
+        write_whole(path, text.encode(), private=True)
+    ca, certificate, key = map(str, paths)
+    ends = ("client", "scheduler", "worker")
+    files = {f"tls_{end}_cert": certificate for end in ends}
+    files |= {f"tls_{end}_key": key for end in ends}
+    return distributed.Security(require_encryption=True, tls_ca_file=ca, **files)
+
+
+def _in_thread(start: Callable[[], Any]) -> Any:
+    """Return what a function returns, while this thread can be interrupted.
+
+    An interrupt within Dask's own code would leave a traceback and processes behind.
+    """
+    outcome: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(start())
+        except BaseException as error:  # raised again below
+            outcome.set_exception(error)
+
+    with interrupts_held():
+        threading.Thread(target=run, daemon=True, name="cluster").start()
+    return outcome.result()
 
 
 async def _kill_workers(cluster: Any) -> None:

@@ -20,6 +20,7 @@ from explorer.checkins.cache import scratch
 from explorer.engine.executors.base import Executor, WorkerDied, outcome
 from explorer.engine.paths import compiled_folder
 from explorer.lifeline import Lifeline, end_with, path_of
+from explorer.shutdown import interrupts_held
 from explorer.studies.base.study import Cancelled, NoWorker
 
 KILL_AFTER_S = 2.0
@@ -69,10 +70,10 @@ class EmbeddedExecutor(Executor):
                     raise Cancelled
                 job = run_parcel, function, parcel.path
                 try:
-                    running = self._running_pool().submit(*job)
+                    running = self._start(job)
                 except BrokenExecutor:
                     self._pool = None
-                    running = self._running_pool().submit(*job)
+                    running = self._start(job)
                 self._jobs[future] = running, parcel
                 pool = self._pool
         except BaseException:
@@ -124,10 +125,18 @@ class EmbeddedExecutor(Executor):
         """Return how many processes there are."""
         return f"{self.workers} process{'es' * (self.workers > 1)} on this machine"
 
+    def _start(self, job: tuple[Any, ...]) -> Any:
+        pool = self._running_pool()
+        with interrupts_held():  # processes start now
+            return pool.submit(*job)
+
     def _running_pool(self) -> Any:
         if self._pool is None:
             # Only when a worker is wanted: it is slow to import.
             from loky import ProcessPoolExecutor
+            from loky.backend import resource_tracker
+
+            resource_tracker.ensure_running()  # as in `interrupts_held`
 
             try:
                 self._lifeline = self._lifeline or Lifeline()

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from explorer.ui.base.styled import tool_button
+from explorer.ui.base.styled import plain_label, tool_button
 
 log = logging.getLogger("explorer")
 
@@ -92,7 +92,7 @@ class Banner(QFrame):
         self.details = QPlainTextEdit(readOnly=True)
         self.details.setMaximumHeight(150)
         top = QHBoxLayout()
-        top.addWidget(QLabel("⚠"), 0, Qt.AlignmentFlag.AlignTop)
+        top.addWidget(plain_label("⚠"), 0, Qt.AlignmentFlag.AlignTop)
         top.addWidget(self.text, 1)
         top.addWidget(self.remedy)
         top.addWidget(self.more)
@@ -106,7 +106,8 @@ class Banner(QFrame):
         self.more.toggled.connect(self.details.setVisible)
         self.shut.clicked.connect(self._close)
         self._stale = ""
-        self._expiry = QTimer(self, singleShot=True, interval=STALE_MS)
+        self._expiry = QTimer(self, singleShot=True)
+        self._expiry.setInterval(STALE_MS)
         self._expiry.timeout.connect(lambda: self.settled(self._stale))
         self.details.hide()
         self.hide()

@@ -151,7 +151,8 @@ class IdleTasks(QObject):
         self._left = deque(pieces)
         self._begun = False
         self._between_ms = between_ms
-        self._timer = QTimer(self, singleShot=True, interval=after_ms)
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.setInterval(after_ms)
         self._timer.timeout.connect(self._next)
 
     def begin(self) -> None:

@@ -1,11 +1,28 @@
 """Labels and tool buttons, with the properties that Qt's Python stubs take from setters only."""
 
-from PySide6.QtWidgets import QLabel, QToolButton
+import html
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QToolButton, QWidget
+
+
+def plain_label(
+    text: str = "", parent: QWidget | None = None, *, word_wrap: bool = False
+) -> QLabel:
+    """Return a label that shows its text as it is; Qt else draws names such as ``<h1>`` as HTML."""
+    return QLabel(text, parent, wordWrap=word_wrap, textFormat=Qt.TextFormat.PlainText)
+
+
+def plain_tip(text: str) -> str:
+    """Return a tooltip that shows this text as it is."""
+    if "<" not in text:
+        return text
+    return f"<p>{html.escape(text)}</p>".replace("\n", "<br>")
 
 
 def styled_label(name: str, text: str = "", *, word_wrap: bool = False) -> QLabel:
-    """Return a label with the object name by which the style sheet draws it."""
-    label = QLabel(text, wordWrap=word_wrap)
+    """Return a plain label with the object name by which the style sheet draws it."""
+    label = plain_label(text, word_wrap=word_wrap)
     label.setObjectName(name)
     return label
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
 from explorer.engine.session.comparison import Common
 from explorer.figures.formats import Kind, of_kind
-from explorer.ui.base.styled import styled_label, tool_button
+from explorer.ui.base.styled import plain_label, styled_label, tool_button
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.value_field import ValueField
 
@@ -39,7 +39,7 @@ class CommonBar(QWidget):
         self.update_all = tool_button("Update all", "Compute again what was cancelled or failed")
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 8, 12, 0)
-        words = QLabel("Set")
+        words = plain_label("Set")
         words.setBuddy(self.parameter)
         to = styled_label("muted", "to")
         to.setBuddy(self.value)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
-from explorer.ui.base.styled import tool_button
+from explorer.ui.base.styled import plain_label, tool_button
 
 if TYPE_CHECKING:
     from explorer.checkins import Progress
@@ -87,7 +87,7 @@ class ActivityBar(QWidget):
     def __init__(self, activity: Activity) -> None:
         super().__init__()
         self._activity = activity
-        self.words = QLabel()
+        self.words = plain_label()
         self.bar = QProgressBar(textVisible=False, maximum=1000)
         self.bar.setFixedSize(110, 12)
         self.bar.setAccessibleName("Progress")
@@ -102,7 +102,8 @@ class ActivityBar(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         for widget in (self.bar, self.words, self.button):
             layout.addWidget(widget)
-        self._calm = QTimer(self, singleShot=True, interval=CALM_MS)
+        self._calm = QTimer(self, singleShot=True)
+        self._calm.setInterval(CALM_MS)
         self._calm.timeout.connect(self._show)
         activity.changed.connect(self._changed)
         self.hide()

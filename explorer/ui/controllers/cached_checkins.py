@@ -52,6 +52,7 @@ class CachedCheckins(QObject):
             return
         files = f"{use.files:,} check-in file{'s' * (use.files != 1)}"
         box = QMessageBox(self._window)
+        box.setTextFormat(Qt.TextFormat.PlainText)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("Clear cached check-ins")
         box.setText(f"Remove {sized(use.size)} that are kept of {files} opened before?")

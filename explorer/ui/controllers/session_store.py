@@ -59,7 +59,8 @@ class SessionStore(QObject):
         self._failure_shown = False
         self.complaint = ""
         self._reset()
-        self._later = QTimer(self, singleShot=True, interval=SAVE_AFTER_MS)
+        self._later = QTimer(self, singleShot=True)
+        self._later.setInterval(SAVE_AFTER_MS)
         self._later.timeout.connect(self._save_beside)
         self._writing: LatestJob | None = None
 

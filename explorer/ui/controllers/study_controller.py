@@ -58,7 +58,8 @@ class StudyController(QObject):
         self.stale = False
         """Whether the last answer is marked as another question's."""
         self._answered: Request | None = None
-        self._late = QTimer(self, singleShot=True, interval=LATE_MS)
+        self._late = QTimer(self, singleShot=True)
+        self._late.setInterval(LATE_MS)
         self._late.timeout.connect(lambda: self._set_stale(self._answered != self.request))
         self._arrived: deque[Delivery] = deque()
         self._delivered.connect(self._receive_all)

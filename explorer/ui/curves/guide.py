@@ -39,7 +39,8 @@ class Guide(QObject):
         self.announcer = Announcer(plot)
         self._told = ""
         self._gestures = 0
-        self._pause = QTimer(self, singleShot=True, interval=KEY_PAUSE_MS)
+        self._pause = QTimer(self, singleShot=True)
+        self._pause.setInterval(KEY_PAUSE_MS)
         self._pause.timeout.connect(self.end_gesture)
         plot.guide_stepped.connect(self._step)
         plot.curve_stepped.connect(self._next)

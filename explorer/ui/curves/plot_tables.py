@@ -84,7 +84,8 @@ class PlotTables(QTabWidget):
         self._fresh = False
         self._pages: dict[str, _TablePage] = {}
         self._tables: dict[str, Table] = {}
-        self._late = QTimer(self, singleShot=True, interval=STALE_MS)
+        self._late = QTimer(self, singleShot=True)
+        self._late.setInterval(STALE_MS)
         self._late.timeout.connect(self._grey)
         self.numbers = NumberTable("All numbers of the plot")
         page = QWidget()

@@ -45,7 +45,8 @@ class _Number(QLabel):
     """
 
     def __init__(self) -> None:
-        super().__init__(alignment=Qt.AlignmentFlag.AlignRight)
+        right = Qt.AlignmentFlag.AlignRight
+        super().__init__(alignment=right, textFormat=Qt.TextFormat.PlainText)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._written = ""
         self._longest = 0

@@ -25,7 +25,8 @@ class SliderLine(QObject):
         super().__init__(plot)
         self._session, self._plot = session, plot
         self._drags = 0
-        self._late = QTimer(self, singleShot=True, interval=LATE_MS)
+        self._late = QTimer(self, singleShot=True)
+        self._late.setInterval(LATE_MS)
         self._late.timeout.connect(self._move)
         self._drawn: Request | None = None
         plot.line_dragged.connect(self._dragged)

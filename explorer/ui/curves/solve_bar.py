@@ -58,7 +58,7 @@ class SolveBar(QWidget):
         self.said.setFixedHeight(_LINES * self.said.fontMetrics().lineSpacing())
         row = QHBoxLayout()
         row.setContentsMargins(0, 0, 0, 0)
-        words = QLabel("<b>Solve</b> for")
+        words = QLabel("<b>Solve</b> for", textFormat=Qt.TextFormat.RichText)
         words.setBuddy(self.parameter)
         so_that = styled_label("muted", "so that")
         so_that.setBuddy(self.curve)

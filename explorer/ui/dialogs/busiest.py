@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
@@ -24,7 +23,7 @@ from explorer.geography.scale_bar import format_place
 from explorer.studies.base.study import Selection
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob, Task
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import plain_label, plain_tip, styled_label
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.drawing.towns import near_town
 from explorer.ui.widgets.choice_box import ChoiceBox
@@ -85,7 +84,7 @@ class BusiestDialog(QDialog):
         self.area.addItem("the region in use", selection.region.box)
         self.area.currentIndexChanged.connect(self._ask)
         row = QHBoxLayout()
-        label = QLabel("300 × 300 cells of")
+        label = plain_label("300 × 300 cells of")
         label.setBuddy(self.area)
         row.addWidget(label)
         row.addWidget(self.area, 1)
@@ -157,7 +156,7 @@ class BusiestDialog(QDialog):
             )
             for column, text in enumerate(texts):
                 item = QTableWidgetItem(text)
-                item.setToolTip(text)
+                item.setToolTip(plain_tip(text))
                 if COLUMNS[column] not in (TOWN, MIDDLE):
                     item.setTextAlignment(
                         Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

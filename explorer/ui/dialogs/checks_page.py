@@ -7,7 +7,6 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QLabel,
     QProgressBar,
     QPushButton,
     QTextBrowser,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from explorer.engine.checking import Checked
 from explorer.studies.guarantees.checks import NOTE, Check
+from explorer.ui.base.styled import plain_label
 
 INTRODUCTION = (
     "Golden values must come out again, tiny cases are enumerated completely, bounds from below "
@@ -56,10 +56,10 @@ class ChecksPage(QDialog):
         buttons.rejected.connect(self.close)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 12, 12, 10)
-        layout.addWidget(QLabel(INTRODUCTION, wordWrap=True))
+        layout.addWidget(plain_label(INTRODUCTION, word_wrap=True))
         layout.addWidget(self.text)
         layout.addWidget(self.progress)
-        layout.addWidget(QLabel(NOTE, wordWrap=True))
+        layout.addWidget(plain_label(NOTE, word_wrap=True))
         layout.addWidget(buttons)
         self.resize(760, 640)
         self.run.clicked.connect(self._begin)

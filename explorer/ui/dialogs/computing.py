@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QRadioButton,
@@ -25,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from explorer.engine.executors.cluster import CERTIFICATES, LOCAL, MAX_LOCAL, Cluster
 from explorer.ui.base.errors import explain
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.widgets.check_box import CheckBox
 
 HERE, PROCESSES, CLUSTER = range(3)
@@ -95,7 +94,7 @@ class ComputingDialog(QDialog):
         self.state.setMinimumHeight(3 * self.fontMetrics().lineSpacing())
 
         layout = QVBoxLayout(self)
-        layout.addWidget(QLabel(INTRODUCTION, wordWrap=True))
+        layout.addWidget(plain_label(INTRODUCTION, word_wrap=True))
         layout.addWidget(self._place(HERE, "&This machine"))
         row = QHBoxLayout()
         row.addWidget(self._place(PROCESSES, "&Dask worker processes on this machine:"))

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QPlainTextEdit,
     QSpinBox,
     QVBoxLayout,
@@ -35,7 +34,7 @@ from explorer.figures.formats import PARTS, ExportFormat, Kind, by_suffix, of_ki
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
 from explorer.ui.base.jobs import LatestJob
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.dialogs.export_preview import ExportPreview
 from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox
@@ -176,7 +175,7 @@ class ExportDialog(QDialog):
         self.recipe.setFixedHeight(100)
         size = QHBoxLayout()
         for widget, share in (
-            (self.width_box, 1), (QLabel("×"), 0), (self.height_box, 1), (self.unit, 1),
+            (self.width_box, 1), (plain_label("×"), 0), (self.height_box, 1), (self.unit, 1),
             (self.dpi, 1),
         ):  # fmt: skip
             size.addWidget(widget, share)

@@ -24,7 +24,7 @@ class ExportPreview(QLabel):
     """
 
     def __init__(self, worker: LatestJob) -> None:
-        super().__init__("drawing…")
+        super().__init__("drawing…", textFormat=Qt.TextFormat.PlainText)
         self._worker = worker
         self._job: ExportJob | None = None
         self.setAccessibleName("Preview")

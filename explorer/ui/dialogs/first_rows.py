@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from explorer.checkins.model import Mapping, Preview
 from explorer.checkins.readers.cells.faults import CellFault, bad_cells
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import plain_tip, styled_label
 from explorer.ui.drawing.map_style import style_for
 
 NONE_RED = "Every cell shown can be read."
@@ -83,7 +83,7 @@ class FirstRows(QWidget):
                 if fault is not None:
                     self._faults[r, c] = fault
                 said = self.said(r, c)
-                item.setToolTip(said or item.text())
+                item.setToolTip(plain_tip(said or item.text()))
                 item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, said)
                 item.setBackground(QBrush(style.warn_back) if fault else QBrush())
                 item.setForeground(QBrush(style.warn_text) if fault else QBrush())

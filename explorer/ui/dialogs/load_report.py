@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFormLayout,
     QHeaderView,
-    QLabel,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -24,7 +23,7 @@ from PySide6.QtWidgets import (
 from explorer.geography.scale_bar import format_place
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import plain_label, plain_tip, styled_label
 from explorer.ui.controllers.data_controller import DataController
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ class LoadReportDialog(QDialog):
         form = QFormLayout()
         form.setHorizontalSpacing(18)
         for name, text in self._facts():
-            value = QLabel(text, wordWrap=True)
+            value = plain_label(text, word_wrap=True)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             form.addRow(styled_label("muted", name), value)
         box.addLayout(form)
@@ -75,7 +74,7 @@ class LoadReportDialog(QDialog):
         self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         box.addWidget(styled_label("heading", "Rejected"))
         box.addWidget(self.tree, 1)
-        self.message = QLabel(wordWrap=True)
+        self.message = plain_label(word_wrap=True)
         self.message.hide()
         box.addWidget(self.message)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -135,7 +134,7 @@ class LoadReportDialog(QDialog):
                 text = example.text.replace("\t", " ⇥ ")
                 where = f"{example.part}, " if example.part else ""
                 child = QTreeWidgetItem([f"{where}line {example.line:,}", text])
-                child.setToolTip(1, text)
+                child.setToolTip(1, plain_tip(text))
                 top.addChild(child)
             rest = count - top.childCount()
             if rest > 0 and top.childCount():

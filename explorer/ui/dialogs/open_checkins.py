@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -28,7 +27,7 @@ from explorer.checkins.readers.cells.times import time_formats
 from explorer.checkins.readers.places.guess_reference import Points, points_of
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob, Task
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.controllers.data_controller import MappingRequest
 from explorer.ui.dialogs.first_rows import FirstRows
 from explorer.ui.dialogs.plane_fields import PlaneFields
@@ -120,7 +119,7 @@ class MappingDialog(QDialog):
         self.rows = FirstRows()
         self.table = self.rows.table
         box.addWidget(self.rows, 1)
-        self.verdict = QLabel(wordWrap=True)
+        self.verdict = plain_label(word_wrap=True)
         self.verdict.setAccessibleName("Whether the first rows can be read this way")
         self.swap_button = QPushButton("&Swap latitude and longitude")
         self.swap_button.setAutoDefault(False)
@@ -160,7 +159,7 @@ class MappingDialog(QDialog):
             combo.currentIndexChanged.connect(
                 self._choose_encoding if combo is self.encoding else self._look_again
             )
-            label = QLabel(name)
+            label = plain_label(name)
             label.setBuddy(combo)
             for widget in (label, combo):
                 row.addWidget(widget)
@@ -177,7 +176,7 @@ class MappingDialog(QDialog):
             combo = ChoiceBox(f"Column with the {name.lower()}")
             combo.setToolTip(help_text)
             combo.currentIndexChanged.connect(self._changed)
-            label = QLabel(MNEMONICS.get(role, f"&{name}") + (" *" if needed else ""))
+            label = plain_label(MNEMONICS.get(role, f"&{name}") + (" *" if needed else ""))
             label.setBuddy(combo)
             label.setToolTip(help_text)
             grid.addWidget(label, place // 3, 2 * (place % 3))

@@ -137,7 +137,8 @@ class Palette(QDialog):
         self._sources: list[Source] = []
         self.direct: Callable[[str], Entry | None] = lambda _typed: None
         """Returns what a typed text asks by itself, if it does."""
-        self._more = QTimer(self, interval=0)
+        self._more = QTimer(self)
+        self._more.setInterval(0)
         self._more.timeout.connect(self._read_on)
         self.field.textChanged.connect(self._search)
         self.field.installEventFilter(self)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from explorer.figures.pages.backdrop import size_of
 from explorer.geography.plane import PIXEL, Plane, plain
+from explorer.ui.base.styled import plain_label
 from explorer.ui.panels.plane import PICTURES
 from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox
@@ -43,7 +44,7 @@ class PlaneFields(QWidget):
             field = self.ends[key] = QLineEdit("0" if key in ("left", "low") else "")
             field.setAccessibleName(f"{'x' if key in ('left', 'right') else 'y'}, {key} end")
             field.setFixedWidth(64)
-            label = QLabel(name)
+            label = plain_label(name)
             label.setBuddy(field)
             self._parts += [label, field]
         self.unit = QLineEdit(PIXEL)

@@ -19,7 +19,7 @@ from explorer.checkins.readers.cells.times import (
     told_apart,
 )
 from explorer.checkins.readers.cells.zones import RULE
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.widgets.choice_box import ChoiceBox
 
 DECIMALS = {".": "point", ",": "comma"}
@@ -76,7 +76,7 @@ class ReadingFields(QWidget):
         parts = (("&Decimal mark", self.decimal), ("Ti&mes look like", self.times),
                  ("Time &zone of the file", self.zone))  # fmt: skip
         for place, (name, widget) in enumerate(parts):
-            label = QLabel(name)
+            label = plain_label(name)
             label.setBuddy(widget)
             hint = styled_label("muted", word_wrap=True)
             self.hints.append(hint)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from explorer.checkins.readers.places.guess_reference import candidates
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.widgets.choice_box import ChoiceBox
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class SystemFields(QWidget):
         self.number.setAccessibleName("EPSG number of the reference system")
         self.number.setFixedWidth(110)
         self.where = styled_label("muted", "")
-        label = QLabel("Coordi&nates are")
+        label = plain_label("Coordi&nates are")
         label.setBuddy(self.system)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

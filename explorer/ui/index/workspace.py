@@ -38,7 +38,8 @@ class FiguresWorkspace(Workspace):
         self.filters, self.gallery, self.detail = Filters(theme), Gallery(theme), Detail(theme)
         self.entries: list[IndexEntry] = []
         self._listed: set[str] = set()
-        self._next = QTimer(self, singleShot=True, interval=0)
+        self._next = QTimer(self, singleShot=True)
+        self._next.setInterval(0)
         self._next.timeout.connect(self._list_next)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -6,9 +6,9 @@ import re
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
-from explorer.ui.base.styled import tool_button
+from explorer.ui.base.styled import plain_label, plain_tip, tool_button
 from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 
 _LEFT_OUT = re.compile(r", ε = [^,]*| \(.*\)| of \d+ draws")
@@ -33,7 +33,7 @@ class PaneHeader(QWidget):
         font = QFont(self.title.font())
         font.setWeight(QFont.Weight.DemiBold)
         self.title.setFont(font)
-        self.badge = QLabel()
+        self.badge = plain_label()
         self.badge.setObjectName("badge")
         self.badge.setStyleSheet("padding: 2px 5px;")
         self.menu = QMenu(self)
@@ -67,7 +67,7 @@ class PaneHeader(QWidget):
         """Write another title."""
         if text != self._title:
             self._title = text
-            self.title.setToolTip(text)
+            self.title.setToolTip(plain_tip(text))
             self.button.setAccessibleName(f"Change or close: {text}")
             self.button.setToolTip("Show something else here, or close this map")
             self._choose_form()

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -21,7 +20,7 @@ from explorer.studies.base.distances import FAR, in_unit
 from explorer.studies.base.numbers import at_most, format_interval, format_number
 from explorer.studies.base.study import Fidelity, Readout, Result
 from explorer.studies.heatmap.contributions.settings import BIAS as WEIGHTS_BIAS
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 
@@ -284,7 +283,7 @@ class MetricsStrip(QWidget):
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(4, 0, 4, 0)
         self._grid.setSpacing(4)
-        self._badge = QLabel("curator\nonly")
+        self._badge = plain_label("curator\nonly")
         self._badge.setObjectName("badge")
         self._badge.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._badge.setToolTip(CURATOR)

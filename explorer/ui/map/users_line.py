@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from explorer.studies.base.study import Result, Selection
-from explorer.ui.base.styled import tool_button
+from explorer.ui.base.styled import plain_label, tool_button
 
 COUNTED = "Counted from the check-ins: for the curator only, and in no export without the true map."
 
@@ -33,7 +33,7 @@ class UsersLine(QWidget):
         # The bar's buttons all fit beside both panels of a window 1280 pixels wide.
         self.label.setStyleSheet("padding: 4px 2px")
         self.label.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.point = QLabel("·")
+        self.point = plain_label("·")
         tip = "Draw the map of all users in place of a sample"
         self.button = tool_button("use all", tip, "Use all users")
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

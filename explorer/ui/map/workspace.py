@@ -8,7 +8,7 @@ from typing import Self
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QAction, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
@@ -19,6 +19,7 @@ from explorer.studies.heatmap.panes import ERROR, OF_DRAWS
 from explorer.studies.registry import card, cards
 from explorer.ui.base.errors import Banner, Problem
 from explorer.ui.base.jobs import LatestJob
+from explorer.ui.base.styled import plain_label
 from explorer.ui.controllers.backdrop import Backdrop
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.study_controller import StudyController
@@ -83,9 +84,10 @@ class MapWorkspace(Workspace):
         self.beside = Beside(session, self._map_study)
         self.play = Play(service, self)
         self._prepare = LatestJob("preparing the basemap", self)
-        self._soon = QTimer(self, singleShot=True, interval=PREPARE_AFTER_MS)
+        self._soon = QTimer(self, singleShot=True)
+        self._soon.setInterval(PREPARE_AFTER_MS)
         self._soon.timeout.connect(lambda: self._prepare.submit("tiles", lambda _: prepare_tiles()))
-        self.seed_label = QLabel()
+        self.seed_label = plain_label()
         self.seed_label.setToolTip("Seed of the demonstration noise: the same seed, the same draw.")
         self.users = UsersLine()
         self.users.use_all.connect(self.use_all_users)

@@ -20,7 +20,7 @@ from explorer.engine.session.session import Session, SessionState
 from explorer.geography.region import Box, Region, written_longitude
 from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.studies.heatmap.conditions import CAME_FROM
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import plain_tip, styled_label
 from explorer.ui.controllers.data_controller import DataController, ImportRequest, MappingRequest
 from explorer.ui.dialogs.busiest import BusiestDialog
 from explorer.ui.dialogs.load_report import LoadReportDialog
@@ -297,7 +297,7 @@ class DataPanel(QWidget):
             self.counts.setText("")
             return
         self.file_name.setText(self._data.title)
-        self.file_name.setToolTip(data.basename)
+        self.file_name.setToolTip(plain_tip(data.basename))
         self.badge.setText("synthetic data" if data.synthetic else "real data")
         self.badge.show()
         aside = data.report.total_set_aside
@@ -344,6 +344,7 @@ class DataPanel(QWidget):
     def ask_import(self, request: ImportRequest) -> None:
         """Say what is slow before it begins, and go on if that is wanted."""
         box = QMessageBox(self.window())
+        box.setTextFormat(Qt.TextFormat.PlainText)
         box.setWindowTitle("Open check-ins")
         box.setText(f"Opening {self._data.opening} takes long")
         box.setInformativeText(f"{request.size.said}\n\n{MEMORY_HELP}")

@@ -108,9 +108,11 @@ class GuaranteePanel(QScrollArea):
         """The newest answer that was written, with what is claimed of it."""
         self.behind = False
         """Whether an answer that has come is still to be written."""
-        self._live = QTimer(self, singleShot=True, interval=LIVE_MS)
+        self._live = QTimer(self, singleShot=True)
+        self._live.setInterval(LIVE_MS)
         self._live.timeout.connect(self._catch_up)
-        self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._pause = QTimer(self, singleShot=True)
+        self._pause.setInterval(PAUSE_MS)
         self._pause.timeout.connect(self._write_differences)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -376,8 +378,8 @@ class GuaranteePanel(QScrollArea):
                 self._write_condition(conditions[i], glyph, text, margin)
 
     def _add_row(self) -> None:
-        glyph, text, margin = QLabel(), FixedSizeText(), FixedSizeText("faint")
-        glyph.setTextFormat(Qt.TextFormat.RichText)
+        glyph = QLabel(textFormat=Qt.TextFormat.RichText)
+        text, margin = FixedSizeText(), FixedSizeText("faint")
         glyph.setAlignment(Qt.AlignmentFlag.AlignTop)
         place = 2 * len(self._rows)
         self._grid.addWidget(glyph, place, 0)

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from explorer.studies.base.study import Selection
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.widgets.choice_box import ChoiceBox
 
 PICTURES = "Pictures (*.png *.jpg *.jpeg)"
@@ -38,7 +38,7 @@ class PlanePart(QWidget):
         self.image = ChoiceBox("Image whose points are in the map")
         self.image.setToolTip(SEVERAL)
         self.image.activated.connect(lambda _: self.image_chosen.emit(self.image.currentData()))
-        self.image_label = QLabel("&Image")
+        self.image_label = plain_label("&Image")
         self.image_label.setBuddy(self.image)
         self.open_button = QPushButton("Background picture…")
         self.open_button.setToolTip("A PNG or JPEG picture behind the map, over the whole range")

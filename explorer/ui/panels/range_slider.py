@@ -58,7 +58,8 @@ class RangeSlider(QWidget):
         """Beginning and end, within the scale; they need not be whole steps."""
         self._held: tuple[int, float] | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._pause = QTimer(self, singleShot=True, interval=KEY_PAUSE_MS)
+        self._pause = QTimer(self, singleShot=True)
+        self._pause.setInterval(KEY_PAUSE_MS)
         self._pause.timeout.connect(self.gesture_ended)
         self.parts = tuple(_Part(self) for _ in names)
         for place, part in enumerate(self.parts):

@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from explorer.geography.region import Region
+from explorer.ui.base.styled import plain_label
 from explorer.ui.widgets.value_field import ValueField
 
 SIDES = ("south", "west", "north", "east")
@@ -41,7 +42,7 @@ class RegionFields(QWidget):
             field = ValueField(partial(self._checked, side))
             field.entered.connect(lambda value, n=side: self.entered.emit(n, value))
             field.stepped.connect(lambda step, n=side: self.stepped.emit(n, step))
-            label = QLabel()
+            label = plain_label()
             label.setBuddy(field)
             self.fields[side], self._labels[side] = field, label
             grid.addWidget(label, place // 2, 2 * (place % 2))

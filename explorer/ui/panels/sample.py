@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Kind, Parameter, Result, Scale, Selection
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.number_slider import NumberSlider
 from explorer.ui.widgets.value_field import ValueField
@@ -85,7 +85,7 @@ class UsersSample(QWidget):
             ((NUMBER, "Number", self.number), (SHARE, "Per cent", self.share),
              ("seed", "Seed", self.seed)), 2,
         ):  # fmt: skip
-            label = QLabel(text)
+            label = plain_label(text)
             label.setBuddy(field)
             self._labels[key] = label
             grid.addWidget(label, row, 0)

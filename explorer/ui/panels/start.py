@@ -145,7 +145,7 @@ class StartPage(QScrollArea):
                 if widget in self._walked:
                     self._walked.remove(widget)
                 widget.deleteLater()
-        self._row.addWidget(QLabel("<b>Go on with</b>"))
+        self._row.addWidget(QLabel("<b>Go on with</b>", textFormat=Qt.TextFormat.RichText))
         for asked, words in (*list(states)[:GO_ON], *list(files)[:1]):
             self._row.addWidget(self._button(words, asked))
         self._row.addWidget(self._button("Open recipe…", "recipe", "link"))
@@ -243,7 +243,8 @@ class StartPage(QScrollArea):
         grid.setHorizontalSpacing(24)
         families = [(name, list(of)) for name, of in groupby(cards(), lambda c: c.family)]
         count = sum(len(of) for _, of in families)
-        grid.addWidget(QLabel(f"<b>All {count} questions</b>"), 0, 0, 1, len(families))
+        title = QLabel(f"<b>All {count} questions</b>", textFormat=Qt.TextFormat.RichText)
+        grid.addWidget(title, 0, 0, 1, len(families))
         for place, (family, of) in enumerate(families):
             column = QVBoxLayout()
             column.setSpacing(1)

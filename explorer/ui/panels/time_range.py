@@ -3,9 +3,10 @@
 from datetime import UTC, datetime
 
 from PySide6.QtCore import QDateTime, QTimeZone, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
 
 from explorer.ui.base.run_button import RunButton
+from explorer.ui.base.styled import plain_label
 from explorer.ui.panels.range_slider import RangeSlider
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.time_field import TimeField
@@ -75,7 +76,7 @@ class TimeRange(QWidget):
         self.presets = ChoiceBox("Time range")
         self.start = TimeField("Beginning of the time range, UTC")
         self.end = TimeField("End of the time range, UTC, excluded")
-        self.why = QLabel(NO_TIMES, wordWrap=True)
+        self.why = plain_label(NO_TIMES, word_wrap=True)
         self.why.setObjectName("muted")
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
@@ -88,7 +89,7 @@ class TimeRange(QWidget):
         grid.addLayout(moved, 1, 0, 1, 2)
         for row, (text, field) in enumerate((("From", self.start), ("Until", self.end)), 2):
             field.dateTimeChanged.connect(self._edited)
-            label = QLabel(text)
+            label = plain_label(text)
             label.setBuddy(field)
             grid.addWidget(label, row, 0)
             grid.addWidget(field, row, 1)

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.release.draft import Point
 from explorer.ui.release.fields import Field
@@ -42,7 +42,7 @@ class PointCard(QFrame):
         self._theme, self._name = theme, f"{number} {title}"
         self.ok = False
         self.setObjectName("card")
-        self.mark, self.title = QLabel("✗"), styled_label("", self._name)
+        self.mark, self.title = plain_label("✗"), styled_label("", self._name)
         font = self.title.font()
         font.setBold(True)
         self.title.setFont(font)

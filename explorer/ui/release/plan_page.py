@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QScrollArea,
@@ -27,7 +26,7 @@ from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Shown
 from explorer.release.plan import Plan
 from explorer.release.words import sentence
-from explorer.ui.base.styled import styled_label
+from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.release.cards import PointCard, TypedFields, row_of
 from explorer.ui.release.draft import TITLES, Draft, LedgerState, earlier_lines, points, sentence_of
@@ -214,7 +213,7 @@ class PlanPage(QWidget):
         self.example = QPushButton("Fill in an example")
         self.example.setToolTip("A made-up one, the same for everybody; nothing of your data")
         self.example.clicked.connect(self.fill_example)
-        self.nothing_spent = QLabel("on made-up people; nothing is read or spent")
+        self.nothing_spent = plain_label("on made-up people; nothing is read or spent")
         self.nothing_spent.setObjectName("muted")
         self.draw = QPushButton("Release…")
         self.draw.setObjectName("door")

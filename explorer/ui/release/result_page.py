@@ -59,7 +59,7 @@ class ResultPicture(QLabel):
     """
 
     def __init__(self, theme: Theme, worker: LatestJob) -> None:
-        super().__init__("drawing…")
+        super().__init__("drawing…", textFormat=Qt.TextFormat.PlainText)
         self._theme, self._worker = theme, worker
         self.what: Released | None = None
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)

@@ -431,6 +431,7 @@ class ReleaseWorkspace(Workspace):
     ) -> QPushButton:
         """Ask in a box whose first choice, also of Enter and Esc, is to leave all as it is."""
         box = self.asking = QMessageBox(self)
+        box.setTextFormat(Qt.TextFormat.PlainText)
         box.setIcon(QMessageBox.Icon.NoIcon)
         box.setWindowTitle("Release")
         box.setTextFormat(Qt.TextFormat.PlainText)

@@ -13,9 +13,10 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer, QtMsgType, qInstallMessageHandler
+from PySide6.QtCore import QObject, Qt, QTimer, QtMsgType, Signal, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
+from explorer import shutdown
 from explorer.engine.paths import cache_complaint, state_folder
 from explorer.studies.registry import add_installed
 from explorer.ui.base import theme as themes
@@ -59,7 +60,14 @@ class Launch(QObject):
     Attributes
     ----------
     window : MainWindow
+
+    Signals
+    -------
+    stopped()
+        SIGINT or SIGTERM was received.
     """
+
+    stopped = Signal()
 
     def __init__(self, options: WindowOptions, arguments: list[str]) -> None:
         tune_interpreter()
@@ -102,16 +110,20 @@ class Launch(QObject):
         """Show the window and wait for its end; returns the exit code."""
         before = qInstallMessageHandler(_log_qt)
         self.hook.install()
+        self.stopped.connect(lambda: self.app.exit(0), Qt.ConnectionType.QueuedConnection)
+        shutdown.call_on_signal(self.stopped.emit)
         try:
             self.show()
             QTimer.singleShot(_STARTED_MS, self._started)
             self.app.exec()
         finally:
+            code = 0 if self._opening is None else self._opening.exit_code
+            shutdown.end_soon(code)  # a load that hangs would keep the process alive
             self.hook.remove()
             self.window.close()
             gc.unfreeze()  # else what DuckDB made is said to leak when the interpreter ends
             qInstallMessageHandler(before)
-        return 0 if self._opening is None else self._opening.exit_code
+        return shutdown.exit_code(code)
 
     def show(self) -> None:
         """Show the window; data are opened right after its first picture."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu
 
 from explorer.studies.registry import card, cards, get_study
 from explorer.ui.base import theme as themes
+from explorer.ui.base.styled import plain_tip
 from explorer.ui.controllers.cached_checkins import CachedCheckins
 from explorer.ui.dialogs.about import about_dialog, keys_dialog, words_dialog
 from explorer.ui.dialogs.errata import Errata
@@ -310,9 +311,9 @@ class Menus:
         window = self._window
         self.recent.clear()
         for path in window.keeper.recent:
-            action = self.recent.addAction(Path(path).name)
+            action = self.recent.addAction(Path(path).name.replace("&", "&&"))
             action.setStatusTip(path)
-            action.setToolTip(path)
+            action.setToolTip(plain_tip(path))
             action.triggered.connect(partial(window.files.open_any, path))
         if window.keeper.recent:
             self.recent.addSeparator()

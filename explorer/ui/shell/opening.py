@@ -199,7 +199,8 @@ class Opening(QObject):
         )
         # nobody is there to be asked
         self.window.data.import_asked.connect(self.window.data.agree)
-        self._poll = QTimer(self, interval=_POLL_MS)
+        self._poll = QTimer(self)
+        self._poll.setInterval(_POLL_MS)
         self._poll.timeout.connect(self._look)
         self._poll.start()
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from explorer.studies.base.grid import MAX_TRIALS, Grid, parse_axis
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
 from explorer.studies.base.study import Kind, Parameter, Request, Scale, Study, parameter, relevant
-from explorer.ui.base.styled import styled_label, tool_button
+from explorer.ui.base.styled import plain_label, styled_label, tool_button
 from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.value_field import ValueField
@@ -150,7 +150,7 @@ class GridForm(QWidget):
         grid.setVerticalSpacing(3)
         grid.addWidget(self.about, 0, 0, 1, 4)
         for i, row in enumerate(self.rows):
-            label = QLabel(PLACES[i])
+            label = plain_label(PLACES[i])
             label.setBuddy(row.parameter)
             grid.addWidget(self.third if i == 2 else label, i + 1, 0)
             for column, widget in enumerate((row.parameter, row.values, row.count)):
@@ -175,7 +175,7 @@ class GridForm(QWidget):
         self.file = tool_button("Export…", "Write the table (CSV, Parquet, JSON) or the plots")
         below = QHBoxLayout()
         below.setSpacing(6)
-        words = QLabel("Trials")
+        words = plain_label("Trials")
         words.setBuddy(self.trials)
         for widget in (words, self.trials, self.log, self.curves):
             below.addWidget(widget)

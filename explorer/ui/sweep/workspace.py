@@ -92,7 +92,8 @@ class SweepWorkspace(Workspace):
         self._curve = ""
         self.job = LatestJob("grid", self, preempt_after_s=0.0)
         self.writing = LatestJob("writing a grid", self)
-        self._redraw = QTimer(self, singleShot=True, interval=REDRAW_MS)
+        self._redraw = QTimer(self, singleShot=True)
+        self._redraw.setInterval(REDRAW_MS)
         self._build()
         self._connect()
         self._state_changed(session.state, None)

@@ -24,9 +24,8 @@ class AdviceLine(QLabel):
     taken = Signal(str, object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent, wordWrap=True)
+        super().__init__(parent, wordWrap=True, textFormat=Qt.TextFormat.RichText)
         self.setObjectName("muted")
-        self.setTextFormat(Qt.TextFormat.RichText)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         self._advice: Advice | None = None
         self.linkActivated.connect(self._take)

@@ -2,8 +2,9 @@
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from explorer.ui.base.styled import plain_label
 from explorer.ui.widgets.links import follow_links, has_labels, linked
 
 NARROWEST = 40
@@ -31,9 +32,8 @@ class FixedSizeText(QWidget):
         """Heights of the text at widths: a layout asks several times, each takes 0.5 ms."""
         self._measured = (0, 0)
         """Width of last time and how high the text was then by the font's own measure."""
-        self._label = QLabel(self, wordWrap=True)
+        self._label = plain_label(parent=self, word_wrap=True)
         self._label.setObjectName(name)
-        self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)

@@ -55,7 +55,8 @@ class NumberSlider(QSlider):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
-        self._pause = QTimer(self, singleShot=True, interval=KEY_PAUSE_MS)
+        self._pause = QTimer(self, singleShot=True)
+        self._pause.setInterval(KEY_PAUSE_MS)
         self._pause.timeout.connect(self.gesture_ended)
 
     def set_parameter(self, parameter: Parameter) -> None:

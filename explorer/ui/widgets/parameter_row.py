@@ -294,8 +294,7 @@ def label_of(p: Parameter) -> QLabel:
     name = p.name if p.symbol else p.name[:1].upper() + p.name[1:]
     if _long(p.unit):
         name += f" ({p.unit})"
-    label = QLabel(symbol + html.escape(name))
-    label.setTextFormat(Qt.TextFormat.RichText)
+    label = QLabel(symbol + html.escape(name), textFormat=Qt.TextFormat.RichText)
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
     label.setMinimumWidth(60)
     label.setWordWrap(True)

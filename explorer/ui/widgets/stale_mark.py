@@ -32,7 +32,7 @@ class StaleMark(QLabel):
     def __init__(
         self, over: QWidget, texts: Sequence[QWidget], view: pg.ViewBox | None = None
     ) -> None:
-        super().__init__(over, wordWrap=True)
+        super().__init__(over, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.setObjectName("notes")
         self._texts, self._view = texts, view
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)

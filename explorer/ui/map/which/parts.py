@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -23,7 +22,7 @@ from explorer.studies.heatmap import text
 from explorer.studies.heatmap.experiments import which_words as words
 from explorer.studies.heatmap.experiments.error_curves import AXES, MEASURES, Measure
 from explorer.studies.heatmap.experiments.judging import MADE, axes_on
-from explorer.ui.base.styled import styled_label, tool_button
+from explorer.ui.base.styled import plain_label, styled_label, tool_button
 from explorer.ui.map.which.plot import ErrorPlot
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.number_table import NumberTable
@@ -84,7 +83,7 @@ class Parts:
         self.field.setAccessibleName("Target: what one can live with")
         self.field.setFixedWidth(58)
         self.field.set_help("The error that one can live with in 9 of 10 draws; also drag the line")
-        self.needs, self.unit = QLabel("ε for"), QLabel()
+        self.needs, self.unit = plain_label("ε for"), plain_label()
         self.needs.setBuddy(self.field)
         self.table = NumberTable("ε for the target in 9 of 10 draws, curator only")
         self.table.setSelectionBehavior(NumberTable.SelectionBehavior.SelectRows)
@@ -168,7 +167,7 @@ class Parts:
     def _lay_out(self, owner: QWidget) -> None:
         top = QHBoxLayout()
         top.setSpacing(6)
-        said = QLabel("Judge on")
+        said = plain_label("Judge on")
         said.setBuddy(self.judged)
         shares = (self.measure, 5), (self.statistic, 5), (self.axis, 4), (self.judged, 5)
         for box, share in shares:

@@ -1,0 +1,154 @@
+"""Ends the program in bounded time, with the exit code of a signal, and without a traceback.
+
+A signal raises `KeyboardInterrupt` in the main thread, so that ``with`` blocks can clean up. Code
+in C does not return to the interpreter for that, Qt's loop and joined threads neither: a second
+thread learns of the signal at once and ends the process when `GRACE_S` has passed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
+from typing import NoReturn
+
+from explorer.files import temporary
+
+GRACE_S = 1.0
+"""Time for the main thread to clean up after a signal, or after the window was closed."""
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_state: dict[str, int] = {}
+_on_signal: list[Callable[[], object]] = []
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM was received."""
+
+
+def install() -> None:
+    """Handle SIGINT and SIGTERM in this process; to be called once, in its main thread.
+
+    A signal that is ignored (as by ``nohup``) stays ignored.
+    """
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _interrupt)
+    signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=(read,), daemon=True, name="signals").start()
+    _state["installed"] = 1
+
+
+def exit_code(default: int) -> int:
+    """Return 128 + the number of the signal that was received, or the code given."""
+    return 128 + _state["signal"] if "signal" in _state else default
+
+
+def call_on_signal(function: Callable[[], object]) -> None:
+    """Call a function in another thread when a signal comes, instead of raising in the main one."""
+    _on_signal.append(function)
+
+
+def end_soon(code: int) -> None:
+    """End the process with this code when `GRACE_S` has passed; only after `install`."""
+    if "installed" in _state:
+        threading.Thread(target=_end_after, args=(code,), daemon=True, name="end").start()
+
+
+def finish(code: int) -> int:
+    """Return the exit code once children have ended; where output can't be written, end now."""
+    call_on_signal(lambda: None)  # nothing is left to interrupt: `_watch` alone ends the process
+    code = exit_code(code)
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    except (OSError, ValueError, AttributeError):  # its reader is gone, or it is closed
+        end_now(code or 1)
+    if "closed" in _state:
+        end_now(code)
+    if "signal" in _state:
+        # The interpreter ends as usual, so that semaphores are given back, but without a word of
+        # threads that were interrupted; `_watch` ends it if that takes too long.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 2)
+        _kill_children(trackers=False)
+    return code
+
+
+def output_closed() -> int:
+    """Return the exit code where the reader of the output has gone; `finish` ends at once then."""
+    _state["closed"] = 1
+    return 1
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Keep SIGINT from threads and processes that are started in the block, as long as they run.
+
+    A terminal sends Ctrl+C to all processes: one that has just been started would print a
+    traceback. This thread receives it once the block is left.
+    """
+    resource_tracker.ensure_running()  # else it starts with the first process and unblocks SIGINT
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def end_now(code: int) -> NoReturn:
+    """End the process and all processes that it started, and remove its temporary files."""
+    with suppress(Exception):
+        _kill_children(trackers=True)
+    for path in list(temporary):
+        if os.path.isdir(path):
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                os.unlink(path)
+    os._exit(code)
+
+
+def _interrupt(number: int, _frame: object) -> None:
+    _state.setdefault("signal", number)
+    if not _on_signal:
+        raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+
+
+def _watch(read: int) -> None:
+    while True:
+        number = os.read(read, 1)[0]
+        if number in SIGNALS:
+            break
+    _state.setdefault("signal", number)
+    # An interrupt in a destructor or a callback is reported and lost; the end comes all the same.
+    sys.unraisablehook = lambda _: None
+    threading.excepthook = lambda _: None
+    for function in _on_signal:
+        with suppress(Exception):
+            function()
+    _end_after(128 + number)
+
+
+def _end_after(code: int) -> None:
+    time.sleep(GRACE_S)
+    end_now(exit_code(code))
+
+
+def _kill_children(*, trackers: bool) -> None:
+    """Kill all descendants, with or without Python's processes that give back semaphores."""
+    import psutil
+
+    children = psutil.Process().children(recursive=True)
+    for child in children:
+        with suppress(psutil.Error):
+            if trackers or not any("resource_tracker" in word for word in child.cmdline()):
+                child.kill()
+    psutil.wait_procs(children, timeout=0.3)
