@@ -4,11 +4,12 @@ import io
 import os
 import sys
 
+from explorer import shutdown
+from explorer.lifeline import quiet_libraries
+
 
 def main() -> int:
     """Run the command line; without arguments, open the window. Returns the exit code."""
-    from explorer import shutdown
-
     shutdown.install()
     try:
         return shutdown.finish(_main())
@@ -28,6 +29,8 @@ def _main() -> int:
             return 0
     from explorer.cli import run
 
+    if not sys.warnoptions:  # python -W asks for them
+        quiet_libraries()
     return run(sys.argv[1:])
 
 

@@ -12,6 +12,7 @@ import secrets
 import shutil
 import stat
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -135,9 +136,41 @@ def _empty(path: Path, handle: int) -> None:
         raise _unsafe(path, "other users could write to it, and it can't be emptied")
 
 
+def open_regular(path: Path) -> BufferedReader:
+    """Open a regular file for reading.
+
+    Raises
+    ------
+    OSError
+        Also if it is a pipe or a device, which might never give or end what is read.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        why = "it is not a regular file; save its contents to a file first"
+        raise OSError(errno.EINVAL, why, str(path))
+    return os.fdopen(handle, "rb")
+
+
+def read_bounded(path: Path, most: int) -> bytes:
+    """Return what a regular file holds.
+
+    Raises
+    ------
+    OSError
+        As `open_regular`, or if there are more than `most` bytes.
+    """
+    with open_regular(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        why = f"it is larger than {most / 1e6:.3g} MB"
+        raise OSError(errno.EFBIG, why, str(path))
+    return data
+
+
 def file_sha256(path: Path) -> str:
     """Return the sha256 of a file, in hexadecimal digits; raises OSError if it can't be read."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

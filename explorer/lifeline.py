@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import select
 import signal
+import warnings
+
+_LIBRARIES = (
+    "PIL",
+    "fontTools",
+    "matplotlib",
+    "numba",
+    "pyogrio",
+    "pypdf",
+    "pyproj",
+    "rasterio",
+)
+"""Names of loggers."""
 
 
 class Lifeline:
@@ -33,6 +47,18 @@ class Lifeline:
         self.close()
 
 
+def quiet_libraries() -> None:
+    """Keep warnings of libraries off standard error, where this program's own sentences stand.
+
+    What concerns the user is in the error that is raised, or in the load report.
+    """
+    warnings.simplefilter("ignore")
+    for name in _LIBRARIES:
+        library = logging.getLogger(name)
+        library.addHandler(logging.NullHandler())
+        library.propagate = False
+
+
 def end_with(lifeline: str) -> None:
     """Let this process be ended by the system once a pipe's other end is closed.
 
@@ -40,6 +66,7 @@ def end_with(lifeline: str) -> None:
     parent would not wake up while compiled code holds the interpreter's lock. An interrupt from
     the keyboard is the parent's affair, which a terminal sends to all.
     """
+    quiet_libraries()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         # Opened anew: the signal goes to one process for each opening.

@@ -39,9 +39,9 @@ _JUST_BEGUN_S = 60
 def source_key(*paths: Path) -> str:
     """Return a name for this state of a file, or of several.
 
-    Made of path, size, time of change and the first and last megabyte (of several files, their
-    shares of it), so that it costs no pass over the file. A change in the middle that leaves all of
-    them is found by `drop_changed`.
+    Made of path, size, inode, times of change and the first and last megabyte (of several files,
+    their shares of it), so that it costs no pass over the file. A change in the middle that leaves
+    all of them is found by `drop_changed`.
     """
     end = max(_END // len(paths), _LEAST_END)
     keys = [_source_key(path, end) for path in paths]
@@ -56,7 +56,14 @@ def _source_key(path: Path, end: int) -> str:
         file.seek(max(status.st_size - end, 0))
         digest.update(file.read(end))
     return _hashed(
-        _VERSION, str(path.resolve()), status.st_size, status.st_mtime_ns, digest.hexdigest()
+        _VERSION,
+        str(path.resolve()),
+        status.st_size,
+        status.st_mtime_ns,
+        # changes with every write, also where a program sets the time of change back
+        status.st_ctime_ns,
+        status.st_ino,
+        digest.hexdigest(),
     )
 
 
@@ -183,9 +190,15 @@ class Entry:
         """Give a finished entry its lasting name and make room for it."""
         target = cache_dir / key
         if target.exists():
-            shutil.rmtree(target, ignore_errors=True)
-        with contextlib.suppress(OSError):  # another process was faster: then ours stays temporary
+            with try_lock(target) as ours:
+                if ours:  # else another process has just made it, and uses it
+                    shutil.rmtree(target, ignore_errors=True)
+        try:
             self.folder.rename(target)
+        except OSError:  # another process was faster: then ours stays temporary
+            self.lasting = False
+            temporary.add(str(self.folder))
+        else:
             temporary.discard(str(self.folder))
             self.folder, self.lasting = target, True
         evict(cache_dir)
@@ -367,7 +380,7 @@ def evict(cache_dir: Path, capacity: int | None = None) -> int:
         Bytes freed.
     """
     capacity = CAPACITY if capacity is None else capacity
-    folders = sorted(_entries(cache_dir), key=lambda p: p.stat().st_mtime_ns)
+    folders = sorted(_entries(cache_dir), key=_used_at)
     sizes = {folder: _size(folder) for folder in folders}
     total, freed = sum(sizes.values()), 0
     for folder in folders:
@@ -378,6 +391,14 @@ def evict(cache_dir: Path, capacity: int | None = None) -> int:
                 shutil.rmtree(folder, ignore_errors=True)
                 freed += sizes[folder]
     return freed
+
+
+def _used_at(folder: Path) -> int:
+    """Return when an entry was used last; 0 if another process has just removed it."""
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def clear_cache(cache_dir: Path) -> int:

@@ -16,6 +16,8 @@ reader, and every load asserts: physical lines = header + lines before it + blan
 continued + kept.
 """
 
+import errno
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Collection
@@ -301,6 +303,9 @@ class _Load:
             return CheckinData.from_entry(entry, files, known_synthetic)
         except BaseException as fault:
             cache.discard(entry)
+            if entry.folder.parent == cache_dir and disk_full(fault):
+                # rows are kept in the folder for temporary files, as without a cache
+                return self.run(None, source, "", known_synthetic)
             told = self.explained(fault)
             if told is not None:
                 raise told from fault
@@ -487,6 +492,16 @@ def spelling_notes(naive: int, merged: int, zone: str | None) -> list[str]:
             "characters without width or in how accents are encoded, and were merged with it."
         )
     return notes
+
+
+def disk_full(fault: BaseException) -> bool:
+    """Return whether a file could not be written because its disk, or a quota of it, is full."""
+    if isinstance(fault, OSError):
+        return fault.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
+    said = str(fault)
+    return type(fault).__module__ == "_duckdb" and any(
+        os.strerror(number) in said for number in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+    )
 
 
 def _lacks_memory(fault: BaseException) -> bool:

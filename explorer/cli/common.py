@@ -216,6 +216,7 @@ def open_file(
         Naming the file, what is wrong with it and what to do.
     """
     from explorer.checkins import MappingNeeded
+    from explorer.checkins.cache import sweep
     from explorer.checkins.shards.once import ONCE, open_once
     from explorer.engine.large_import import open_any_size
     from explorer.engine.paths import checkins_cache
@@ -225,12 +226,14 @@ def open_file(
     if files == (Path("sample"),) and not files[0].exists():
         files = (stack.enter_context(resource_path(samples()[0].file)),)
     progress = None if quiet or not sys.stderr.isatty() else _show_progress
+    folder = checkins_cache()
+    sweep(folder)  # rows that a killed command left behind
     mapping, dialect = None, None
     if columns is not None or plane is not None or reading:
         mapping, dialect = _wanted(files, columns or {}, plane, reading or {})
     opening: Callable[..., CheckinData] = partial(
         open_any_size,
-        cache_dir=checkins_cache() if use_cache else None,
+        cache_dir=folder if use_cache else None,
         use_cache=use_cache,
         say=lambda size: click.echo(size.said, err=True),
         executor=executor,

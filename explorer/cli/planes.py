@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from explorer.files import read_bounded
+
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
     from explorer.geography.plane import Plane
@@ -43,13 +45,13 @@ def read_picture(
     _ctx: click.Context, _option: click.Parameter, path: Path | None
 ) -> Backdrop | None:
     """Return the picture that lies behind the map (an option's callback)."""
-    from explorer.figures.pages.backdrop import size_of
+    from explorer.figures.pages.backdrop import MOST_BYTES, size_of
     from explorer.geography.plane import Plane
 
     if path is None:
         return None
     try:
-        data = path.read_bytes()
+        data = read_bounded(path, MOST_BYTES)
         width, height = size_of(data, path.name)
     except OSError as fault:
         raise click.BadParameter(f"{path.name} can't be read ({fault.strerror})") from fault

@@ -7,10 +7,12 @@ where it was; one that is cancelled leaves nothing.
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -48,7 +50,7 @@ from explorer.files import private_folder, write_whole
 from explorer.geography.plane import Plane
 
 IMPORT = "import-"
-_BITS = "bits"
+_BITS, _OWNER = "bits", "owner"
 _SPLIT = 0.6
 """Share of the work."""
 
@@ -164,13 +166,23 @@ class _Import:
 
     def run(self, executor: Executor | None, known_synthetic: frozenset[str]) -> CheckinData:
         """Split, order and put together; what is there already is taken over."""
+        with ExitStack() as stack:
+            return self._run(stack, executor, known_synthetic)
+
+    def _run(
+        self, stack: ExitStack, executor: Executor | None, known_synthetic: frozenset[str]
+    ) -> CheckinData:
         if self._place is None:
             entry = cache.new_entry(None)
         else:
             folder = self._place / f"{IMPORT}{self._key}"
             private_folder(folder)
-            entry = cache.Entry(folder, lasting=True)
-            self._size = _begun(folder / _BITS, self._size)
+            mine = stack.enter_context(_alone(folder / _OWNER))
+            if mine:
+                entry = cache.Entry(folder, lasting=True)
+                self._size = _begun(folder / _BITS, self._size)
+            else:  # another process imports the same file: neither may touch the other's parts
+                entry = cache.new_entry(self._place)
         self._folder = entry.folder
         own = EmbeddedExecutor(self._size.workers) if executor is None else None
         pool = executor or own
@@ -341,6 +353,18 @@ class _Import:
             f"SELECT code, count(*) FROM read_parquet([{together}]) GROUP BY code ORDER BY code"
         ).fetchall()
         return {Reason.of(code): n for code, n in found}
+
+
+@contextmanager
+def _alone(file: Path) -> Iterator[bool]:
+    """Yield whether this process alone has the right to a folder, for as long as the block runs."""
+    with file.open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+            return
+        yield True
 
 
 def _begun(file: Path, size: ImportSize) -> ImportSize:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from explorer.cli.common import check_folder, say_written
+from explorer.files import open_regular
 
 if TYPE_CHECKING:
     from explorer.release.ledger.accounts import Account
@@ -201,7 +202,8 @@ def _read(file: Path | None) -> tuple[View, str]:
     view = read_ledger(path)
     known = remembered(places.machine_settings()).get(view.id)
     # An export made earlier is not rolled back, only shorter.
-    stored = path.read_bytes()[:6] == b"SQLite"
+    with open_regular(path) as start:
+        stored = start.read(6) == b"SQLite"
     return view, behind(known, view.entries) if stored else ""
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import click
 
 from explorer.cli.common import check_folder, say_written
-from explorer.files import file_sha256
+from explorer.files import file_sha256, read_bounded
+
+MAX_OUTPUT_BYTES = 1_000_000_000
 
 _file = click.Path(path_type=Path, dir_okay=False)
 
@@ -68,7 +70,7 @@ def verify_command(
         return _told(str(error), [], [], as_json)
     found = verify(
         read, view, None if data is None else file_sha256(data), other,
-        None if output is None else output.read_bytes(),
+        None if output is None else read_bounded(output, MAX_OUTPUT_BYTES),
     )  # fmt: skip
     failure = f"{certificate.name}: {found.failure}" if found.failure else ""
     if registry is not None and not failure:

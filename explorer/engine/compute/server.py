@@ -16,6 +16,7 @@ from explorer.engine.compute.transport import Sender
 from explorer.engine.executors.base import portable
 from explorer.engine.paths import compiled_folder
 from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.lifeline import quiet_libraries
 from explorer.privacy.heatmaps.pyramid.row_pass import compile_pass
 from explorer.studies.base.study import Cancelled
 from explorer.studies.registry import cards, get_study, set_registered
@@ -26,6 +27,7 @@ END_S = 1.0
 
 def serve(commands: Connection, answers: Connection) -> None:
     """Answer what comes until the commands end (the process' whole life)."""
+    quiet_libraries()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the window decides when this ends
     server = ComputeServer(answers)
     try:

@@ -1,16 +1,28 @@
 """Results of trials on the disk, so that a stopped sweep goes on where it was."""
 
 import json
+import logging
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from explorer.engine.executors.base import Executor, Task, canonical, task_key
+from explorer.files import private_file
+
+log = logging.getLogger("explorer")
+
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS trial (key TEXT PRIMARY KEY, task TEXT, result TEXT) WITHOUT ROWID"
+)
 
 
 class Checkpoint:
     """A SQLite file with a row a trial, for one thread of one process: the client alone writes.
+
+    Where the file can't be opened or its disk is full, results are kept in memory: a sweep then
+    goes on, and begins anew next time.
 
     Parameters
     ----------
@@ -24,19 +36,39 @@ class Checkpoint:
     """
 
     def __init__(self, path: Path) -> None:
-        self._connection = sqlite3.connect(path)
+        self._name = path.name
+        try:
+            self._connection = sqlite3.connect(path)
+            self._prepare(path)
+            private_file(path)
+        except (sqlite3.OperationalError, OSError) as error:
+            self._leave_file(error)
+
+    def _prepare(self, path: Path) -> None:
         try:
             # A batch that was committed survives the client's death; the last ones before a power
             # cut may be lost, the file stays whole.
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")
-            self._connection.execute(
-                "CREATE TABLE IF NOT EXISTS trial (key TEXT PRIMARY KEY, task TEXT, result TEXT)"
-                " WITHOUT ROWID"
-            )
+            self._connection.execute(_TABLE)
         except sqlite3.DatabaseError as error:
             self.close()
+            if isinstance(error, sqlite3.OperationalError):
+                raise  # of the disk, not of what the file holds
             raise ValueError(f"{path.name} can't be resumed ({error}); choose another") from error
+
+    def _leave_file(self, error: Exception) -> None:
+        """Go on in memory with all results that the file holds."""
+        log.warning(
+            "%s: results can't be kept (%s); the next run finds them anew", self._name, error
+        )
+        file, self._connection = getattr(self, "_connection", None), sqlite3.connect(":memory:")
+        self._connection.execute(_TABLE)
+        if file is not None:
+            with suppress(sqlite3.Error):  # it was closed, or can't be read either
+                rows = file.execute("SELECT * FROM trial").fetchall()
+                self._connection.executemany("INSERT INTO trial VALUES (?, ?, ?)", rows)
+                file.close()
 
     def complete(
         self,
@@ -56,11 +88,16 @@ class Checkpoint:
 
     def add(self, results: Iterable[tuple[Task, Any]]) -> None:
         """Keep results in one transaction; of a task that is there already, nothing changes."""
+        rows = [(task_key(t), canonical(t), json.dumps(result)) for t, result in results]
+        try:
+            self._insert(rows)
+        except sqlite3.OperationalError as error:  # the disk is full
+            self._leave_file(error)
+            self._insert(rows)
+
+    def _insert(self, rows: list[tuple[str, str, str]]) -> None:
         with self._connection:
-            self._connection.executemany(
-                "INSERT OR IGNORE INTO trial VALUES (?, ?, ?)",
-                ((task_key(t), canonical(t), json.dumps(result)) for t, result in results),
-            )
+            self._connection.executemany("INSERT OR IGNORE INTO trial VALUES (?, ?, ?)", rows)
 
     def rows(self) -> Iterator[tuple[Task, Any]]:
         """Yield tasks and results in the order of the tasks' keys, in which sums are to be taken.

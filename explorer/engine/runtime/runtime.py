@@ -14,6 +14,7 @@ from explorer.engine.executors.base import Executor
 from explorer.engine.executors.cluster import Cluster
 from explorer.engine.runtime.computing import Computing
 from explorer.engine.runtime.sizes import size_of
+from explorer.files import open_regular
 from explorer.studies.base.study import Kind, Parameter, Request, Result, Selection, Tasks, Value
 from explorer.studies.registry import get_study
 
@@ -47,7 +48,7 @@ def content_hash(path: Path, check: Callable[[], None] = lambda: None) -> str:
         for item in sorted(p for p in path.iterdir() if p.is_file()):
             digest.update(f"{item.name}\0{content_hash(item, check)}\0".encode())
         return digest.hexdigest()
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         while piece := stream.read(_PIECE):
             digest.update(piece)
             check()

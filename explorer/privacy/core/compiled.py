@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +52,20 @@ def compiled(function: Callable[..., Any], **options: Any) -> Any:
         if folder is None:
             return numba.njit(**options)(function)
         config.CACHE_DIR = str(folder)
-        return numba.njit(cache=True, **options)(function)
+        return _saved_if_possible(numba.njit(cache=True, **options)(function))
     except RuntimeError:  # numba can't write to the folder
         return numba.njit(**options)(function)
     finally:
         config.CACHE_DIR = before
+
+
+def _saved_if_possible(dispatcher: Any) -> Any:
+    """Let a compiled function run although its machine code can't be saved, as on a full disk."""
+    save = dispatcher._cache.save_overload
+
+    def save_overload(signature: Any, code: Any) -> None:
+        with suppress(OSError):
+            save(signature, code)
+
+    dispatcher._cache.save_overload = save_overload
+    return dispatcher

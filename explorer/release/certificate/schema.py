@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from explorer.files import read_bounded
 from explorer.release.errors import ReleaseError
 from explorer.release.wire import read_json
 from explorer.resources import resource_bytes
@@ -32,12 +33,10 @@ def read_certificate(path: Path) -> dict[str, Any]:
         One sentence that begins with the file's name.
     """
     try:
-        data = path.read_bytes()
+        data = read_bounded(path, LARGEST)
     except OSError as error:
         raise CertificateError(f"{path}: {(error.strerror or str(error)).lower()}") from None
     try:
-        if len(data) > LARGEST:
-            raise CertificateError(f"{path.name}: it is too large for a certificate")
         document = read_json(data, path.name)
         check_form(document)
     except CertificateError as error:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
+from explorer.files import open_regular, read_bounded
 from explorer.release.errors import ReleaseError
 from explorer.release.ledger.book import Book
 from explorer.release.ledger.chain import BrokenChainError, Entry, check_chain, read_export
@@ -25,6 +26,8 @@ from explorer.release.ledger.storage import (
     said,
 )
 from explorer.release.wire import read_json
+
+MAX_EXPORT_BYTES = 1_000_000_000
 
 BESIDE = "what the ledger keeps beside its entries does not follow from them"
 
@@ -96,7 +99,7 @@ def read_ledger(path: Path) -> View:
     LedgerError
         One sentence that begins with the file's name.
     """
-    with said(path), path.open("rb") as file:
+    with said(path), open_regular(path) as file:
         head = file.read(len(MAGIC))
     try:
         return _stored(path) if head == MAGIC else _exported(path)
@@ -109,7 +112,7 @@ def read_ledger(path: Path) -> View:
 
 def _exported(path: Path) -> View:
     with said(path):
-        data = path.read_bytes()
+        data = read_bounded(path, MAX_EXPORT_BYTES)
     try:
         document = read_json(data, path.name)
     except ReleaseError as error:

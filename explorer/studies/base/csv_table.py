@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from explorer.files import read_bounded
 from explorer.privacy.core.bound import FloatArray
 from explorer.studies.base.csv_dialect import (
     BLANKS,
@@ -36,6 +37,8 @@ from explorer.studies.base.csv_dialect import (
 
 MAX_RECORDS = 1_000_000
 MAX_BYTES = 50_000_000
+MAX_KEPT_BYTES = 500_000_000
+"""Of a file whose first rows are kept, however many there are."""
 """Of files that are read into a table of items."""
 DELIMITERS = ("\t", ";", ",")
 _HEAD = 1000
@@ -193,7 +196,10 @@ def read_csv(
     """
     if keep and path.stat().st_size > MAX_BYTES:
         raise TableFileError(f"{name}: larger than {MAX_BYTES // 10**6} MB; keep {keep}")
-    raw = path.read_bytes()
+    try:
+        raw = read_bounded(path, MAX_BYTES if keep else MAX_KEPT_BYTES)
+    except OSError as error:
+        raise TableFileError(f"{name}: {error.strerror}") from None
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -188,7 +188,7 @@ class MappingDialog(QDialog):
         for unit, words in UNITS.items():
             self.unit.addItem(words, unit)
         self.unit.currentIndexChanged.connect(self._unit_changed)
-        label = QLabel("What counts as one &person?")
+        label = plain_label("What counts as one &person?")
         label.setBuddy(self.unit)
         label.setToolTip(UNIT_HELP)
         row = QHBoxLayout()

@@ -7,7 +7,8 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, QWidget
 
-from explorer.figures.pages.backdrop import size_of
+from explorer.figures.pages.backdrop import MOST_BYTES, size_of
+from explorer.files import read_bounded
 from explorer.geography.plane import PIXEL, Plane, plain
 from explorer.ui.base.styled import plain_label
 from explorer.ui.panels.plane import PICTURES
@@ -90,7 +91,7 @@ class PlaneFields(QWidget):
     def take_picture(self, path: Path) -> None:
         """Take a picture's size for the range."""
         try:
-            width, height = size_of(path.read_bytes(), path.name)
+            width, height = size_of(read_bounded(path, MOST_BYTES), path.name)
         except (OSError, ValueError) as error:
             self._wrong = f"{error}."
             self.changed.emit()
