@@ -22,7 +22,7 @@ from explorer.release.ledger.view import View, read_ledger
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.wire import canonical
 from tests.release import mutations
-from tests.release.ledgers import FILE, opened, planned, population, released
+from tests.release.ledgers import FILE, opened, planned, population, released, reserved
 
 DATA = Path(__file__).parents[1] / "data" / "release"
 EXAMPLE = read_certificate(DATA / "certificate.example.json")
@@ -250,6 +250,52 @@ def test_two_certificates_show_a_fork(folder: Path) -> None:
         **other["population"], "id": "0" * 32}}).failure  # fmt: skip
     found = verify(one, also=EXAMPLE)
     assert (found.failure, "another ledger" in found.notes[0]) == ("", True)
+
+
+def test_later_entries_never_make_a_certificate_fail(folder: Path) -> None:
+    with opened(folder) as ledger:
+        one = population(ledger, Fraction(1))
+        other = ledger.open_population("sum", Fraction(9), "visitors", different_from=[one])
+        made = Made(ledger, released(ledger, other)).certificate
+        ledger.raise_budget(one, Fraction(10))
+        assert verify(made, ledger.view()).failure == ""
+        again = Made(ledger, released(ledger, other)).certificate
+    labels = ["Users of the example service"]
+    assert again["population"]["declared_different_people"] == labels
+    # what earlier programs wrote after the budget was raised
+    by_id = mutations.changed(again, ("population", "declared_different_people"), [one])
+    assert verify(by_id, read_ledger(folder / "ledger.sqlite")).failure == ""
+
+
+def test_accounts_joined_later_are_no_fork(folder: Path) -> None:
+    with opened(folder) as ledger:
+        one = population(ledger)
+        other = ledger.open_population("sum", Fraction(9), "visitors", different_from=[one])
+        theirs = Made(ledger, released(ledger, other)).certificate
+        first = Made(ledger, released(ledger, one)).certificate
+        ledger.join(one, other)
+        second = Made(ledger, released(ledger, one)).certificate
+        view = ledger.view()
+    for made, also in ((second, first), (first, second), (second, theirs), (theirs, first)):
+        assert verify(made, also=also).failure == ""
+        assert verify(made, view, also=also).failure == ""
+
+
+def test_what_was_only_reserved_then_is_no_fork(folder: Path) -> None:
+    with opened(folder) as ledger:
+        people = population(ledger)
+        given_back, drawn = (reserved(ledger, people) for _ in range(2))
+        first = Made(ledger, released(ledger, people)).certificate
+        ledger.abandon(given_back)
+        ledger.start(drawn, 1000)
+        ledger.commit(drawn, {"noisy_users": 1})
+        second = Made(ledger, released(ledger, people)).certificate
+    assert verify(second, also=first).failure == ""
+    rows = [
+        row for row in second["composition"]["releases"] if row["seq"] != first["ledger"]["seq"]
+    ]
+    forged = mutations.changed(second, ("composition", "releases"), rows)
+    assert "composition.releases" in verify(first, also=forged).failure
 
 
 def test_data_need_the_key(folder: Path) -> None:

@@ -53,7 +53,7 @@ def population_section(view: View, release: Release) -> dict[str, Any]:
     """Return a certificate's ``population``."""
     book = view.until(release.seq)
     account = book.account_of(release.population)
-    labels = _labels(view)
+    labels = _labels(view, release.seq)
     return {
         "id": account.population,
         "label": {"text": account.label, "source": "declared"},
@@ -176,9 +176,10 @@ def _numbers(value: Any) -> int:
     return sum(map(_numbers, value)) if isinstance(value, list) else 1
 
 
-def _labels(view: View) -> dict[str, str]:
-    return {
-        entry.body["population"]: entry.body.get("label", "")
-        for entry in view.entries
-        if entry.body.get("kind") == "budget" and "population" in entry.body
-    }
+def _labels(view: View, seq: int) -> dict[str, str]:
+    """Return the labels of populations by what the entries up to one say: the first has them."""
+    found: dict[str, str] = {}
+    for entry in view.entries[: seq + 1]:
+        if entry.body.get("kind") == "budget" and "population" in entry.body:
+            found.setdefault(entry.body["population"], entry.body.get("label", ""))
+    return found

@@ -334,8 +334,8 @@ def _ledger(certificate: Certificate, view: View, report: Report) -> None:
         )
     if view.entries[seq].hash != stated["entry_hash"]:
         raise CertificateError(
-            f"ledger.entry_hash: entry {seq} of the ledger given is another one: the ledger was "
-            "forked, or the certificate changed"
+            f"ledger.entry_hash: entry {seq} of the ledger given is another one: the certificate "
+            "was changed, or is of another copy of this ledger"
         )
     body = view.entries[seq].body
     _equal("id", certificate["id"], body.get("release"))
@@ -345,6 +345,16 @@ def _ledger(certificate: Certificate, view: View, report: Report) -> None:
     population = population_section(view, release)
     if not population["label"]["text"]:
         population["label"] = certificate["population"]["label"]
+    # programs before this one wrote the id of a population whose budget had been raised since
+    ids = view.until(seq).account_of(release.population).different_from
+    named = certificate["population"]["declared_different_people"]
+    if len(named) == len(ids):
+        population["declared_different_people"] = [
+            name if name == other else label
+            for name, other, label in zip(
+                named, ids, population["declared_different_people"], strict=True
+            )
+        ]
     _same("population", certificate["population"], population)
     rows = release_rows(view, release)
     _equal("composition.releases", certificate["composition"]["releases"], rows)
@@ -407,19 +417,31 @@ def _also(certificate: Certificate, other: Certificate, view: View | None, repor
     fork = "the ledger was forked; the total spent is at most the sum of both"
     if mine["seq"] == theirs["seq"] and mine["entry_hash"] != theirs["entry_hash"]:
         raise CertificateError(f"ledger.entry_hash: two entries have number {mine['seq']}: {fork}")
-    if certificate["population"]["id"] == other["population"]["id"]:
-        upto = min(mine["seq"], theirs["seq"])
-        pair = [_rows_until(one, upto) for one in (certificate, other)]
-        if pair[0] != pair[1]:
-            raise CertificateError(f"composition.releases: they differ up to entry {upto}: {fork}")
     known = [] if view is None else view.entries[theirs["seq"] :]
     if known and known[0].hash != theirs["entry_hash"]:
         raise CertificateError(f"the other certificate: its entry is not in the ledger: {fork}")
+    if known or certificate["population"]["id"] != other["population"]["id"]:
+        return
+    earlier, later = sorted((certificate, other), key=lambda one: int(one["ledger"]["seq"]))
+    if not _continues(later, earlier):
+        upto = earlier["ledger"]["seq"]
+        raise CertificateError(f"composition.releases: they differ up to entry {upto}: {fork}")
 
 
-def _rows_until(certificate: Certificate, seq: int) -> list[tuple[Any, ...]]:
-    return [
-        (row["seq"], row["mechanism"], row["epsilon"])
-        for row in certificate["composition"]["releases"]
-        if row["seq"] <= seq
-    ]
+def _continues(later: Certificate, earlier: Certificate) -> bool:
+    """Return whether the rows of two certificates about one population can be of one ledger.
+
+    What was drawn, or lost, stays where it is. What was only reserved or started may since have
+    been given back, or been drawn and so have another number. Rows of earlier entries are added
+    where accounts were joined.
+    """
+    upto = earlier["ledger"]["seq"]
+    before = {_row(row): row["state"] for row in earlier["composition"]["releases"]}
+    after = {_row(row) for row in later["composition"]["releases"] if row["seq"] <= upto}
+    kept = {row for row, state in before.items() if state not in ("reserved", "started")}
+    joined = later["population"]["joined"] != NOT_JOINED
+    return kept <= after and (joined or after <= before.keys())
+
+
+def _row(row: Certificate) -> tuple[Any, ...]:
+    return row["seq"], row["mechanism"], row["epsilon"]
