@@ -215,7 +215,7 @@ class SessionStore(QObject):
     def _restore_view(self, key: str) -> None:
         if key in self.views:
             try:
-                self._window.workspaces[key].apply_view_state(self.views[key])
+                self._window.workspaces[key].restore_view(self.views[key])
             except Exception:  # a view that does not fit is no reason for no window
                 log.exception("view of %s not restored", key)
 

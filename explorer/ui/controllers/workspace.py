@@ -90,6 +90,10 @@ class Workspace(QWidget):
     def apply_view_state(self, view: ViewState) -> None:
         """Look at what is shown in this way."""
 
+    def restore_view(self, view: ViewState) -> None:
+        """Show a saved session's view, without what the session itself holds."""
+        self.apply_view_state(view)
+
     @property
     def unread(self) -> bool:
         """Whether it shows a file about which nothing is answered yet."""

@@ -232,6 +232,13 @@ class BoundsWorkspace(Workspace):
         self._session.set_pins((*others, *pins_from_list(view.pinned, [])), *step)
         kept = tuple(c for c in self._session.state.own if c not in self.own.here)
         self._session.set_own((*kept, *own_from_list(view.own, [])), *step)
+        self.restore_view(view)
+
+    def restore_view(self, view: ViewState) -> None:
+        """Show the ranges of a view; curves shown, claim, pins and own curves are the session's."""
+        front = self._front()
+        if front is None:
+            return
         subject = _subject(front[1])
         shown = self.current_result
         if shown is not None and _subject(shown.request) == subject:

@@ -6,6 +6,7 @@ What it is made of is imported where it is made: `WindowFrame` is painted before
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, Signal
@@ -103,9 +104,6 @@ class MainWindow(WindowFrame):
         from explorer.ui.shell import parts
 
         for key, controller in self.answers.items():
-            controller.result_ready.connect(
-                lambda result, ms, key=key: self._answered(key, result, ms)
-            )
             controller.failed.connect(lambda error, key=key: self._failed(key, error))
             controller.busy_changed.connect(lambda busy, key=key: self._busy_changed(key, busy))
             controller.stale_changed.connect(lambda stale, key=key: self._stale(key, stale))
@@ -139,6 +137,8 @@ class MainWindow(WindowFrame):
             self.data_page.setWidget(page.side_panel)
         self.keeper.page_made(key)
         self.menus.add_workspace(key, page)
+        # After the page's own connection: what depends on the answer in front asks the page for it.
+        self.answers[key].result_ready.connect(partial(self._answered, key))
         page.exportable_changed.connect(self._exportable_changed)
 
     # Asked by others
