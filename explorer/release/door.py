@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,10 +25,9 @@ from explorer.release.ledger.errors import DiskFullError, LedgerError, RefusedEr
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.people import OPENED
 from explorer.release.ledger.settings import FileSettings
-from explorer.release.mechanisms.base import UNIT, Reads
+from explorer.release.mechanisms.base import UNIT
 from explorer.release.plan import FORMAT_TAKEN, Plan, kept_declared, made_plan
-from explorer.release.rows.dry_run import DryRun, RowCounter
-from explorer.release.rows.reading import ReadFile, hash_file, read_file
+from explorer.release.rows.reading import ReadFile, read_file
 
 DECLARED, CHOSEN = "declared", "chosen"
 """What is kept beside the entries of a release."""
@@ -89,73 +88,6 @@ def _check_fits(ledger: Ledger, plan: Plan) -> None:
     account = ledger.account(plan.population)
     if not account.fits(plan.epsilon):
         raise RefusedError(plan.epsilon, account.remaining, account.largest_fit(), account.gate)
-
-
-@dataclass(frozen=True)
-class Checked:
-    """What the curator alone is told of a file: it refuses nothing, and nothing of it is kept.
-
-    Attributes
-    ----------
-    rows : DryRun
-    known : mapping of str to int
-        How many ids of the file are known in which populations but that of the plan.
-    """
-
-    rows: DryRun
-    known: Mapping[str, int]
-
-
-def check(place: Place, plan: Plan, release: str = "") -> Checked:
-    """Read a file as a plan declares it, count what can be read, and compare its ids.
-
-    A file that was never opened is not read before the plan is entered, so that the record of a
-    plan released unchanged still says that it was fixed before. A dry run is no view of the map.
-
-    Parameters
-    ----------
-    place : Place
-    plan : Plan
-    release : str
-        Its id if it was entered.
-
-    Raises
-    ------
-    ReleaseError
-        If the plan can't be entered, or the file can't be read at all.
-    """
-    with place.open() as ledger:
-        if ledger.problem:
-            raise LedgerError(ledger.problem)
-        sha256 = hash_file(plan.data)
-        known = ledger.known.file(sha256)
-        opened = (known is not None and known.opened_after is not None) or (
-            looks_elsewhere(FileSettings(place.settings), ledger.id, sha256) is not None
-        )
-        if not (opened or release):
-            planned(ledger, plan)
-        ledger.known.opened(sha256)
-        counter = RowCounter(plan.form, plan.reads)
-        read = read_file(plan.data, plan.form, plan.reads, counter)
-        if read.sha256 != sha256:
-            raise ReleaseError("data: the file changed while it was read; check it again")
-        return Checked(counter.found(), _known_elsewhere(ledger, plan.population, read.ids))
-
-
-def compare(place: Place, plan: Plan) -> dict[str, int]:
-    """Return how many ids of a file are known in which populations but that of the plan."""
-    with place.open() as ledger:
-        read = read_file(plan.data, plan.form, Reads())
-        ledger.known.opened(read.sha256)
-        return _known_elsewhere(ledger, plan.population, read.ids)
-
-
-def _known_elsewhere(ledger: Ledger, population: str, ids: Iterable[str]) -> dict[str, int]:
-    return {
-        other: number
-        for other, number in ledger.known.shared(ids).items()
-        if not _same_people(ledger, other, population)
-    }
 
 
 def entered_plan(ledger: Ledger, release: str, data: Path = Path()) -> Plan:
@@ -269,7 +201,7 @@ def _check_same(ledger: Ledger, entered: Release, plan: Plan) -> None:
 
 def _is_same(ledger: Ledger, entered: Release, plan: Plan) -> bool:
     return (
-        _same_people(ledger, entered.population, plan.population)
+        same_people(ledger, entered.population, plan.population)
         and entered.mechanism == plan.mechanism.id
         and entered.parameters == plan.parameters()
         and entered.epsilon == plan.epsilon
@@ -280,7 +212,7 @@ def _recognise(place: Place, ledger: Ledger, plan: Plan, release: str, read: Rea
     """Refuse a file that is known to be about others; keep that it was opened, and by whom."""
     known = ledger.known.file(read.sha256)
     about = "" if known is None else known.population
-    if about and not _same_people(ledger, about, plan.population):
+    if about and not same_people(ledger, about, plan.population):
         raise ReleaseError(
             f"population: this file was said to be about population {about}; plan "
             "with that one, or join the two"
@@ -296,7 +228,7 @@ def _recognise(place: Place, ledger: Ledger, plan: Plan, release: str, read: Rea
     ledger.known.remember(plan.population, read.ids)
 
 
-def _same_people(ledger: Ledger, one: str, other: str) -> bool:
+def same_people(ledger: Ledger, one: str, other: str) -> bool:
     """Tell whether two populations have one account: they are the same, or were joined."""
     return one == other or ledger.account(one).population == ledger.account(other).population
 

@@ -13,6 +13,7 @@ from typing import Any
 from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Part, Reads, ReleaseMechanism
+from explorer.release.rows import format as file_format
 from explorer.release.rows.format import FORMAT_KEYS, LAT, LON, TIME, USER, FileFormat
 from explorer.release.simulations import PROTOCOLS, SimulationOnlyError, stamped
 from explorer.release.wire import read_amount, read_fraction, read_json, write_fraction
@@ -29,6 +30,8 @@ TEXTS = (
 """What is declared in words; `label` is that of the data."""
 DECLARED_ROWS = ("model and trust", "utility and bias", "data security")
 """Rows of NIST SP 800-226 that the curator answers for, as no program can."""
+FORMAT_CHOICES = {name: tuple(known) for name, known in file_format.FORMAT_CHOICES.items()}
+"""What some of the file's parameters may be."""
 FORMAT_DECLARED, FORMAT_TAKEN = "declared", "taken from the file"
 """Where a file's format is from: the curator typed it, or took over what was found when the file
 was opened. The first is not written out in a plan."""

@@ -18,7 +18,8 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Protocol
 
-from explorer.release.door import Checked, Place, check, compare, draw
+from explorer.release.checking import Checked, check, compare
+from explorer.release.door import Place, draw
 from explorer.release.errors import ReleaseError
 from explorer.release.plan import Declared, Plan, made_plan
 from explorer.shutdown import interrupts_held
@@ -74,7 +75,7 @@ class CompareOrder:
 
 @dataclass(frozen=True)
 class CheckOrder:
-    """The order to read a file as a plan declares it, for the curator alone (`door.check`)."""
+    """The order to read a file as a plan declares it, for the curator alone (`checking.check`)."""
 
     place: Place
     plan: Plan
@@ -174,7 +175,7 @@ def compare_apart(place: Place, plan: Plan) -> dict[str, int]:
 
 
 def check_apart(place: Place, plan: Plan, release: str = "") -> Checked:
-    """Return what `door.check` finds, in a process of its own.
+    """Return what `checking.check` finds, in a process of its own.
 
     Raises
     ------

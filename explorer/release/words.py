@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.privacy.releases.conversions import pure_to_rho
 from explorer.release.certificate.numbers import rounded_up
-from explorer.release.door import Checked
+from explorer.release.checking import Checked
 from explorer.release.errors import ParameterError
 from explorer.release.ledger.accounts import Account, Release
 from explorer.release.ledger.differencing import overlaps

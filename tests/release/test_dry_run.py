@@ -13,7 +13,8 @@ import pytest
 
 from explorer.cli import run
 from explorer.release import places
-from explorer.release.door import Place, certificate_of, check, draw, enter, planned
+from explorer.release.checking import check
+from explorer.release.door import Place, certificate_of, draw, enter, planned
 from explorer.release.errors import ReleaseError
 from explorer.release.mechanisms.base import Reads
 from explorer.release.plan import FORMAT_TAKEN, Plan, checked_plan, read_plan

@@ -18,7 +18,8 @@ import pytest
 from explorer.cli import run
 from explorer.release import places
 from explorer.release.certificate.verify import verify
-from explorer.release.door import Place, certificate_of, check, draw, enter, planned, publish
+from explorer.release.checking import check
+from explorer.release.door import Place, certificate_of, draw, enter, planned, publish
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.outputs import FORMATS, Written

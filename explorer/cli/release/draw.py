@@ -190,7 +190,8 @@ def _tell_curator(
     except ReleaseError as error:
         found = [f"the file was not checked: {error}"]
     for line in (price, *found, *shared):
-        click.echo(f"Curator only: {line}", err=err)
+        end = "" if line[-1] in ".?!" else "."
+        click.echo(f"Curator only: {line}{end}", err=err)
 
 
 def _check_spend(spend: str, plan: Plan, typed: Fraction) -> None:

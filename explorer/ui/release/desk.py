@@ -16,8 +16,8 @@ from PySide6.QtCore import QObject, Signal
 from explorer.checkins.model import Mapping
 from explorer.engine.service import StudyService
 from explorer.release.attack import Audited, audit
+from explorer.release.checking import Checked
 from explorer.release.door import (
-    Checked,
     Place,
     certificate_of,
     entered_plan,
@@ -192,7 +192,7 @@ class ReleaseDesk(QObject):
         self._ask(self._show, work)
 
     def check(self, plan: Plan) -> None:
-        """Read a file as a plan declares it, for the curator alone; see `door.check`.
+        """Read a file as a plan declares it, for the curator alone; see `checking.check`.
 
         Whose people they are was declared before. Of a file that was never opened the plan is
         entered first; nothing else of it is kept.

@@ -10,8 +10,7 @@ from typing import Any
 
 from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.mechanisms import MECHANISMS
-from explorer.release.plan import PLACED, check_format
-from explorer.release.rows.format import FORMAT_CHOICES
+from explorer.release.plan import FORMAT_CHOICES, PLACED, check_format
 from explorer.release.wire import read_amount
 
 EXAMPLE = "heatmap.adaptive/1"
@@ -127,19 +126,19 @@ TAKE_PEOPLE = ("heatmap.pyramid/1",)
 FORMAT = (
     Field("columns", "Columns", "user, time, lat, lon", _list,
           tip="A name for every field of a row, in order; user, time, lat and lon are called so"),
-    Field("delimiter", "Between fields", "", choices=tuple(FORMAT_CHOICES["delimiter"])),
-    Field("header", "First row is names", "", choices=tuple(FORMAT_CHOICES["header"]),
+    Field("delimiter", "Between fields", "", choices=FORMAT_CHOICES["delimiter"]),
+    Field("header", "First row is names", "", choices=FORMAT_CHOICES["header"],
           tip="yes: rows in which no place and no time can be read are left out; a first row that "
           "is somebody’s is read like any other"),
-    Field("encoding", "Letters", "", needed=False, choices=tuple(FORMAT_CHOICES["encoding"])),
-    Field("quotes", "Quotes", "", needed=False, choices=tuple(FORMAT_CHOICES["quotes"]),
+    Field("encoding", "Letters", "", needed=False, choices=FORMAT_CHOICES["encoding"]),
+    Field("quotes", "Quotes", "", needed=False, choices=FORMAT_CHOICES["quotes"],
           tip="double: a field may stand in double quotes, inside one row; not chosen: none"),
-    Field("decimal", "Decimal mark", "", needed=False, choices=tuple(FORMAT_CHOICES["decimal"]),
+    Field("decimal", "Decimal mark", "", needed=False, choices=FORMAT_CHOICES["decimal"],
           tip="Of numbers; not chosen: point"),
     Field("trailing_delimiter", "Delimiter ends row", "", needed=False,
-          choices=tuple(FORMAT_CHOICES["trailing_delimiter"]),
+          choices=FORMAT_CHOICES["trailing_delimiter"],
           tip="yes: one more stands after the last field of every row; not chosen: no"),
-    Field("row_end", "Row end", "", needed=False, choices=tuple(FORMAT_CHOICES["row_end"]),
+    Field("row_end", "Row end", "", needed=False, choices=FORMAT_CHOICES["row_end"],
           tip="lf: LF or CR LF; cr: CR alone; not chosen: lf"),
     Field("time_format", "Times", "iso", needed=False, tip="iso, unix, unix-ms or %d.%m.%Y %H:%M"),
     Field("time_zone", "Zone of times", "UTC", needed=False, tip="Of times that state no offset"),

@@ -10,11 +10,16 @@ from pathlib import Path
 from explorer import checkins
 from explorer.checkins.model import Dialect, Mapping, Preview
 from explorer.release.errors import ReleaseError
-from explorer.release.rows.format import DELIMITERS, ENCODINGS, LAT, LON, TIME, USER
-from explorer.release.rows.reading import GZIP
+from explorer.release.plan import PLACED
 
-_DELIMITERS = {chr(code): name for name, code in DELIMITERS.items()}
-_ENCODINGS = {codecs.lookup(codec).name: name for name, codec in ENCODINGS.items()}
+USER, TIME, LAT, LON = PLACED
+GZIP = ".gz"
+_DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "pipe", " ": "space"}
+_ENCODINGS = {
+    "utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1", "iso8859-15": "latin-9",
+    "cp1252": "windows-1252", "utf-16-le": "utf-16-le", "utf-16-be": "utf-16-be",
+}  # fmt: skip
+"""What check-ins are read with, as a plan names it."""
 _TIMES = {"iso": "iso", "epoch_s": "unix", "epoch_ms": "unix-ms"}
 _UNIT_FIRST = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.release.certificate.numbers import rounded_up
-from explorer.release.door import Checked
+from explorer.release.checking import Checked
 from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.ledger.errors import rounded_down
 from explorer.release.mechanisms import MECHANISMS

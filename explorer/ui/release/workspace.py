@@ -25,7 +25,8 @@ from explorer.engine.session.session import Session
 from explorer.files import write_whole
 from explorer.geography.plane import plain
 from explorer.release.certificate.numbers import rounded_up
-from explorer.release.door import Checked, Place
+from explorer.release.checking import Checked
+from explorer.release.door import Place
 from explorer.release.errors import ReleaseError
 from explorer.release.ledger.accounts import Account, Release
 from explorer.release.ledger.errors import RefusedError
