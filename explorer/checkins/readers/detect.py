@@ -63,7 +63,7 @@ def sniff(
     delimiter : str, optional
         The character between two fields of text; guessed if omitted.
     encoding : str, optional
-        ``utf-8``, ``utf-8-sig``, ``utf-16`` or ``latin-1``; guessed if omitted.
+        A codec of `encodings.NAMES`; detected if omitted.
     cancelled : callable, optional
         Asked every few milliseconds; true stops.
     decimal : str, optional

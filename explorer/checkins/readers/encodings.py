@@ -188,9 +188,9 @@ def detect(head: bytes, more: Iterable[bytes] = ()) -> Detected:
     wide = _utf_16(head)
     if wide is not None:
         return Detected(wide)
-    lines = [line for line in head.split(b"\n") if not line.isascii()]
-    if not lines:
-        lines = [line for part in more for line in part.split(b"\n") if not line.isascii()]
+    parts = more if head.isascii() else (head,)
+    parts = (part for part in parts if not part.isascii())
+    lines = [line for part in parts for line in part.split(b"\n") if not line.isascii()]
     return detect_lines(lines)
 
 
