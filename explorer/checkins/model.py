@@ -50,6 +50,9 @@ class Mapping:
         range is not declared. Then `lat` and `lon` are the columns of y and x.
     image : int or None
         Of such a plane: which picture a row is about.
+    order : str or None
+        Where one column holds both coordinates, so that `lat` and `lon` are the same: ``latlon`` or
+        ``lonlat``.
     crs : str or None
         The reference system that `lon` (x, easting) and `lat` (y, northing) are converted from,
         such as ``EPSG:25832``; None for degrees of WGS 84, empty while it is not known.
@@ -74,6 +77,7 @@ class Mapping:
     encoding: str | None = field(default=None, repr=False)
     crs: str | None = field(default=None, repr=False)
     unit: str | None = field(default=None, repr=False)
+    order: str | None = field(default=None, repr=False)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -110,15 +114,16 @@ class Mapping:
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """All columns in use."""
-        used = (getattr(self, name) for name in COLUMN_FIELDS)
+        """All columns in use; one with both coordinates once."""
+        names = (name for name in COLUMN_FIELDS if name != "lon" or not self.order)
+        used = (getattr(self, name) for name in names)
         return tuple(column for column in used if column is not None)
 
 
 COLUMN_FIELDS = ("user", "time", "lat", "lon", "location", "weight", "image")
 """Fields of a mapping that are columns."""
 
-_LATER = ("plane", "image", "zone", "decimal", "encoding", "crs", "unit")
+_LATER = ("plane", "image", "zone", "decimal", "encoding", "crs", "unit", "order")
 """Fields of a mapping that came later: where they are not used, keys of the cache stay."""
 
 
@@ -263,6 +268,13 @@ class Question:
         return f"{self.title} {self.text}" + (f" Perhaps {likely}." if likely else "")
 
 
+def suggested(mapping: Mapping, questions: Sequence[Question]) -> Mapping:
+    """Return a mapping with the preselected answers to some questions."""
+    chosen = (question.suggestion for question in questions)
+    fields = dict(pair for one in chosen if one is not None for pair in one.fields)
+    return replace(mapping, **{k: v for k, v in fields.items() if k in asdict(mapping)})
+
+
 @dataclass(frozen=True, slots=True)
 class Preview:
     """What a look at the beginning of a file says about it.
@@ -311,10 +323,7 @@ class Preview:
     @property
     def suggested(self) -> Mapping:
         """The mapping with the preselected answers to the open questions."""
-        known = Mapping.__dataclass_fields__
-        chosen = (question.suggestion for question in self.questions)
-        fields = dict(pair for one in chosen if one is not None for pair in one.fields)
-        return replace(self.mapping, **{k: v for k, v in fields.items() if k in known})
+        return suggested(self.mapping, self.questions)
 
     def question(self, key: str) -> Question | None:
         """Return the open question of a kind, if there is one."""

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from explorer.geography.region import Region
     from explorer.studies.base.study import Request, Result
 Decorator = Callable[[Any], Any]
-COLUMN_ROLES = ("user", "time", "lat", "lon", "location", "weight", "x", "y", "image")
+COLUMN_ROLES = (
+    "user", "time", "lat", "lon", "latlon", "lonlat", "location", "weight", "x", "y", "image",
+)  # fmt: skip
 ALIASES = {"x": "lon", "y": "lat"}
 """Of planes that are not the Earth."""
 NEEDED_ROLES = ("user", "lat", "lon")
@@ -183,7 +185,10 @@ def parse_columns(
         raise click.BadParameter(
             f"{', '.join(unknown)}: columns can hold {', '.join(COLUMN_ROLES)}"
         )
-    needed = [role for role in NEEDED_ROLES if named.get(role) == "" and role != "user"]
+    both = [role for role in ("latlon", "lonlat") if role in named]
+    if both and (len(both) > 1 or {"lat", "lon"} & set(named)):
+        raise click.BadParameter(f"{both[0]} is one column with both coordinates; give it alone")
+    needed = [role for role in (*NEEDED_ROLES, *both) if named.get(role) == "" and role != "user"]
     if needed:
         raise click.BadParameter(
             f"{needed[0]}= names no column; a check-in needs {', '.join(NEEDED_ROLES)}"
@@ -303,6 +308,10 @@ def _wanted(
                 + ", ".join(preview.columns)
             )
     chosen |= _without_user(preview, chosen, reading.get("unit"))
+    for order in (order for order in ("latlon", "lonlat") if order in chosen):
+        both = chosen.pop(order)
+        chosen |= {"lat": both, "lon": both}
+        fields["order"] = order
     mapping = replace(with_columns(preview, chosen), **fields)  # type: ignore[arg-type]
     if plane is not None:
         mapping = replace(mapping, plane=plane.text, crs=None)

@@ -145,7 +145,8 @@ def _option(p: Parameter) -> click.Option:
     callback=parse_columns,
     metavar="ROLE=COLUMN,…",
     help="Which column holds what, by name or number from 1, where the guess is wrong: "
-    "user, time, lat, lon, location, weight. Nothing behind the = leaves that out: time=.",
+    "user, time, lat, lon, location, weight; latlon or lonlat for both coordinates in one column. "
+    "Nothing behind the = leaves that out: time=.",
 )
 @reading_options
 @click.option(

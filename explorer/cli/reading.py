@@ -181,6 +181,9 @@ def _option(preview: Preview, fields: Sequence[tuple[str, Any]]) -> str:
         (role, column) for role, column in fields
         if role in COLUMN_FIELDS and not (no_user and role == "user")
     ]  # fmt: skip
+    order = dict(fields).get("order")
+    if order is not None:  # one column holds both coordinates
+        roles = [(order, dict(fields)["lat"])]
     typed = ",".join(f"{role}={column_name(preview, column)}" for role, column in roles)
     options = [f"--columns {quote(typed)}"] if roles else []
     for name, value in fields:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from explorer.checkins import Reason, open_checkins
+from explorer.checkins import Mapping, Reason, open_checkins
 from tests.checkins.conftest import good
 
 BAD: list[tuple[bytes, Reason]] = [
@@ -82,7 +82,7 @@ def test_unusual_good_rows_are_kept(write: Callable[..., Path], line: bytes) -> 
 
 def test_times_are_stored_as_utc(write: Callable[..., Path]) -> None:
     path = write("1\t2010-06-01T00:30:00+02:00\t40\t-80\t7\n1\t2010-06-02 01:00:00\t40\t-80\t7\n")
-    with open_checkins(path, cache_dir=None) as data:
+    with open_checkins(path, Mapping(0, 1, 2, 3, 4), cache_dir=None) as data:
         assert data.first_time == "2010-05-31T22:30:00Z"
         assert data.last_time == "2010-06-02T01:00:00Z"
 

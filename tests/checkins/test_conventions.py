@@ -134,14 +134,16 @@ def test_every_name_of_a_language_is_known(language: str) -> None:
 @pytest.mark.parametrize("names", HEADERS.values(), ids=HEADERS)
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_foreign_headers(write: Write, names: tuple[str, ...], mark: str) -> None:
-    body = [f"u{i};2024-05-{1 + i % 28:02d} 10:00;48,{100 + i};16,{300 + i}" for i in range(30)]
+    body = [f"u{i % 9};2024-05-{1 + i % 28:02d} 10:00;48,{100 + i};16,{300 + i}" for i in range(30)]
     mapping = sniff(write("\n".join([mark + ";".join(names), *body]), "t.csv")).mapping
     assert (mapping.user, mapping.time, mapping.lat, mapping.lon) == (0, 1, 2, 3)
 
 
 def test_words_of_other_languages_are_no_names_in_an_english_file(write: Write) -> None:
     """“data” is a date to an Italian, “local” a place to a Brazilian."""
-    body = [f"u{i},x{i},y,2024-05-{1 + i % 28:02d},48.{100 + i},16.{300 + i}" for i in range(30)]
+    body = [
+        f"u{i % 9},x{i},y,2024-05-{1 + i % 28:02d},48.{100 + i},16.{300 + i}" for i in range(30)
+    ]
     path = write("\n".join(["user,data,local,stamp,lat,lon", *body]), "t.csv")
     mapping = sniff(path).mapping
     assert (mapping.time, mapping.location) == (3, None)
@@ -155,7 +157,7 @@ def test_words_of_other_languages_are_no_names_in_an_english_file(write: Write) 
 )
 def test_separators_of_thousands_are_refused_with_a_remedy(write: Write, text: str) -> None:
     for decimal in ".,":
-        body = [f"u{i};48{decimal}{100 + i};16{decimal}{300 + i}" for i in range(30)]
+        body = [f"u{i % 9};48{decimal}{100 + i};16{decimal}{300 + i}" for i in range(30)]
         path = write("\n".join(["user;lat;lon", *body, f"u1;{text};16{decimal}5"]), "t.csv")
         with open_checkins(path, cache_dir=None) as data:
             assert data.rows == 30
@@ -167,7 +169,7 @@ def test_separators_of_thousands_are_refused_with_a_remedy(write: Write, text: s
 
 
 def test_a_file_of_thousands_is_refused_as_a_whole(write: Write) -> None:
-    body = [f"u{i};48.{208 + i}.174;16.{373 + i}.819" for i in range(30)]
+    body = [f"u{i % 9};48.{208 + i}.174;16.{373 + i}.819" for i in range(30)]
     path = write("\n".join(["user;lat;lon", *body]), "spreadsheet.csv")
     with pytest.raises(MappingNeeded, match="separators of thousands: write it without them"):
         open_checkins(path, cache_dir=None)
@@ -175,7 +177,7 @@ def test_a_file_of_thousands_is_refused_as_a_whole(write: Write) -> None:
 
 def test_commas_in_and_between_numbers_are_asked_about(write: Write) -> None:
     """Read as they stand, the digits behind the comma would be the longitude."""
-    body = [f"u{i},2024-05-{1 + i % 28:02d},48,{10 + i},2,{30 + i}" for i in range(30)]
+    body = [f"u{i % 9},2024-05-{1 + i % 28:02d},48,{10 + i},2,{30 + i}" for i in range(30)]
     path = write("\n".join(["user,time,lat,lon", *body]), "paris.csv")
     with pytest.raises(MappingNeeded, match="semicolons or with quotes"):
         open_checkins(path, cache_dir=None)
@@ -183,7 +185,7 @@ def test_commas_in_and_between_numbers_are_asked_about(write: Write) -> None:
 
 def test_the_decimal_mark_can_be_chosen(write: Write, tmp_path: Path) -> None:
     """Few fractions: the file has more of the other sign in a column that is not used."""
-    body = [f"u{i};{48 + i % 2};16,{300 + i};1.5;2.5" for i in range(30)]
+    body = [f"u{i % 9};{48 + i % 2};16,{300 + i};1.5;2.5" for i in range(30)]
     path = write("\n".join(["user;lat;lon;a;b", *body]), "t.csv")
     assert sniff(path).dialect.decimal == "."
     chosen = sniff(path, decimal=",")
@@ -336,7 +338,7 @@ def test_an_offset_behind_a_blank_is_read(write: Write) -> None:
 
 
 def dates(write: Write, *days: str) -> Path:
-    body = [f"u{i},{days[i % len(days)]},48.{100 + i},16.{300 + i}" for i in range(60)]
+    body = [f"u{i % 9},{days[i % len(days)]},48.{100 + i},16.{300 + i}" for i in range(60)]
     return write("\n".join(["user,time,lat,lon", *body]), "dates.csv")
 
 
@@ -435,7 +437,7 @@ def test_an_example_that_tells_nothing_is_refused(text: str) -> None:
 
 
 def test_a_time_of_day_in_a_column_of_its_own_is_asked_about(write: Write) -> None:
-    body = [f"u{i};{1 + i % 28:02d}.05.2024;10:{i % 60:02d};48,{100 + i};16,{300 + i}"
+    body = [f"u{i % 9};{1 + i % 28:02d}.05.2024;10:{i % 60:02d};48,{100 + i};16,{300 + i}"
             for i in range(60)]  # fmt: skip
     path = write("\n".join(["Nutzer;Datum;Uhrzeit;Breite;Länge", *body]), "two.csv")
     with pytest.raises(MappingNeeded, match="“Uhrzeit”, which is not read"):
@@ -517,23 +519,32 @@ def test_a_zone_that_there_is_not(write: Write) -> None:
 
 
 def places(write: Write, first: str, second: str, header: str = "user,lat,lon") -> Path:
-    body = [f"u{i},{first.format(i=i)},{second.format(i=i)}" for i in range(100, 160)]
+    body = [f"u{i % 9},{first.format(i=i)},{second.format(i=i)}" for i in range(100, 160)]
     return write("\n".join([*([header] if header else []), *body]), "places.csv")
 
 
 @pytest.mark.parametrize(
     ("lon", "lat"), [("16.3{i}", "48.2{i}"), ("-74.0{i}", "40.7{i}"), ("139.6{i}", "35.6{i}")]
 )
-@pytest.mark.parametrize("header", ["user,lat,lon", "Nutzer,Breite,Länge", ""])
-def test_swapped_coordinates_are_noticed(write: Write, lon: str, lat: str, header: str) -> None:
+@pytest.mark.parametrize("header", ["user,first,second", "Nutzer,a,b", ""])
+def test_swapped_coordinates_without_names_are_asked_about_in_the_right_order(
+    write: Write, lon: str, lat: str, header: str
+) -> None:
     path = places(write, lon, lat, header)
-    with pytest.raises(MappingNeeded, match=r"swapped|No column is known to hold"):
+    with pytest.raises(MappingNeeded):
         open_checkins(path, cache_dir=None)
+    suggested = sniff(path).suggested
+    assert (suggested.lat, suggested.lon) == (2, 1)
     turned = replace(sniff(path).mapping, user=0, lat=2, lon=1)
     with open_checkins(path, turned, cache_dir=None) as data:
         assert data.rows == 60
-    right = places(write, lat, lon, header)
-    assert sniff(right).questions == ()
+    suggested = sniff(places(write, lat, lon, header)).suggested
+    assert (suggested.lat, suggested.lon) == (1, 2)
+
+
+def test_names_are_believed_before_towns(write: Write) -> None:
+    assert sniff(places(write, "16.3{i}", "48.2{i}")).questions == ()
+    assert sniff(places(write, "139.6{i}", "35.6{i}")).question("position") is not None
 
 
 def test_ships_at_sea_are_not_swapped(write: Write) -> None:

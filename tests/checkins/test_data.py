@@ -314,8 +314,9 @@ def test_export_from_parquet(tmp_path: Path) -> None:
     path = tmp_path / "rows.parquet"
     con = duckdb.connect()
     con.execute(
-        "COPY (SELECT i AS user, 40 + i / 100 AS lat, CASE WHEN i % 4 = 1 THEN 500 ELSE -73.5 END "
-        f"AS lon FROM range(12) t(i)) TO '{path}' (FORMAT parquet)"
+        "COPY (SELECT i % 5 AS user, 40 + i / 100 AS lat, "
+        "CASE WHEN i % 4 = 1 THEN 500 ELSE -73.5 END AS lon FROM range(12) t(i)) "
+        f"TO '{path}' (FORMAT parquet)"
     )
     con.close()
     with open_checkins(path, cache_dir=None) as data:

@@ -46,6 +46,12 @@ def whole(snap: Path) -> np.ndarray:
     return whole_map(snap, 32)
 
 
+def looks_at(path: Path, **how):
+    """Look at a file whose questions have the preselected answers: it is sorted by user."""
+    head = sniff(path)
+    return first_looks(path, head, head.suggested, **how)
+
+
 def whole_map(path: Path, side: int) -> np.ndarray:
     with open_checkins(path, cache_dir=None) as data:
         points = data.points(BOX)
@@ -73,7 +79,7 @@ def distance(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def first(path: Path) -> tuple[Sample, float, np.ndarray | None]:
-    looks = first_looks(path, sniff(path))
+    looks = looks_at(path)
     look = next(looks)
     found = look.sample, look.share, look.picture(BOX)
     looks.close()
@@ -164,7 +170,7 @@ def test_a_sorted_file_is_nearer_to_the_whole_than_its_head(snap: Path, whole) -
 
 def test_it_comes_nearer_with_every_look(snap: Path) -> None:
     shares, far = [], []
-    for look in first_looks(snap, sniff(snap)):
+    for look in looks_at(snap):
         shares.append(look.share)
         far.append(distance(look.picture(BOX), whole_map(snap, 128)))
         assert look.sample is Sample.USERS
@@ -205,7 +211,7 @@ def test_parquet_gives_whole_users(snap: Path, tmp_path: Path, whole, group: int
         f"FROM read_parquet({quote(str(path))})) GROUP BY h"
     ).fetchall()
     counts = dict(every)
-    with_looks = first_looks(path, sniff(path))
+    with_looks = looks_at(path)
     look = next(with_looks)
     kept = look._con.execute("SELECT user_id, count(*) FROM looked_at GROUP BY 1").fetchall()
     with_looks.close()
@@ -264,14 +270,14 @@ def test_names_that_are_patterns_are_the_file_itself(snap: Path, tmp_path: Path,
 def test_a_small_file_is_not_looked_into(tmp_path: Path) -> None:
     path = tmp_path / "small.txt"
     path.write_text("1\t2010-01-01T12:00:00Z\t40.7\t-73.9\t7\n" * 100)
-    assert list(first_looks(path, sniff(path))) == []
+    assert list(looks_at(path)) == []
 
 
 def test_looking_stops_when_told_and_leaves_nothing(snap: Path, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     stop: list[bool] = []
-    looks = first_looks(snap, sniff(snap), cancelled=lambda: bool(stop))
+    looks = looks_at(snap, cancelled=lambda: bool(stop))
     next(looks)
     assert list(tmp_path.iterdir())
     stop.append(True)

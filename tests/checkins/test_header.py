@@ -54,7 +54,7 @@ def test_the_header_is_used_and_every_line_counted(case: str, write: Callable[..
     raw = content(lines, delimiter, end, rows).encode()
     path = write(gzip.compress(raw) if packed else raw, "a.csv.gz" if packed else "a.csv")
     preview = checkins.sniff(path)
-    assert [name.split()[0] for name in preview.columns] == list(NAMES)
+    assert [name.strip("# ").split()[0] for name in preview.columns] == list(NAMES)
     mapping = preview.mapping
     assert (mapping.user, mapping.time, mapping.lat, mapping.lon) == (1, 2, 3, 4)
     with checkins.open_checkins(path, mapping, cache_dir=None) as data:
@@ -96,7 +96,7 @@ def test_comments_above_rows_without_a_header(write: Callable[..., Path]) -> Non
     path = write("\n".join(["# one", "# two", *rows]))
     preview = checkins.sniff(path)
     assert not preview.has_header
-    with checkins.open_checkins(path, preview.mapping, cache_dir=None) as data:
+    with checkins.open_checkins(path, preview.suggested, cache_dir=None) as data:
         assert (data.report.before_header, data.report.header, data.report.kept) == (2, 0, 40)
 
 
@@ -104,7 +104,7 @@ def test_users_that_begin_with_a_hash_are_no_comments(write: Callable[..., Path]
     rows = ["#" + row.split(",", 1)[1] for row in ROWS]
     preview = checkins.sniff(write("\n".join(rows)))
     assert preview.dialect.lines_before_header == 0
-    assert preview.mapping.user == 0
+    assert preview.suggested.user == 0
 
 
 def test_parts_may_differ_in_the_lines_above(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_first_look_begins_below_the_header(
     lines = ["Positions, all", "from 1,2,3", HEADER, ",,,deg,deg"]
     path = write(content(lines, ",", rows=ROWS * 200))
     preview = checkins.sniff(path)
-    with closing(first_looks(path, preview)) as looks:
+    with closing(first_looks(path, preview, preview.suggested)) as looks:
         look = next(looks)
         assert look.users == 4  # lines above the rows are no users
         south, west, north, east = look.extent

@@ -39,7 +39,7 @@ SHAPES = {
 def test_what_is_no_point_is_rejected_and_counted(kind: str, tmp_path: Path) -> None:
     shapes = [*SHAPES, *[shapely.Point(13.7, 52.5)] * 20]
     table = geopandas.GeoDataFrame(
-        {"user": [f"u{i}" for i in range(len(shapes))]}, geometry=shapes, crs="EPSG:4326"
+        {"user": [f"u{i % 9}" for i in range(len(shapes))]}, geometry=shapes, crs="EPSG:4326"
     )
     path = tmp_path / f"shapes.{kind}"
     table.to_parquet(path) if kind == "parquet" else table.to_file(

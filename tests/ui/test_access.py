@@ -81,7 +81,7 @@ def test_opening_with_column_mapping_asks_even_where_the_guess_is_sure(
     window = open_window(study="heatmap", values=SMALL_MAP)
     settled(window)
     path = tmp_path / "sure.csv"
-    path.write_text("user,lat,lon\n" + "".join(f"{i},48.{i},11.{i}\n" for i in range(20)))
+    path.write_text("user,lat,lon\n" + "".join(f"{i % 9},48.{i},11.{i}\n" for i in range(20)))
     monkeypatch.setattr(
         "explorer.ui.controllers.file_controller.QFileDialog.getOpenFileNames",
         lambda *_: ([str(path)], ""),

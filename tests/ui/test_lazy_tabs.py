@@ -60,7 +60,7 @@ def test_columns_are_asked_for_before_there_is_a_map(
 ) -> None:
     monkeypatch.setattr(main_window, "MAKE_AHEAD", False)
     path = tmp_path / "mine.csv"
-    path.write_text("user,lat,lon\n" + "".join(f"{i},{i}.5,{i}.25\n" for i in range(20)))
+    path.write_text("user,lat,lon\n" + "".join(f"{i % 9},{i}.5,{i}.25\n" for i in range(20)))
     window = open_window(study="amplification")
     window.files.open_data(path, ask=True)
     qtbot.waitUntil(lambda: "map" in window.workspaces)  # made for the question

@@ -91,7 +91,7 @@ def test_looking_again_keeps_the_window_alive(
 ) -> None:
     """It happens in a thread, can't be loaded meanwhile, and ends with the dialog."""
     path = tmp_path / "bars.csv"
-    path.write_text("user|lat|lon\n" + "".join(f"{i}|48.{i}|11.{i}\n" for i in range(30)))
+    path.write_text("user|lat|lon\n" + "".join(f"{i % 9}|48.{i}|11.{i}\n" for i in range(30)))
     dialog = asked(desk, path)
     seen: list[threading.Thread] = []
 

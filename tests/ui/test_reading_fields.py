@@ -99,7 +99,7 @@ def test_an_example_is_typed(desk: Desk, tmp_path: Path) -> None:
 
 def test_a_chosen_decimal_mark_is_looked_at_and_loaded(desk: Desk, tmp_path: Path) -> None:
     path = tmp_path / "few.csv"
-    rows = [f"u{i};{48 + i % 2};16,{300 + i};1.5;2.5" for i in range(30)]
+    rows = [f"u{i % 9};{48 + i % 2};16,{300 + i};1.5;2.5" for i in range(30)]
     path.write_text("\n".join(["user;lat;lon;a;b", *rows]))
     dialog = asked(desk, path)
     decimal = dialog.reading.decimal

@@ -12,22 +12,22 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from explorer.checkins.database import check
 from explorer.checkins.errors import CheckinError, shown_name
 from explorer.checkins.model import Dialect, IsCancelled, Preview
 from explorer.checkins.readers import all_readers
+from explorer.checkins.readers.cells.times import time_format
 from explorer.checkins.readers.detect import check_readable, sniff
-from explorer.checkins.readers.guess_columns import guess_mapping
+from explorer.checkins.readers.guess_columns import roles_by_name
 from explorer.checkins.readers.parquet import have_columns
 
 Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """A file, a folder, or several of either."""
 
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
-_BY_FOLDER = ("user", "time", "location", "weight")
-"""What the name of a folder may say of the rows in it, if the files themselves don't."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,15 +203,18 @@ def sniff_files(
         return preview
     values = [tuple(part.values[i] or "" for i in columns) for part in files.parts]
     names, width = [files.columns[i] for i in columns], len(preview.columns)
-    named = guess_mapping(names, values, len(names), preview.dialect.decimal)
+    named = roles_by_name(names, values, preview.dialect.decimal)
     mapping = preview.mapping
-    for role in _BY_FOLDER:
-        column = getattr(named, role)
-        if column is None or getattr(mapping, role) is not None:
+    for role, column in named.items():
+        asked = preview.question(role) is not None and role != "user"
+        if asked or getattr(mapping, role) is not None:
             continue
-        extra = {"time_format": named.time_format} if role == "time" else {}
-        mapping = replace(mapping, **{role: width + column}, **extra)  # type: ignore[arg-type]
-    told = {role for role in _BY_FOLDER if getattr(mapping, role) is not None}
+        extra: dict[str, Any] = {role: width + column}
+        if role == "time":
+            texts = [row[column] for row in values]
+            extra["time_format"] = time_format(texts, preview.dialect.decimal) or "iso"
+        mapping = replace(mapping, **extra)
+    told = {role for role in named if getattr(mapping, role) is not None}
     return replace(
         preview,
         columns=(*preview.columns, *names),

@@ -12,10 +12,18 @@ from typing import Any, Protocol, runtime_checkable
 
 from explorer.checkins.database import check, run, written_file
 from explorer.checkins.errors import CheckinError, shown_name
-from explorer.checkins.model import Candidate, Dialect, IsCancelled, Preview, Question, Reason
+from explorer.checkins.model import (
+    Candidate,
+    Dialect,
+    IsCancelled,
+    Preview,
+    Question,
+    Reason,
+    suggested,
+)
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.cells.numbers import decimal_sign
-from explorer.checkins.readers.cells.questions import Table, open_questions
+from explorer.checkins.readers.cells.questions import NO_USER, Table, open_questions
 from explorer.checkins.readers.guess_columns import (
     fitting_share,
     guess_mapping,
@@ -314,20 +322,23 @@ def table_preview(
     body = [tuple("" if cell is None else str(cell) for cell in row) for row in rows]
     decimal = look.decimal or decimal_sign(body)
     names = columns if crs is None else ("latitude", "longitude", *columns[2:])
-    mapping = guess_mapping(
-        names if dialect.has_header else (), body, len(columns), decimal, look.check
+    guess = guess_mapping(
+        names if dialect.has_header else (), body, len(columns), decimal, look.check, NO_USER
     )
+    mapping, asked = guess.mapping, guess.questions
     if crs is not None:
         found = known_system(crs)
         guessed = None if mapping.crs is None else ""  # what the magnitudes say
         mapping = replace(mapping, lat=0, lon=1, crs=guessed if found == "" else found)
+        asked = tuple(one for one in asked if one.key != "position")
     named = len(columns) if dialect.has_header else 0
-    questions = open_questions(Table(columns, body, mapping, decimal, named))
+    questions = open_questions(Table(columns, body, mapping, decimal, named), asked)
     if layers and not dialect.layer:
         questions = (_which_layer(layers),)  # what else is open depends on the answer
     return Preview(
         look.name, look.size, replace(dialect, decimal=decimal), columns,
-        tuple(body[:PREVIEW_ROWS]), mapping, fitting_share(body, mapping, len(columns), decimal),
+        tuple(body[:PREVIEW_ROWS]), mapping,
+        fitting_share(body, suggested(mapping, questions), len(columns), decimal),
         tuple(mapping_problems(columns, body, mapping, decimal)), layers=layers,
         questions=questions, sample=tuple(body),
     )  # fmt: skip

@@ -75,5 +75,7 @@ class Plan:
             limits = math.inf, math.inf
         if plane is not None:
             limits = max(-plane.low, plane.high), max(-plane.left, plane.right)
+        if mapping.order:
+            return RowShape(self.width, dialect.delimiter, dialect.decimal)
         degrees = ((mapping.lat, limits[0]), (mapping.lon, limits[1]))
         return RowShape(self.width, dialect.delimiter, dialect.decimal, degrees)

@@ -9,6 +9,7 @@ from explorer.checkins.database import quote, read_file
 from explorer.checkins.model import Mapping, Reason
 from explorer.checkins.readers.cells.faults import MAX_WEIGHT, MIN_WEIGHT
 from explorer.checkins.readers.cells.numbers import THOUSANDS, short_enough
+from explorer.checkins.readers.cells.points import LATITUDE_FIRST, POINT
 from explorer.checkins.readers.cells.times import (
     EPOCHS,
     FIRST_YEAR,
@@ -159,6 +160,15 @@ def number_expression(column: str, decimal: str = ".") -> str:
     )
 
 
+def coordinate_expression(column: str, order: str, role: str) -> str:
+    """Return SQL for the latitude (``lat``) or longitude of a field with both, else NULL."""
+    place = 1 if (order == LATITUDE_FIRST) == (role == "lat") else 2
+    return (
+        f"CASE WHEN {short_enough(column)} THEN "
+        f"try_cast(regexp_extract({column}, {quote(f'^(?i:{POINT})$')}, {place}) AS DOUBLE) END"
+    )
+
+
 def typed_rows(
     source: str,
     mapping: Mapping,
@@ -251,8 +261,10 @@ def typed_rows(
         first, last = f"TIMESTAMPTZ '{FIRST_YEAR}-01-01'", f"TIMESTAMPTZ '{LAST_YEAR + 1}-01-01'"
         fine += [f"t >= {first}", f"t < {last}"]
         faults.append((f"t IS NULL OR t < {first} OR t >= {last}", Reason.BAD_TIME))
-    numbers = [c for c in (weight, lat, lon) if c is not None]
-    grouped = " OR ".join(f"regexp_full_match(trim({c}), {quote(THOUSANDS)})" for c in numbers)
+    numbers = [c for c in (weight, *(() if mapping.order else (lat, lon))) if c is not None]
+    grouped = (
+        " OR ".join(f"regexp_full_match(trim({c}), {quote(THOUSANDS)})" for c in numbers) or "false"
+    )
     unread = "y IS NULL OR x IS NULL" + (" OR w IS NULL" if weight is not None else "")
     faults.append((f"({unread}) AND ({grouped})", Reason.THOUSANDS))
     faults.append(("y IS NULL OR x IS NULL", Reason.NOT_A_NUMBER))
@@ -285,6 +297,8 @@ def typed_rows(
         instant = "instant"
     mass = "1.0::DOUBLE" if weight is None else number(mapping.weight)
     y, x = number(mapping.lat), number(mapping.lon)
+    if mapping.order:
+        y, x = (coordinate_expression(lat, mapping.order, role) for role in ("lat", "lon"))
     if mapping.crs:
         source = f"(SELECT *, {FUNCTION}({y}, {x}) AS place FROM {source})"
         y, x = "place.y", "place.x"

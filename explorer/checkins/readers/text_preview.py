@@ -18,12 +18,13 @@ from explorer.checkins.model import (
     Preview,
     Question,
     Reason,
+    suggested,
 )
 from explorer.checkins.readers import all_readers
 from explorer.checkins.readers.archives import inflated
 from explorer.checkins.readers.base import HEAD, PREVIEW_ROWS, Beginning, check_width
 from explorer.checkins.readers.cells.numbers import Rows, decimal_sign
-from explorer.checkins.readers.cells.questions import Table, open_questions
+from explorer.checkins.readers.cells.questions import NO_USER, Table, open_questions
 from explorer.checkins.readers.encodings import (
     SURE,
     UTF_8,
@@ -116,7 +117,8 @@ class _Above:
             text = uncommented(line)
             fields = split_quoted(text, delimiter) or text.split(delimiter)
             if is_comment(line) and len(fields) == usual and looks_like_header([fields, *rows]):
-                return _Record(number, number, fields)
+                mark = line[: len(line) - len(text)].strip()
+                return _Record(number, number, [f"{mark} {fields[0]}", *fields[1:]])
         return None
 
 
@@ -208,9 +210,12 @@ def _preview(
         for i in range(width)
     )
     decimal = look.decimal or decimal_sign(body)
-    mapping = guess_mapping(columns if header else (), body, width, decimal, look.check)
-    questions = open_questions(Table(columns, body, mapping, decimal, len(names)))
-    confidence = fitting_share(body, mapping, width, decimal)
+    given = columns if header else ()
+    guess = guess_mapping(given, body, width, decimal, look.check, NO_USER, delimiter == "\t")
+    mapping = guess.mapping
+    table = Table(columns, body, mapping, decimal, len(names))
+    questions = open_questions(table, guess.questions)
+    confidence = fitting_share(body, suggested(mapping, questions), width, decimal)
     if delimiter == "\t":
         snap = mapping == Mapping(0, 1, 2, 3, 4 if width > 4 else None) and width in (4, 5)
         form = Format.SNAP if snap else Format.TSV
@@ -222,9 +227,9 @@ def _preview(
             "longitude. Is the delimiter right?"
         )
     problems += mapping_problems(columns, body, mapping, decimal)
-    if body and not mapping.missing and confidence < 0.5:
+    if body and not questions and confidence < 0.5:
         problems.append(f"Only {confidence:.0%} of the first rows can be read this way.")
-    if mapping.time is None and body:
+    if mapping.time is None and body and not any(one.key == "time" for one in questions):
         problems.append(
             "No column looks like a time: no time range can be chosen and no duplicates found."
         )
@@ -351,7 +356,7 @@ def guess_delimiter(lines: list[Line], cancelled: IsCancelled | None = None) -> 
             continue
         score = counts.count(usual) / len(counts) * (1.0 if usual >= 3 else 0.3)
         if delimiter == " ":
-            score *= 0.5  # a space is in most time stamps
+            score *= 0.25  # a space is in most time stamps
         if score > best_score + 1e-9:
             best, best_score = delimiter, score
     return best

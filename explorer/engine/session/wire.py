@@ -117,6 +117,7 @@ class Columns(Struct, forbid_unknown_fields=True):
     decimal: Literal[".", ","] | UnsetType | None = UNSET
     encoding: EncodingName | UnsetType | None = UNSET
     crs: Text | UnsetType | None = UNSET
+    order: Literal["latlon", "lonlat"] | UnsetType | None = UNSET
     layer: Text | UnsetType = UNSET
     """Not of the mapping, but of the `explorer.checkins.Dialect`."""
     unit: NoUserColumn | UnsetType = UNSET

@@ -85,6 +85,7 @@ class MappingDialog(QDialog):
         self._refused = ""
         self._decimal: str | None = None
         self._encoding: str | None = None
+        self._order: str | None = None
         self._job = LatestJob("looking at a file", self, preempt_after_s=0.0)
         self.finished.connect(self._close_jobs)
         self._job.done.connect(self._looked)
@@ -243,6 +244,8 @@ class MappingDialog(QDialog):
         """Show columns and rows of the preview, and its guess of which is which."""
         preview = self.preview
         self.detected.setText(self._detected())
+        suggested = preview.suggested
+        self._order = suggested.order
         for role, _name, _help, needed in ROLES:
             combo = self.combos[role]
             with QSignalBlocker(combo):
@@ -250,7 +253,7 @@ class MappingDialog(QDialog):
                 combo.addItem("— choose —" if needed else "— none —", None)
                 for column, title in enumerate(preview.columns):
                     combo.addItem(title, column)
-                guess = getattr(preview.suggested, role)
+                guess = getattr(suggested, role)
                 combo.setCurrentIndex(0 if guess is None else guess + 1)
         with QSignalBlocker(self.unit):
             self.unit.setCurrentIndex(self.unit.findData(preview.suggested.unit))
@@ -259,7 +262,7 @@ class MappingDialog(QDialog):
         fraction = next((cell for cell in cells if has_fraction(cell, decimal)), "")
         with QSignalBlocker(self.reading):
             self.reading.show_reading(decimal, preview.mapping.zone, fraction.strip())
-            self._show_times(preview.suggested.time, preview.mapping.time_format)
+            self._show_times(suggested.time, preview.mapping.time_format)
         with QSignalBlocker(self.plane):
             self.plane.show_plane(preview.mapping.plane)
         with QSignalBlocker(self.system):
@@ -287,6 +290,7 @@ class MappingDialog(QDialog):
             plane=self.plane.text,
             crs=self.system.crs if self.plane.text is None else None,
             unit=self.unit.currentData(),
+            order=self._order,
         )
 
     @property
@@ -376,6 +380,7 @@ class MappingDialog(QDialog):
             with QSignalBlocker(self.reading):
                 self._show_times(fields["time"])
         if "lat" in fields:
+            self._order = fields.get("order")
             self.system.place(self._points())
         for name, value in fields.items():
             if name in self._boxes:
@@ -412,6 +417,7 @@ class MappingDialog(QDialog):
             with QSignalBlocker(self.unit):
                 self.unit.setCurrentIndex(0)
         if self.sender() in (self.combos["lat"], self.combos["lon"]):
+            self._order = None
             self.system.place(self._points())
         if self.sender() is self.combos["time"]:
             with QSignalBlocker(self.reading):

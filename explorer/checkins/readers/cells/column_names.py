@@ -1,25 +1,57 @@
-"""What columns of check-ins are called, in seven languages."""
+"""What columns of check-ins are called, in seven languages: words, and names cut into words."""
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from functools import lru_cache
+from typing import NamedTuple
 
 ENGLISH = "English"
 
 NAMES: dict[str, dict[str, str]] = {
     "user": {
-        ENGLISH: "user userid uid useridentifier username person personid member memberid "
-        "customer customerid",
-        "German": "nutzer nutzerid nutzername benutzer benutzerid benutzername anwender kunde "
-        "kundenid kundennummer kundennr teilnehmer teilnehmerid mitglied personenid",
-        "Spanish": "usuario usuarioid idusuario iddeusuario idusuaria usuaria persona cliente "
-        "clienteid idcliente",
-        "French": "utilisateur utilisatrice utilisateurid idutilisateur usager personne "
-        "idpersonne idclient membre",
-        "Italian": "utente utenteid idutente persona cliente idcliente",
-        "Portuguese": "usuario utilizador utilizadorid idutilizador idusuario pessoa cliente",
-        "Dutch": "gebruiker gebruikerid gebruikersid gebruikersnaam persoon klant klantid "
-        "klantnummer",
+        ENGLISH: "user uid username login screenname nickname handle nsid member customer "
+        "subscriber passenger rider driver commuter cardholder patient participant respondent "
+        "person athlete observer author reviewer recordedby observedby imsi msisdn",
+        "German": "nutzer benutzer nutzername benutzername anwender kunde teilnehmer mitglied "
+        "fahrer fahrgast beobachter proband mitarbeiter",
+        "Spanish": "usuario usuaria persona cliente miembro pasajero conductor paciente abonado "
+        "participante observador empleado",
+        "French": "utilisateur utilisatrice usager personne membre passager conducteur abonne "
+        "observateur adherent",
+        "Italian": "utente persona cliente membro passeggero conducente autista paziente abbonato "
+        "partecipante osservatore dipendente",
+        "Portuguese": "usuario utilizador pessoa cliente membro passageiro motorista condutor "
+        "paciente assinante participante observador funcionario",
+        "Dutch": "gebruiker gebruikersnaam persoon klant passagier bestuurder deelnemer waarnemer "
+        "medewerker reiziger",
+    },
+    "device": {
+        ENGLISH: "device handset imei meid idfa idfv gaid aaid maid taxi cab medallion mmsi icao "
+        "vin hack smartcard icao24",
+        "German": "gerat geraet kennzeichen",
+        "Spanish": "dispositivo matricula",
+        "French": "appareil immatriculation",
+        "Italian": "dispositivo targa",
+        "Portuguese": "dispositivo placa",
+        "Dutch": "apparaat kenteken",
+    },
+    "numbered": {
+        ENGLISH: "individual subject student pupil employee worker staff courier traveller "
+        "traveler runner cyclist player owner resident citizen tourist visitor guest caller "
+        "callee sender recipient volunteer surveyor interviewee photographer submitter uploader "
+        "contributor account profile client vehicle car truck lorry bus tram train vessel ship "
+        "boat aircraft plane plate card sim wallet oyster tag tracker collar beacon transmitter "
+        "ptt animal bird wearable smartphone mobilephone macaddress imo tailnumber "
+        "advertiser advertising android",
+        "German": "kunden personen nutzers benutzers mitglieds teilnehmers fahrzeug schiff "
+        "flugzeug karten tier schuler patienten",
+        "Spanish": "vehiculo buque barco tarjeta aeronave titular alumno",
+        "French": "vehicule navire bateau carte avion employe eleve titulaire client passagere",
+        "Italian": "veicolo nave tessera aeromobile titolare studente",
+        "Portuguese": "veiculo navio cartao aeronave titular aluno",
+        "Dutch": "gebruikers voertuig schip kaart vliegtuig dier patienten",
     },
     "time": {
         ENGLISH: "time timestamp datetime date utctime checkintime createdat created utc ts when "
@@ -34,7 +66,7 @@ NAMES: dict[str, dict[str, str]] = {
         "Dutch": "tijdstip tijdstempel datumtijd datumentijd tijd moment datum",
     },
     "lat": {
-        ENGLISH: "lat latitude y ycoord venuelat venuelatitude latdeg latitudedeg",
+        ENGLISH: "lat latitude lattitude y",
         "German": "breite breitengrad geobreite geografischebreite geographischebreite",
         "Spanish": "latitud",
         "French": "latitude",
@@ -43,8 +75,7 @@ NAMES: dict[str, dict[str, str]] = {
         "Dutch": "breedte breedtegraad",
     },
     "lon": {
-        ENGLISH: "lon lng long longitude x xcoord venuelon venuelng venuelongitude londeg "
-        "longitudedeg",
+        ENGLISH: "lon lng long longitude longtitude x",
         "German": "lange laenge langengrad laengengrad geolange geolaenge geografischelange "
         "geographischelange geografischelaenge geographischelaenge",
         "Spanish": "longitud",
@@ -72,7 +103,130 @@ NAMES: dict[str, dict[str, str]] = {
         "Dutch": "aantal gewicht frequentie bezoeken",
     },
 }
-"""Role → language → words as `key` writes them, the surest first."""
+"""Role → language → words as `key` writes them. ``user`` and ``device`` identify somebody by
+themselves, those of ``numbered`` only beside one of `COMPANIONS`."""
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _all(role: str) -> frozenset[str]:
+    return _set(" ".join(NAMES[role].values()))
+
+
+COMPANIONS = _set(
+    "id ids identifier identifiant identificador identificatore identificativo ident key number "
+    "num nr no nummer numero hash hashed name nom nombre nome naam screen local uuid guid ref "
+    "kennung schlussel schluessel cle clave chave chiave sleutel license licence registration "
+    "serial hex"
+)
+"""What makes an identifier of the word for a person or device that it stands beside."""
+
+_NAMES_OF = _set("name nom nombre nome naam screen username screenname nickname login handle")
+"""Companions and persons that are names: numbers of the same person are preferred."""
+
+_NEUTRAL = _set(
+    "de del della di da do des du la le el il the a pseudo pseudonym anon anonymous anonymized "
+    "anonymised masked encrypted unique internal external public private global main original gps "
+    "mobile utc"
+)
+"""Words that change nothing about what a column identifies."""
+
+VETO = _set(
+    "type typ tipo types count counts cnt anzahl nombres agent category categoria kategorie "
+    "categorie casual class classe klasse classification model modelo modele modell lang language "
+    "locale zone timezone age alter edad eta idade gender genero genre sex sexe sexo geschlecht "
+    "group gruppe grupo segment status state estado stato version os osname platform brand make "
+    "manufacturer maker marca marke birth naissance year ano jahr annee month day hour weight "
+    "height peso score rate rating stars role level tier plan total sum avg mean average min max "
+    "minimum maximum speed velocity velocidad vitesse geschwindigkeit battery temp temperature "
+    "voltage time timestamp datetime date datum fecha data zeit heure hora ora tijd created "
+    "updated since url uri link avatar icon color colour text description desc comment comments "
+    "note notes city country zip postcode address email lat lon lng latitude longitude taxon "
+    "species followers friends favourites statuses verified flag is has share ratio percent "
+    "distance duration seconds minutes miles km meters metres heading course bearing altitude "
+    "elevation accuracy hdop range length width size color seats capacity price fare fee amount "
+    "tip tips ethnicity race nationality profession occupation income education membership "
+    "ownership friendship relationship present tech spec quantity cause causa"
+)
+"""Words beside which a word for a person or device means something else."""
+
+RECORDS = _set(
+    "trip trips ride order booking journey route line linea ligne linie shift session event record "
+    "row transaction post tweet photo image picture message review checkin visit encounter "
+    "observation sighting occurrence activity workout track tracks trajectory traj point segment "
+    "location place venue poi station stop area site region company firm business agency vendor "
+    "provider organisation organization team club study project dataset sensor case incident "
+    "report ticket fahrt viaje viagem viaggio voyage trajet rit reis auftrag pedido ordine "
+    "commande bestelling buchung deployment cell tower antenna"
+)
+"""Records, places and organisations: their identifiers are nobody's."""
+
+MAYBE = _set(
+    "id ids identifier ident name nom nombre nome naam number numero nummer key code household "
+    "family host nurse doctor victim officer reporter collector phone telephone tel telefon node "
+    "bike bicycle scooter fahrrad bici bicicleta velo fiets flight callsign hex serial source "
+    "session cookie ip track trajectory traj case client registration operator"
+)
+"""Words of names that may be of persons or devices, but do not say so."""
+
+_KINDS = {
+    **dict.fromkeys(
+        ("individual", "animal", "bird", "tag", "collar", "ptt", "transmitter", "tier", "dier"),
+        "animal",
+    ),
+    **dict.fromkeys(("mmsi", "imo", "vessel", "ship", "schiff", "navire", "buque"), "vessel"),
+    **dict.fromkeys(("icao", "icao24", "aircraft", "tailnumber"), "aircraft"),
+    **dict.fromkeys(("vin", "plate", "vehicle", "car", "fahrzeug", "kennzeichen"), "vehicle"),
+    **dict.fromkeys(("username", "screenname", "nickname", "login", "handle", "uid", "nsid"),
+                    "user"),
+}  # fmt: skip
+"""Words that name the same one."""
+
+_TOGETHER = (
+    ("screen", "name"), ("user", "name"), ("recorded", "by"), ("observed", "by"),
+    ("mac", "address"), ("tail", "number"), ("mobile", "phone"), ("nick", "name"), ("icao", "24"),
+)  # fmt: skip
+"""Words that mean something else together."""
+
+STRONG = {
+    role: _all(role) - _set("x y breite lange laenge breedte lengte") for role in ("lat", "lon")
+}
+WEAK = {
+    "lat": _set("y ycoord breite breedte"), "lon": _set("x xcoord lange laenge lengte"),
+}  # fmt: skip
+"""Words for coordinates: such as mean nothing else, and such as may."""
+
+NO_COORDINATE = _set(
+    "acc accuracy accel precision error err std sd sigma uncertainty variance speed velocity mag "
+    "gyro distance date time name type flag count num pixel px"
+)
+"""Words beside which coordinates are measurements of something else."""
+
+_FILLING = _set("e wgs wgs84 coord coords coordinate coordinates deg degree degrees decimal dd geo")
+"""Words of a coordinate's name that tell no pair from another."""
+
+TIMES = _all("time") | _set(
+    "datetimeutc epoch unix millis unixtime timestampms day taken observed recorded captured fix "
+    "seen reported pickup start started begin beginn inicio debut inizio end ended ende fin fine "
+    "at on jour dia giorno dag t now"
+)
+"""Words of the names of times."""
+
+_TIME_ENDS = ("time", "timestamp", "date", "zeit", "datum")
+
+_NO_TIME = _set(
+    "zone timezone offset precision accuracy granularity period duration elapsed moving travel "
+    "spent birth dob born working opening unknown zulu"
+)
+LATER = _set(
+    "updated modified edited exported eta expiry expires expiration registered joined birthday "
+    "birth dob born geburtsdatum nacimiento naissance nascita nascimento"
+)
+"""Words of times that are not those of the rows."""
+
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^][]*\]")
 
 _LONGEST = 200
 """Characters of a name that are compared."""
@@ -83,33 +237,190 @@ _SAID = {
     for language in _LANGUAGES
 }
 _KNOWN = frozenset().union(*_SAID.values())
+_PERSONS = _all("user") | _all("device")
+_NUMBERED = _all("numbered")
+_VOCABULARY = frozenset(
+    word
+    for words in (
+        _PERSONS, _NUMBERED, COMPANIONS, _NEUTRAL, VETO, RECORDS, MAYBE, TIMES, *STRONG.values(),
+        _FILLING, _set("pickup dropoff pick drop start end home work venue origin destination raw"),
+    )
+    for word in words
+    if len(word) > 1
+)  # fmt: skip
+
+
+class Sure(IntEnum):
+    """How sure a name is about what it names."""
+
+    NO = 0
+    MAYBE = 1
+    YES = 2
+
+
+class Identity(NamedTuple):
+    """Whether a column's name says that it identifies a person or device.
+
+    Attributes
+    ----------
+    sure : Sure
+    kind : str
+        Columns of the same kind may name the same one twice.
+    rank : int
+        Of one kind, the lowest is preferred: numbers before names.
+    """
+
+    sure: Sure
+    kind: str = ""
+    rank: int = 0
+
+
+def _plain(text: str) -> str:
+    """Return a text without case and accents."""
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(c for c in letters if not unicodedata.combining(c))
 
 
 def key(name: str) -> str:
     """Return a name without case, accents, signs and what stands in brackets (units)."""
-    bare = re.sub(r"\([^()]*\)|\[[^][]*\]", "", name)  # in linear time, whatever the name
+    return re.sub(r"[^a-z]", "", _plain(_without_units(name)))
+
+
+def _without_units(name: str) -> str:
+    """Return a name without what stands in brackets, unless that is all of it."""
+    bare = _BRACKETS.sub(" ", name)  # in linear time, whatever the name
     # Normal forms take a time that grows with the square of a run of combining marks.
-    letters = unicodedata.normalize("NFKD", (bare.strip() or name)[:_LONGEST].casefold())
-    return re.sub(r"[^a-z]", "", letters)
+    return (bare if bare.strip() else name)[:_LONGEST]
+
+
+@lru_cache(maxsize=4096)
+def words_in(name: str) -> tuple[str, ...]:
+    """Return the words of a column's name, without case and accents: ``userId`` has two.
+
+    Names are cut at signs, at capitals, between letters and digits, and where a run of letters is
+    made of known words alone.
+    """
+    cut = re.sub(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])", " ", _without_units(name))
+    cut = re.sub(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])|(?<=[A-ZÀ-Þ])(?=[A-ZÀ-Þ][a-zà-ÿ])", " ", cut)
+    runs = [_plain(word) for word in re.split(r"[\W_]+", cut) if word]
+    joined: list[str] = []
+    for word in (piece for run in runs for piece in _known_words(run)):
+        if joined and (joined[-1], word) in _TOGETHER:
+            joined[-1] += word
+        else:
+            joined.append(word)
+    return tuple(joined)
+
+
+def _known_words(word: str) -> list[str]:
+    """Cut a word into the fewest known ones; one that is not made of them stays whole."""
+    if word in _VOCABULARY or not 4 <= len(word) <= 40:
+        return [word]
+    best: list[list[str] | None] = [[]] + [None] * len(word)
+    for stop in range(2, len(word) + 1):
+        for start in range(max(0, stop - 24), stop - 1):
+            before = best[start]
+            if before is None or word[start:stop] not in _VOCABULARY:
+                continue
+            there = best[stop]
+            if there is None or len(before) + 1 < len(there):
+                best[stop] = [*before, word[start:stop]]
+    return best[-1] or [word]
+
+
+def identity_of(name: str) -> Identity:
+    """Return whether a name says that a column identifies a person or device.
+
+    Of a path such as ``Encounter.individualID`` the ends with an identifier are tried, too.
+    """
+    words = words_in(name)
+    found = _identity(words)
+    if found.sure is Sure.YES or VETO & set(words):
+        return found
+    segments = name.split(".")
+    ends = [_identity(words_in(".".join(segments[i:]))) for i in range(1, len(segments))]
+    return next((end for end in ends if end.sure is Sure.YES and end.rank != 1), found)
+
+
+def _identity(words: Sequence[str]) -> Identity:
+    heads = [word for word in words if word in _PERSONS or word in _NUMBERED]
+    others = [word for word in words if word not in heads]
+    if any(word in VETO for word in others):
+        return Identity(Sure.NO)
+    companions = [word for word in others if word in COMPANIONS]
+    if any(word in RECORDS and word not in companions for word in others):
+        sure = Sure.MAYBE if not heads and set(others) <= MAYBE | COMPANIONS else Sure.NO
+        return Identity(sure)
+    if not heads:
+        maybe = bool(others) and all(word in MAYBE | COMPANIONS | _NEUTRAL for word in others)
+        return Identity(Sure.MAYBE if maybe else Sure.NO)
+    head = heads[0]
+    rank = 1 if not companions else 2 if _NAMES_OF & {*companions, head} else 0
+    kind = _KINDS.get(head, head)
+    several = len({_KINDS.get(word, word) for word in heads}) > 1
+    if several or not all(word in COMPANIONS | _NEUTRAL for word in others):
+        return Identity(Sure.MAYBE, kind, rank)
+    if companions or any(word in _PERSONS for word in heads):
+        return Identity(Sure.YES, kind, rank)
+    return Identity(Sure.MAYBE, kind, rank)
+
+
+def coordinate_of(
+    name: str, words: dict[str, frozenset[str]]
+) -> tuple[str, tuple[str, ...]] | None:
+    """Return ``lat`` or ``lon`` if a name says so, and what tells its pair from others.
+
+    Parameters
+    ----------
+    name : str
+    words : dict
+        `STRONG` or `WEAK`.
+    """
+    parts = words_in(name)
+    if set(parts) & NO_COORDINATE:
+        return None
+    roles = {role for role, known in words.items() if set(parts) & known}
+    if len(roles) != 1:
+        return None
+    (role,) = roles
+    aside = words[role] | WEAK[role] | _FILLING
+    rest = tuple(part for part in parts if part not in aside and not part.isdigit())
+    numbers = tuple(part for part in parts if part.isdigit() and part not in ("7", "84"))
+    return role, rest + numbers
+
+
+def names_time(name: str) -> Sure:
+    """Return whether a name says that a column holds times: all of it, or a part."""
+    parts = words_in(name)
+    if set(parts) & _NO_TIME:
+        return Sure.NO
+    known = [part for part in parts if part in TIMES or part.endswith(_TIME_ENDS)]
+    if known and (len(known) == len(parts) or key(name) in TIMES):
+        return Sure.YES
+    some = {"time", "timestamp", "date", "datetime", "ts"} | _all("time")
+    return Sure.MAYBE if known and (set(parts) & some or known[0] not in TIMES) else Sure.NO
 
 
 def known(name: str) -> bool:
     """Tell whether a column's name says what it holds."""
-    return key(name) in _KNOWN
+    return (
+        key(name) in _KNOWN
+        or identity_of(name).sure is Sure.YES
+        or coordinate_of(name, STRONG) is not None
+    )
 
 
 def language_of(names: Sequence[str]) -> str:
     """Return the language that most of these names are known in; English if several are."""
-    keys = set(map(key, names))
-    return max(_LANGUAGES, key=lambda language: len(keys & _SAID[language]))
+    found: set[str] = set(map(key, names))
+    found.update(word for name in names for word in words_in(name))
+    return max(_LANGUAGES, key=lambda language: len(found & _SAID[language]))
 
 
-def words_of(language: str) -> dict[str, tuple[str, ...]]:
+def words_of(language: str, roles: Iterable[str] = NAMES) -> dict[str, tuple[str, ...]]:
     """Return role → its names in English and in a language, the surest first.
 
-    Those of other languages are left out: what one calls a time, others call something else.
+    Those of other languages are left out: what one calls a place, others call something else.
     """
     both = dict.fromkeys((ENGLISH, language))
-    return {
-        role: tuple(" ".join(said[one] for one in both).split()) for role, said in NAMES.items()
-    }
+    return {role: tuple(" ".join(NAMES[role][one] for one in both).split()) for role in roles}

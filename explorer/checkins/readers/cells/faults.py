@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from explorer.checkins.model import Mapping
 from explorer.checkins.readers.cells.numbers import BLANKS, has_thousands, number
+from explorer.checkins.readers.cells.points import coordinate_in
 from explorer.checkins.readers.cells.times import reads_time, time_fault
 from explorer.checkins.readers.places.guess_plane import limits
 from explorer.user_rows import id_text
@@ -68,6 +69,8 @@ def bad_cells(
         if column is None:
             continue
         value = number(cell(column), decimal)
+        if mapping.order:
+            value = coordinate_in(cell(column), mapping.order, name[:3])
         if value is None:
             bad.setdefault(column, _no_number(name, cell(column), decimal))
         elif not low <= value <= high:
