@@ -221,6 +221,12 @@ def made_plan(
         )  # fmt: skip
     if not isinstance(parameters, dict):
         raise ParameterError("mechanism.parameters", "is no object", "give names and values")
+    if parameters.get("unit", "user") != "user":
+        raise ParameterError(
+            "mechanism.parameters.unit", f"{_short(parameters['unit'])} is no unit of a release",
+            "a release needs a column that names the person: leave it out, or give user",
+        )  # fmt: skip
+    parameters = {name: value for name, value in parameters.items() if name != "unit"}
     for name, value in parameters.items():
         _check_plain(value, f"mechanism.parameters.{_short(name)[1:-1]}")
     if mechanism is None:

@@ -12,9 +12,18 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from explorer import checkins  # what it gives is imported on first use: here in the thread
-from explorer.checkins.errors import LoadCancelled, MappingNeeded
+from explorer.checkins.errors import LoadCancelled, MappingNeeded, printable
 from explorer.checkins.memory import database_bytes
-from explorer.checkins.model import Dialect, Format, Mapping, Preview, Progress
+from explorer.checkins.model import (
+    Candidate,
+    Dialect,
+    Format,
+    Mapping,
+    Preview,
+    Progress,
+    Question,
+)
+from explorer.checkins.readers.cells.questions import NO_USER
 from explorer.engine.data_import import ImportTask, import_data
 from explorer.engine.data_questions import DataQuestion, ask_data
 from explorer.engine.paths import checkins_cache
@@ -95,6 +104,7 @@ class _Job:
     region: Region | None = None
     layer: str = ""
     agreed: bool = False
+    former: Mapping | None = None
 
 
 @dataclass(frozen=True)
@@ -184,6 +194,7 @@ class DataController(QObject):
         plane: str = "",
         region: Region | None = None,
         layer: str = "",
+        former: Mapping | None = None,
     ) -> None:
         """Open a file, or a folder or several as one data set; a load that runs is cancelled.
 
@@ -202,9 +213,18 @@ class DataController(QObject):
             What will be looked at first; found in the file if omitted.
         layer : str
             The layer or sheet to which a mapping belongs.
+        former : Mapping, optional
+            How the file was read before columns were confirmed by name, in place of a mapping. It
+            is used unless the user column would be asked about today: then it is asked, with this
+            as the preselected answer.
         """
         paths = (Path(source),) if isinstance(source, str | Path) else tuple(source)
-        self._start(_Job(paths, mapping, dialect, ask, plane=plane, region=region, layer=layer))
+        self._start(
+            _Job(
+                paths, mapping, dialect, ask, plane=plane, region=region, layer=layer,
+                former=former,
+            )
+        )  # fmt: skip
 
     def agree(self, request: ImportRequest) -> None:
         """Open what takes long."""
@@ -252,8 +272,13 @@ class DataController(QObject):
             elif mapping is None or source[0].is_file():
                 layer = job.layer or (job.dialect.layer if job.dialect else None)
                 files = checkins.find_files(source, task.cancelled)
-                encoding = mapping.encoding if mapping is not None else None
+                before = mapping or job.former
+                encoding = before.encoding if before is not None else None
                 preview = checkins.sniff_files(files, None, encoding, task.cancelled, layer=layer)
+                if job.former is not None and not job.ask:
+                    if asked_today(preview, job.former):
+                        return MappingRequest(source, with_former(preview, job.former), ASKED_AGAIN)
+                    mapping = job.former
                 planar = job.plane and preview.mapping.planar
                 known = ("plane",) if planar else ()
                 sure = (
@@ -377,6 +402,39 @@ def _close_unused(outcome: _Loaded | MappingRequest | ImportRequest) -> None:
     """Close what was opened for nobody: the load was cancelled when it had just ended."""
     if isinstance(outcome, _Loaded):
         outcome.data.close()
+
+
+ASKED_AGAIN = (
+    "This file was opened with a user column that is not recognised by its name: confirm once "
+    "whose rows they are."
+)
+
+
+def asked_today(preview: Preview, former: Mapping) -> bool:
+    """Return whether the user column of a former mapping is not what the names say."""
+    return preview.question("user") is not None or preview.mapping.user != former.user
+
+
+def with_former(preview: Preview, former: Mapping) -> Preview:
+    """Return a preview that asks for the user column, with a former mapping preselected."""
+    question = preview.question("user") or Question(
+        "user", "Which column names the person or device?", "", ("user",), NO_USER
+    )
+    found = [one for one in (former.user, preview.mapping.user) if one is not None]
+    named = tuple(
+        Candidate(printable(preview.columns[one]), (("user", one),))
+        for one in dict.fromkeys(found)
+        if one < len(preview.columns)
+    )
+    rest = tuple(c for c in question.candidates if c.fields not in [one.fields for one in named])
+    question = replace(question, candidates=(*named, *rest), preselected=0)
+    others = (
+        one.suggests([(name, getattr(former, name, None)) for name in one.fields])
+        for one in preview.questions
+        if one.key != "user"
+    )
+    mapping = replace(former, user=None)
+    return replace(preview, mapping=mapping, questions=(question, *others))
 
 
 def _why_unsure(preview: Preview) -> str:

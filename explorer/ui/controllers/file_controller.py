@@ -22,6 +22,7 @@ from explorer.figures.formats import recipe_formats
 from explorer.figures.read_recipe import read_exported
 from explorer.figures.view_state import ViewState
 from explorer.resources import samples
+from explorer.studies.base.request import Unit
 from explorer.studies.base.study import Selection
 from explorer.ui.base.errors import Problem, explain
 from explorer.ui.base.jobs import LatestJob
@@ -147,13 +148,18 @@ class FileController(QObject):
         again = self._paths == self._keeper.data_source
         region = self._wanted.region if self._wanted is not None and again else None
         plane = region.plane.text if region is not None and region.plane is not None else ""
-        columns, layer = self._columns_wanted()
-        self._data.open(self._paths, columns, ask=ask, plane=plane, region=region, layer=layer)
+        columns, layer, confirmed = self._columns_wanted()
+        self._data.open(
+            self._paths, columns if confirmed else None, ask=ask, plane=plane, region=region,
+            layer=layer, former=None if confirmed else columns,
+        )  # fmt: skip
 
-    def _columns_wanted(self) -> tuple[Mapping | None, str]:
+    def _columns_wanted(self) -> tuple[Mapping | None, str, bool]:
         """Return which columns these files are to be read by, and which layer or sheet.
 
         Those of a waiting recipe about files of this name, or those by which they were read last.
+        The third value is whether they were stored with their names: what was stored before may
+        hold a user column that nobody confirmed.
         """
         recipe, paths = self.waiting, self._paths
         columns = dict(self._keeper.data_columns) if paths == self._keeper.data_source else {}
@@ -162,9 +168,10 @@ class FileController(QObject):
             name = f"{first.name} and {len(paths) - 1} more" if len(paths) > 1 else first.name
             columns = dict(recipe.columns) if name == recipe.data_name else columns
         if not columns:
-            return None, ""
-        layer = columns.pop("layer", "")
-        return Mapping(**columns), layer
+            return None, "", True
+        layer, confirmed = columns.pop("layer", ""), "names" in columns
+        columns.pop("names", None)
+        return Mapping(**columns), layer, confirmed
 
     def open_sample(self) -> None:
         """Open the sample that ships with the program."""
@@ -212,7 +219,7 @@ class FileController(QObject):
                 "(File ▸ Open check-ins…) and they will be asked the same."
             )
             return
-        if selection is None or self._is_open(selection.data):
+        if selection is None or self._is_open(selection):
             self._follow(recipe)
             return
         self.waiting = recipe
@@ -229,12 +236,11 @@ class FileController(QObject):
     def _say(self, sentence: str, detail: str = "") -> None:
         self.problem.emit(Problem("recipe", sentence, detail))
 
-    def _is_open(self, fingerprint: str) -> bool:
+    def _is_open(self, selection: Selection) -> bool:
         try:
-            self._service.runtime.data(fingerprint)
+            return self._service.runtime.data(selection.data).unit == selection.unit
         except LookupError:
             return False
-        return True
 
     def _follow(self, recipe: Recipe) -> None:
         self.waiting = None
@@ -259,7 +265,10 @@ class FileController(QObject):
         selection = waiting.request.selection if waiting is not None else None
         if waiting is not None and waiting.part is None and selection is not None:
             if selection.data == data.fingerprint:
-                self._follow(waiting)
+                # What was answered now about the privacy unit holds.
+                there = replace(selection, unit=Unit(data.unit))
+                request = replace(waiting.request, selection=there)
+                self._follow(replace(waiting, request=request))
                 return
             self._say(
                 f"{data.basename} is not the file the recipe was made from; the recipe "
@@ -268,7 +277,7 @@ class FileController(QObject):
             )
         wanted, self._wanted = self._wanted, None
         if wanted is not None and wanted.data == data.fingerprint:
-            self._session.replace_data(wanted)
+            self._session.replace_data(replace(wanted, unit=Unit(data.unit)))
         if waiting is not None and waiting.part is not None:
             self._follow(waiting)
 

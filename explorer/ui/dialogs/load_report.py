@@ -106,7 +106,8 @@ class LoadReportDialog(QDialog):
             ("Rows rejected", f"{report.total_set_aside:,}"),
             ("Lines in the files" if report.parts else "Lines in the file", lines),
             *([("Files", _parts(report.parts))] if report.parts else []),
-            ("Users", f"{data.users:,}"),
+            ("Users", f"{data.users:,}" if data.unit == "user" else UNITS[data.unit]),
+            ("Columns", _columns(data)),
             (
                 "Time span",
                 f"{data.first_time} – {data.last_time}" if data.has_times else "no times",
@@ -165,6 +166,20 @@ class LoadReportDialog(QDialog):
         self.message.setText(text)
         self.message.show()
         self.export_button.setEnabled(text != "Exporting …")
+
+
+UNITS = {
+    "row": "no user column: every row is protected by itself",
+    "file": "no user column: the whole file is protected, its map is nearly pure noise",
+}
+"""Privacy units of files without a user column."""
+
+
+def _columns(data: CheckinData) -> str:
+    """Return names and numbers, from 1, of the columns in use."""
+    return ", ".join(
+        f"{role}: {name} ({getattr(data.mapping, role) + 1})" for role, name in data.names.items()
+    )
 
 
 def _parts(parts: Sequence[PartReport]) -> str:

@@ -40,6 +40,11 @@ ORIGIN_HELP = (
     "the map lies. To put that right, type the four edges of a region fixed beforehand."
 )
 TOO_LARGE = "Larger than memory: the maps can't follow a slider. Type what you want."
+OF_UNIT = {
+    "user": " of {users:,} users", "row": ", each protected by itself",
+    "file": ", protected as one file",
+}  # fmt: skip
+"""What is said of the privacy unit behind the number of check-ins."""
 MEMORY_HELP = "How much memory opening may use is set with Edit ▸ Preferences ▸ Compute."
 
 
@@ -302,7 +307,7 @@ class DataPanel(QWidget):
         self.badge.show()
         aside = data.report.total_set_aside
         self.counts.setText(
-            f"{data.rows:,} check-ins of {data.users:,} users\n"
+            f"{data.rows:,} check-ins{OF_UNIT[data.unit].format(users=data.users)}\n"
             + (f"{aside:,} rows rejected\n" if aside else "no row rejected\n")
             + format_span(data.first_time, data.last_time)
         )
