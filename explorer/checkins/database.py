@@ -134,6 +134,24 @@ def reachable(con: Any, path: Path) -> Iterator[Path]:
         yield link
 
 
+@contextlib.contextmanager
+def plainly_named(path: Path) -> Iterator[str]:
+    """Yield a path to a file that GDAL reads as one: itself, or a link to it.
+
+    GDAL takes a semicolon and some control characters in a path for syntax of its own, and refuses
+    names that are not valid UTF-8.
+    """
+    absolute = os.path.abspath(path)
+    if _spelt(absolute) and absolute.isprintable() and ";" not in absolute:
+        yield absolute
+        return
+    with cache.scratch() as folder:
+        suffix = path.suffix if path.suffix[1:].isalnum() and path.suffix.isascii() else ""
+        link = folder / f"source{suffix}"
+        link.symlink_to(absolute)
+        yield str(link)
+
+
 def run(
     con: Any,
     sql: str,

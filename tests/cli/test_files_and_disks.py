@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gzip
+import json
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from explorer.checkins import CheckinData, open_checkins
+from explorer.checkins import CheckinData, Mapping, open_checkins
 from explorer.checkins.cache import Entry, find_entry, new_entry, sweep
 from explorer.cli import run
 from explorer.engine.executors.checkpoint import Checkpoint
@@ -30,6 +31,7 @@ def full(*_: Any, **__: Any) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
+POINT = {"type": "Point", "coordinates": [-73.5, 40.5]}
 NAMES = [
     b"semi;colon.txt",
     b"tab\tin.txt",
@@ -45,6 +47,13 @@ def test_files_with_odd_names_open(name: bytes, tmp_path: Path) -> None:
     path.write_text(TEXT)
     with open_checkins(path, cache_dir=tmp_path / "cache") as data:
         assert data.rows == 60
+    places = [
+        {"type": "Feature", "properties": {"user": i % 9}, "geometry": POINT} for i in range(9)
+    ]
+    features = path.with_name(path.name + ".geojson")
+    features.write_text(json.dumps({"type": "FeatureCollection", "features": places}))
+    with open_checkins(features, Mapping(user=0, lat=1, lon=2), cache_dir=None) as data:
+        assert data.rows > 0
     packed = path.with_name(path.name + ".gz")
     packed.write_bytes(gzip.compress(TEXT.encode()))
     with open_checkins(packed, cache_dir=None) as data:

@@ -1,11 +1,11 @@
 """Check-ins that come as GeoPackage: a layer of points, or a table without geometries."""
 
-import os
 import sqlite3
 import warnings
 from contextlib import closing
 from pathlib import Path
 
+from explorer.checkins.database import plainly_named
 from explorer.checkins.errors import CheckinError, shown_name
 from explorer.checkins.readers.gdal import is_wkt, pyogrio
 from explorer.checkins.readers.vector_file import VectorReader, count_rows
@@ -30,9 +30,9 @@ class GeoPackageReader(VectorReader):
                 f"{shown_name(path)} is a database of SQLite and no GeoPackage: export its table "
                 "as CSV, or as GeoPackage."
             )
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), plainly_named(path) as named:
             warnings.simplefilter("ignore")  # about names of files
-            found = pyogrio().list_layers(os.path.abspath(path))
+            found = pyogrio().list_layers(named)
         plain = _plain_tables(path)
         layers = [(str(name), str(kind or "")) for name, kind in found if str(name) in plain]
         points = tuple(name for name, kind in layers if not any(no in kind for no in _NO_POINT))

@@ -1,7 +1,6 @@
 """Layers of points in files of geographic programs, streamed by GDAL into the database as text."""
 
 import contextlib
-import os
 import sqlite3
 import warnings
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from typing import Any
 
 from cachetools import LRUCache, cached
 
-from explorer.checkins.database import check, connect, identifier, run
+from explorer.checkins.database import check, connect, identifier, plainly_named, run
 from explorer.checkins.errors import CheckinError
 from explorer.checkins.model import Dialect, IsCancelled, Preview
 from explorer.checkins.progress import LoadProgress
@@ -46,8 +45,9 @@ def _streamed(
     """
     with (
         warnings.catch_warnings(),
+        plainly_named(path) as named,
         pyogrio().open_arrow(
-            os.path.abspath(path),
+            named,
             layer=layer or None,
             use_pyarrow=True,
             datetime_as_string=True,
