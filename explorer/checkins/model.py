@@ -26,6 +26,10 @@ class Format(StrEnum):
     PARQUET = "parquet"
 
 
+E7 = "E7"
+"""`Mapping.crs` of degrees of WGS 84 times ten million, as in ``latitudeE7``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mapping:
     """Which column holds what, counted from 0; None where there is no such column.
@@ -55,7 +59,8 @@ class Mapping:
         ``lonlat``.
     crs : str or None
         The reference system that `lon` (x, easting) and `lat` (y, northing) are converted from,
-        such as ``EPSG:25832``; None for degrees of WGS 84, empty while it is not known.
+        such as ``EPSG:25832``; `E7` for degrees times ten million; None for degrees of WGS 84,
+        empty while it is not known.
     unit : str or None
         The privacy unit of a file without a user column: ``"row"`` (every row is a user of its
         own) or ``"file"`` (all rows are one user). None with a user column, whose values are the

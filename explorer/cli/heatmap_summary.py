@@ -92,6 +92,9 @@ def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
             "blank": report.blank,
             "continued": report.continued,
             "set_aside": {str(reason): n for reason, n in report.set_aside.items()},
+            "merged_ids": report.merged_ids,
+            "times_without_offset": report.naive_times,
+            "zone": (data.mapping.zone or "UTC") if report.naive_times else None,
         },
         "users": {
             "in_file": None if data.asked_once else _count(numbers["users_in_file"].value),
@@ -177,6 +180,12 @@ def _count_lines(summary: dict[str, Any]) -> list[str]:
     aside = ", ".join(f"{n:,} {reason}" for reason, n in rows["set_aside"].items()) or "none"
     lines = [
         f"rows: {rows['kept']:,} kept of {rows['read']:,}; rejected: {aside}",
+        *(
+            [f"times without an offset: taken as those of {rows['zone']} (--time-zone)"]
+            if rows.get("zone")
+            else []
+        ),
+        *([f"ids merged: {rows['merged_ids']:,}"] if rows.get("merged_ids") else []),
         f"{units}: {users['used']:,} used of {users['in_region']:,} in the region "
         f"and {in_file or format(users['in_file'], ',')} in the file"
         if users is not None

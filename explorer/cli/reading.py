@@ -126,7 +126,8 @@ def reading_options(command: Any) -> Any:
             callback=_crs,
             metavar="EPSG:NUMBER",
             help="Reference system that x (easting) and y (northing) are in, such as EPSG:25832; "
-            "they are converted to degrees. Default: what the file says, or degrees.",
+            "they are converted to degrees; E7 for degrees times ten million. Default: what the "
+            "file says, or degrees.",
         ),
         click.option(
             "--layer",

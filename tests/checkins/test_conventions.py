@@ -426,6 +426,33 @@ def test_numbers_whose_name_says_nothing_are_no_times(write: Write, texts: list[
     assert sniff(digit_rows(write, "phone", texts)).mapping.time is None
 
 
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_degrees_times_ten_million_are_converted_exactly(write: Write, decimal: str) -> None:
+    """As in exports of a location history; whole steps of 1e-7 degrees stay what they are."""
+    places = [(482081743 + 7 * i, -163738191 - 3 * i) for i in range(30)]
+    bad = ["u9;900000001;0", "u9;0;0", "u9;1;1800000001"]
+    rows = [f"u{i % 5};{lat};{lon}" for i, (lat, lon) in enumerate(places)]
+    path = write("\n".join(["user;latitudeE7;longitudeE7", *rows, *bad]), "takeout.csv")
+    mapping = sniff(path).mapping
+    assert (mapping.lat, mapping.lon, mapping.time, mapping.crs) == (1, 2, None, "E7")
+    mapping = replace(mapping, user=0, decimal=decimal)
+    assert [bool(bad_cells(row.split(";"), mapping, decimal)) for row in bad] == [True] * 3
+    with open_checkins(path, mapping, cache_dir=None) as data:
+        assert [(y, x) for _, _, y, x in rows_of(data)] == [(y / 1e7, x / 1e7) for y, x in places]
+        assert data.report.set_aside == {Reason.ZERO_ZERO: 1, Reason.OUT_OF_RANGE: 2}
+        assert data.mapping.stored()["crs"] == "E7"
+
+
+@pytest.mark.parametrize(
+    ("times", "naive"), [(["2024-05-01 12:00:00"], 60), (["2024-05-01T12:00:00Z"], 0),
+                         (["2024-05-01T12:00:00Z", "2024-05-01 14:00"], 30), (["1.5.2024"], 60)]
+)  # fmt: skip
+def test_times_without_an_offset_are_counted(write: Write, times: list[str], naive: int) -> None:
+    with open_checkins(dates(write, *times), cache_dir=None) as data:
+        assert data.report.naive_times == naive
+        assert bool([note for note in data.report.notes if "UTC" in note]) == bool(naive)
+
+
 def test_dots_are_never_american() -> None:
     assert time_formats(["03.04.2024 10:00"] * 3) == ("%d.%m.%Y %H:%M",)
 

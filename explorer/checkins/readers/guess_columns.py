@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from explorer.checkins.errors import printable
-from explorer.checkins.model import Candidate, Mapping, Preview, Question, Reason
+from explorer.checkins.model import E7, Candidate, Mapping, Preview, Question, Reason
 from explorer.checkins.readers.cells.column_names import (
     LATER,
     NO_COORDINATE,
@@ -36,7 +36,13 @@ from explorer.checkins.readers.cells.times import (
     time_format,
 )
 from explorer.checkins.readers.places.guess_plane import planar_columns
-from explorer.checkins.readers.places.guess_reference import candidates, metric_columns, points_of
+from explorer.checkins.readers.places.guess_reference import (
+    candidates,
+    e7_columns,
+    is_e7,
+    metric_columns,
+    points_of,
+)
 
 _BLAMED = {
     "time": (Reason.BAD_TIME, Reason.BLANK_FIELD),
@@ -307,6 +313,11 @@ def _positions(columns: _Columns, settings: dict[str, Any]) -> Question | None:
         places.setdefault(key(name), i)
     read = _reader(columns)
     in_degrees = [pair for pair in pairs if _both_degrees(columns, pair)]
+    e7 = e7_columns(columns.names) if columns.named and not in_degrees else {}
+    if e7:
+        found.update(e7)
+        settings["crs"] = E7
+        return None
     pairs = in_degrees or pairs
     if not pairs:
         metric = metric_columns(places, columns.rows, read)
@@ -708,6 +719,10 @@ def with_columns(preview: Preview, chosen: dict[str, int | None]) -> Mapping:
         Role to column; None leaves the role out.
     """
     mapping = replace(preview.mapping, **chosen)  # type: ignore[arg-type]
+    if is_e7(preview.columns, mapping.lat, mapping.lon):
+        mapping = replace(mapping, crs=E7)
+    elif mapping.crs == E7:
+        mapping = replace(mapping, crs=None)
     if mapping.time in (None, preview.mapping.time):
         return mapping
     values = [row[mapping.time] for row in preview.sample if mapping.time < len(row)]

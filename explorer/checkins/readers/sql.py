@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from explorer.checkins.database import quote, read_file
-from explorer.checkins.model import Mapping, Reason
+from explorer.checkins.model import E7, Mapping, Reason
 from explorer.checkins.readers.cells.faults import MAX_WEIGHT, MIN_WEIGHT
 from explorer.checkins.readers.cells.numbers import THOUSANDS, short_enough
 from explorer.checkins.readers.cells.points import LATITUDE_FIRST, POINT
@@ -299,7 +299,9 @@ def typed_rows(
     y, x = number(mapping.lat), number(mapping.lon)
     if mapping.order:
         y, x = (coordinate_expression(lat, mapping.order, role) for role in ("lat", "lon"))
-    if mapping.crs:
+    if mapping.crs == E7:
+        y, x = f"({y} / 1e7)", f"({x} / 1e7)"
+    elif mapping.crs:
         source = f"(SELECT *, {FUNCTION}({y}, {x}) AS place FROM {source})"
         y, x = "place.y", "place.x"
     lat, lon = ("y", "x") if plane is None else (_steps("y", plane), _steps("x", plane))

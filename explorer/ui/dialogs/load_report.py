@@ -110,7 +110,9 @@ class LoadReportDialog(QDialog):
             ("Columns", _columns(data)),
             (
                 "Time span",
-                f"{data.first_time} – {data.last_time}" if data.has_times else "no times",
+                f"{data.first_time} – {data.last_time}{_zone(data)}"
+                if data.has_times
+                else "no times",
             ),
             (
                 "Extent",
@@ -187,3 +189,9 @@ def _parts(parts: Sequence[PartReport]) -> str:
     shown = [f"{p.name}: {p.kept:,} kept, {p.rejected:,} rejected" for p in parts[:MANY_PARTS]]
     rest = len(parts) - len(shown)
     return "\n".join([*shown, *([f"… and {rest:,} more"] if rest else [])])
+
+
+def _zone(data: CheckinData) -> str:
+    """Return which zone times without an offset were taken from, if there are any."""
+    zone = data.mapping.zone or "UTC"
+    return f" (times without an offset: {zone})" if data.report.naive_times else ""

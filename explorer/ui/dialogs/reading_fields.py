@@ -14,6 +14,7 @@ from explorer.checkins.readers.cells.times import (
     format_of_example,
     meaning_of,
     moment,
+    only_digits,
     reads_time,
     takes_zone,
     told_apart,
@@ -145,7 +146,8 @@ class ReadingFields(QWidget):
             return value[:40]
         value = told_apart(self._values, self._formats) or value
         read = moment(value, form)
-        return f"{value[:40]}: {_in_words(read)}" if read else value[:40]
+        clock = f"{read:, %H:%M}" if read and only_digits(form) else ""
+        return f"{value[:40]}: {_in_words(read)}{clock}" if read else value[:40]
 
     def _chosen(self) -> None:
         self.example.setVisible(self.times.currentData() == TYPED)
@@ -200,5 +202,4 @@ class ReadingFields(QWidget):
 
 def _in_words(moment: datetime) -> str:
     month = QLocale(QLocale.Language.English).monthName(moment.month)
-    clock = f"{moment:, %H:%M}" if moment.hour or moment.minute else ""
-    return f"{moment.day} {month} {moment.year}{clock}"
+    return f"{moment.day} {month} {moment.year}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
+from explorer.checkins.model import E7
 from explorer.checkins.readers.places.guess_reference import candidates
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
@@ -92,7 +93,7 @@ class SystemFields(QWidget):
     def _offer(self, crs: str | None) -> None:
         likely = [] if self._points is None else candidates(self._points)
         self._asked |= crs == ""
-        items = [(DEGREES, "degrees (WGS 84)")]
+        items = [(DEGREES, "degrees (WGS 84)"), (E7, "degrees times ten million (E7)")]
         if self._asked and self.system.currentData() != OTHER:
             items.insert(0, (UNKNOWN, "— choose —"))
         items += [(name, f"{name}: {words}") for name, words in likely]

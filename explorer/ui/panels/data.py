@@ -305,11 +305,12 @@ class DataPanel(QWidget):
         self.file_name.setToolTip(plain_tip(data.basename))
         self.badge.setText("synthetic data" if data.synthetic else "real data")
         self.badge.show()
-        aside = data.report.total_set_aside
+        aside, naive = data.report.total_set_aside, data.report.naive_times > 0
         self.counts.setText(
             f"{data.rows:,} check-ins{OF_UNIT[data.unit].format(users=data.users)}\n"
             + (f"{aside:,} rows rejected\n" if aside else "no row rejected\n")
             + format_span(data.first_time, data.last_time)
+            + (", times without an offset: " + (data.mapping.zone or "UTC")) * naive
         )
 
     def _busy(self, busy: bool) -> None:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from explorer.checkins.model import Mapping
+from explorer.checkins.model import E7, Mapping
 
 _PLANAR: dict[str, tuple[str, ...]] = {
     "lon": ("x", "xcoord", "xpx", "xpixel", "gazex", "fixationx", "fixx", "posx"),
@@ -43,6 +43,9 @@ def limits(mapping: Mapping) -> Iterator[tuple[str, int | None, float, float]]:
     if plane is not None:
         yield "y", mapping.lat, plane.low, plane.high
         yield "x", mapping.lon, plane.left, plane.right
+    elif mapping.crs == E7:
+        yield "latitude", mapping.lat, -90e7, 90e7
+        yield "longitude", mapping.lon, -180e7, 180e7
     elif mapping.planar or mapping.crs is not None:
         yield "y", mapping.lat, -math.inf, math.inf
         yield "x", mapping.lon, -math.inf, math.inf

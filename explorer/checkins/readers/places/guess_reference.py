@@ -1,5 +1,6 @@
 """Coordinates that are no degrees: which columns hold them, and in which system they may be."""
 
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -63,6 +64,25 @@ def candidates(points: Points) -> list[tuple[str, str]]:
         for name, words, (left, right), (low, high) in SYSTEMS
         if np.mean((left <= x) & (x <= right) & (low <= y) & (y <= high)) > 0.9
     ]
+
+
+_E7 = re.compile(r"(?P<role>lat|lon|lng)[a-z]*[ _.-]*e7", re.IGNORECASE)
+
+
+def e7_columns(names: Sequence[str]) -> dict[str, int]:
+    """Return the columns whose names say degrees times ten million, if there is one pair."""
+    found: dict[str, list[int]] = {"lat": [], "lon": []}
+    for i, name in enumerate(names):
+        if said := _E7.search(name[:200]):
+            found["lat" if said["role"].lower() == "lat" else "lon"].append(i)
+    single = all(len(columns) == 1 for columns in found.values())
+    return {role: columns[0] for role, columns in found.items()} if single else {}
+
+
+def is_e7(names: Sequence[str], lat: int | None, lon: int | None) -> bool:
+    """Tell whether the names of both coordinates say degrees times ten million."""
+    columns = [column for column in (lat, lon) if column is not None and column < len(names)]
+    return len(columns) == 2 and all(_E7.search(names[column][:200]) for column in columns)
 
 
 def metric_columns(

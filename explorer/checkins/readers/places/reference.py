@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from explorer.checkins.errors import CheckinError, MappingNeeded
-from explorer.checkins.model import FloatArray, Mapping, Preview
+from explorer.checkins.model import E7, FloatArray, Mapping, Preview
 from explorer.checkins.readers.extras import missing_library
 from explorer.checkins.readers.gdal import LONGEST_CRS, SETTINGS, is_named_system, is_wkt
 
@@ -58,8 +58,8 @@ def canonical(text: str) -> str | None:
     Parameters
     ----------
     text : str
-        ``EPSG:25832``, ``25832``, ``ESRI:54030``, ``urn:ogc:def:crs:EPSG::25832``, well-known text
-        or PROJJSON of a system that has a number. Nothing else that PROJ understands: it would
+        `E7`, ``EPSG:25832``, ``25832``, ``ESRI:54030``, ``urn:ogc:def:crs:EPSG::25832``, well-known
+        text or PROJJSON of a system that has a number. Nothing else that PROJ understands: it would
         open files and fetch links.
 
     Returns
@@ -72,7 +72,10 @@ def canonical(text: str) -> str | None:
     ValueError
         If there is no such system of plane or spherical coordinates, or PROJ is not installed.
     """
-    pyproj, text = _proj(), text.strip()
+    text = text.strip()
+    if text.upper() == E7:
+        return E7
+    pyproj = _proj()
     shown = text if len(text) <= 60 else text[:60] + "…"
     try:
         crs = _parsed(pyproj, text)
@@ -133,6 +136,8 @@ def converter(crs: str) -> Convert:
     It returns infinities where PROJ does not lead back to y and x, and NaN where they are not
     finite.
     """
+    if crs == E7:
+        return lambda y, x: (y / 1e7, x / 1e7)
     pyproj = _proj()
     with _quiet():
         transformer = pyproj.Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
@@ -155,6 +160,8 @@ def converter(crs: str) -> Convert:
 
 def described(crs: str) -> str:
     """Return a reference system's name and area for people: ``EPSG:25832 (…; Europe …)``."""
+    if crs == E7:
+        return "degrees times ten million (E7)"
     known = _parsed(_proj(), crs)
     area = known.area_of_use.name.split(":")[0].rstrip(".") if known.area_of_use else ""
     return f"{crs} ({known.name}{'; ' * bool(area)}{area[:80]})"
@@ -162,6 +169,8 @@ def described(crs: str) -> str:
 
 def accuracy(crs: str) -> str:
     """Return how well positions are converted, for people."""
+    if crs == E7:
+        return "exactly"
     pyproj = _proj()
     with _quiet():
         group = pyproj.transformer.TransformerGroup(crs, "EPSG:4326", always_xy=True)
@@ -187,7 +196,7 @@ def taught(con: Any, crs: str | None) -> Iterator[None]:
     PROJ runs in one thread of Python: the database's own threads are new to Python at every call,
     and would set PROJ up (and crash in it) each time.
     """
-    if not crs:
+    if not crs or crs == E7:
         yield
         return
     with ThreadPoolExecutor(1, "checkins-proj") as thread:
