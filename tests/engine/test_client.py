@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +24,7 @@ from explorer.engine.executors.base import WorkerDied
 from explorer.engine.runtime.runtime import FileNotOpenError, StudyRuntime, final_result
 from explorer.engine.solving.goal import SolveGoal
 from explorer.engine.solving.solve import solve
-from explorer.studies.base.study import Cancelled, Request, default_request
+from explorer.studies.base.study import Cancelled, Context, Request, Result, default_request
 from explorer.studies.registry import get_study, register, unregister
 from tests.engine.tiny import TinyStudy
 from tests.waiting import time_limit, wait_until
@@ -420,3 +422,46 @@ def test_a_call_after_the_end_is_cancelled(host: StudyRuntime) -> None:
     client.close()
     with pytest.raises(Cancelled):
         client.call(final_result, (quick(),), lambda: None)
+
+
+class Stuck(TinyStudy):
+    """Gives one answer, then holds the interpreter's lock in compiled code for years."""
+
+    def __init__(self) -> None:
+        super().__init__(id="stuck")
+
+    def answer(self, request: Request, context: Context) -> Iterator[Result]:
+        # Complete, so that nothing waits for a newer request before the rest.
+        yield replace(next(super().answer(request, context)), complete=True)
+        re.match(r"(a+)+$", "a" * 60 + "b")
+
+
+def test_an_answer_that_does_not_yield_is_stopped_and_others_go_on(
+    client: ComputeClient, stream: AnswerStream, inbox: Inbox
+) -> None:
+    study, plain, other = Stuck(), Open(), Inbox()
+    register(study)
+    register(plain)
+    try:
+        generation = stream.submit(default_request(study))
+        inbox.wait_until(lambda items: items[-1].result is not None)
+        time.sleep(0.2)  # until the lock is held
+        first = client.pid
+        beside = client.answers("beside", other)
+        asked = beside.submit(default_request(plain, a=3.0))
+        stream.cancel()
+        inbox.wait_until(lambda items: items[-1].finished)
+        assert inbox.items[-1].generation == generation
+        assert inbox.items[-1].error is None
+        other.wait_until(lambda items: items[-1].finished and items[-1].generation == asked)
+        assert other.items[-1].error is None
+        assert any(item.result is not None for item in other.items)
+        assert first is not None
+        assert wait_until(lambda: gone(first))
+        assert client.pid != first
+        stream.submit(quick())
+        inbox.wait_until(lambda items: items[-1].finished and items[-1].generation > generation)
+        assert inbox.items[-1].error is None
+    finally:
+        unregister(study.id)
+        unregister(plain.id)

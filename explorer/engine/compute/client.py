@@ -32,6 +32,8 @@ _DIED = (
     "move a slider to start it again"
 )
 CALL_POLL_S = 0.01
+STOP_S = 0.4
+"""How long a stopped request may take to end by itself."""
 
 
 class ComputeClient:
@@ -63,6 +65,7 @@ class ComputeClient:
         self._streams: dict[str, AnswerStream] = {}
         self._commands: deque[tuple[Any, ...]] = deque()
         self._process: ServerProcess | None = None
+        self._forced: ServerProcess | None = None
         self._threads: list[threading.Thread] = []
         self._returned: dict[int, tuple[Any, Exception | None]] = {}
         self._waiting: dict[int, Callable[[Any], object]] = {}
@@ -219,6 +222,12 @@ class ComputeClient:
             self._queue_command("studies", self._studies)
         self._queue_command(*command)
 
+    def stop_soon(self, stream: AnswerStream, generation: int) -> None:
+        """End the process if a stopped request of a stream has not ended after `STOP_S`."""
+        timer = threading.Timer(STOP_S, self._stop_by_force, (self._process, stream, generation))
+        timer.daemon = True
+        timer.start()
+
     def take_back(self, name: str, stream: str) -> list[tuple[Any, ...]]:
         """Return the commands of a stream that were not sent yet, and send them no more."""
         unsent = [c for c in self._commands if c[:2] == (name, stream)]
@@ -311,14 +320,24 @@ class ComputeClient:
                 self._returned[number] = (value, error)
                 self.condition.notify_all()
 
+    def _stop_by_force(self, process: ServerProcess, stream: AnswerStream, generation: int) -> None:
+        with self.condition:
+            if self._closed or self._process is not process or stream.finished(generation):
+                return
+            self._forced = process
+        process.kill()  # whoever receives its answers starts another
+
     def _ended(self, process: ServerProcess) -> None:
-        """Fail what was asked of a process that has ended by itself."""
+        """Fail what was asked of a process that has ended by itself.
+
+        After one that was ended for a request that did not stop, the others are asked again.
+        """
         with self.condition:
             if self._closed or self._process is not process:
                 return
-            self._process = None
+            self._process, forced = None, self._forced is process
             lost = [(stream, stream.generation) for stream in self._streams.values()]
             self.condition.notify_all()
         process.join()
         for stream, generation in lost:
-            stream.fail(WorkerDied(_DIED), generation)
+            stream.fail(WorkerDied(_DIED), generation, again=forced)

@@ -24,6 +24,9 @@ class Client(Protocol):
     def send(self, *command: Any) -> None:
         """Ask the process for something."""
 
+    def stop_soon(self, stream: AnswerStream, generation: int) -> None:
+        """End the process if a stopped request of a stream has not ended after a while."""
+
     def take_back(self, name: str, stream: str) -> list[tuple[Any, ...]]:
         """Return the commands that were not sent yet, and send them no more."""
 
@@ -51,7 +54,7 @@ class AnswerStream:
         self.generation = 0
         """Generation of the newest request."""
         self._epochs: dict[int, int] = {}
-        self._finished = 0
+        self._finished = self._unwanted = 0
         self._closed = False
 
     @property
@@ -73,13 +76,19 @@ class AnswerStream:
             return self.generation
 
     def cancel(self) -> None:
-        """Drop the waiting request and stop the running one at its next check."""
+        """Drop the waiting request and stop the running one, within half a second.
+
+        It ends at its next check; if it does not check, the process is ended and started anew.
+        """
         with self._condition:
             dropped = self._drop_unsent()
             if dropped is not None:
                 self._finished = dropped[0]
+            self._unwanted = self.generation
             if self._client.started:
                 self._client.send("cancel", self._name)
+                if self._finished < self.generation:
+                    self._client.stop_soon(self, self.generation)
         if dropped is not None:
             self._deliver(Delivery(*dropped, finished=True))
 
@@ -114,12 +123,23 @@ class AnswerStream:
             self._client.runtime.cache_result(delivery.result, epoch)
         self._deliver(delivery)
 
-    def fail(self, error: Exception, generation: int) -> None:
+    def finished(self, generation: int) -> bool:
+        """Whether nothing more comes for a request; the client's condition is held."""
+        return self._finished >= generation
+
+    def fail(self, error: Exception, generation: int, again: bool = False) -> None:
         """Say that the process ended before it answered what was asked up to a generation.
 
-        What was asked since is asked of another process.
+        What was asked since is asked of another process; so is this, with `again`, unless it was
+        stopped.
         """
         with self._condition:
+            waits = self._finished < generation == self.generation and not self._closed
+            if again and waits and self._unwanted < generation and self._asked is not None:
+                asked, request = self._asked
+                self._client.send("submit", self._name, request, asked)
+                return
+            stopped = self._unwanted >= generation
             lost = self._asked if self._finished < self.generation == generation else None
             self._finished = max(self._finished, generation)
             self._epochs = {n: e for n, e in self._epochs.items() if n > generation}
@@ -127,7 +147,7 @@ class AnswerStream:
             if self._closed:
                 return
         if lost is not None:
-            self._deliver(Delivery(*lost, error=error, finished=True))
+            self._deliver(Delivery(*lost, error=None if stopped else error, finished=True))
 
     def _drop_unsent(self) -> tuple[int, Request] | None:
         """Forget a request not yet sent, and return it: the newest one is all that is wanted."""

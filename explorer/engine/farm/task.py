@@ -13,6 +13,7 @@ from explorer.engine.executors.base import Task, task_key, task_seed
 from explorer.engine.executors.in_place import InPlaceExecutor
 from explorer.engine.runtime.runtime import FileNotOpenError, StudyRuntime
 from explorer.engine.session.recipe import Recipe, request_from_dict
+from explorer.studies.base.grid import MOST_TYPED
 from explorer.studies.base.grid_answer import answer_to_dict
 from explorer.studies.base.study import Kind, Request
 from explorer.studies.registry import Card, get_study, registered, set_registered
@@ -70,7 +71,7 @@ def run_cell(task: Task) -> dict[str, Any]:
     for value, path in task["files"].items():
         runtime.register_file(value, Path(path))
     try:
-        request = request_from_dict(task["question"], "question")
+        request = request_from_dict(task["question"], "question", MOST_TYPED)
         # What is kept under a task's key may not depend on what this worker did before.
         answers = runtime.fresh_answer(request, lambda: None)
         result = next(answers)

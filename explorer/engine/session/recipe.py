@@ -13,7 +13,7 @@ from explorer.engine.session.grids import grid_of, grid_to_dict
 from explorer.engine.session.own_curves import own_from_list, own_to_list
 from explorer.engine.session.which_view import WhichView, which_from_recipe
 from explorer.geography.region import Region, region_of
-from explorer.studies.base.grid import Grid, axes_of
+from explorer.studies.base.grid import MAX_POINTS, Grid, axes_of
 from explorer.studies.base.request import Unit
 from explorer.studies.base.study import (
     Fidelity,
@@ -187,6 +187,11 @@ def recipe_from_dict(raw: object) -> Recipe:
         read = wire_reading.read(raw, wire.Recipe)
         request = _request(read)
         left_out: list[str] = []
+        if read.sweep and read.sweep.points > MAX_POINTS:
+            left_out.append(
+                f"sweep: {read.sweep.points:,} points; {MAX_POINTS:,} over the same range are "
+                "computed"
+            )
         view = {} if read.view is UNSET else _view(read.view, "view", left_out)
         which = None if read.which is UNSET else which_from_recipe(read.which, left_out)
     except ValueError as error:
@@ -210,8 +215,10 @@ def recipe_from_dict(raw: object) -> Recipe:
     )
 
 
-def request_from_dict(raw: object, where: str) -> Request:
+def request_from_dict(raw: object, where: str, most: int = MAX_POINTS) -> Request:
     """Read the question of a recipe back; `where` is its path in the file it stands in.
+
+    A sweep of more than `most` points is thinned to as many.
 
     Raises
     ------
@@ -220,7 +227,7 @@ def request_from_dict(raw: object, where: str) -> Request:
     """
     try:
         _check_schema(raw)
-        return _request(wire_reading.read(raw, wire.Question, where))
+        return _request(wire_reading.read(raw, wire.Question, where), most)
     except wire_reading.WireError as error:
         raise RecipeError(str(error)) from error
     except ValueError as error:
@@ -270,7 +277,7 @@ def _check_schema(raw: object) -> None:
     )
 
 
-def _request(read: wire.Question) -> Request:
+def _request(read: wire.Question, most: int = MAX_POINTS) -> Request:
     """Return the question, every value checked against what its study declares."""
     study = get_study(read.study)
     for key in read.values:
@@ -285,7 +292,7 @@ def _request(read: wire.Question) -> Request:
         study=study.id,
         values=values,
         quantity=shown,
-        sweep=_sweep(read.sweep, study, shown, allowed) if read.sweep else sweep,
+        sweep=_sweep(read.sweep, study, shown, allowed, most) if read.sweep else sweep,
         selection=_selection(read) if read.selection and read.private_only is not True else None,
         seed=read.seed,
         fidelity=Fidelity[read.fidelity.upper()],
@@ -297,10 +304,12 @@ def _meant(study: Study, p: Parameter) -> Value:
     return wire.FORMER_DEFAULTS.get((study.id, p.key), p.default)
 
 
-def _sweep(read: wire.Sweep, study: Study, shown: str, allowed: tuple[str, ...]) -> Sweep:
+def _sweep(
+    read: wire.Sweep, study: Study, shown: str, allowed: tuple[str, ...], most: int
+) -> Sweep:
     if read.key not in allowed:
         raise RecipeError(f"sweep: {shown or study.id!r} can't be swept over {read.key!r}")
-    sweep = Sweep(read.key, read.low, read.high, read.points, Scale(read.scale))
+    sweep = Sweep(read.key, read.low, read.high, min(read.points, most), Scale(read.scale))
     # Two of the points say as much of the range as all of them.
     parameter(study, read.key).grid(sweep.low, sweep.high, min(sweep.points, 2), sweep.scale)
     return sweep

@@ -24,6 +24,12 @@ from explorer.studies.base.study import (
 MAX_AXES = 3
 MAX_CELLS = 1000
 MAX_TRIALS = 10_000
+MAX_VALUES = 1_000_000
+"""Cells times points of the x axis."""
+MAX_POINTS = 2_000
+"""Of the x axis in a window, a recipe, a link or a session: more are thinned."""
+MOST_TYPED = 100_000
+"""Of the x axis on a command line."""
 MAX_TASKS = 100_000
 """Cells times trials."""
 _SWEPT_KINDS = (Kind.REAL, Kind.INTEGER, Kind.CHOICE, Kind.FLAG)
@@ -125,6 +131,12 @@ def axes_of(study: Study, request: Request, grid: Grid) -> tuple[GridAxis, ...]:
     cells = math.prod(len(axis.values) for axis in axes)
     if cells > MAX_CELLS:
         raise ValueError(f"{cells:,} cells; a grid has at most {MAX_CELLS:,}: take fewer values")
+    points = 1 if request.sweep is None else request.sweep.points
+    if cells * points > MAX_VALUES:
+        raise ValueError(
+            f"{cells:,} cells of {points:,} points; at most {MAX_VALUES:,} in all: take "
+            "fewer points or values"
+        )
     if not 1 <= grid.trials <= min(MAX_TRIALS, MAX_TASKS // cells):
         raise ValueError(
             f"{grid.trials:,} trials of {cells:,} cells; at most "
