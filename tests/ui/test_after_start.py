@@ -1,9 +1,11 @@
-"""What the window offers and shows of a question that is answered after another workspace."""
+"""What the window offers and shows after its start, a restart and the opening of a file."""
 
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import QObject, Signal
 
+from explorer.ui.controllers.activity import Activity
 from explorer.ui.shell.menu_bar import _OF_THE_ANSWER as OF_THE_ANSWER
 
 
@@ -29,3 +31,52 @@ def test_the_same_curves_are_drawn_after_a_restart(open_window, settled, study: 
     assert second.session.state.study == study
     assert set(second.workspaces["bounds"].plot.hidden) == hidden
     assert not second.session.state.look_of(study, second.session.state.request.quantity).every
+
+
+def test_a_comparison_has_the_claimed_bound_though_its_curve_is_hidden(
+    open_window, settled
+) -> None:
+    window = open_window(study="shuffle-rdp")
+    settled(window)
+    page = window.workspaces["bounds"]
+    claimed = page.looking.claimed
+    page.looking.solo(next(key for key in page.looking.keys if key != claimed))
+    assert claimed in page.plot.hidden
+    page.add_to_comparison()
+    assert claimed in {entry.key for entry in window.session.state.comparison}
+
+
+def test_check_ins_opened_from_a_question_without_them_are_shown(
+    open_window, settled, tmp_path, qtbot
+) -> None:
+    path = tmp_path / "mine.csv"
+    rows = "".join(
+        f"u{i % 20},2010-01-{1 + i % 28:02}T10:00:00Z,{40.6 + i / 1000},{-73.9 + i / 2000}\n"
+        for i in range(200)
+    )
+    path.write_text("user,time,lat,lon\n" + rows, encoding="utf-8")
+    window = open_window(study="itemwise")
+    settled(window)
+    assert window.session.state.study == "itemwise"  # opened at the start: the sample
+    window.files.open_data(path)
+    qtbot.waitUntil(lambda: window.session.state.study == "heatmap", timeout=30_000)
+    assert window.data.current.basename == "mine.csv"
+
+
+class Source(QObject):
+    busy_changed = Signal(bool)
+
+
+def test_one_cancel_stops_the_job_that_is_named(qtbot) -> None:
+    activity, stopped = Activity(), []
+    answers, file = Source(), Source()
+    activity.watch("map", "maps", answers.busy_changed, lambda: stopped.append("map"), last=True)
+    activity.watch("data", "file", file.busy_changed, lambda: stopped.append("data"))
+    answers.busy_changed.emit(True)
+    file.busy_changed.emit(True)
+    assert [job.name for job in activity.running] == ["file", "maps"]
+    activity.cancel()
+    assert stopped == ["data"]
+    file.busy_changed.emit(False)
+    activity.cancel()
+    assert stopped == ["data", "map"]

@@ -22,6 +22,7 @@ CALM_MS = 250
 class _Job:
     name: str
     cancel: Callable[[], None]
+    last: bool
     busy: bool = False
     said: str = ""
     fraction: float | None = None
@@ -42,10 +43,19 @@ class Activity(QObject):
         self._jobs: dict[str, _Job] = {}
 
     def watch(
-        self, key: str, name: str, busy_changed: SignalInstance, cancel: Callable[[], None]
+        self,
+        key: str,
+        name: str,
+        busy_changed: SignalInstance,
+        cancel: Callable[[], None],
+        last: bool = False,
     ) -> None:
-        """Listen to a controller's ``busy_changed(bool)``."""
-        job = self._jobs[key] = _Job(name, cancel)
+        """Listen to a controller's ``busy_changed(bool)``.
+
+        Jobs that are `last` are named, and cancelled, after all others: answers, which are
+        refined while a file is read or written.
+        """
+        job = self._jobs[key] = _Job(name, cancel, last)
 
         def set_busy(busy: bool) -> None:
             job.busy, job.said, job.fraction = busy, "", None
@@ -68,13 +78,13 @@ class Activity(QObject):
 
     @property
     def running(self) -> list[_Job]:
-        """The jobs that run."""
-        return [job for job in self._jobs.values() if job.busy]
+        """The jobs that run, the one that `cancel` stops first."""
+        return sorted((job for job in self._jobs.values() if job.busy), key=lambda job: job.last)
 
     def cancel(self) -> None:
-        """Stop everything that runs."""
-        for job in self.running:
-            job.cancel()
+        """Stop the job that is named first, and no other."""
+        if running := self.running:
+            running[0].cancel()
 
 
 class ActivityBar(QWidget):
@@ -91,7 +101,7 @@ class ActivityBar(QWidget):
         self.bar = QProgressBar(textVisible=False, maximum=1000)
         self.bar.setFixedSize(110, 12)
         self.bar.setAccessibleName("Progress")
-        tip = "Stop what runs; what there is of an answer stays (Esc)"
+        tip = "Stop what is named first; what there is of an answer stays (Esc)"
         self.button = tool_button("Cancel", tip, quiet=True)
         self.button.setStyleSheet("padding: 0 6px;")
         self.button.clicked.connect(activity.cancel)
@@ -122,13 +132,12 @@ class ActivityBar(QWidget):
         if not jobs:
             return
         said = [job.said or job.name for job in jobs]
-        words = said[0] if len(said) == 1 else f"{len(said)} jobs: {', '.join(said)}"
-        self.words.setText(f"● {words}")
-        fractions = [job.fraction for job in jobs if job.fraction is not None]
-        if fractions:
-            self.bar.setValue(round(1000 * min(max(fractions[0], 0.0), 1.0)))
+        self.words.setText(f"● {' · '.join(said)}")
+        fraction = jobs[0].fraction
+        if fraction is not None:
+            self.bar.setValue(round(1000 * min(max(fraction, 0.0), 1.0)))
         # A bar without an end would be painted 140 times a second, and there is none to show.
-        self.bar.setVisible(bool(fractions))
+        self.bar.setVisible(fraction is not None)
         self.show()
 
 

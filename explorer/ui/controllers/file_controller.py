@@ -41,6 +41,8 @@ class FileController(QObject):
     problem(Problem)
     followed(Recipe)
         The session now asks what a recipe asked.
+    opened()
+        Check-ins that the user asked for are open, and no recipe waited for them.
     recognised()
         What a file is has been found out, and what it asks for is done or on its way.
     busy_changed(bool)
@@ -48,6 +50,7 @@ class FileController(QObject):
 
     problem = Signal(object)
     followed = Signal(object)
+    opened = Signal()
     recognised = Signal()
     busy_changed = Signal(bool)
 
@@ -65,6 +68,7 @@ class FileController(QObject):
         """A recipe whose data are not open yet."""
         self._wanted: Selection | None = keeper.selection
         self._paths: tuple[Path, ...] = ()
+        self._asked_for = False
         data.loaded.connect(self._loaded)
         self._reading = LatestJob("reading a file", self, preempt_after_s=0.0)
         self._reading.done.connect(self._recognised)
@@ -142,8 +146,14 @@ class FileController(QObject):
         self.problem.emit(explain(error, "recipe" if isinstance(error, ValueError) else "data"))
         self.recognised.emit()
 
-    def open_data(self, source: str | Path | Sequence[Path], ask: bool = False) -> None:
-        """Open check-ins; with `ask`, show how the columns are read first."""
+    def open_data(
+        self, source: str | Path | Sequence[Path], ask: bool = False, at_start: bool = False
+    ) -> None:
+        """Open check-ins; with `ask`, show how the columns are read first.
+
+        `at_start` if the user has not just asked for them.
+        """
+        self._asked_for = not at_start
         self._paths = (Path(source),) if isinstance(source, str | Path) else tuple(source)
         again = self._paths == self._keeper.data_source
         region = self._wanted.region if self._wanted is not None and again else None
@@ -262,6 +272,7 @@ class FileController(QObject):
         paths, self._paths = self._paths, ()
         self._keeper.note_data(paths, data.columns)
         waiting = self.waiting
+        asked_for, self._asked_for = self._asked_for, False
         selection = waiting.request.selection if waiting is not None else None
         if waiting is not None and waiting.part is None and selection is not None:
             if selection.data == data.fingerprint:
@@ -280,6 +291,8 @@ class FileController(QObject):
             self._session.replace_data(replace(wanted, unit=Unit(data.unit)))
         if waiting is not None and waiting.part is not None:
             self._follow(waiting)
+        elif asked_for:
+            self.opened.emit()
 
     def folder(self) -> str:
         """Return where a file dialog starts: beside the file used last."""

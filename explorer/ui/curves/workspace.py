@@ -80,6 +80,8 @@ class BoundsWorkspace(Workspace):
         self._controller = controller
         self._theme = theme
         self._coming: tuple[tuple[str, str, object], ViewState] | None = None
+        self._to_compare: tuple[Request, str] | None = None
+        """What to compare once it is complete: question and key of a curve, or empty for all."""
         self.import_curve = QAction("&Import curve…", self)
         self.import_curve.setToolTip(IMPORTS)
         self._build()
@@ -252,9 +254,17 @@ class BoundsWorkspace(Workspace):
         return self.pinning.beside(self.own.beside(result), self.looking.hidden_of)
 
     def add_to_comparison(self, key: str = "") -> None:
-        """Put the numbers at the sliders' values into the comparison, or one curve's alone."""
-        result, hidden = self.current_result, self.plot.hidden
-        if result is not None:
+        """Put the numbers at the sliders' values into the comparison, or one curve's alone.
+
+        What is claimed is always among them. An answer that is still computed is added when it is
+        complete, so that what is compared does not depend on when one asks.
+        """
+        result, hidden = self.current_result, self.plot.hidden - {self.looking.claimed}
+        self._to_compare = None
+        if result is not None and not result.complete and self._controller.busy:
+            self._to_compare = (result.request, key)
+            self.said.emit("Added to the comparison when the answer is complete.")
+        elif result is not None:
             hidden = frozenset(self.looking.keys) - {key} if key else hidden
             said = self.looking.add_to_comparison(result, hidden, self.claiming.key)
             self.said.emit(said)
@@ -351,6 +361,11 @@ class BoundsWorkspace(Workspace):
         self.readouts.show_readouts(tuple(r for r in result.readouts if r.key not in drawn))
         self.beside.arrange()
         self.below.show_result(with_pins, parameter(study, sweep.key).symbol if sweep else "x")
+        if result.complete and self._to_compare is not None:
+            asked, key = self._to_compare
+            self._to_compare = None
+            if asked == result.request:
+                self.add_to_comparison(key)
         notes = "\n".join(result.notes)
         if notes != self.notes.text():
             self.notes.setText(notes)

@@ -108,7 +108,7 @@ class MainWindow(WindowFrame):
             controller.busy_changed.connect(lambda busy, key=key: self._busy_changed(key, busy))
             controller.stale_changed.connect(lambda stale, key=key: self._stale(key, stale))
             doing = f"computing {parts.OF_STUDIES[key].title.lower()}"
-            self.activity.watch(key, doing, controller.busy_changed, controller.cancel)
+            self.activity.watch(key, doing, controller.busy_changed, controller.cancel, last=True)
             self.parameters.reopened.connect(controller.refresh)
         for key, files in (("files", self.parameter_files), ("recipe", self.files)):
             self.activity.watch(key, "reading a file", files.busy_changed, files.cancel)
@@ -128,6 +128,7 @@ class MainWindow(WindowFrame):
         self.files.problem.connect(self.show_problem)
         self.keeper.save_failed.connect(lambda error: self.show_problem(explain(error, "session")))
         self.files.followed.connect(self._followed)
+        self.files.opened.connect(self._opened)
         self.session.changed.connect(self._state_changed)
         self.tabs.currentChanged.connect(self._tab_chosen)
 
@@ -341,6 +342,11 @@ class MainWindow(WindowFrame):
 
     def _loading(self, progress: Progress) -> None:
         self.activity.progress("data", *progress_words(progress))
+
+    def _opened(self) -> None:
+        """Show check-ins that the user has opened, where the question in front uses none."""
+        if self.tool is None and not get_study(self.session.state.study).needs_data:
+            self.show_study("heatmap")
 
     def _loaded(self, data: CheckinData) -> None:
         if not data.synthetic:  # the sample may stand in for a file that could not be opened

@@ -129,11 +129,11 @@ class Opening(QObject):
         if self.options.recipe is not None or self.options.link is not None:
             self.window.files.recognised.disconnect(self._open_data)
         if self.options.data is not None:
-            self.window.files.open_data(self.options.data)
+            self.window.files.open_data(self.options.data, at_start=True)
         elif self.window.data.busy:
             return
         elif self.keeper.data_path is not None:
-            self.window.files.open_data(self.keeper.data_source)
+            self.window.files.open_data(self.keeper.data_source, at_start=True)
         else:
             self.window.files.open_sample()
 
