@@ -110,7 +110,7 @@ def test_weighted_rows_and_bad_weights(write: Write) -> None:
 
 
 def test_quotes_that_appear_late(write: Write) -> None:
-    lines = [f"{i},{i % 9},Bar,2010-01-01T00:00:{i % 60:02d}Z,40.5,-73.5" for i in range(60_000)]
+    lines = [f"{i},{i % 19},Bar,2010-01-01T00:00:{i % 60:02d}Z,40.5,-73.5" for i in range(60_000)]
     lines[50_000] = '50000,3,"Bar, ""inner""",2010-01-01T00:00:01Z,40.5,-73.5'
     path = write("id,user,venue,time,lat,lon\n" + "\n".join(lines), "late.csv")
     with open_checkins(path, cache_dir=None, detect_duplicates=False) as data:

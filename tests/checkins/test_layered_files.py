@@ -111,7 +111,9 @@ def test_other_databases_and_damaged_files_are_refused(tmp_path: Path, write: Wr
     with pytest.raises(CheckinError, match="SQLite and no GeoPackage: export its table as CSV"):
         sniff(other)
     points = geopandas.points_from_xy([11.0] * 5000, [48.0] * 5000)
-    table = geopandas.GeoDataFrame({"user": range(5000)}, geometry=points, crs="EPSG:4326")
+    table = geopandas.GeoDataFrame(
+        {"user": [i % 50 for i in range(5000)]}, geometry=points, crs="EPSG:4326"
+    )
     path = tmp_path / "points.gpkg"
     table.to_file(path)
     whole = path.read_bytes()

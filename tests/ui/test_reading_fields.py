@@ -72,7 +72,10 @@ def test_the_order_of_day_and_month_must_be_chosen(desk: Desk, tmp_path: Path) -
     assert dialog.problem.startswith("Choose what 03/04/2025 10:10 means")
     assert not dialog.load_button.isEnabled()
     offered = [times.itemText(i) for i in range(3)]
-    assert offered[1:] == ["03/04/2025 10:10: 3 April 2025", "03/04/2025 10:10: 4 March 2025"]
+    assert offered[1:] == [
+        "03/04/2025 10:10: 3 April 2025, 10:10",
+        "03/04/2025 10:10: 4 March 2025, 10:10",
+    ]
     times.setCurrentIndex(2)
     assert card.candidate.fields == (("time_format", "%m/%d/%Y %H:%M"),)
     assert not dialog.load_button.isEnabled()
@@ -84,6 +87,8 @@ def test_the_order_of_day_and_month_must_be_chosen(desk: Desk, tmp_path: Path) -
 
 def test_an_example_is_typed(desk: Desk, tmp_path: Path) -> None:
     dialog = asked(desk, table(tmp_path, time="2025-{day}-01T10:{i}"))
+    assert dialog.mapping.time is None  # there is no such month
+    dialog.combos["time"].setCurrentIndex(dialog.combos["time"].findData(1))
     fields = dialog.reading
     fields.times.setCurrentIndex(fields.times.findData(TYPED))
     assert fields.example.isVisibleTo(dialog)
