@@ -26,12 +26,11 @@ from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.people import OPENED
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.mechanisms.base import UNIT
-from explorer.release.plan import FORMAT_TAKEN, Plan, kept_declared, made_plan
+from explorer.release.plan import Plan, kept_declared, made_plan
 from explorer.release.rows.reading import ReadFile, read_file
 
 DECLARED, CHOSEN = "declared", "chosen"
 """What is kept beside the entries of a release."""
-FORMAT_SENTENCE = "The file format was taken from the file by a click."
 RandomBytes = Callable[[int], bytes]
 
 
@@ -244,17 +243,15 @@ def certificate_of(ledger: Ledger, plan: Plan, release: str) -> dict[str, Any]:
     entered = ledger.release(release)
     _check_same(ledger, entered, plan)
     record, shown = ledger.beside(release, CHOSEN) or (OPENED, 0)
-    # Version 1 of a certificate has one statement on box, period and file format together, so a
-    # format that was taken from the file stands among the conditions and unsays that.
-    taken = plan.declared.format == FORMAT_TAKEN
     stated = Statements(
         plan.declared.texts,
-        plan.declared.independent_of_data and not taken,
+        plan.declared.independent_of_data,
         (record, shown),
         entered.tag or "",
         __version__,
-        (*plan.declared.conditions, *[FORMAT_SENTENCE] * taken),
+        plan.declared.conditions,
         plan.declared.evaluation,
+        format=plan.declared.format,
     )
     return build(ledger.view(), release, stated)
 

@@ -13,8 +13,16 @@ from typing import Any
 from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Part, Reads, ReleaseMechanism
+from explorer.release.mechanisms.fields import check_columns
 from explorer.release.rows import format as file_format
-from explorer.release.rows.format import FORMAT_KEYS, LAT, LON, TIME, USER, FileFormat
+from explorer.release.rows.format import (
+    FORMAT_KEYS,
+    LAT,
+    LON,
+    TIME,
+    USER,
+    FileFormat,
+)
 from explorer.release.simulations import PROTOCOLS, SimulationOnlyError, stamped
 from explorer.release.wire import read_amount, read_fraction, read_json, write_fraction
 
@@ -32,9 +40,7 @@ DECLARED_ROWS = ("model and trust", "utility and bias", "data security")
 """Rows of NIST SP 800-226 that the curator answers for, as no program can."""
 FORMAT_CHOICES = {name: tuple(known) for name, known in file_format.FORMAT_CHOICES.items()}
 """What some of the file's parameters may be."""
-FORMAT_DECLARED, FORMAT_TAKEN = "declared", "taken from the file"
-"""Where a file's format is from: the curator typed it, or took over what was found when the file
-was opened. The first is not written out in a plan."""
+FORMAT_DECLARED, FORMAT_TAKEN = file_format.FORMAT_DECLARED, file_format.FORMAT_TAKEN
 PLACED = (USER, TIME, LAT, LON)
 """What the columns of ids, times and coordinates are called."""
 
@@ -53,7 +59,8 @@ class Declared:
         Whether it is declared that no parameter was chosen by looking at the data.
     conditions : tuple of str
     format : str
-        Where the file's format is from: `FORMAT_DECLARED` or `FORMAT_TAKEN`.
+        Where the file's format is from: `FORMAT_DECLARED` (the curator typed it, which is not
+        written out in a plan), or `FORMAT_TAKEN` (what was found when the file was opened).
     evaluation : mapping of str to str
         Texts for those rows of NIST SP 800-226 that the curator answers for (`DECLARED_ROWS`). A
         plan's file has no place for them: they are typed in the window, and kept with the release.
@@ -237,29 +244,16 @@ def made_plan(
         own = {name: value for name, value in parameters.items() if name not in FORMAT_KEYS}
         checked = mechanism.checked(own)
         price = mechanism.price(checked, epsilon)
-        plan = Plan(population, data, mechanism, form, checked, price, declared)
-        _check_columns(plan)
+        check_columns(form.columns, mechanism.reads(checked), mechanism.id)
     except ParameterError as error:
         path = "mechanism" if error.field == "epsilon" else "mechanism.parameters"
         raise error.below(path) from None
-    return plan
+    return Plan(population, data, mechanism, form, checked, price, declared)
 
 
 def check_format(parameters: Mapping[str, object]) -> None:
     """Raise ParameterError if what is declared of the file can't be used."""
     FileFormat.checked(parameters)
-
-
-def _check_columns(plan: Plan) -> None:
-    """Refuse a plan whose file, as declared, has not what the mechanism reads."""
-    reads = plan.reads
-    needed = (LAT, LON) * reads.places + (TIME,) * reads.times + reads.texts
-    for name in needed:
-        if name not in plan.form.columns:
-            raise ParameterError(
-                "columns", f"has no {name!r}, which {plan.mechanism.id} reads",
-                "name the file's columns in their order, this one among them",
-            )  # fmt: skip
 
 
 def kept_declared(content: dict[str, Any]) -> Declared:

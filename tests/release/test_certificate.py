@@ -92,6 +92,74 @@ def test_a_change_of_whatever_can_be_recomputed_fails_in_one_sentence() -> None:
     assert len(said) > 100
 
 
+FROZEN = Path(__file__).parents[1] / "data" / "certificate_1"
+"""Certificates of version 1 and their ledger, written before version 2."""
+BEFORE = Path(__file__).parents[1] / "data" / "ledger_before_rationals"
+
+
+@pytest.mark.parametrize("name", ["region", "heatmap", "mean"])
+def test_version_1_keeps_its_sentences(name: str) -> None:
+    certificate, view = (
+        read_certificate(FROZEN / f"{name}.json"),
+        read_ledger(FROZEN / "ledger.json"),
+    )
+    assert certificate["schema"].endswith("/1")
+    found = verify(certificate, view)
+    assert (found.failure, found.checked[-1]) == ("", "ledger")
+    for path in (("sentence",), ("conditions", 0, "text"), ("out_of_scope", 3)):
+        forged = mutations.changed(certificate, path, "The sentence of another version.")
+        assert verify(forged).failure, path
+    assert verify({**certificate, "schema": "privacy-explorer/certificate/2"}).failure
+
+
+@pytest.mark.parametrize("path", sorted(BEFORE.glob("certificate *.json")), ids=str)
+def test_certificates_of_earlier_programs_verify(path: Path) -> None:
+    assert verify(read_certificate(path)).failure == ""
+
+
+def test_what_only_later_programs_state_is_named(folder: Path) -> None:
+    with opened(folder) as ledger:
+        made = Made(ledger, released(ledger, population(ledger))).certificate
+    assert made["schema"].endswith("/2")
+    later = {**made, "areas": {"name": "districts"}, "protection": {
+        **made["protection"], "zone": "Europe/Vienna"}}  # fmt: skip
+    found = verify(later)
+    assert found.failure == ""
+    assert [note.partition(":")[0] for note in found.notes] == ["areas", "protection.zone"]
+    unit = mutations.changed(made, ("protection", "unit"), "user-day")
+    assert "protection.unit" in verify(unit).failure
+
+
+def test_if_fixed_in_advance_and_columns_are_checked(folder: Path) -> None:
+    with opened(folder) as ledger:
+        people = population(ledger)
+        released(ledger, people)
+        made = Made(ledger, released(ledger, people)).certificate
+        parameters = {
+            "value_column": "place", "values": ["a", "b"], "columns": ["user", "place"],
+            "delimiter": "tab",
+        }  # fmt: skip
+        mechanism = MECHANISMS["histogram/1"]
+        whole = {**parameters, **mechanism.checked(parameters).as_parameters()}
+        release = ledger.plan(people, "histogram/1", whole, Fraction(1, 2), FILE)
+        ledger.reserve(release, FILE)
+        ledger.start(release, 1000)
+        ledger.commit(release, {"bins": [1, 2, 3]})
+        bins = Made(ledger, release).certificate
+    assert verify(made).failure == verify(bins).failure == ""
+    fixed = ("composition", "if_fixed_in_advance")
+    for epsilon in ("1/2", "99/100"):
+        forged = mutations.changed(made, (*fixed, "epsilon"), epsilon)
+        assert "if_fixed_in_advance" in verify(forged).failure
+    parameters_at = ("mechanism", "parameters")
+    for forged in (
+        mutations.changed(made, (*parameters_at, "columns"), ["user", "time", "lat", "place"]),
+        mutations.changed(bins, (*parameters_at, "columns"), ["user", "kind"]),
+        mutations.changed(bins, (*parameters_at, "value_column"), "kind"),
+    ):
+        assert "columns" in verify(forged).failure
+
+
 def test_nothing_may_be_left_out_or_added() -> None:
     for path in mutations.leaves(EXAMPLE):
         if isinstance(path[-1], str) and path[:2] != ("mechanism", "parameters"):
@@ -131,6 +199,7 @@ def test_a_certificate_we_make_verifies_with_ledger_and_data(folder: Path) -> No
             "record": "fixed before the data were opened",
             "true_map_shown": 0,
             "independent_of_data": "declared",
+            "format": "declared",
         }
         # later releases and states change nothing in it
         released(ledger, people)
@@ -181,7 +250,8 @@ def test_under_zcdp_the_cap_is_stated(folder: Path) -> None:
     assert certificate["ledger"]["budget"] == "1/2"
     # ε of ρ = 1/2 + 1/32, not of what was spent so far
     assert 5.22 < float(certificate["composition"]["epsilon_at_delta"]["epsilon_rounded_up"]) < 5.6
-    assert "(ε, δ)-differentially private with ε at most" in certificate["sentence"]
+    stated = certificate["composition"]["epsilon_at_delta"]["epsilon_rounded_up"]
+    assert f"ε = {stated} " in certificate["sentence"]
     assert verify(certificate, view).failure == ""
     assert certificate["composition"]["releases"][0]["mechanism"] == "external"
     forged = mutations.changed(certificate, ("composition", "epsilon_at_delta"), None)
@@ -308,6 +378,56 @@ def test_data_need_the_key(folder: Path) -> None:
         assert "can't be checked without" in verify(made.certificate, known, FILE).failure
 
 
+def test_a_replaced_key_can_not_check_what_was_tagged_before(folder: Path) -> None:
+    with opened(folder) as ledger:
+        people = population(ledger)
+        made = Made(ledger, released(ledger, people)).certificate
+    os.unlink(folder / "ledger.key")
+    with opened(folder) as ledger:
+        view = ledger.view()
+        later = Made(ledger, released(ledger, people)).certificate
+        assert verify(later, ledger.view(), FILE).failure == ""
+        assert "not the one" in verify(later, ledger.view(), "cd" * 32).failure
+    assert verify(made, view).failure == ""
+    for sha256 in (FILE, "cd" * 32):
+        assert "cannot be checked" in verify(made, view, sha256).failure
+
+
+def test_what_happened_later_is_told(folder: Path) -> None:
+    with opened(folder) as ledger:
+        delta = Fraction(1, 10**6)
+        people = ledger.open_population("zcdp", Fraction(1, 2), "x", delta=delta)
+        other = ledger.open_population("zcdp", Fraction(1, 8), "y", delta=delta)
+        made = Made(ledger, released(ledger, people, Fraction(1, 4)))
+        stated = made.certificate["composition"]["epsilon_at_delta"]["epsilon_rounded_up"]
+        assert stated in made.certificate["sentence"]
+        released(ledger, people, Fraction(1, 4))
+        assert verify(made.certificate, ledger.view()).later == []
+        ledger.external(people, Fraction(1), "a talk")
+        (told,) = verify(made.certificate, ledger.view()).later
+        assert "ρ = 1," in told
+        ledger.join(people, other)
+        (told,) = verify(made.certificate, ledger.view()).later
+        assert "ρ = 9/8," in told
+        ledger.withdraw(made.release)
+        found = verify(made.certificate, ledger.view())
+    assert found.failure == ""
+    assert len(found.later) == 2
+
+
+@pytest.mark.parametrize("gate", ["sum", "zcdp"])
+@pytest.mark.parametrize("digits", [7, 30, 180])
+def test_sums_of_any_size_are_printed(folder: Path, gate: str, digits: int) -> None:
+    """Where Σε²/2 is beyond floats, too."""
+    with opened(folder) as ledger:
+        delta = Fraction(1, 10**9) if gate == "zcdp" else None
+        people = ledger.open_population(gate, Fraction(10**380), "x", delta=delta)
+        ledger.external(people, Fraction(10**digits), "all of it")
+        made = Made(ledger, released(ledger, people)).certificate
+        assert verify(made, ledger.view()).failure == ""
+    assert made["composition"]["sum_epsilon"] == f"{2 * 10**digits + 1}/2"
+
+
 def test_there_is_no_certificate_of_what_was_not_committed(folder: Path) -> None:
     with opened(folder) as ledger:
         people = population(ledger)
@@ -324,7 +444,8 @@ def test_there_is_no_certificate_of_what_was_not_committed(folder: Path) -> None
 
 
 def test_what_is_not_declared_is_said() -> None:
-    assert words.NOT_DECLARED in words.program_conditions(["permute-and-flip"], False)
+    stated = words.program_conditions(words.CURRENT, ["permute-and-flip"], False, "declared")
+    assert words.CURRENT.not_declared in stated
     forged = mutations.changed(
         EXAMPLE, ("parameters_chosen", "independent_of_data"), "not declared"
     )
@@ -399,3 +520,5 @@ def test_numbers_are_rounded_to_the_safe_side() -> None:
     assert factor(Fraction(7, 4)) == "5.76"
     assert factor(Fraction(10)) == "22027"
     assert factor(Fraction(20)) == "4.86·10^8"
+    assert factor(Fraction(10**7)) == "10^4342945"  # 10⁷/ln 10 = 4,342,944.8…
+    assert factor(Fraction(10**30)) == "10^(4.35·10^29)"

@@ -13,14 +13,16 @@ import pytest
 
 from explorer.cli import run
 from explorer.release import places
+from explorer.release.certificate.verify import verify
+from explorer.release.certificate.words import CURRENT
 from explorer.release.checking import check
 from explorer.release.door import Place, certificate_of, draw, enter, planned
 from explorer.release.errors import ReleaseError
 from explorer.release.mechanisms.base import Reads
-from explorer.release.plan import FORMAT_TAKEN, Plan, checked_plan, read_plan
+from explorer.release.plan import Plan, checked_plan, read_plan
 from explorer.release.rows import reading
 from explorer.release.rows.dry_run import DryRun, RowCounter
-from explorer.release.rows.format import FileFormat
+from explorer.release.rows.format import FORMAT_TAKEN, FileFormat
 from explorer.release.rows.reading import read_file
 from explorer.release.words import check_lines
 from tests.release.plans import content, opened, place_in, plan_of, write_plan, write_rows
@@ -306,9 +308,13 @@ def test_a_format_taken_from_the_file_is_in_plan_and_certificate(
     draw(place, plan, release)
     with place.open() as ledger:
         made = certificate_of(ledger, plan, release)
-    assert any("format was taken from the file" in one["text"] for one in made["conditions"])
-    # version 1 says of box, period and format at once that they were not chosen from the data
-    assert made["parameters_chosen"]["independent_of_data"] == "not declared"
+    assert made["parameters_chosen"]["format"] == FORMAT_TAKEN
+    # all else is declared not to be chosen from the data
+    assert made["parameters_chosen"]["independent_of_data"] == "declared"
+    assert {"text": CURRENT.format_taken, "source": "program"} in made["conditions"]
+    assert verify(made).failure == ""
+    made["parameters_chosen"]["format"] = "declared"
+    assert "conditions" in verify(made).failure
     plain = checked_plan(content(plan.population))
     assert "format" not in plain.as_json()["declared"]
     said["declared"]["format"] = "guessed"

@@ -76,6 +76,7 @@ def _check(place: Place, out: Path, data: Path, price: str) -> dict[str, Any]:
         "record": "fixed before the data were opened",
         "true_map_shown": 0,
         "independent_of_data": "declared",
+        "format": "declared",
     }
     sha256 = hashlib.sha256(data.read_bytes()).hexdigest()
     with place.open() as ledger:

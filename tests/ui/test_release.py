@@ -19,11 +19,11 @@ from explorer.release.ledger.view import read_ledger
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Reads
 from explorer.release.places import default_ledger
-from explorer.release.plan import FORMAT_TAKEN, read_plan
+from explorer.release.plan import read_plan
 from explorer.release.process import draw_apart
 from explorer.release.rehearsal import rehearse
 from explorer.release.rows.dry_run import RowCounter
-from explorer.release.rows.format import FileFormat
+from explorer.release.rows.format import FORMAT_TAKEN, FileFormat
 from explorer.release.rows.reading import read_file
 from explorer.ui.release.cards import TypedFields
 from explorer.ui.release.draft import Draft

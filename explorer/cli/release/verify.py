@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from explorer.cli.common import check_folder, say_written
 from explorer.files import file_sha256, read_bounded
+
+if TYPE_CHECKING:
+    from explorer.release.certificate.verify import Report
 
 MAX_OUTPUT_BYTES = 1_000_000_000
 
@@ -57,7 +61,7 @@ def verify_command(
     """
     from explorer.release.certificate.registry import registry_yaml
     from explorer.release.certificate.schema import read_certificate
-    from explorer.release.certificate.verify import verify
+    from explorer.release.certificate.verify import Report, verify
     from explorer.release.errors import ReleaseError
     from explorer.release.ledger.view import read_ledger
 
@@ -67,7 +71,7 @@ def verify_command(
         view = None if ledger is None else read_ledger(ledger)
         other = None if also is None else read_certificate(also)
     except ReleaseError as error:
-        return _told(str(error), [], [], as_json)
+        return _told(str(error), Report(), as_json)
     found = verify(
         read, view, None if data is None else file_sha256(data), other,
         None if output is None else read_bounded(output, MAX_OUTPUT_BYTES),
@@ -78,19 +82,24 @@ def verify_command(
 
         write_whole(registry, registry_yaml(read, sector=sector).encode())
         say_written(registry)
-    return _told(failure, found.checked, found.notes, as_json)
+    return _told(failure, found, as_json)
 
 
-def _told(failure: str, checked: list[str], notes: list[str], as_json: bool) -> int:
+def _told(failure: str, report: Report, as_json: bool) -> int:
     """Print what came out, and return the exit code."""
     if as_json:
-        found = {"valid": not failure, "failure": failure, "checked": checked, "notes": notes}
+        found = {
+            "valid": not failure, "failure": failure, "checked": report.checked,
+            "notes": report.notes, "later": report.later,
+        }  # fmt: skip
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return 1 if failure else 0
-    for name in checked:
+    for name in report.checked:
         click.echo(f"holds: {name}")
-    for note in notes:
+    for note in report.notes:
         click.echo(f"not checked: {note}")
+    for note in report.later:
+        click.echo(f"later: {note}")
     if failure:
         raise click.ClickException(failure)
     click.echo("The certificate is what it says.")

@@ -21,8 +21,10 @@ from explorer.release.certificate.derived import (
     sums,
 )
 from explorer.release.certificate.schema import SCHEMA, check_form
+from explorer.release.ledger.accounts import Account
 from explorer.release.ledger.errors import LedgerError
 from explorer.release.ledger.view import View
+from explorer.release.rows.format import FORMAT_DECLARED
 from explorer.release.wire import canonical, read_json, sha256, write_fraction
 
 MOST_INLINE = 20_000
@@ -54,6 +56,8 @@ class Statements:
         What is not added, and why.
     version : str
         Of the program.
+    format : str
+        Where the file's format is from: `FORMAT_DECLARED` or `FORMAT_TAKEN`.
     """
 
     texts: Mapping[str, str]
@@ -64,6 +68,7 @@ class Statements:
     conditions: Sequence[str] = ()
     evaluation: Mapping[str, str] = field(default_factory=dict)
     apart: Sequence[tuple[str, str]] = ()
+    format: str = FORMAT_DECLARED
 
 
 def build(
@@ -134,6 +139,7 @@ def build(
             "record": stated.chosen[0],
             "true_map_shown": stated.chosen[1],
             "independent_of_data": "declared" if stated.independent_of_data else "not declared",
+            "format": stated.format,
         },
         "output": {
             "sha256": known.output_sha256,
@@ -146,7 +152,7 @@ def build(
             known.mechanism, known.parameters, known.epsilon, stored
         ),
         "conditions": _conditions(stated, [part["noise"] for part in parts]),
-        "out_of_scope": list(words.OUT_OF_SCOPE),
+        "out_of_scope": list(words.CURRENT.out_of_scope),
         "verify": "privacy-explorer verify certificate.json --ledger ledger.json",
     }
     made |= _composed(view, release, stated)
@@ -165,8 +171,9 @@ def _composed(view: View, release: str, stated: Statements) -> dict[str, Any]:
     total, rho = sums(rows)
     cap = cap_of(account)
     at = None if cap is None or account.delta is None else epsilon_at_delta(cap, account.delta)
+    stated_at = None if at is None else at["epsilon_rounded_up"]
     others = [
-        (f"population {other.label or other.population}", "other people, an account of their own")
+        (f"population {other.label or other.population}", _why_apart(account, other))
         for other in book.accounts.values()
         if other is not account
     ]
@@ -183,23 +190,31 @@ def _composed(view: View, release: str, stated: Statements) -> dict[str, Any]:
             ],
             "source": "program",
         },
-        "sentence": words.promise(
-            account.gate, total, None if at is None else at["epsilon_rounded_up"], account.delta
-        ),
+        "sentence": words.promise(words.CURRENT, account.gate, total, stated_at, account.delta),
         "evaluation": words.evaluation(
-            words.shown_rows(account.gate, known.epsilon, total, account.budget, account.delta),
+            words.CURRENT,
+            words.shown_rows(
+                words.CURRENT, account.gate, known.epsilon, total, account.budget, account.delta
+            ),
             stated.evaluation,
         ),
     }
 
 
 def _conditions(stated: Statements, noises: Sequence[str]) -> list[dict[str, str]]:
-    declared = [words.ONE_ID, *([words.NOT_CHOSEN] if stated.independent_of_data else [])]
-    declared += [words.ALL_HERE, *stated.conditions]
-    program = words.program_conditions(noises, stated.independent_of_data)
+    independent, form = stated.independent_of_data, stated.format
+    declared = words.declared_conditions(words.CURRENT, independent, form)
+    declared += stated.conditions
+    program = words.program_conditions(words.CURRENT, noises, independent, form)
     return [_declared(text) for text in declared] + [
         {"text": text, "source": "program"} for text in program
     ]
+
+
+def _why_apart(account: Account, other: Account) -> str:
+    if other.population in account.different_from or account.population in other.different_from:
+        return "declared to be other people, with a budget of their own"
+    return "another population, with a budget of its own"
 
 
 def _declared(text: str) -> dict[str, str]:

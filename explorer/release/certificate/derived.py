@@ -6,13 +6,17 @@ built.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from explorer.privacy.releases.conversions import fixed_composition_delta, zcdp_to_epsilon
 from explorer.privacy.releases.gates import zcdp_cost
 from explorer.release.certificate.numbers import fixed_up, rounded_up
+from explorer.release.certificate.words import CURRENT
 from explorer.release.ledger.accounts import REMARKS, Account, Release
 from explorer.release.ledger.view import View
 from explorer.release.mechanisms.base import Part
@@ -20,7 +24,6 @@ from explorer.release.mechanisms.table import MECHANISMS
 from explorer.release.wire import write_fraction
 
 TARGET_DELTA = Fraction(1, 1_000_000)
-FIXED_METHOD = "randomised responses, exact"
 EXTERNAL = "external"
 
 
@@ -91,7 +94,12 @@ def alone_cap(budget: Fraction, rows: Iterable[Mapping[str, Any]]) -> Fraction:
 
 def epsilon_at_delta(cap: Fraction, delta: Fraction) -> dict[str, str]:
     """Return ε at δ of a capped ρ, rounded up."""
-    best = zcdp_to_epsilon(cap, delta).best
+    try:
+        with np.errstate(over="ignore"):
+            best: Fraction | float = zcdp_to_epsilon(cap, delta).best
+    except OverflowError:  # beyond floats: ρ + 2√(ρ·ln 1/δ), with ln 1/δ rounded up
+        logarithm = math.ceil(math.log(delta.denominator) - math.log(delta.numerator))
+        best = cap + 2 * (math.isqrt(math.ceil(cap * logarithm)) + 1)
     return {"delta": write_fraction(delta), "epsilon_rounded_up": rounded_up(best)}
 
 
@@ -113,11 +121,15 @@ def if_fixed_in_advance(epsilons: Sequence[Fraction]) -> dict[str, Any]:
             high = middle
         else:
             low = middle
-    epsilon = Fraction(int(high), 100)
+    return fixed_at(epsilons, Fraction(int(high), 100))
+
+
+def fixed_at(epsilons: Sequence[Fraction], epsilon: Fraction) -> dict[str, Any]:
+    """Return what exact composition would say at one ε."""
     return {
         "epsilon": write_fraction(epsilon),
         "delta_rounded_up": fixed_up(fixed_composition_delta(epsilons, epsilon)),
-        "method": FIXED_METHOD,
+        "method": CURRENT.fixed_method,
         "not_a_gate": True,
     }
 

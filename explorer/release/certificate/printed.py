@@ -107,6 +107,7 @@ def _mechanism(certificate: Mapping[str, Any]) -> tuple[Row, ...]:
         Row("ε", _number(mechanism["epsilon"])),
         *parts,
         *parameters,
+        *((Row("File format", chosen["format"]),) if "format" in chosen else ()),
         Row("Parameters on record", chosen["record"]),
         Row("True map shown", f"{chosen['true_map_shown']} times"),
         Row("Independent of the data", chosen["independent_of_data"], DECLARED),

@@ -13,7 +13,8 @@ from explorer.release.errors import ReleaseError
 from explorer.release.wire import read_json
 from explorer.resources import resource_bytes
 
-SCHEMA = "privacy-explorer/certificate/1"
+SCHEMA_1, SCHEMA = "privacy-explorer/certificate/1", "privacy-explorer/certificate/2"
+"""Version 1 is only read and verified, version 2 is written."""
 LARGEST = 256_000_000
 """Bytes."""
 _LONGEST = 160
@@ -49,7 +50,10 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 def check_form(document: object) -> None:
     """Raise CertificateError at what the schema does not allow, naming the place."""
-    found = next(_validator().iter_errors(document), None)
+    version = document.get("schema") if isinstance(document, dict) else None
+    found = next(
+        _validator(SCHEMA_1 if version == SCHEMA_1 else SCHEMA).iter_errors(document), None
+    )
     if found is not None:
         where = "".join(
             f"[{step}]" if isinstance(step, int) else f".{step}" for step in found.absolute_path
@@ -59,15 +63,21 @@ def check_form(document: object) -> None:
         raise CertificateError(f"{where or 'the certificate'}: {said}")
 
 
+_FILES = {
+    SCHEMA_1: "release/certificate.schema.json",
+    SCHEMA: "release/certificate-2.schema.json",
+}
+
+
 @cache
-def schema() -> Mapping[str, Any]:
-    """Return the schema."""
-    found: dict[str, Any] = json.loads(resource_bytes("release/certificate.schema.json"))
+def schema(version: str = SCHEMA) -> Mapping[str, Any]:
+    """Return the schema of a version."""
+    found: dict[str, Any] = json.loads(resource_bytes(_FILES[version]))
     return found
 
 
 @cache
-def _validator() -> Any:
+def _validator(version: str) -> Any:
     from jsonschema import Draft202012Validator  # slow to import, and rarely needed
 
-    return Draft202012Validator(schema())
+    return Draft202012Validator(schema(version))

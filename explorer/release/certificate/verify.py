@@ -15,13 +15,13 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from explorer.privacy.releases.conversions import fixed_composition_delta
 from explorer.release.certificate import words
 from explorer.release.certificate.derived import (
-    FIXED_METHOD,
     alone_cap,
     cap_of,
     epsilon_at_delta,
+    fixed_at,
+    if_fixed_in_advance,
     ledger_section,
     parts_and_error,
     population_section,
@@ -30,18 +30,33 @@ from explorer.release.certificate.derived import (
     shape_of,
     sums,
 )
-from explorer.release.certificate.numbers import fixed_up
-from explorer.release.certificate.schema import CertificateError, check_form
+from explorer.release.certificate.schema import SCHEMA, SCHEMA_1, CertificateError, check_form
+from explorer.release.certificate.version_1 import VERSION_1
 from explorer.release.errors import ReleaseError
-from explorer.release.ledger.accounts import LARGEST_DELTA, NOT_JOINED, REMARKS, Release
+from explorer.release.ledger.accounts import (
+    LARGEST_DELTA,
+    NO_KEY,
+    NOT_JOINED,
+    REMARKS,
+    Account,
+    Release,
+)
 from explorer.release.ledger.keys import file_tag
 from explorer.release.ledger.view import View
 from explorer.release.mechanisms.base import UNIT
+from explorer.release.mechanisms.fields import check_columns
 from explorer.release.mechanisms.table import MECHANISMS
-from explorer.release.rows.format import FORMAT_KEYS, FileFormat
+from explorer.release.rows.format import FORMAT_DECLARED, FORMAT_KEYS, FileFormat
 from explorer.release.wire import canonical, read_fraction, sha256, write_fraction
 
 Certificate = Mapping[str, Any]
+
+_SENTENCES = {SCHEMA_1: VERSION_1, SCHEMA: words.CURRENT}
+_OF_LATER = {
+    "": ("priors", "areas", "printing", "series"),
+    "protection": ("zone", "periods", "user_level"),
+}
+"""Where version 2 has room for what later programs state."""
 
 
 @dataclass
@@ -56,11 +71,14 @@ class Report:
         What was checked, and holds.
     notes : list of str
         What could not be checked, and why.
+    later : list of str
+        What entries after the certificate's own say: it is as genuine as before.
     """
 
     failure: str = ""
     checked: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    later: list[str] = field(default_factory=list)
 
 
 def verify(
@@ -155,10 +173,18 @@ def _alone(certificate: Certificate, report: Report) -> None:
     elif plain and delta is not None:
         follows = epsilon_at_delta(alone_cap(budget, rows), delta)
         _equal("composition.epsilon_at_delta", at, follows)
-    _fixed(composition["if_fixed_in_advance"], [Fraction(row["epsilon"]) for row in rows])
-    sentence = words.promise(gate, total, at and at["epsilon_rounded_up"], delta)
+    said = _SENTENCES[certificate["schema"]]
+    fixed, spends = composition["if_fixed_in_advance"], [Fraction(row["epsilon"]) for row in rows]
+    if said is VERSION_1:  # it left open at which ε this is stated
+        follows = fixed_at(spends, Fraction(fixed["epsilon"]))
+    else:
+        follows = if_fixed_in_advance(spends)
+    follows["method"] = said.fixed_method
+    _same("composition.if_fixed_in_advance", fixed, follows)
+    sentence = words.promise(said, gate, total, at and at["epsilon_rounded_up"], delta)
     _equal("sentence", certificate["sentence"], sentence)
-    _words(certificate, words.shown_rows(gate, epsilon, total, budget, delta))
+    _words(certificate, said, words.shown_rows(said, gate, epsilon, total, budget, delta))
+    _of_later(certificate, report)
     _mechanism(certificate, report)
 
 
@@ -245,14 +271,21 @@ def _raised(ledger: Certificate, *, joined: bool) -> None:
             _equal(f"ledger.budget_raised[{place}].to", step["to"], then)
 
 
-def _fixed(fixed: Certificate, epsilons: Sequence[Fraction]) -> None:
-    delta = fixed_composition_delta(epsilons, Fraction(fixed["epsilon"]))
-    name = "composition.if_fixed_in_advance"
-    _equal(f"{name}.delta_rounded_up", fixed["delta_rounded_up"], fixed_up(delta))
-    _equal(f"{name}.method", fixed["method"], FIXED_METHOD)
+def _of_later(certificate: Certificate, report: Report) -> None:
+    """Name what only a later version of the program can check."""
+    unit = certificate["protection"]["unit"]
+    if unit != words.UNIT:
+        raise CertificateError(
+            f"protection.unit: {_brief(unit)} is not known to this version; verify with a newer one"
+        )
+    for section, names in _OF_LATER.items():
+        for name in names:
+            if name in (certificate[section] if section else certificate):
+                path = f"{section}.{name}".lstrip(".")
+                report.notes.append(f"{path}: is not known to this version")
 
 
-def _words(certificate: Certificate, shown: Mapping[str, str]) -> None:
+def _words(certificate: Certificate, said: words.Sentences, shown: Mapping[str, str]) -> None:
     """Check the sentences that follow from numbers."""
     rows = {row["row"]: row for row in certificate["evaluation"]}
     _equal("evaluation", [row["row"] for row in certificate["evaluation"]], list(words.ROWS))
@@ -261,14 +294,16 @@ def _words(certificate: Certificate, shown: Mapping[str, str]) -> None:
         if row in shown:
             _equal(f"evaluation, {row}", rows[row]["text"], shown[row])
     noises = [part["noise"] for part in certificate["mechanism"]["parts"]]
-    independent = certificate["parameters_chosen"]["independent_of_data"] == "declared"
+    chosen = certificate["parameters_chosen"]
+    independent = chosen["independent_of_data"] == "declared"
+    form = chosen.get("format", FORMAT_DECLARED)
     stated = [c["text"] for c in certificate["conditions"] if c["source"] == "program"]
-    _equal("conditions", stated, words.program_conditions(noises, independent))
+    _equal("conditions", stated, words.program_conditions(said, noises, independent, form))
     declared = [c["text"] for c in certificate["conditions"] if c["source"] == "declared"]
-    needed = [words.ONE_ID, *([words.NOT_CHOSEN] if independent else []), words.ALL_HERE]
+    needed = words.declared_conditions(said, independent, form)
     if missing := [text for text in needed if text not in declared]:
         raise CertificateError(f"conditions: “{missing[0]}” is not declared")
-    _equal("out_of_scope", certificate["out_of_scope"], list(words.OUT_OF_SCOPE))
+    _equal("out_of_scope", certificate["out_of_scope"], list(said.out_of_scope))
     if not certificate["verify"].startswith("privacy-explorer verify "):
         raise CertificateError("verify: is not the command that checks a certificate")
 
@@ -283,8 +318,10 @@ def _mechanism(certificate: Certificate, report: Report) -> None:
         return
     given = mechanism["parameters"]
     try:
-        FileFormat.checked(given)
-        stated = MECHANISMS[mechanism["id"]].checked(given).as_parameters()
+        form, known = FileFormat.checked(given), MECHANISMS[mechanism["id"]]
+        own = known.checked(given)
+        check_columns(form.columns, known.reads(own), known.id)
+        stated = own.as_parameters()
         parts, error = parts_and_error(mechanism["id"], given, Fraction(mechanism["epsilon"]))
     except ReleaseError as problem:
         raise CertificateError(f"mechanism.parameters: {problem}") from None
@@ -372,6 +409,26 @@ def _ledger(certificate: Certificate, view: View, report: Report) -> None:
     if fixed and release.planned is None:
         raise CertificateError("parameters_chosen.record: the ledger has no plan of this release")
     _published(certificate, release, report)
+    report.later += _later(view, release, account)
+
+
+def _later(view: View, release: Release, account: Account) -> list[str]:
+    """Return what the entries after a certificate's own change for who relies on it."""
+    found = []
+    if release.state == "withdrawn":
+        found.append("the release was withdrawn; what it cost stays spent")
+    if account.gate != "zcdp":  # its sentence is about what was released so far
+        return found
+    now, cap = view.book.account_of(release.population), account.rho_cap
+    if now.gate != account.gate or now.delta != account.delta:
+        found.append("the account was joined to one of another kind: its ρ does not hold any more")
+    elif now.rho_cap > cap and now.delta is not None:
+        at = epsilon_at_delta(now.rho_cap, now.delta)["epsilon_rounded_up"]
+        found.append(
+            "outputs from elsewhere were entered, or accounts joined: all releases together are "
+            f"now within ρ = {now.rho_cap}, which is ε = {at} at δ = {now.delta}"
+        )
+    return found
 
 
 def _same(name: str, found: Certificate, expected: Certificate) -> None:
@@ -400,8 +457,16 @@ def _data(certificate: Certificate, view: View | None, file_sha256: str) -> None
             "key beside it"
         )
     tag = file_tag(view.key, certificate["id"], file_sha256)
-    if not hmac.compare_digest(tag, certificate["data"]["tag"]):
-        raise CertificateError("data.tag: the data file is not the one that was released from")
+    if hmac.compare_digest(tag, certificate["data"]["tag"]):
+        return
+    if any(
+        entry.body.get("kind") == "moved" and entry.body.get("remark") == NO_KEY
+        for entry in view.entries[certificate["ledger"]["seq"] :]
+    ):
+        raise CertificateError(
+            "data.tag: cannot be checked, as the ledger's key was replaced after this release"
+        )
+    raise CertificateError("data.tag: the data file is not the one that was released from")
 
 
 def _also(certificate: Certificate, other: Certificate, view: View | None, report: Report) -> None:

@@ -1,37 +1,22 @@
-"""What the program states in certificates: sentences that follow from numbers, and fixed ones."""
+"""What the program states in certificates: sentences that follow from numbers, and fixed ones.
+
+The sentences of a version of the certificate are one table, `Sentences`. `CURRENT` is the one that
+certificates are written with; those of version 1 are frozen in `version_1`, for `verify` alone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from explorer.release.certificate.numbers import factor, rounded_up
+from explorer.release.rows.format import FORMAT_DECLARED, FORMAT_TAKEN
 
 SHOWN, DECLARED, NOT_COVERED = "shown by the tool", "declared by the curator", "not covered"
 
 UNIT = "user id"
 NEIGHBOURS = "add or remove one user with all rows in all files of the population"
-
-OUT_OF_SCOPE = (
-    "the curator, who holds the data",
-    "timing, memory, swap and screen",
-    "collection of the data",
-    "the same people under other ids",
-)
-
-ONE_ID, NOT_CHOSEN, ALL_HERE = (
-    "One user id stands for one person.",
-    "Box, period and file format were not chosen from the data.",
-    "Every earlier output about these people is in this ledger.",
-)
-"""Conditions that every curator declares; the second only where it was."""
-NOT_DECLARED = "That no parameter was chosen from the data is not declared."
-
-EXACT = {
-    "discrete Laplace": "Noise is exact discrete Laplace from integers.",
-    "permute-and-flip": "Choices are exact permute-and-flip on integers.",
-}
-"""Conditions that the program shows, by kind of noise."""
 
 NOTHING_DECLARED = "The curator declared nothing about this."
 ROWS = {
@@ -47,13 +32,120 @@ ROWS = {
 """Rows of NIST SP 800-226 (March 2025), and who answers for each."""
 
 
+@dataclass(frozen=True)
+class Sentences:
+    """The sentences of one version of the certificate.
+
+    Names in braces are replaced: ``epsilon`` (of the release), ``total`` (Σε), ``budget``,
+    ``delta``, ``at`` (ε at δ, rounded up), ``rounded`` (Σε, rounded up) and ``factor`` (e^Σε,
+    rounded up).
+
+    Attributes
+    ----------
+    promise, variant, composition : mapping of str to str
+        By gate.
+    one_id, all_here : str
+        Conditions that every curator declares.
+    not_chosen : mapping of str to str
+        The one that is declared if no parameter was chosen from the data, by where the file's
+        format is from.
+    format_taken, not_declared : str
+        What the program states otherwise; "" states nothing.
+    exact : mapping of str to str
+        Conditions that the program shows, by kind of noise.
+    out_of_scope : tuple of str
+    unit, implementation, model, collection : str
+        Texts of rows of `ROWS`.
+    fixed_method : str
+        How ε would add up if all releases had been fixed in advance.
+    """
+
+    promise: Mapping[str, str]
+    variant: Mapping[str, str]
+    composition: Mapping[str, str]
+    one_id: str
+    all_here: str
+    not_chosen: Mapping[str, str]
+    format_taken: str
+    not_declared: str
+    exact: Mapping[str, str]
+    out_of_scope: tuple[str, ...]
+    unit: str
+    implementation: str
+    model: str
+    collection: str
+    fixed_method: str
+
+
+CURRENT = Sentences(
+    promise={
+        "sum": "Whatever an observer already knows, this release and all earlier ones about these "
+        "people together change the odds that any one user is in the data by a factor of at most "
+        "e^{rounded}, which is less than {factor}.",
+        "zcdp": "All releases about these people under this budget, including later ones, are "
+        "together (ε, δ)-differentially private with ε = {at} and δ = {delta}. This does not "
+        "cover outputs from elsewhere that are entered later, or accounts that are joined later: "
+        "each of them raises ε.",
+    },
+    variant={
+        "sum": "Pure differential privacy: ε = {epsilon} for this release, ε = {total} together "
+        "with all earlier ones.",
+        "zcdp": "Zero-concentrated differential privacy: ρ = {budget} for all releases under this "
+        "budget. This release alone is pure with ε = {epsilon}.",
+    },
+    composition={
+        "sum": "The ε of all releases are added. A release is refused if the sum would exceed the "
+        "budget of {budget}.",
+        "zcdp": "The ε²/2 of all releases are added. A release is refused if the sum would exceed "
+        "the budget ρ = {budget}. The ε above is stated at δ = {delta}.",
+    },
+    one_id="Each user id stands for one person.",
+    all_here="This ledger lists every earlier output about these people.",
+    not_chosen={
+        FORMAT_DECLARED: "The region, the period, the file format and all other parameters were "
+        "chosen without looking at the data.",
+        FORMAT_TAKEN: "The region, the period and all other parameters except the file format were "
+        "chosen without looking at the data.",
+    },
+    format_taken="The file format was taken from the file when it was opened. The guarantee does "
+    "not cover this choice.",
+    not_declared="The curator has not declared that the parameters were chosen without looking at "
+    "the data.",
+    exact={
+        "discrete Laplace": "The noise is discrete Laplace noise, drawn exactly with integers from "
+        "the random numbers of the operating system.",
+        "permute-and-flip": "Choices are made by permute-and-flip, computed exactly with integers "
+        "and the random numbers of the operating system.",
+    },
+    out_of_scope=(
+        "The curator, who has the data",
+        "Running times, and what remains in memory, in swap space or on the screen of the "
+        "curator's computer",
+        "How the data were collected",
+        "People with several user ids: with k ids, or for a group of k people, ε is k times as "
+        "large",
+    ),
+    unit="One user id, added or removed with all its rows.",
+    implementation="All noise is computed exactly with integers and the random numbers of the "
+    "operating system. Running times are not protected.",
+    model="Central model: the curator has the raw file.",
+    collection="How the data were collected is not covered.",
+    fixed_method="exact composition of randomised responses",
+)
+
+
 def promise(
-    gate: str, sum_epsilon: Fraction, epsilon_at_delta: str | None, delta: Fraction | None
+    said: Sentences,
+    gate: str,
+    sum_epsilon: Fraction,
+    epsilon_at_delta: str | None,
+    delta: Fraction | None,
 ) -> str:
     """Return the sentence of a certificate.
 
     Parameters
     ----------
+    said : Sentences
     gate : str
     sum_epsilon : Fraction
         Of all releases so far.
@@ -62,50 +154,47 @@ def promise(
     delta : Fraction or None
     """
     if gate == "zcdp":
-        return (
-            "All releases about these people, this one and later ones included, are together "
-            f"(ε, δ)-differentially private with ε at most {epsilon_at_delta} and δ = {delta}."
-        )
-    return (
-        "This release and all others about these people so far change nobody's odds about any one "
-        f"user's presence by more than a factor e^{rounded_up(sum_epsilon)}, less than "
-        f"{factor(sum_epsilon)}."
-    )
+        return said.promise[gate].format(at=epsilon_at_delta, delta=delta)
+    return said.promise[gate].format(rounded=rounded_up(sum_epsilon), factor=factor(sum_epsilon))
 
 
-def program_conditions(noises: Iterable[str], independent: bool) -> list[str]:
+def declared_conditions(said: Sentences, independent: bool, form: str) -> list[str]:
+    """Return the conditions that every curator declares."""
+    return [said.one_id, *([said.not_chosen[form]] if independent else []), said.all_here]
+
+
+def program_conditions(
+    said: Sentences, noises: Iterable[str], independent: bool, form: str
+) -> list[str]:
     """Return the conditions that the program states."""
-    found = [EXACT[noise] for noise in dict.fromkeys(noises)]
-    return found if independent else [*found, NOT_DECLARED]
+    found = [said.exact[noise] for noise in dict.fromkeys(noises)]
+    found += [said.format_taken] if form == FORMAT_TAKEN and said.format_taken else []
+    return found if independent else [*found, said.not_declared]
 
 
 def shown_rows(
-    gate: str, epsilon: Fraction, sum_epsilon: Fraction, budget: Fraction, delta: Fraction | None
+    said: Sentences,
+    gate: str,
+    epsilon: Fraction,
+    sum_epsilon: Fraction,
+    budget: Fraction,
+    delta: Fraction | None,
 ) -> dict[str, str]:
     """Return the texts of the rows of `ROWS` that the program answers for."""
-    if gate == "zcdp":
-        variant = (
-            f"Zero-concentrated, rho {budget} for all releases; this one pure, epsilon {epsilon}."
-        )
-        composition = f"zCDP gate, rho {budget}, delta {delta}."
-    else:
-        variant = f"Pure, epsilon {epsilon}; with earlier releases {sum_epsilon}."
-        composition = f"Sum gate, budget {budget}."
+    numbers = {"epsilon": epsilon, "total": sum_epsilon, "budget": budget, "delta": delta}
     return {
-        "unit and neighbours": "One user id, added or removed.",
-        "variant and parameters": variant,
-        "composition across releases": composition,
-        "implementation: noise, floating point, timing": "Exact integers, system randomness; "
-        "timing not covered.",
+        "unit and neighbours": said.unit,
+        "variant and parameters": said.variant[gate].format(**numbers),
+        "composition across releases": said.composition[gate].format(**numbers),
+        "implementation: noise, floating point, timing": said.implementation,
     }
 
 
-def evaluation(shown: Mapping[str, str], declared: Mapping[str, str]) -> list[dict[str, str]]:
+def evaluation(
+    said: Sentences, shown: Mapping[str, str], declared: Mapping[str, str]
+) -> list[dict[str, str]]:
     """Return the rows of `ROWS` as a certificate holds them."""
-    others = {
-        "model and trust": "Central; the curator holds the raw file.",
-        "collection exposure": "How the data are collected is outside this certificate.",
-    }
+    others = {"model and trust": said.model, "collection exposure": said.collection}
     return [
         {
             "row": row,

@@ -13,8 +13,8 @@ from typing import Any
 
 from explorer.privacy.releases.means import exact_decimal
 from explorer.release.errors import ParameterError
-from explorer.release.mechanisms.base import LAPLACE, UNIT, Part
-from explorer.release.rows.format import FORMAT_KEYS
+from explorer.release.mechanisms.base import LAPLACE, UNIT, Part, Reads
+from explorer.release.rows.format import FORMAT_KEYS, LAT, LON, TIME
 
 MOST_TEXTS = 10_000
 """Entries of a list."""
@@ -226,3 +226,13 @@ def brief(value: object) -> str:
         return "a number of over 30 digits"
     text = repr(value) if isinstance(value, str | int | float | None) else type(value).__name__
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…'"
+
+
+def check_columns(columns: Sequence[str], reads: Reads, mechanism: str) -> None:
+    """Raise ParameterError if a column that a mechanism reads is not among those declared."""
+    for name in (LAT, LON) * reads.places + (TIME,) * reads.times + reads.texts:
+        if name not in columns:
+            raise ParameterError(
+                "columns", f"has no {name!r}, which {mechanism} reads",
+                "name the file's columns in their order, this one among them",
+            )  # fmt: skip

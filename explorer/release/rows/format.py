@@ -44,6 +44,9 @@ TRAILING = {"no": 0, "yes": 1}
 ROW_ENDS = {"lf": 10, "cr": 13}
 """What optional parameters may be; the first of each is what a plan without it means."""
 MOST_COLUMNS = 1000
+FORMAT_DECLARED, FORMAT_TAKEN = "declared", "taken from the file"
+"""Where a format is from: the curator typed it, or took over what was found when the file was
+opened."""
 
 _OFFSET = re.compile(r"([+-])([01]\d|2[0-3]):([0-5]\d)", re.ASCII)
 
