@@ -53,13 +53,14 @@ def check(place: Place, plan: Plan, release: str = "") -> Checked:
     with place.open() as ledger:
         if ledger.problem:
             raise LedgerError(ledger.problem)
-        sha256 = hash_file(plan.data)
-        known = ledger.known.file(sha256)
+        sha256, content = hash_file(plan.data)
+        known = ledger.known.file(sha256, content)
         opened = (known is not None and known.opened_after is not None) or (
-            looks_elsewhere(FileSettings(place.settings), ledger.id, sha256) is not None
+            looks_elsewhere(FileSettings(place.settings), ledger.id, sha256, content) is not None
         )
         if not (opened or release):
             planned(ledger, plan)
+        ledger.known.has_content(sha256, content)
         ledger.known.opened(sha256)
         counter = RowCounter(plan.form, plan.reads)
         read = read_file(plan.data, plan.form, plan.reads, counter)
@@ -72,6 +73,7 @@ def compare(place: Place, plan: Plan) -> dict[str, int]:
     """Return how many ids of a file are known in which populations but that of the plan."""
     with place.open() as ledger:
         read = read_file(plan.data, plan.form, Reads())
+        ledger.known.has_content(read.sha256, read.content)
         ledger.known.opened(read.sha256)
         return _known_elsewhere(ledger, plan.population, read.ids)
 

@@ -216,10 +216,11 @@ def _recognise(place: Place, ledger: Ledger, plan: Plan, release: str, read: Rea
             f"population: this file was said to be about population {about}; plan "
             "with that one, or join the two"
         )
+    ledger.known.has_content(read.sha256, read.content)
     ledger.known.opened(read.sha256)
     # a certificate may be made when the file is gone
     chosen, shown = ledger.parameters_chosen(release, read.sha256)
-    elsewhere = looks_elsewhere(FileSettings(place.settings), ledger.id, read.sha256)
+    elsewhere = looks_elsewhere(FileSettings(place.settings), ledger.id, read.sha256, read.content)
     if elsewhere is not None:
         chosen, shown = OPENED, shown + elsewhere
     ledger.keep_beside(release, CHOSEN, [chosen, shown])

@@ -8,11 +8,13 @@ user's own ledger, made for it if there is none: what is not kept, no certificat
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from explorer.files import file_sha256
+from explorer.release.content import file_digests
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.places import default_ledger, default_settings
@@ -52,18 +54,31 @@ def count_look(
     if data.synthetic:
         return frozenset()
     if data.fingerprint and not data.files.together:
-        hashes = {data.fingerprint}
+        files = {data.fingerprint: data.files.parts[0].path}
     else:
-        hashes = {file_sha256(part.path) for part in data.files.parts}
-    count_files(hashes, path, settings)
-    return frozenset(hashes)
+        files = {file_sha256(part.path): part.path for part in data.files.parts}
+    count_files(files, path, settings)
+    return frozenset(files)
 
 
 def count_files(
-    hashes: Collection[str], path: Path | None = None, settings: Path | None = None
+    files: Mapping[str, Path | None], path: Path | None = None, settings: Path | None = None
 ) -> None:
-    """Keep that what is true of files was shown, by their SHA-256; else as `count_look`."""
+    """Keep that what is true of files was shown; else as `count_look`.
+
+    Parameters
+    ----------
+    files : mapping from SHA-256 to Path or None
+        Where they are, so that their content is recognised in another file; None if that is not
+        known.
+    path, settings : Path, optional
+    """
     path = path or default_ledger()
     with Ledger(path, FileSettings(settings or default_settings())) as ledger:
-        for sha256 in sorted(hashes):
+        for sha256, file in sorted(files.items()):
+            if file is not None and not ledger.known.content_known(sha256):
+                with suppress(OSError):  # it is gone by now: its own hash is kept all the same
+                    found, content = file_digests(file)
+                    if found == sha256:
+                        ledger.known.has_content(sha256, content)
             ledger.known.shown(sha256)

@@ -199,7 +199,7 @@ def test_a_file_never_opened_is_checked_after_its_plan_was_entered(
 def test_a_file_opened_before_is_checked_at_once(place: Place, tmp_path: Path) -> None:
     plan = plan_of(opened(place), write_rows(tmp_path / "rows.csv"))
     with place.open() as ledger:
-        ledger.known.shown(reading.hash_file(plan.data))
+        ledger.known.shown(reading.hash_file(plan.data)[0])
     assert not check(place, plan).rows.under_half
     assert _kinds(place) == ["budget"]
 
@@ -212,7 +212,7 @@ def test_what_does_not_fit_is_not_entered_and_a_new_file_not_read(
         check(place, plan)
     assert _kinds(place) == ["budget"]
     with place.open() as ledger:
-        assert ledger.known.file(reading.hash_file(plan.data)) is None
+        assert ledger.known.file(reading.hash_file(plan.data)[0]) is None
 
 
 def test_a_plan_is_taken_up_once(place: Place, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import multiprocessing
 import os
@@ -13,6 +14,7 @@ import pytest
 
 from explorer.checkins.parts.files import find_files
 from explorer.cli import run
+from explorer.release.content import ContentHash
 from explorer.release.door import CHOSEN, Place, draw, enter
 from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.keys import key_file
@@ -61,6 +63,45 @@ def test_a_look_is_kept_of_every_file_that_was_opened(tmp_path: Path) -> None:
     count_look(_opened((one,), _sha256(one), synthetic=True), place.ledger, place.settings)
     assert (_shown(place, one), _shown(place, two)) == (2, 2)
     assert _chosen(place, one) == (OPENED, 2)
+
+
+def _spelt_otherwise(path: Path) -> bytes:
+    """Return a file's rows with other line ends, blanks after them and an empty line."""
+    lines = path.read_bytes().splitlines()
+    return b"\r\n".join([lines[0] + b" \t", b"", *lines[1:]])
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_look_at_the_same_content_counts(tmp_path: Path, packed: bool) -> None:
+    """However it is packed and its lines end; a user more or fewer makes it another file."""
+    place, rows = place_in(tmp_path), write_rows(tmp_path / "rows.csv")
+    copy = tmp_path / ("copy.csv.gz" if packed else "copy.csv")
+    data = _spelt_otherwise(rows)
+    copy.write_bytes(gzip.compress(data) if packed else data)
+    count_look(_opened((copy,), _sha256(copy)), place.ledger, place.settings)
+    assert _chosen(place, rows) == (OPENED, 1)
+    other = Place(tmp_path / "other.sqlite", place.settings)
+    assert _chosen(other, rows) == (OPENED, 1)
+    fewer = tmp_path / "fewer.csv"
+    fewer.write_bytes(b"".join(
+        line for line in rows.read_bytes().splitlines(keepends=True) if not line.startswith(b"u7,")
+    ))  # fmt: skip
+    assert _chosen(Place(tmp_path / "third.sqlite", place.settings), fewer) == (FIXED, 0)
+
+
+@pytest.mark.parametrize("size", [1, 7, 10**6])
+def test_content_is_hashed_the_same_in_any_blocks(size: int) -> None:
+    def hashed(data: bytes, step: int) -> str:
+        found = ContentHash()
+        for k in range(0, len(data), step):
+            found.update(data[k : k + step])
+        return found.hexdigest()
+
+    plain = b"a,1 x\nb, 2\n\tc,3\n"
+    for data in (b"a,1 x \t\r\nb, 2\r\n\r\n\tc,3\r\n \r\n", b"a,1 x\rb, 2\r\tc,3", plain):
+        assert hashed(data, size) == hashed(plain, 10**6)
+    for data in (b"a,1x\nb, 2\n\tc,3", b"a,1 x\nb, 2\nc,3", b"b, 2\na,1 x\n\tc,3"):
+        assert hashed(data, size) != hashed(plain, 10**6)
 
 
 def test_a_look_that_another_ledger_has_is_told(tmp_path: Path) -> None:

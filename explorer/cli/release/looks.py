@@ -23,7 +23,7 @@ def count_look(data: CheckinData) -> None:
 def count_values(values: Collection[str]) -> None:
     """Keep the same of files that a study reads, given as the values of its parameters."""
     if values:
-        _kept(lambda looks: looks.count_files([value.rpartition("#")[2] for value in values]))
+        _kept(lambda looks: looks.count_files({value.rpartition("#")[2]: None for value in values}))
 
 
 def _kept(count: Callable[[Any], object]) -> None:

@@ -12,7 +12,7 @@ from explorer.release.ledger.settings import Settings, remembered
 from explorer.release.ledger.storage import connect_reading
 
 
-def looks_elsewhere(settings: Settings, ledger: str, file_sha256: str) -> int | None:
+def looks_elsewhere(settings: Settings, ledger: str, file_sha256: str, content: str) -> int | None:
     """Return how often the true map of a file was shown by what other ledgers have, or None.
 
     Parameters
@@ -21,7 +21,8 @@ def looks_elsewhere(settings: Settings, ledger: str, file_sha256: str) -> int | 
         What this machine remembers of ledgers.
     ledger : str
         The one whose own records are not asked here.
-    file_sha256 : str
+    file_sha256, content : str
+        Of the file (`explorer.release.content`).
 
     Returns
     -------
@@ -39,7 +40,7 @@ def looks_elsewhere(settings: Settings, ledger: str, file_sha256: str) -> int | 
             if key is None:
                 raise ReleaseError("its key is gone")
             with closing(connect_reading(path)) as con:
-                record = KnownPeople(path, con, key).file(file_sha256)
+                record = KnownPeople(path, con, key).file(file_sha256, content)
         except ReleaseError:
             found = found or 0
             continue

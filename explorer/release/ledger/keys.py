@@ -85,6 +85,11 @@ def file_mark(key: bytes, file_sha256: str) -> bytes:
     return hmac.digest(key, b"file\n" + file_sha256.encode("ascii"), sha256)
 
 
+def content_mark(key: bytes, content: str) -> bytes:
+    """Return how a file's content is recognised, however it is packed and its lines end."""
+    return hmac.digest(key, b"content\n" + content.encode("ascii"), sha256)
+
+
 def person_mark(key: bytes, name: str) -> bytes:
     """Return how an id is recognised, by `id_text`."""
     text = id_text(name) or ""

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from explorer.release.ledger.accounts import NO_KEY, UNKNOWN
 from explorer.release.ledger.book import Book
-from explorer.release.ledger.keys import file_mark, person_marks
-from explorer.release.ledger.storage import head_of, said, transaction
+from explorer.release.ledger.keys import content_mark, file_mark, person_marks
+from explorer.release.ledger.storage import head_of, meta, said, set_meta, transaction
 
 FIXED, OPENED = "fixed before the data were opened", "data opened before"
 """What a certificate says of its parameters."""
@@ -46,14 +46,55 @@ class KnownPeople:
     def __init__(self, path: Path, con: sqlite3.Connection, key: bytes) -> None:
         self._path, self._con, self._key = path, con, key
 
-    def file(self, file_sha256: str) -> FileRecord | None:
-        """Return what is known of a file, or None."""
+    def file(self, file_sha256: str, content: str = "") -> FileRecord | None:
+        """Return what is known of a file, or None.
+
+        When it was opened, and how often shown, is that of any file of its content
+        (`explorer.release.content`); whose people it is about is its own.
+        """
+        own = file_mark(self._key, file_sha256)
         with said(self._path):
-            row = self._con.execute(
-                "SELECT population, opened_after, shown FROM files WHERE mark = ?",
-                (file_mark(self._key, file_sha256),),
-            ).fetchone()
-        return FileRecord(*row) if row else None
+            rows = [
+                row
+                for mark in self._marks(file_sha256, content)
+                for row in self._con.execute(
+                    "SELECT mark, population, opened_after, shown FROM files WHERE mark = ?",
+                    (mark,),
+                )
+            ]
+        if not rows:
+            return None
+        return FileRecord(
+            next((population for mark, population, _, _ in rows if mark == own), ""),
+            min((after for _, _, after, _ in rows if after is not None), default=None),
+            max(shown for *_, shown in rows),
+        )
+
+    def content_known(self, file_sha256: str) -> bool:
+        """Return whether it is known what a file's content is recognised by."""
+        with said(self._path):
+            return bool(meta(self._con, _content_name(file_mark(self._key, file_sha256))))
+
+    def has_content(self, file_sha256: str, content: str) -> None:
+        """Keep what a file's content is recognised by, and of it what is known of the file."""
+        own, mark = file_mark(self._key, file_sha256), content_mark(self._key, content)
+        with said(self._path), transaction(self._con):
+            if meta(self._con, _content_name(own)):
+                return
+            set_meta(self._con, _content_name(own), mark.hex())
+            self._con.execute(
+                "INSERT INTO files SELECT ?, '', opened_after, shown FROM files WHERE mark = ? "
+                "ON CONFLICT (mark) DO UPDATE SET shown = shown + excluded.shown, "
+                "opened_after = coalesce(min(opened_after, excluded.opened_after), "
+                "opened_after, excluded.opened_after)",
+                (mark, own),
+            )
+
+    def _marks(self, file_sha256: str, content: str = "") -> list[bytes]:
+        own = file_mark(self._key, file_sha256)
+        kept = meta(self._con, _content_name(own))
+        marks = [own, *([bytes.fromhex(kept)] if kept else [])]
+        return marks + ([content_mark(self._key, content)] if content and not kept else [])
 
     def belongs(self, file_sha256: str, population: str) -> None:
         """Keep whose people a file is about."""
@@ -67,20 +108,21 @@ class KnownPeople:
 
     def opened(self, file_sha256: str) -> None:
         """Keep that a file was opened: now, unless it was before."""
-        mark = file_mark(self._key, file_sha256)
-        with said(self._path), transaction(self._con):
-            self._con.execute(
-                "INSERT INTO files VALUES (?, '', ?, 0) ON CONFLICT (mark) DO UPDATE "
-                "SET opened_after = coalesce(opened_after, excluded.opened_after)",
-                (mark, head_of(self._con)[0]),
-            )
+        self._count(file_sha256, 0)
 
     def shown(self, file_sha256: str) -> None:
         """Count that the true map of a file was shown."""
-        self.opened(file_sha256)
-        mark = file_mark(self._key, file_sha256)
+        self._count(file_sha256, 1)
+
+    def _count(self, file_sha256: str, times: int) -> None:
         with said(self._path), transaction(self._con):
-            self._con.execute("UPDATE files SET shown = shown + 1 WHERE mark = ?", (mark,))
+            for mark in self._marks(file_sha256):
+                self._con.execute(
+                    "INSERT INTO files VALUES (?, '', ?, ?) ON CONFLICT (mark) DO UPDATE SET "
+                    "opened_after = coalesce(opened_after, excluded.opened_after), "
+                    "shown = shown + excluded.shown",
+                    (mark, head_of(self._con)[0], times),
+                )
 
     def parameters_chosen(self, book: Book, release: str, file_sha256: str) -> tuple[str, int]:
         """Return what a certificate says of when parameters were chosen, and how often was looked.
@@ -119,3 +161,7 @@ class KnownPeople:
             self._con.executemany(
                 "INSERT OR IGNORE INTO people VALUES (?, ?)", ((m, population) for m in marks)
             )
+
+
+def _content_name(mark: bytes) -> str:
+    return f"content {mark.hex()}"

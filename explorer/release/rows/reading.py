@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.privacy.releases.means import read_decimal
+from explorer.release.content import ContentHash, digests
 from explorer.release.errors import ReleaseError
 from explorer.release.mechanisms.base import Reads
 from explorer.release.people import People
@@ -81,11 +82,14 @@ class ReadFile:
         Of the file's bytes as they are on disk, in hexadecimal digits.
     ids : tuple of str
         Of the users, in the order of `people`.
+    content : str
+        SHA-256 of what the file says (`explorer.release.content`).
     """
 
     people: People
     sha256: str
     ids: tuple[str, ...]
+    content: str
 
 
 Watch = Callable[["Cut", Mask], object]
@@ -159,23 +163,29 @@ def read_file(path: Path, form: FileFormat, reads: Reads, watch: Watch | None = 
         never for what a row holds.
     """
     with _opened(path) as file, Rows(form, reads, watch) as rows:
-        hashed = _Hashed(file)
+        hashed, content = _Hashed(file), ContentHash()
+        source: IO[bytes] | _Hashed | gzip.GzipFile = hashed
         if path.name.endswith(GZIP):
-            unpacked = gzip.GzipFile(fileobj=hashed)
-            check_first_bytes(unpacked.peek(_MOST_MARK), form)
-            found = blocks(unpacked.read, BLOCK, form)
+            source = gzip.GzipFile(fileobj=hashed)
+            check_first_bytes(source.peek(_MOST_MARK), form)
         else:
             check_first_bytes(file.peek(_MOST_MARK), form)
-            found = blocks(hashed.read, BLOCK, form)
-        for block in found:
+
+        def read(size: int) -> bytes:
+            block = source.read(size) or b""
+            content.update(block)
+            return block
+
+        for block in blocks(read, BLOCK, form):
             rows.add(block)
         while hashed.read(BLOCK):  # what may follow an archive is hashed too
             pass
-        return ReadFile(rows.people(), hashed.sha256.hexdigest(), rows.ids)
+        sha256 = hashed.sha256.hexdigest()
+        return ReadFile(rows.people(), sha256, rows.ids, content.hexdigest())
 
 
-def hash_file(path: Path) -> str:
-    """Return SHA-256 of a file's bytes, which are not read otherwise.
+def hash_file(path: Path) -> tuple[str, str]:
+    """Return SHA-256 of a file's bytes, and of its content; it is not read otherwise.
 
     Raises
     ------
@@ -183,7 +193,7 @@ def hash_file(path: Path) -> str:
         If it can't be read.
     """
     with _opened(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return digests(file)
 
 
 @contextmanager

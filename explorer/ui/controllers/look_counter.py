@@ -48,13 +48,13 @@ class LookCounter(QObject):
         """Keep one look at a file, unless it is made up."""
         self._thread.submit(_count, data).add_done_callback(self._done)
 
-    def count_file(self, value: str, _path: object = None) -> None:
+    def count_file(self, value: str, path: Path | None = None) -> None:
         """Keep one look at a file that a study reads, from whichever thread.
 
-        `value` is a parameter's: the file's name and SHA-256.
+        `value` is a parameter's: the file's name and SHA-256; `path` is where it is.
         """
         if not self._closed:
-            self._thread.submit(_count_file, value).add_done_callback(self._done)
+            self._thread.submit(_count_file, value, path).add_done_callback(self._done)
 
     def count_path(self, path: Path) -> None:
         """Keep one look at a file that is not open, unless it is a made-up sample."""
@@ -86,11 +86,11 @@ def _count(data: CheckinData) -> frozenset[str]:
 def _count_path(path: Path) -> None:
     sha256 = file_sha256(path)
     if sha256 not in {sample.sha256 for sample in samples() if sample.synthetic}:
-        _looks().count_files([sha256])
+        _looks().count_files({sha256: path})
 
 
-def _count_file(value: str) -> None:
-    _looks().count_files([value.rpartition("#")[2]])
+def _count_file(value: str, path: Path | None) -> None:
+    _looks().count_files({value.rpartition("#")[2]: path})
 
 
 def _looks() -> ModuleType:
