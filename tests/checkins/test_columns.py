@@ -201,3 +201,17 @@ def test_a_moment_beside_its_own_date_is_taken(write: Write) -> None:
     header = "user,stamp,utc_date,utc_time,lat,lon"
     assert sniff(write(table(header, row), "same.csv")).mapping.time == 1
     assert keys(write(table(header, lambda i: row(i, "2019-01-01")), "other.csv")) == ["time"]
+
+
+def test_a_device_beside_its_owner_is_asked_about(tmp_path: Path) -> None:
+    path = tmp_path / "kits.csv"
+    path.write_text(
+        table(
+            "device_id,owner_username,recorded_at,latitude,longitude",
+            lambda i: f"{41300 + i % 15},leo{i % 15},{HOURS[i]},41.{40 + i % 9}1,2.1{i % 9}5",
+        ),
+        encoding="utf-8",
+    )
+    (question,) = sniff(path).questions
+    named = [dict(candidate.fields)["user"] for candidate in question.candidates[:2]]
+    assert (question.key, named) == ("user", [0, 1])

@@ -591,7 +591,12 @@ def _users(columns: _Columns, no_user: tuple[Candidate, ...]) -> Question | None
     identities = {i: identity_of(columns.names[i]) for i in free if columns.named}
     sure = [i for i in free if columns.named and identities[i].sure is Sure.YES]
     sure.sort(key=lambda i: identities[i].rank)
-    if sure and all(
+    maybe = [i for i in free if columns.named and identities[i].sure is Sure.MAYBE]
+    # Another person or device, such as an owner beside a device, could be meant as well.
+    rivals = [i for i in maybe if sure and identities[i].kind not in ("", identities[sure[0]].kind)]
+    if rivals:
+        why = f"Several columns could: {columns.name(*sure, *rivals)}."
+    elif sure and all(
         identities[i].kind == identities[sure[0]].kind and _one_to_one(columns, sure[0], i)
         for i in sure
     ):
@@ -603,7 +608,6 @@ def _users(columns: _Columns, no_user: tuple[Candidate, ...]) -> Question | None
         why = f"Several columns could: {columns.name(*sure)}."
     else:
         why = "No name of a column says it."
-    maybe = [i for i in free if columns.named and identities[i].sure is Sure.MAYBE]
     ranked = [*sure, *maybe] or [i for i in free if _repeats(columns, i)]
     room = MOST_CANDIDATES - len(no_user)
     there = [columns.candidate(user=i, note=_counted(columns, i)) for i in ranked[:room]]
