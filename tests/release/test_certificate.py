@@ -16,6 +16,7 @@ from explorer.release.certificate.build import Statements, build
 from explorer.release.certificate.numbers import factor, fixed_up, rounded_up
 from explorer.release.certificate.schema import CertificateError, read_certificate
 from explorer.release.certificate.verify import verify
+from explorer.release.ledger.accounts import RESTORED
 from explorer.release.ledger.errors import LedgerError
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.view import View, read_ledger
@@ -286,7 +287,7 @@ def test_what_happened_to_the_ledger_is_remarked(folder: Path) -> None:
         people = population(ledger)
     with opened(folder, "another") as ledger:
         made = Made(ledger, released(ledger, people))
-        assert made.certificate["ledger"]["remarks"] == ["moved to another computer"]
+        assert made.certificate["ledger"]["remarks"] == [RESTORED]
         assert verify(made.certificate, ledger.view()).failure == ""
 
 

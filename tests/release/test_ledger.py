@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -16,11 +17,14 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from explorer.release.ledger.accounts import CLOCK, MOVED, NO_KEY, UNKNOWN, Account
+from explorer.cli import run
+from explorer.release.ledger import settings
+from explorer.release.ledger.accounts import CLOCK, MOVED, NO_KEY, RESTORED, UNKNOWN, Account
 from explorer.release.ledger.chain import exported
 from explorer.release.ledger.errors import DiskFullError, LedgerError, RefusedError
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.locks import DrawLock
+from explorer.release.ledger.opening import SAID
 from explorer.release.ledger.rules import replay
 from explorer.release.ledger.view import meet, read_ledger
 from explorer.release.wire import canonical
@@ -487,14 +491,14 @@ def test_copies_that_both_go_on_are_noticed_where_they_meet(folder: Path) -> Non
     copied.parent.mkdir()
     shutil.copytree(folder, copied)
     with opened(copied, "another") as ledger:
-        assert "come from another computer" in ledger.notices[0]
+        assert ledger.notices == [SAID[RESTORED]]
         assert ledger.entries()[-1].body["kind"] == "moved"
         released(ledger, people, Fraction(1))
     with opened(folder) as ledger:
         assert ledger.notices == []
         released(ledger, people, Fraction(2))
     one, other = read_ledger(_stored(folder)), read_ledger(_stored(copied))
-    assert (one.book.remarks, other.book.remarks) == (set(), {MOVED})
+    assert (one.book.remarks, other.book.remarks) == (set(), {RESTORED})
     met = meet(one, other)
     assert met.parted_at == 5
     assert met.spent_at_most == {people: HALF + 1 + 2}
@@ -669,3 +673,53 @@ def test_tags_of_one_file_differ_between_releases(folder: Path) -> None:
         assert ledger.tag(one, FILE) != ledger.tag(other, FILE)
         assert ledger.tag(one, FILE) == ledger.release(one).tag
         assert FILE not in canonical(exported(ledger.id, ledger.entries())).decode()
+
+
+def test_that_it_was_elsewhere_is_stated_where_it_is_remembered(folder: Path) -> None:
+    with opened(folder) as ledger:
+        population(ledger)
+    with opened(folder, "another") as ledger:
+        assert ledger.notices == [SAID[RESTORED]]
+    with opened(folder) as ledger:
+        assert ledger.notices == [SAID[MOVED]]
+    assert read_ledger(_stored(folder)).book.remarks == {MOVED, RESTORED}
+
+
+def test_stored_outputs_are_compared_with_their_hashes(folder: Path) -> None:
+    with opened(folder) as ledger:
+        release = released(ledger, population(ledger))
+        ledger.publish(release, {"id": release})
+        assert ledger.output(release) == {"noisy_users": 1207}
+    order = ["ledger", "verify", "--ledger", str(_stored(folder))]
+    assert run(order) == 0
+    _edit(_stored(folder), "UPDATE outputs SET certificate = ?", b'{"id":"other"}')
+    assert run(order) == 1
+    with opened(folder) as ledger:
+        assert not ledger.problem
+        with pytest.raises(LedgerError, match="certificate"):
+            ledger.certificate(release)
+        assert ledger.output(release) == {"noisy_users": 1207}
+    _edit(_stored(folder), "UPDATE outputs SET stored = ?", b'{"noisy_users":1208}')
+    assert run(order) == 1
+    with opened(folder) as ledger, pytest.raises(LedgerError, match="output"):
+        ledger.output(release)
+    _edit(_stored(folder), "DELETE FROM outputs")
+    assert run(order) == 1
+
+
+def test_a_full_disk_of_settings_is_named_and_nothing_is_denied(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with opened(folder) as ledger:
+        people = population(ledger)
+        release = planned(ledger, people)
+        monkeypatch.setattr(settings, "write_whole", full)
+        with pytest.raises(LedgerError) as failed:
+            ledger.reserve(release, FILE)
+        assert str(failed.value).startswith(f"{folder.parent}: ")
+        assert "nothing" not in str(failed.value)
+        monkeypatch.undo()
+        assert ledger.account(people).spent == HALF

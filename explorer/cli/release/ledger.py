@@ -81,11 +81,21 @@ def show_command(file: Path | None, all_entries: bool, weekly: str | None, as_js
 def verify_ledger_command(file: Path | None, also: Path | None, as_json: bool) -> int:
     """Check the chain of hashes, replay every gate, and compare with what this computer has seen.
 
+    Stored outputs and certificates are compared with the hashes that were entered.
+
     Exit code 0: all holds; 1: it does not, which is said in one sentence.
     """
-    from explorer.release.ledger.view import meet, read_ledger
+    from explorer.release import places
+    from explorer.release.ledger.errors import LedgerError
+    from explorer.release.ledger.storage import StoredOutputs
+    from explorer.release.ledger.view import check_outputs, meet, read_ledger
 
     view, problem = _read(file)
+    if not problem and isinstance(view.outputs, StoredOutputs):
+        try:
+            check_outputs(file or places.default_ledger(), view)
+        except LedgerError as error:
+            problem = str(error)
     if also is not None and not problem:
         met = meet(view, read_ledger(also))
         if met.parted_at is not None:

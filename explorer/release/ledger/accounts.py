@@ -23,10 +23,11 @@ UNITS = 1 << 40
 """ε that is split, or was spent elsewhere, is counted in 2⁻⁴⁰."""
 
 MOVED = "moved to another computer"
+RESTORED = "restored, or moved to another computer"
 CLOCK = "clock went backwards"
 UNKNOWN = "earlier spending unknown"
 NO_KEY = "key missing"
-REMARKS = (MOVED, CLOCK, UNKNOWN, NO_KEY)
+REMARKS = (MOVED, RESTORED, CLOCK, UNKNOWN, NO_KEY)
 """As certificates state them, in this order."""
 
 NOT_JOINED, JOINED_BEFORE, JOINED_AFTER = "no", "declared beforehand", "joined after comparison"

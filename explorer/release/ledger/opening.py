@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from explorer.release.errors import ReleaseError
-from explorer.release.ledger.accounts import MOVED, NO_KEY, UNKNOWN
+from explorer.release.ledger.accounts import MOVED, NO_KEY, RESTORED, UNKNOWN
 from explorer.release.ledger.book import Book
 from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.keys import key_check, key_file, make_key, read_key
@@ -28,8 +28,11 @@ OLDER = (
     "these people"
 )
 SAID = {
-    MOVED: "This ledger has come from another computer; certificates will say so. If it is still "
-    "used there, the total is at most the sum of both.",
+    MOVED: "This ledger was used on another computer since it was used here; certificates will "
+    "say so. If it is still used there, the total is at most the sum of both.",
+    RESTORED: "This ledger is new to this computer, or the computer's settings are: it was "
+    "restored, or comes from another computer. Certificates will say so. If another copy is still "
+    "used, the total is at most the sum of both.",
     UNKNOWN: "A ledger that this computer remembers is gone: what was spent earlier is unknown, "
     "and every later certificate will say so.",
     NO_KEY: "The ledger's key was missing, so a new one was made: sums hold, but which files and "
@@ -146,7 +149,8 @@ def _remarks(memory: Memory, path: Path, ledger: str, book: Book) -> list[str]:
         for name in lost:
             memory.gone(name)
     if book.entries and book.host != memory.host:
-        remarks.append(MOVED)
+        # that it was used here before, and by another computer since, is known only if remembered
+        remarks.append(MOVED if ledger in memory.ledgers() else RESTORED)
     return remarks
 
 

@@ -21,7 +21,7 @@ from explorer.release.ledger.storage import (
     set_meta,
     transaction,
 )
-from explorer.release.ledger.view import View, checked
+from explorer.release.ledger.view import View, check_stored, checked
 from explorer.release.wire import canonical, read_json
 
 
@@ -90,7 +90,7 @@ class LedgerReading:
         Raises
         ------
         LedgerError
-            If nothing was committed.
+            If nothing was committed, or what is stored is not what was committed.
         """
         with said(self.path):
             row = self._con.execute(
@@ -98,17 +98,26 @@ class LedgerReading:
             ).fetchone()
         if row is None:
             raise LedgerError(f"release {release}: nothing is stored, as it was not committed")
+        check_stored("output", release, bytes(row[0]), self.release(release).output_sha256)
         found: dict[str, Any] = read_json(bytes(row[0]), f"output of {release}")
         return found
 
     def certificate(self, release: str) -> dict[str, Any] | None:
-        """Return the certificate that a release was published with, if it was."""
+        """Return the certificate that a release was published with, if it was.
+
+        Raises
+        ------
+        LedgerError
+            If what is stored is not what was published.
+        """
         with said(self.path):
             row = self._con.execute(
                 "SELECT certificate FROM outputs WHERE release = ?", (release,)
             ).fetchone()
         if row is None or row[0] is None:
             return None
+        entered = self.release(release).certificate_sha256
+        check_stored("certificate", release, bytes(row[0]), entered)
         found: dict[str, Any] = read_json(bytes(row[0]), f"certificate of {release}")
         return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, Protocol
 from explorer.files import private_folder, write_whole
 from explorer.release.errors import ReleaseError
 from explorer.release.ledger.chain import Entry
+from explorer.release.ledger.errors import LedgerError
 from explorer.release.ledger.locks import alone
 from explorer.release.wire import canonical, read_json
 
@@ -46,13 +48,22 @@ class FileSettings:
 
     def change(self, does: Change) -> dict[str, Any]:
         """Replace the file, if there is a change."""
-        private_folder(self.path.parent)
-        with alone(self.path.with_name(f"{self.path.name}.lock")):
-            before = self.read()
-            after = does(before)
-            if after != before:
-                write_whole(self.path, canonical(after), private=True)
-            return after
+        try:
+            private_folder(self.path.parent)
+            with alone(self.path.with_name(f"{self.path.name}.lock")):
+                before = self.read()
+                after = does(before)
+                if after != before:
+                    write_whole(self.path, canonical(after), private=True)
+                return after
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            raise LedgerError(
+                f"{self.path.parent}: the disk is full, 1 MB is needed there to remember the "
+                "ledger's last entry; whatever is entered in the ledger counts: see what was "
+                "spent with 'privacy-explorer ledger show'"
+            ) from None
 
 
 @dataclass(frozen=True)

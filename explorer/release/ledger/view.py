@@ -25,7 +25,7 @@ from explorer.release.ledger.storage import (
     meta,
     said,
 )
-from explorer.release.wire import read_json
+from explorer.release.wire import read_json, sha256
 
 MAX_EXPORT_BYTES = 1_000_000_000
 
@@ -89,6 +89,38 @@ def check_beside(con: sqlite3.Connection, book: Book) -> None:
         state = book.releases[release].state if release in book.releases else ""
         if bool(stored) != (state in ("committed", "published", "withdrawn")):
             raise LedgerError(f"release {release}: an output is stored that no entry commits")
+
+
+def check_stored(what: str, release: str, data: bytes, entered: str | None) -> None:
+    """Raise LedgerError if stored bytes are not those whose hash was entered."""
+    if entered is not None and sha256(data) != entered:
+        raise LedgerError(
+            f"release {release}: the {what} that is stored was changed, as its hash is not the one "
+            "entered; restore the ledger from a backup"
+        )
+
+
+def check_outputs(path: Path, view: View) -> None:
+    """Compare all stored outputs and certificates of a ledger's file with the hashes entered.
+
+    Raises
+    ------
+    LedgerError
+        Naming the first release whose output or certificate was changed or is missing.
+    """
+    drawn = {name: release for name, release in view.book.releases.items() if release.output_sha256}
+    with said(path), closing(connect_reading(path)) as con:
+        query = "SELECT release, stored, certificate FROM outputs WHERE complete"
+        for name, stored, certificate in con.execute(query):
+            release = drawn.pop(name, None)
+            if release is None:
+                continue
+            check_stored("output", name, bytes(stored), release.output_sha256)
+            if release.certificate_sha256 is not None:
+                published = bytes(certificate or b"")
+                check_stored("certificate", name, published, release.certificate_sha256)
+    for name in drawn:
+        raise LedgerError(f"release {name}: its output is missing; restore the ledger's backup")
 
 
 def read_ledger(path: Path) -> View:
