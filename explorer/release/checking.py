@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from explorer.release.door import Place, planned, same_people
 from explorer.release.errors import ReleaseError
-from explorer.release.ledger.elsewhere import looks_elsewhere
+from explorer.release.ledger.elsewhere import looks_elsewhere, spent_elsewhere
 from explorer.release.ledger.errors import LedgerError
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
@@ -26,10 +27,13 @@ class Checked:
     rows : DryRun
     known : mapping of str to int
         How many ids of the file are known in which populations but that of the plan.
+    spent : mapping of str to Fraction
+        What other ledgers of this computer spent on the same content, by their paths.
     """
 
     rows: DryRun
     known: Mapping[str, int]
+    spent: Mapping[str, Fraction]
 
 
 def check(place: Place, plan: Plan, release: str = "") -> Checked:
@@ -66,7 +70,9 @@ def check(place: Place, plan: Plan, release: str = "") -> Checked:
         read = read_file(plan.data, plan.form, plan.reads, counter)
         if read.sha256 != sha256:
             raise ReleaseError("data: the file changed while it was read; check it again")
-        return Checked(counter.found(), _known_elsewhere(ledger, plan.population, read.ids))
+        known_ids = _known_elsewhere(ledger, plan.population, read.ids)
+        spent = spent_elsewhere(FileSettings(place.settings), ledger.id, sha256, content)
+        return Checked(counter.found(), known_ids, spent)
 
 
 def compare(place: Place, plan: Plan) -> dict[str, int]:

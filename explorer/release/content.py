@@ -14,7 +14,6 @@ from typing import BinaryIO
 BLOCK = 1 << 20
 """Bytes that are read, or unpacked, at a time."""
 _GZIP = b"\x1f\x8b"
-_LINE_ENDS = re.compile(rb"\r\n?")
 _BLANKS = re.compile(rb"(?<![ \t])[ \t]++(?=\n)")  # linear: no run of blanks is begun twice
 _EMPTY = re.compile(rb"\n\n+")
 
@@ -42,7 +41,7 @@ class ContentHash:
         return self._sha256.hexdigest()
 
     def _add(self, block: bytes) -> None:
-        block = _LINE_ENDS.sub(b"\n", block) if b"\r" in block else block
+        block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         if b" \n" in block or b"\t\n" in block:
             block = _BLANKS.sub(b"", block)
         self._sha256.update(_EMPTY.sub(b"\n", block) if b"\n\n" in block else block)

@@ -83,6 +83,12 @@ def check_lines(checked: Checked) -> list[str]:
             for population, number in checked.known.items()
         ),
         *([] if checked.known else ["no id of this file is known in another population"]),
+        *(
+            f"the ledger {path} has spent ε = {rounded_up(spent)} on the people of the same data; "
+            "enter it here with 'privacy-explorer ledger external', or the sum stated here leaves "
+            "it out"
+            for path, spent in checked.spent.items()
+        ),
     ]
 
 

@@ -291,6 +291,25 @@ def test_known_ids_are_told(place: Place, tmp_path: Path) -> None:
     assert any("25" in line and first in line for line in check_lines(found))
 
 
+def test_what_other_ledgers_spent_on_the_same_content_is_told(place: Place, tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "rows.csv")
+    other = Place(tmp_path / "other.sqlite", place.settings)
+    plan = plan_of(opened(other), rows, epsilon="1/4")
+    with other.open() as ledger:
+        release = enter(ledger, plan)
+    draw(other, plan, release)
+    copy = tmp_path / "copy.csv"
+    copy.write_bytes(rows.read_bytes().replace(b"\n", b"\r\n"))
+    population = opened(place)
+    for path in (rows, copy):
+        found = check(place, plan_of(population, path))
+        assert found.spent == {str(other.ledger): Fraction(1, 4)}
+        assert any("0.25" in line and other.ledger.name in line for line in check_lines(found))
+    assert _kinds(place) == ["budget"]
+    third = write_rows(tmp_path / "third.csv", seed=7)
+    assert check(place, plan_of(population, third)).spent == {}
+
+
 # -- where the format is from
 
 

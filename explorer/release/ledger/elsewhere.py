@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from fractions import Fraction
 from pathlib import Path
 
 from explorer.release.errors import ReleaseError
 from explorer.release.ledger.keys import key_file, read_key
 from explorer.release.ledger.people import KnownPeople
 from explorer.release.ledger.settings import Settings, remembered
-from explorer.release.ledger.storage import connect_reading
+from explorer.release.ledger.storage import connect_reading, load_book
 
 
 def looks_elsewhere(settings: Settings, ledger: str, file_sha256: str, content: str) -> int | None:
@@ -31,12 +33,8 @@ def looks_elsewhere(settings: Settings, ledger: str, file_sha256: str, content: 
         might: then it is 0. One that is not there any more is left out.
     """
     found = None
-    for name, known in remembered(settings).items():
-        path = Path(known.path)
-        if name == ledger or not known.path or not path.exists():
-            continue
+    for path, key in _others(settings, ledger):
         try:
-            key = read_key(key_file(path))
             if key is None:
                 raise ReleaseError("its key is gone")
             with closing(connect_reading(path)) as con:
@@ -47,3 +45,44 @@ def looks_elsewhere(settings: Settings, ledger: str, file_sha256: str, content: 
         if record is not None and record.opened_after is not None:
             found = (found or 0) + record.shown
     return found
+
+
+def spent_elsewhere(
+    settings: Settings, ledger: str, file_sha256: str, content: str
+) -> dict[str, Fraction]:
+    """Return what other ledgers of this machine spent on the people of a file's content.
+
+    Parameters
+    ----------
+    settings, ledger, file_sha256, content
+        As of `looks_elsewhere`.
+
+    Returns
+    -------
+    dict from the path of a ledger to Fraction
+        Σε of their accounts, where it is above 0. Ledgers that can't be read are left out.
+    """
+    found = {}
+    for path, key in _others(settings, ledger):
+        with suppress(ReleaseError), closing(connect_reading(path)) as con:
+            if key is None:
+                continue
+            known = KnownPeople(path, con, key).populations(file_sha256, content)
+            book = load_book(con, "")
+            accounts = {account.population: account for account in map(book.account_of, known)}
+            spent = sum((one.spent_epsilon for one in accounts.values()), Fraction(0))
+            if spent:
+                found[str(path)] = spent
+    return found
+
+
+def _others(settings: Settings, ledger: str) -> Iterator[tuple[Path, bytes | None]]:
+    """Yield the other ledgers that are there, and their keys; None where one can't be read."""
+    for name, known in remembered(settings).items():
+        path = Path(known.path)
+        if name == ledger or not known.path or not path.exists():
+            continue
+        try:
+            yield path, read_key(key_file(path))
+        except ReleaseError:
+            yield path, None

@@ -96,15 +96,27 @@ class KnownPeople:
         marks = [own, *([bytes.fromhex(kept)] if kept else [])]
         return marks + ([content_mark(self._key, content)] if content and not kept else [])
 
+    def populations(self, file_sha256: str, content: str) -> set[str]:
+        """Return whose people files of this content are about."""
+        with said(self._path):
+            found = {
+                str(population)
+                for mark in self._marks(file_sha256, content)
+                for (population,) in self._con.execute(
+                    "SELECT population FROM files WHERE mark = ?", (mark,)
+                )
+            }
+        return found - {""}
+
     def belongs(self, file_sha256: str, population: str) -> None:
         """Keep whose people a file is about."""
-        mark = file_mark(self._key, file_sha256)
         with said(self._path), transaction(self._con):
-            self._con.execute(
-                "INSERT INTO files VALUES (?, ?, NULL, 0) "
-                "ON CONFLICT (mark) DO UPDATE SET population = excluded.population",
-                (mark, population),
-            )
+            for mark in self._marks(file_sha256):
+                self._con.execute(
+                    "INSERT INTO files VALUES (?, ?, NULL, 0) "
+                    "ON CONFLICT (mark) DO UPDATE SET population = excluded.population",
+                    (mark, population),
+                )
 
     def opened(self, file_sha256: str) -> None:
         """Keep that a file was opened: now, unless it was before."""
