@@ -101,3 +101,13 @@ def test_what_cannot_be_drawn_is_refused_in_a_sentence(files, tmp_path):
     assert len(rows_of(output)) == 16
     done = run(*(files[0], "--second", files[1]), "--output", output)
     assert done.exit_code != 0
+
+
+@pytest.mark.parametrize("algorithm", ["1", "2"])
+def test_errors_of_another_draw_are_not_printed_beside_what_is_written(files, tmp_path, algorithm):
+    words = (files[0], *SPACE, "--algorithm", algorithm)
+    assert "this draw's" in run(*words).output
+    done = run(*words, "--output", tmp_path / "answers.csv")
+    assert done.exit_code == 0, done.output
+    assert "this draw's" not in done.output
+    assert "root mean square" in done.output

@@ -86,6 +86,11 @@ def users_command(
             # Before the picture of a seed: what is drawn must not depend on it.
             rows = _rows(host, request, algorithm == "2", seed is None)
         result = compute(host, request)
+    if output is not None:  # the answers written are of another draw than the one computed here
+        from explorer.studies.users_data.released import OF_ONE_DRAW
+
+        kept = tuple(one for one in result.readouts if one.key not in OF_ONE_DRAW)
+        result = replace(result, readouts=kept)
     click.echo(_said(result))
     if output is not None and rows is not None:
         text = io.StringIO()

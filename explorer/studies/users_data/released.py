@@ -120,6 +120,10 @@ def shares(subject: Subject, points: SweptPoints) -> Drawn:
     return found
 
 
+OF_ONE_DRAW = frozenset({"error", "projected_error", "projected_emd", "quantile"})
+"""Keys of the readouts that are about the draw shown, and about no other."""
+
+
 def projected_distance(subject: Subject, apart: tuple[FloatArray, FloatArray]) -> Readout:
     """Return how far a draw's projected estimate is from the truth."""
     away = float(subject.context.run_in_worker(distance_of_shares, subject.metric, *apart))
