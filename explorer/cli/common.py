@@ -266,13 +266,18 @@ def open_file(
 
 
 def say_columns(data: CheckinData) -> None:
-    """Say on standard error which columns were used, counted from 1; for the curator only."""
+    """Write to standard error which columns were used, counted from 1, and the report's notes.
+
+    For the curator only.
+    """
     named = [
         f"{role} = {name} ({getattr(data.mapping, role) + 1})" for role, name in data.names.items()
     ]
     if data.unit != "user":
         named.insert(0, f"no user column (unit {data.unit})")
     click.echo(f"{data.basename}: columns used: {', '.join(named)}", err=True)
+    for note in data.report.notes:
+        click.echo(f"{data.basename}: {note}", err=True)
 
 
 def _wanted(

@@ -16,7 +16,14 @@ import pytest
 import shapely
 from openpyxl.utils.datetime import CALENDAR_MAC_1904
 
-from explorer.checkins import CheckinError, MappingNeeded, Reason, open_checkins, sniff
+from explorer.checkins import (
+    CheckinError,
+    Mapping,
+    MappingNeeded,
+    Reason,
+    open_checkins,
+    sniff,
+)
 from explorer.checkins.readers.places.reference import canonical
 
 Write = Callable[..., Path]
@@ -155,6 +162,20 @@ def book(rows: list[list[object]], mac: bool = False) -> openpyxl.Workbook:
     for row in rows:
         made.active.append(row)
     return made
+
+
+@pytest.mark.parametrize(
+    ("user", "rounded"), [(1234567890123456789, 12), ("1234567890123456789", 0)]
+)
+def test_numbers_that_a_sheet_has_rounded_are_counted(tmp_path: Path, user, rounded: int) -> None:
+    made = book([["user", "time", "lat", "lon"]], False)
+    for i in range(12):
+        made.active.append([user, DAY + datetime.timedelta(days=i), 40.5 + i / 100, -73.5])
+    path = tmp_path / "book.xlsx"
+    made.save(path)
+    with open_checkins(path, Mapping(user=0, time=1, lat=2, lon=3), cache_dir=None) as data:
+        notes = [note for note in data.report.notes if "15 digits" in note]
+    assert [int(note.split()[0]) for note in notes] == [rounded] * bool(rounded)
 
 
 @pytest.mark.parametrize("mac", [False, True])

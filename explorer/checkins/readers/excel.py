@@ -9,12 +9,12 @@ import contextlib
 import re
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, time
 from itertools import islice, repeat
 from pathlib import Path
 from threading import Lock
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from cachetools import LRUCache, cached
 
@@ -50,8 +50,28 @@ _MOST_ROWS = 1_048_576
 """Of a sheet, as Excel has it; a row with a higher number would stand behind as many blank ones."""
 _PIECE = 1 << 20
 
-Row = tuple[int, list[str | None], tuple[int, ...]]
-"""Its number from 1, its cells as text, and the columns that hold formulas without a result."""
+_EXACT = 1e15
+"""Numbers from here on have more digits than the 15 that a spreadsheet keeps."""
+
+
+class Row(NamedTuple):
+    """A row of a sheet.
+
+    Attributes
+    ----------
+    number : int
+        From 1.
+    cells : list of (str or None)
+    empty : tuple of int
+        Columns that hold formulas without a result.
+    rounded : tuple of int
+        Columns that hold numbers of more than 15 digits.
+    """
+
+    number: int
+    cells: list[str | None]
+    empty: tuple[int, ...]
+    rounded: tuple[int, ...]
 
 
 def _text(value: Any) -> str | None:
@@ -60,11 +80,20 @@ def _text(value: Any) -> str | None:
         return value or None
     if isinstance(value, bool):
         return str(value).upper()
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
         return str(int(value))
     if isinstance(value, datetime):
         return value.isoformat(" ")
     return value.isoformat() if isinstance(value, date | time) else str(value)
+
+
+def _rounded(row: Sequence[Any]) -> tuple[int, ...]:
+    """Return the columns of numbers of which a spreadsheet has not kept all digits."""
+    return tuple(
+        i
+        for i, value in enumerate(row)
+        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) >= _EXACT
+    )
 
 
 class _Workbook:
@@ -115,7 +144,7 @@ class _Workbook:
                 cells[column] = str(text) if text else "="
                 empty.append(column)
             if any(cells):
-                yield number, cells, tuple(empty)
+                yield Row(number, cells, tuple(empty), _rounded(row))
 
     @staticmethod
     def _cells(sheet: Any) -> Iterator[tuple[Any, ...]]:
@@ -227,24 +256,30 @@ class ExcelReader:
             "CREATE OR REPLACE TEMP TABLE copied (line BIGINT, fault UTINYINT, "
             + ", ".join(f"{name} VARCHAR" for name in columns) + ")"
         )  # fmt: skip
-        scan = Scan()
+        scan, rounded = Scan(), 0
         with _opened(plan.path, plan.name, work.check) as book:
             rows = _accounted(book.rows(plan.dialect.layer), plan.dialect.has_header, scan)
             while some := list(islice(rows, _TOGETHER)):
                 preparing(0.0)
                 work.note(0, scan.lines)
                 faults = [
-                    Reason.FORMULA.code if used.intersection(empty) else None
-                    for _, _, empty in some
+                    Reason.FORMULA.code if used.intersection(row.empty) else None for row in some
                 ]
+                rounded += sum(plan.mapping.user in row.rounded for row in some)
                 cells = [
-                    [row[i] if i < len(row) else None for _, row, _ in some]
+                    [row.cells[i] if i < len(row.cells) else None for row in some]
                     for i in range(plan.width)
                 ]
                 con.execute(
                     "INSERT INTO copied SELECT unnest(?::BIGINT[]), unnest(?::UTINYINT[]), "
                     + ", ".join(["unnest(?::VARCHAR[])"] * plan.width),
-                    [[number for number, _, _ in some], faults, *cells],
+                    [[row.number for row in some], faults, *cells],
+                )
+            if rounded:
+                scan.damage.notes.append(
+                    f"{rounded:,} numbers in the user column have more than 15 digits, of which a "
+                    "spreadsheet keeps 15: different users may have become one. Export the ids as "
+                    "text, or the table as CSV."
                 )
             if book.merged:
                 scan.damage.notes.append(
@@ -276,13 +311,13 @@ class ExcelReader:
         """Yield the cells, joined by commas, of the rows asked for."""
         with _opened(path, shown_name(path), lambda: check(cancelled)) as book:
             rows = book.rows(dialect.layer)
-            number, cells, _ = next(rows)
+            row = next(rows)
             for numbers in batches:
                 check(cancelled)
                 for wanted in numbers:
-                    while number < wanted:
-                        number, cells, _ = next(rows)
-                    yield _joined(cells)
+                    while row.number < wanted:
+                        row = next(rows)
+                    yield _joined(row.cells)
 
 
 def _joined(cells: list[str | None]) -> str:
@@ -292,22 +327,22 @@ def _joined(cells: list[str | None]) -> str:
 def _accounted(rows: Iterator[Row], has_header: bool, scan: Scan) -> Iterator[Row]:
     """Yield the rows below titles and names; tell a scan of these and of blank ones."""
     waiting = has_header
-    for number, cells, empty in rows:
-        for blank in range(scan.lines + 1, number):
+    for row in rows:
+        for blank in range(scan.lines + 1, row.number):
             scan.blank.add(blank)
-        scan.lines = number
+        scan.lines = row.number
         if not waiting:
-            yield number, cells, empty
-        elif sum(map(bool, cells)) < _FEWEST:
-            scan.before.add(number)
+            yield row
+        elif sum(map(bool, row.cells)) < _FEWEST:
+            scan.before.add(row.number)
         else:
-            scan.names.add(number)
+            scan.names.add(row.number)
             waiting = False
 
 
 def _beginning(rows: Iterator[Row]) -> list[list[str | None]]:
     """Return the first rows from that with the names on; all if none may be that."""
-    first = [cells for _, cells, _ in islice(rows, _JUDGED_ROWS)]
+    first = [row.cells for row in islice(rows, _JUDGED_ROWS)]
     names = next((i for i, row in enumerate(first) if sum(map(bool, row)) >= _FEWEST), 0)
     below = first[names:]
     return (
