@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from explorer import bounded
 from explorer.checkins.errors import CheckinError, LoadCancelled
 from explorer.checkins.memory import database_bytes
+from explorer.checkins.readers import READERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +56,8 @@ def apart(
     progress = keywords.pop("progress", None)
     with _explained():
         return bounded.call(
-            partial(function, *args, **keywords), name=name, memory=memory or database_bytes(),
+            _with_readers, dict(READERS), partial(function, *args, **keywords),
+            name=name, memory=memory or database_bytes(),
             cancelled=cancelled, report=report, **({"progress": progress} if progress else {}),
         )  # fmt: skip
 
@@ -73,9 +75,26 @@ def streamed(
     with _explained():
         return (
             yield from bounded.stream(
-                function, *args, name=name, memory=database_bytes(), cancelled=cancelled
+                _with_readers,
+                dict(READERS),
+                partial(function, *args),
+                name=name,
+                memory=database_bytes(),
+                cancelled=cancelled,
             )
         )
+
+
+def _with_readers(readers: dict[str, str], function: Callable[..., Any], **keywords: Any) -> Any:
+    """Return what a function returns where the table of readers is the given one.
+
+    A worker imports the table as this library has it, without the readers that another package has
+    added to the caller's. The order counts too: of readers equally sure the first is taken.
+    """
+    if list(readers.items()) != list(READERS.items()):
+        READERS.clear()
+        READERS.update(readers)
+    return function(**keywords)
 
 
 @contextmanager
