@@ -203,6 +203,9 @@ def test_unclear_columns_are_asked_for(desk: Desk, tmp_path) -> None:
     assert "None of the first rows" in dialog.problem
     assert "the latitude is no number" in dialog.table.item(0, 3).toolTip()
     dialog.combos["lat"].setCurrentIndex(dialog.combos["lat"].findText("c"))
+    assert not dialog.load_button.isEnabled()  # the answers are complete but not confirmed
+    for card in dialog.questions.cards.values():
+        desk.qtbot.mouseClick(card.button, Qt.MouseButton.LeftButton)
     assert dialog.problem == ""
     assert "40 of the first 40 rows" in dialog.verdict.text()
     with desk.qtbot.waitSignal(desk.data.loaded):
