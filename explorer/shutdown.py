@@ -56,6 +56,21 @@ def call_on_signal(function: Callable[[], object]) -> None:
     _on_signal.append(function)
 
 
+@contextmanager
+def interrupts_deferred() -> Iterator[None]:
+    """Raise an interrupt of the block only when it is left.
+
+    An extension module whose import is interrupted may abort the process.
+    """
+    _state["deferred"] = 1
+    try:
+        yield
+    finally:
+        del _state["deferred"]
+    if "signal" in _state and not _on_signal:
+        raise Terminated if _state["signal"] == signal.SIGTERM else KeyboardInterrupt
+
+
 def end_soon(code: int) -> None:
     """End the process with this code when `GRACE_S` has passed; only after `install`."""
     if "installed" in _state:
@@ -118,7 +133,7 @@ def end_now(code: int) -> NoReturn:
 
 def _interrupt(number: int, _frame: object) -> None:
     _state.setdefault("signal", number)
-    if not _on_signal:
+    if not _on_signal and "deferred" not in _state:
         raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
 

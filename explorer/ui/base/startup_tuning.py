@@ -15,6 +15,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from explorer.shutdown import interrupts_deferred
+
 TUNED = os.environ.get("PRIVACY_EXPLORER_NO_TUNING", "0") == "0"
 STYLE_LATE = TUNED
 """Whether the style sheet is set when the window is built, not before: Qt looks for the rules of
@@ -79,7 +81,8 @@ def skip_source_scan() -> None:
     It looks for the word PySide6 there, in case a module asks for other names of Qt's methods
     (``from __feature__ import snake_case``), which none here does.
     """
-    import_module("shiboken6.Shiboken")
+    with interrupts_deferred():
+        import_module("shiboken6.Shiboken")
     feature: Any = sys.modules.get("shibokensupport.feature")
     if hasattr(feature, "_mod_uses_pyside"):
         feature._mod_uses_pyside = lambda _module: False
