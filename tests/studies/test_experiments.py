@@ -50,7 +50,7 @@ def key_of(trial: dict[str, Any]) -> str:
 class Checkins:
     """The map tests' check-ins, asked as an open file is."""
 
-    basename, fingerprint = "made.txt", "f" * 64
+    basename, fingerprint, unit = "made.txt", "f" * 64, "user"
 
     def points(self, box: Any, users: Any = None, data_seed: int = 0, check: Any = None) -> Any:
         return FakeData().points(box, None, None, users, data_seed, None, check)

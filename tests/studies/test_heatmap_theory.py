@@ -162,7 +162,7 @@ def test_schedules_as_bars():
 def test_figure_12():
     result = walking.preset(STUDY, "figure-12")
     found = {r.key: r.value for r in result.readouts}
-    assert found["m"] == 102_408
+    assert found["m"] == 102_409
     assert (found["r_printed"], found["bits_printed"]) == (18, 31)
     assert found["printed"] == pytest.approx(7.143, abs=1e-3)
     assert (found["r_corrected"], found["bits_corrected"]) == (26, 34)
