@@ -47,9 +47,15 @@ def test_the_project_names_licence_authors_and_keywords() -> None:
 def test_nothing_that_is_never_imported_is_installed() -> None:
     names = {re.split(r"[<>=!]", item)[0].lower() for item in PROJECT["dependencies"]}
     assert not {"superqt", "scikit-learn"} & names
-    modules = {"pyside6-essentials": "PySide6", "pillow": "PIL", "pyyaml": "yaml"}
+    modules = {
+        "pyside6-essentials": "PySide6",
+        "pillow": "PIL",
+        "pyyaml": "yaml",
+        "charset-normalizer": "charset_normalizer",
+    }
     source = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "explorer").rglob("*.py"))
-    for name in names - {"psutil"}:  # loky imports that one
+    # matplotlib imports fonttools, of which a lower bound is named.
+    for name in names - {"fonttools"}:
         module = modules.get(name, name)
         assert re.search(rf"^\s*(from|import) {module}\b", source, re.MULTILINE), name
 
@@ -88,11 +94,12 @@ def test_the_wheel_holds_what_the_program_reads_and_no_more(wheel: Path) -> None
     for path in (ROOT / "explorer").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         read |= set(re.findall(r"resource_(?:bytes|path)\(\s*f?\"([\w./{}-]+)\"", text))
+        read |= set(re.findall(r"\"(release/[\w.-]+\.json)\"", text))
     icons = {name for name in read if "{size}" in name}
     assert icons == {"packaging/icon-{size}.png"}
     read -= icons
     read |= {f"packaging/icon-{size}.png" for size in SIZES}
-    read |= {sample.file for sample in samples()} | {"LICENSES.md"}
+    read |= {sample.file for sample in samples()} | {"LICENSES.md", "LEDGER.md"}
     read |= {door.picture for door in DOORS}
     assert shipped == read
     assert not [n for n in inside if n.startswith(("tests", "resources", "datasets"))]
