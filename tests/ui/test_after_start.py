@@ -59,7 +59,7 @@ def test_check_ins_opened_from_a_question_without_them_are_shown(
     settled(window)
     assert window.session.state.study == "itemwise"  # opened at the start: the sample
     window.files.open_data(path)
-    qtbot.waitUntil(lambda: window.session.state.study == "heatmap", timeout=30_000)
+    qtbot.waitUntil(lambda: window.session.state.study == "heatmap")
     assert window.data.current.basename == "mine.csv"
 
 
