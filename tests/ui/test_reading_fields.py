@@ -72,10 +72,7 @@ def test_the_order_of_day_and_month_must_be_chosen(desk: Desk, tmp_path: Path) -
     assert dialog.problem.startswith("Choose what 03/04/2025 10:10 means")
     assert not dialog.load_button.isEnabled()
     offered = [times.itemText(i) for i in range(3)]
-    assert offered[1:] == [
-        "03/04/2025 10:10: 3 April 2025, 10:10",
-        "03/04/2025 10:10: 4 March 2025, 10:10",
-    ]
+    assert offered[1:] == ["03/04/2025 10:10: 3 April 2025", "03/04/2025 10:10: 4 March 2025"]
     times.setCurrentIndex(2)
     assert card.candidate.fields == (("time_format", "%m/%d/%Y %H:%M"),)
     assert not dialog.load_button.isEnabled()
