@@ -7,6 +7,7 @@ file and whatever is in it, no more than some megabytes of it are kept.
 import codecs
 import io
 import json
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from pkgutil import resolve_name
@@ -179,7 +180,9 @@ def from_tiff(path: Path) -> str | None:
         stream = io.BytesIO(_head(path)[0])
         directory = TiffImagePlugin.ImageFileDirectory_v2(stream.read(8))
         stream.seek(directory.next)
-        directory.load(stream)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # of a file that ends early Pillow only warns
+            directory.load(stream)
         text = str(directory.get(_TIFF_DESCRIPTION, ""))
     except Exception as error:  # a damaged directory may make the reader raise nearly anything
         raise ValueError(
