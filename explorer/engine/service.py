@@ -21,8 +21,8 @@ class AnswerRunner(Protocol):
     def submit(self, request: Request) -> int:
         """Ask for an answer; replaces whatever was waiting. Returns the generation."""
 
-    def cancel(self) -> None:
-        """Drop the waiting request and stop the running one."""
+    def cancel(self, soon: bool = False) -> None:
+        """Drop the waiting request and stop the running one; with `soon`, within half a second."""
 
     def close(self) -> None:
         """Stop what runs; nothing is delivered afterwards."""

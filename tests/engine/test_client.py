@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -77,6 +78,12 @@ def with_file(value: str) -> Request:
     """Return a question about a file of samples."""
     study = get_study("coordinate-mean")
     return default_request(study, q_from="file").with_value("public", value)
+
+
+def pid_later(_runtime: StudyRuntime, _check: Callable[[], None]) -> int:
+    """Return which process answers, some time later."""
+    time.sleep(1)
+    return os.getpid()
 
 
 def gone(pid: int) -> bool:
@@ -449,7 +456,8 @@ def test_an_answer_that_does_not_yield_is_stopped_and_others_go_on(
         first = client.pid
         beside = client.answers("beside", other)
         asked = beside.submit(default_request(plain, a=3.0))
-        stream.cancel()
+        called = ThreadPoolExecutor(1).submit(client.call, pid_later, (), lambda: None)
+        stream.cancel(soon=True)
         inbox.wait_until(lambda items: items[-1].finished)
         assert inbox.items[-1].generation == generation
         assert inbox.items[-1].error is None
@@ -459,6 +467,7 @@ def test_an_answer_that_does_not_yield_is_stopped_and_others_go_on(
         assert first is not None
         assert wait_until(lambda: gone(first))
         assert client.pid != first
+        assert called.result(60) == client.pid
         stream.submit(quick())
         inbox.wait_until(lambda items: items[-1].finished and items[-1].generation > generation)
         assert inbox.items[-1].error is None

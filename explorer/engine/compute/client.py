@@ -154,7 +154,11 @@ class ComputeClient:
                     if self._closed:
                         raise Cancelled
                     if self._process is not process:
-                        raise WorkerDied(_DIED)
+                        if self._forced is not process:
+                            raise WorkerDied(_DIED)
+                        # Ended for a request of somebody else: asked again of another process.
+                        self.send("call", number, function, args, report is not None)
+                        process = self._process
                 check()
         except BaseException:
             with self.condition:

@@ -125,8 +125,11 @@ class LatestWorker:
             self._condition.notify_all()
             return self.generation
 
-    def cancel(self) -> None:
-        """Drop the waiting request and stop the running one at its next check."""
+    def cancel(self, soon: bool = False) -> None:
+        """Drop the waiting request and stop the running one at its next check.
+
+        `soon` changes nothing here: a thread can't be ended from outside.
+        """
         with self._condition:
             waiting, self._waiting = self._waiting, None
             self._dropped_below = self.generation + 1

@@ -75,10 +75,11 @@ class AnswerStream:
             self._client.send("submit", self._name, request, self.generation)
             return self.generation
 
-    def cancel(self) -> None:
-        """Drop the waiting request and stop the running one, within half a second.
+    def cancel(self, soon: bool = False) -> None:
+        """Drop the waiting request and stop the running one at its next check.
 
-        It ends at its next check; if it does not check, the process is ended and started anew.
+        With `soon` it is stopped within half a second: if it does not check, the process is ended
+        and started anew.
         """
         with self._condition:
             dropped = self._drop_unsent()
@@ -87,7 +88,7 @@ class AnswerStream:
             self._unwanted = self.generation
             if self._client.started:
                 self._client.send("cancel", self._name)
-                if self._finished < self.generation:
+                if soon and self._finished < self.generation:
                     self._client.stop_soon(self, self.generation)
         if dropped is not None:
             self._deliver(Delivery(*dropped, finished=True))
