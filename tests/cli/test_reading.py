@@ -62,8 +62,8 @@ def test_the_order_of_day_and_month_is_asked_and_answered(tmp_path: Path, capsys
 
 
 def test_swapped_columns_are_said_and_put_right(tmp_path: Path, capsys) -> None:
-    path = tmp_path / "wien.csv"
-    rows = [f"K{i % 9},16.{300 + i},48.{200 + i}" for i in range(60)]
+    path = tmp_path / "beijing.csv"  # names win over towns, but no latitude is 116
+    rows = [f"K{i % 9},116.{300 + i},39.{800 + i}" for i in range(60)]
     path.write_text("\n".join(["user,lat,lon", *rows]), encoding="utf-8")
     code, _, said = heatmap(capsys, str(path))
     assert code == 2
