@@ -118,7 +118,8 @@ def guarantee_in_unit(found: Guarantee, unit: Unit, of_users: bool, column: str)
     column : str
         Name of the user column; empty where it may not be named.
     """
-    named = f"column {column}" if column else THE_USER_COLUMN
+    # Columns without names are called "column 1".
+    named = f"column {column.removeprefix('column ')}" if column else THE_USER_COLUMN
     protects = UNITS[unit].protects.replace("{column}", named) if of_users else found.unit
     return replace(
         found,
