@@ -138,3 +138,27 @@ def test_what_is_shown_of_a_file_read_with_other_columns_is_of_the_new_ones(
     assert not np.array_equal(*pictures)
     assert dots[0].shape == dots[-1].shape
     assert not np.array_equal(dots[0], dots[-1])
+
+
+def test_every_question_can_be_confirmed_without_scrolling(desk: Desk, tmp_path) -> None:
+    """Six candidates are as many as a card shows; long ones end in an ellipsis."""
+    names = ["ride_id", "casual", "start_lat", "start_lng", "end_lat", "end_lng", "began", "ended"]
+    path = tmp_path / "rides.csv"
+    rows = [
+        f"R{i},{'casual rider who never signed in ' * 2}{i % 12},48.{i:03d},11.{i:03d},48.{i:03d},"
+        f"12.{i:03d},2023-05-01 08:{i:02d}:00,2023-05-01 09:{i:02d}:00"
+        for i in range(40)
+    ]
+    path.write_text("\n".join([",".join(names), *rows]))
+    dialog = asked(desk, path)
+    dialog.resize(984, 730)
+    dialog.show()
+    cards = dialog.questions
+    desk.qtbot.waitUntil(lambda: cards.height() >= cards.widget().height() > 0)
+    assert set(cards.cards) >= {"user", "position", "time"}
+    for card in cards.cards.values():
+        bottom = card.button.mapTo(dialog, card.button.rect().bottomLeft()).y()
+        assert bottom < dialog.rows.mapTo(dialog, dialog.rows.rect().topLeft()).y()
+        for radio in card.answers.buttons():
+            assert radio.fontMetrics().horizontalAdvance(radio.text()) <= radio.width() - 20
+    dialog.reject()

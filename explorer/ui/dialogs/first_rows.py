@@ -50,6 +50,10 @@ class FirstRows(QWidget):
         box.addWidget(self.table, 1)
         box.addLayout(below)
 
+    def hasHeightForWidth(self) -> bool:
+        """Whether the height follows from the width; it does not: the rows scroll."""
+        return False
+
     def show_rows(self, preview: Preview, shown: int) -> None:
         """Show the first so many rows of a preview."""
         self.preview, table = preview, self.table

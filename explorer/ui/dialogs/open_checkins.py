@@ -116,7 +116,7 @@ class MappingDialog(QDialog):
         self.questions = QuestionCards()
         self.questions.chosen.connect(self._answer)
         self.questions.confirmed.connect(self._answer)
-        box.addWidget(self.questions, 2)
+        box.addWidget(self.questions)
         self.rows = FirstRows()
         self.table = self.rows.table
         box.addWidget(self.rows, 1)
@@ -135,7 +135,7 @@ class MappingDialog(QDialog):
         buttons.accepted.connect(self._accept)
         buttons.rejected.connect(self.reject)
         box.addWidget(buttons)
-        self.resize(984 if self.preview.questions else 800, 680 if self.preview.questions else 600)
+        self.resize(984 if self.preview.questions else 800, 730 if self.preview.questions else 600)
         self._show_preview()
 
     def _make_dialect(self) -> QHBoxLayout:

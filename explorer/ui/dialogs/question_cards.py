@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping as Table, Sequence
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -33,6 +34,24 @@ A_ROW = 3
 """Cards beside each other."""
 MOST = 6
 """Candidates of a card; others are chosen in the fields above."""
+HIGHEST = 330
+"""Pixels of the cards up to which they are shown without scrolling."""
+
+
+class ElidedRadioButton(QRadioButton):
+    """A radio button whose words end in an ellipsis where they do not fit."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self.words = words
+        self.setAccessibleName(words)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the words into the new width."""
+        super().resizeEvent(event)
+        room = self.width() - 28  # the mark, and the space beside it
+        fitting = self.fontMetrics().elidedText(self.words, Qt.TextElideMode.ElideRight, room)
+        self.setText(fitting.replace("&", "&&"))
 
 
 class QuestionCard(QFrame):
@@ -63,8 +82,10 @@ class QuestionCard(QFrame):
         title.setFont(bold)
         why = styled_label("muted", question.text, word_wrap=True)
         why.setTextFormat(Qt.TextFormat.PlainText)
+        room = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        room.setHeightForWidth(True)  # without it a title of two lines is cut
         for label in (title, why):
-            label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            label.setSizePolicy(room)
             box.addWidget(label)
         self.answers = QButtonGroup(self)
         for place, one in enumerate(question.candidates[:MOST]):
@@ -79,7 +100,7 @@ class QuestionCard(QFrame):
         self.answers.idClicked.connect(self._picked)
 
     def _add(self, box: QVBoxLayout, words: str, place: int, tip: str) -> QRadioButton:
-        radio = QRadioButton(words.replace("&", "&&"))
+        radio = ElidedRadioButton(words)
         radio.setToolTip(tip)
         radio.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.answers.addButton(radio, place)
@@ -153,6 +174,9 @@ class QuestionCards(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
         self.cards: dict[str, QuestionCard] = {}
         self.hide()
 
@@ -180,6 +204,22 @@ class QuestionCards(QScrollArea):
         if old is not None:
             old.deleteLater()
         self.setVisible(bool(asked))
+        self.updateGeometry()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Ask for another height when the cards need one."""
+        if event.type() is QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
+
+    def hasHeightForWidth(self) -> bool:
+        """Whether the height follows from the width; it does, as titles wrap."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height that keeps the buttons that confirm in view, in pixels."""
+        page = self.widget()
+        return min(page.heightForWidth(width), HIGHEST) if page is not None else 0
 
     def follow(self, values: Table[str, Any]) -> None:
         """Select in each card the answer that the fields of the dialog have."""

@@ -16,10 +16,8 @@ from explorer.checkins.readers.cells.times import (
 from explorer.checkins.readers.places.guess_reference import candidates, points_of
 
 NO_USER = (
-    Candidate("there is no such column, one row is protected", (("user", None), ("unit", "row"))),
-    Candidate(
-        "there is no such column, the whole file is protected", (("user", None), ("unit", "file"))
-    ),
+    Candidate("no column: one row is protected", (("user", None), ("unit", "row"))),
+    Candidate("no column: the whole file is protected", (("user", None), ("unit", "file"))),
 )
 """Answers of a file without a column of persons; the last candidates of the question."""
 
