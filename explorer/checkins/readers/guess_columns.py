@@ -634,9 +634,16 @@ def _unlikely(columns: _Columns, i: int) -> str:
     words = len(kinds) <= FEW and len(kinds) * 15 <= len(some) and all(map(_is_word, kinds))
     if few or words or (len(kinds) <= 2 and kinds <= _FLAGS):
         return f"“{name}” has only {len(set(some))} values in {len(some):,} rows."
+    for other, text in enumerate(columns.names):
+        if other != i and HOUSEHOLDS & set(words_in(text)):
+            pairs = {(row[i].strip(), row[other].strip()) for row in columns.rows}
+            if len({person for person, _ in pairs}) < len(pairs):
+                return f"“{name}” may count the persons within “{columns.name(other)}”."
     return ""
 
 
+HOUSEHOLDS = {"household", "hh", "haushalt", "hogar", "menage", "famiglia", "huishouden", "sampn"}
+"""Words for households; surveys number the persons of each from 1."""
 _FLAGS = {"0", "1", "true", "false", "True", "False", "yes", "no", "Yes", "No", "t", "f", "y", "n"}
 
 
