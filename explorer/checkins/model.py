@@ -42,7 +42,7 @@ class Mapping:
         Without a time column nothing is a duplicate; without a weight every row counts 1.
     time_format : str
         ``"iso"`` (offsets honoured, none means UTC), ``"epoch_s"``, ``"epoch_ms"``, ``"epoch_us"``,
-        or a strptime format.
+        ``"excel_1900"``, ``"excel_1904"`` (serial dates of a spreadsheet), or a strptime format.
     zone : str or None
         IANA name of the time zone of times without an offset; None means UTC.
     decimal : str or None
@@ -310,6 +310,8 @@ class Preview:
         The layers or sheets that may hold check-ins, if there are several to choose from.
     sample : tuple of tuple of str
         All rows that were judged, `rows` among them.
+    serials : str
+        Of a spreadsheet, the `Mapping.time_format` of its dates that have no format.
     """
 
     basename: str
@@ -324,6 +326,7 @@ class Preview:
     questions: tuple[Question, ...] = ()
     layers: tuple[str, ...] = ()
     sample: tuple[tuple[str, ...], ...] = field(default=(), repr=False, compare=False)
+    serials: str = ""
 
     @property
     def suggested(self) -> Mapping:

@@ -109,8 +109,8 @@ def reading_options(command: Any) -> Any:
             callback=_time_format,
             metavar="EXAMPLE",
             help="A time as the file writes it, such as '31.12.2024 23:59', '12/31/2024 11:59 "
-            "PM' or 20241231; or iso, epoch_s, epoch_ms, epoch_us. Default: told from the first "
-            "rows.",
+            "PM' or 20241231; or iso, epoch_s, epoch_ms, epoch_us, excel_1900, excel_1904. "
+            "Default: told from the first rows.",
         ),
         click.option(
             "--time-zone",
@@ -175,7 +175,7 @@ def question_line(preview: Preview, question: Question) -> str:
 
 def _option(preview: Preview, fields: Sequence[tuple[str, Any]]) -> str:
     """Return what to type for an answer; names that can't be typed are given by number."""
-    from explorer.checkins.readers.cells.times import EPOCHS, example_of
+    from explorer.checkins.readers.cells.times import COUNTED, example_of
 
     no_user = "unit" in dict(fields)  # that option says that there is no such column
     roles = [
@@ -189,7 +189,7 @@ def _option(preview: Preview, fields: Sequence[tuple[str, Any]]) -> str:
     options = [f"--columns {quote(typed)}"] if roles else []
     for name, value in fields:
         if name in OPTIONS:
-            example = name == "time_format" and value not in EPOCHS
+            example = name == "time_format" and value not in COUNTED
             text = example_of(value) if example else str(value)
             options.append(f"{OPTIONS[name][0]} {quote(text)}")
     return " ".join(options)

@@ -8,6 +8,7 @@ import sqlite3
 import sys
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import geopandas
@@ -25,6 +26,7 @@ from explorer.checkins import (
     open_checkins,
     sniff,
 )
+from explorer.checkins.readers.guess_columns import with_columns
 from explorer.checkins.readers.places.reference import canonical
 
 Write = Callable[..., Path]
@@ -178,6 +180,78 @@ def test_numbers_that_a_sheet_has_rounded_are_counted(tmp_path: Path, user, roun
     with open_checkins(path, Mapping(user=0, time=1, lat=2, lon=3), cache_dir=None) as data:
         notes = [note for note in data.report.notes if "15 digits" in note]
     assert [int(note.split()[0]) for note in notes] == [rounded] * bool(rounded)
+
+
+SERIAL_OF_2024 = {False: 45292, True: 43830}
+"""The number of 2024-01-01 in the date system of 1900 and of 1904."""
+
+
+def trips(path: Path, names: list[str], cells: Callable[[int], list[object]], mac=False) -> Path:
+    """Write a workbook of 40 rows about 8 users; ``cells`` returns what stands between."""
+    made = book([["user", *names, "lat", "lon"]], mac)
+    for i in range(40):
+        made.active.append([f"u{i % 8}", *cells(i), 40.5 + i / 100, -73.5])
+    made.save(path)
+    return path
+
+
+@pytest.mark.parametrize("mac", [False, True])
+def test_dates_without_a_format_are_read_by_the_date_system(mac: bool, tmp_path: Path) -> None:
+    day = SERIAL_OF_2024[mac]
+    # 07:30:01 has more digits than a spreadsheet keeps: seconds must not be lost by that.
+    path = trips(tmp_path / "a.xlsx", ["time"], lambda i: [round(day + i + 27001 / 86400, 10)], mac)
+    preview = sniff(path)
+    assert preview.questions == ()
+    assert preview.mapping.time_format == ("excel_1904" if mac else "excel_1900")
+    with open_checkins(path, cache_dir=None) as data:
+        assert (data.rows, data.first_time) == (40, "2024-01-01T07:30:01Z")
+        assert data.last_time == "2024-02-09T07:30:01Z"
+        assert data.report.naive_times
+    vienna = replace(preview.mapping, zone="Europe/Vienna")
+    with open_checkins(path, vienna, cache_dir=None) as data:
+        assert data.first_time == "2024-01-01T06:30:01Z"
+
+
+def whole_days(i: int) -> list[object]:
+    return [45292 + i]
+
+
+def days_and_hours(i: int) -> list[object]:
+    return [45292.25 + i]
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "asked"),
+    [("date", whole_days, False), ("Datum", days_and_hours, False), ("time", whole_days, True),
+     ("start_value", days_and_hours, True), ("reading", days_and_hours, True),
+     ("altitude", whole_days, None)],
+)  # fmt: skip
+def test_numbers_that_may_be_dates_are_asked_about(name, cells, asked, tmp_path: Path) -> None:
+    preview = sniff(trips(tmp_path / "a.xlsx", [name], cells))
+    question = preview.question("time")
+    assert (question is not None) == bool(asked)
+    assert preview.mapping.time == (1 if asked is False else None)
+    if question is not None:
+        assert [one.fields for one in question.candidates] == [(("time", 1),), (("time", None),)]
+        with open_checkins(
+            tmp_path / "a.xlsx", with_columns(preview, {"time": 1}), cache_dir=None
+        ) as data:
+            first = "2024-01-01T06:00:00Z" if cells is days_and_hours else "2024-01-01T00:00:00Z"
+            assert data.first_time == first
+
+
+@pytest.mark.parametrize("day", [DAY.date(), 40265], ids=["date", "number"])
+@pytest.mark.parametrize("clock", [
+    DAY.time(), datetime.timedelta(hours=12, minutes=30), 0.521006944,
+], ids=["time", "duration", "number"])  # fmt: skip
+def test_times_of_day_beside_dates_are_asked_about(day, clock, tmp_path: Path) -> None:
+    path = trips(tmp_path / "a.xlsx", ["date", "time"], lambda _: [day, clock])
+    question = sniff(path).question("time")
+    assert question is not None
+    assert question.candidates[0].fields == (("time", 1),)
+    assert "“time”, which is not read" in question.text
+    with pytest.raises(MappingNeeded):
+        open_checkins(path, cache_dir=None)
 
 
 @pytest.mark.parametrize("mac", [False, True])

@@ -303,6 +303,7 @@ def table_preview(
     rows: Sequence[Sequence[str | None]],
     crs: str | None = None,
     layers: tuple[str, ...] = (),
+    serials: str = "",
 ) -> Preview:
     """Return the preview of a table with named columns, whose cells are given as text.
 
@@ -318,13 +319,16 @@ def table_preview(
         two columns are then y and x.
     layers : tuple of str
         Those to choose from.
+    serials : str
+        As in `Preview`.
     """
     body = [tuple("" if cell is None else str(cell) for cell in row) for row in rows]
     decimal = look.decimal or decimal_sign(body)
     names = columns if crs is None else ("latitude", "longitude", *columns[2:])
     guess = guess_mapping(
-        names if dialect.has_header else (), body, len(columns), decimal, look.check, NO_USER
-    )
+        names if dialect.has_header else (), body, len(columns), decimal, look.check, NO_USER,
+        serials=serials,
+    )  # fmt: skip
     mapping, asked = guess.mapping, guess.questions
     if crs is not None:
         found = known_system(crs)
@@ -340,7 +344,7 @@ def table_preview(
         tuple(body[:PREVIEW_ROWS]), mapping,
         fitting_share(body, suggested(mapping, questions), len(columns), decimal),
         tuple(mapping_problems(columns, body, mapping, decimal)), layers=layers,
-        questions=questions, sample=tuple(body),
+        questions=questions, sample=tuple(body), serials=serials,
     )  # fmt: skip
 
 

@@ -105,6 +105,8 @@ class _Workbook:
         Those with cells.
     merged : bool
         Whether any cells are merged.
+    serials : str
+        The spelling, of `times.SERIALS`, of its dates that have no format.
     """
 
     def __init__(self, file: IO[bytes], name: str, tick: Callable[[], None]) -> None:
@@ -123,6 +125,7 @@ class _Workbook:
                     formulas |= _occurs(parts, part, _FORMULA, tick)
                     self.merged |= _occurs(parts, part, _MERGED, tick)
         book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        self.serials = "excel_1904" if book.epoch.year == 1904 else "excel_1900"
         self.sheets = {sheet.title: sheet for sheet in book.worksheets}
         self._formulas: dict[str, Any] = {}
         if formulas:
@@ -370,6 +373,7 @@ def _previewed(look: Beginning, _state: tuple[int, ...]) -> Preview:
                 "latitude and longitude."
             )
         sheets = tuple(book.sheets) if look.layer else tuple(tables)
+        serials = book.serials
     layer, rows = next(iter(tables.items()))
     header = looks_like_header([[cell or "" for cell in row] for row in rows])
     width = max(max((i + 1 for i, cell in enumerate(row) if cell), default=0) for row in rows)
@@ -383,7 +387,8 @@ def _previewed(look: Beginning, _state: tuple[int, ...]) -> Preview:
     several = len(sheets) > 1
     chosen = layer if look.layer or not several else ""
     dialect = Dialect("excel", "", has_header=header, layer=chosen)
-    return table_preview(look, dialect, columns, body, None, sheets if several else ())
+    layers = sheets if several else ()
+    return table_preview(look, dialect, columns, body, None, layers, serials)
 
 
 READER = ExcelReader()

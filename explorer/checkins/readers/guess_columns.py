@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import time
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +21,7 @@ from explorer.checkins.readers.cells.column_names import (
     key,
     known,
     language_of,
+    names_day,
     names_time,
     words_in,
     words_of,
@@ -29,7 +31,10 @@ from explorer.checkins.readers.cells.numbers import LONGEST, Rows, has_fraction,
 from explorer.checkins.readers.cells.points import LATITUDE_FIRST, LONGITUDE_FIRST, point_in
 from explorer.checkins.readers.cells.swapped import beyond_the_poles, looks_swapped
 from explorer.checkins.readers.cells.times import (
+    EPOCHS,
+    SERIALS,
     is_iso,
+    moment,
     only_digits,
     reads_time,
     share,
@@ -61,6 +66,7 @@ FEW, OF_ROWS = 10, 1000
 than `FEW`, their repetition says nothing."""
 
 MOST_CANDIDATES = 6
+MIDNIGHT = time()
 _SHOWN = 40
 _CLOCK = re.compile(r"\s*\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*([AaPp][Mm])?\s*", re.ASCII)
 _ZONED = re.compile(r"\s*\d{4}-\d{1,2}-\d{1,2}[T ][\d:.]+\s*(Z|[+-]\d{2}:?\d{2})\s*", re.ASCII)
@@ -126,12 +132,15 @@ class _Columns:
     rows : sequence of sequence of str
         Those with all fields.
     decimal : str
+    serials : str
+        As in `Preview`.
     """
 
     names: Sequence[str]
     named: bool
     rows: Rows
     decimal: str
+    serials: str = ""
     found: dict[str, int] = field(default_factory=dict)
 
     @cached_property
@@ -147,27 +156,45 @@ class _Columns:
     @cached_property
     def spellings(self) -> list[str | None]:
         """How times are written in each column, if it holds times."""
-        return [time_format(column[:200], self.decimal) for column in self.filled]
+        return [time_format(column[:200], self.decimal, self.serials) for column in self.filled]
 
     @cached_property
     def moments(self) -> list[str]:
         """What each column tells of times: ``moment``, ``day``, ``clock``, or nothing.
 
-        Where there are names, numbers count only if one says that they are times.
+        Where there are names, numbers count only if one says that they are times. Moments that are
+        all at midnight are days: a spreadsheet has no days without a time of day.
         """
         return [self._moment(i) for i in range(len(self.names))]
 
     def _moment(self, i: int) -> str:
         spelling, some = self.spellings[i], self.filled[i][:200]
+        named = self.named and names_time(self.names[i]) is not Sure.NO
         if spelling is None:
-            return "clock" if some and share(some, _is_clock) > 0.8 else ""
-        if only_digits(spelling) and self.named and names_time(self.names[i]) is Sure.NO:
+            clock = bool(some) and share(some, _is_clock) > 0.8
+            return "clock" if clock or (named and self._are_parts_of_a_day(some)) else ""
+        if only_digits(spelling) and self.named and not named:
             return ""
-        if spelling.startswith("epoch"):
+        if spelling in EPOCHS:
             return "moment"
-        if spelling == "iso":
-            return "moment" if share(some, lambda v: ":" in v) > 0.5 else "day"
-        return "moment" if "%H" in spelling or "%I" in spelling else "day"
+        found = (moment(v, spelling, self.decimal) for v in some)
+        return "day" if all(t.time() == MIDNIGHT for t in found if t is not None) else "moment"
+
+    def _are_parts_of_a_day(self, values: Sequence[str]) -> bool:
+        """Return whether numbers of a spreadsheet may be times of day without a format."""
+        numbers = [number(v, self.decimal) for v in values] if self.serials else []
+        return any(numbers) and all(n is not None and 0 <= n < 1 for n in numbers)
+
+    def may_be_no_time(self, i: int) -> bool:
+        """Return whether the numbers of a column of times may well be something else."""
+        spelling = self.spellings[i]
+        if not only_digits(spelling):
+            return False
+        if spelling not in SERIALS:
+            return not self.named
+        sure = self.named and names_time(self.names[i]) is Sure.YES
+        # Whole numbers of this size may be seconds of a day as well.
+        return not sure or (self.moments[i] == "day" and not names_day(self.names[i]))
 
     def is_free(self, i: int) -> bool:
         """Return whether no role has a column yet."""
@@ -209,6 +236,7 @@ def guess_mapping(
     tick: Callable[[], None] = lambda: None,
     no_user: tuple[Candidate, ...] = (),
     tabbed: bool = False,
+    serials: str = "",
 ) -> Guess:
     """Tell which column holds what: by its name, then by what is in it.
 
@@ -228,10 +256,12 @@ def guess_mapping(
         Answers for a file without a column of persons.
     tabbed : bool
         Whether tabs separate the fields, as in SNAP text.
+    serials : str
+        As in `Preview`.
     """
     shown = list(names) or [f"column {i + 1}" for i in range(width)]
     whole = [row for row in rows if len(row) == width]
-    columns = _Columns(shown, bool(names), whole, decimal)
+    columns = _Columns(shown, bool(names), whole, decimal, serials)
     tick()
     if tabbed and not names and _is_snap(whole, width, decimal):
         snap = Mapping(0, 1, 2, 3, 4, time_format=time_format(columns.values[1], decimal) or "iso")
@@ -248,7 +278,7 @@ def guess_mapping(
     questions.insert(0, _users(columns, no_user))
     found: dict[str, Any] = columns.found
     time = found.get("time")
-    spelling = time_format(columns.values[time], decimal) if time is not None else None
+    spelling = time_format(columns.values[time], decimal, serials) if time is not None else None
     mapping = Mapping(**found, time_format=spelling or "iso", **settings)
     return Guess(mapping, tuple(one for one in questions if one is not None))
 
@@ -508,20 +538,19 @@ def _times(columns: _Columns) -> Question | None:
     days = [i for i, kind in kinds.items() if kind == "day"]
     clocks = [i for i, kind in kinds.items() if kind == "clock"]
     first = [i for i in moments if not _of_another_moment(columns, i)]
-    numeric = any(only_digits(columns.spellings[i]) for i in first)
-    unsure = numeric and not columns.named
+    plain = [i for i in days if not _of_another_moment(columns, i)]
+    unsure = any(map(columns.may_be_no_time, first or plain))
     if len(first) == 1 and not unsure and not any(_differs(columns, i, first[0]) for i in days):
         columns.found["time"] = first[0]
         return None
-    plain = [i for i in days if not _of_another_moment(columns, i)]
-    if len(plain) == 1 and not (moments or clocks):
+    if len(plain) == 1 and not (moments or clocks or unsure):
         columns.found["time"] = plain[0]
         return None
     there = [*first, *plain, *(i for i in (*moments, *days) if i not in (*first, *plain))]
     if there:
         why = "Several columns hold times."
         if len(there) == 1 and unsure:
-            why = "No name says that its numbers are times."
+            why = "No name says for sure that its numbers are times."
         elif len(there) == 1 and clocks:
             why = (
                 f"Times of day stand in a column of their own, “{columns.name(clocks[0])}”, which "
@@ -539,12 +568,24 @@ def _times(columns: _Columns) -> Question | None:
             f"The column “{columns.name(unread[0])}” holds no times that can be read, such as "
             f"“{example}”: choose another one, or none."
         )
+    elif there := [i for i in range(len(columns.names)) if _may_be_serial(columns, i)]:
+        why = "Its numbers may be dates of a spreadsheet, but no name says so."
     else:
         return None
     none = Candidate("there is no time", (("time", None),))
     chosen = [columns.candidate(time=i) for i in there[: MOST_CANDIDATES - 1]]
     title = "Which column holds the time?"
     return Question("time", title, why, ("time",), (*chosen, none))
+
+
+def _may_be_serial(columns: _Columns, i: int) -> bool:
+    """Return whether a column holds numbers with fractions that would be dates of a spreadsheet."""
+    filled = columns.filled[i][:200]
+    return (
+        columns.is_free(i)
+        and columns.spellings[i] in SERIALS
+        and share(filled, lambda v: has_fraction(v, columns.decimal)) > 0.5
+    )
 
 
 def _of_another_moment(columns: _Columns, i: int) -> bool:
@@ -737,5 +778,5 @@ def with_columns(preview: Preview, chosen: dict[str, int | None]) -> Mapping:
     if mapping.time in (None, preview.mapping.time):
         return mapping
     values = [row[mapping.time] for row in preview.sample if mapping.time < len(row)]
-    spelling = time_format(values, preview.dialect.decimal)
+    spelling = time_format(values, preview.dialect.decimal, preview.serials)
     return replace(mapping, time_format=spelling or "iso")

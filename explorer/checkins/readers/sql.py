@@ -11,7 +11,7 @@ from explorer.checkins.readers.cells.faults import MAX_WEIGHT, MIN_WEIGHT
 from explorer.checkins.readers.cells.numbers import THOUSANDS, short_enough
 from explorer.checkins.readers.cells.points import LATITUDE_FIRST, POINT
 from explorer.checkins.readers.cells.times import (
-    EPOCHS,
+    COUNTED,
     FIRST_YEAR,
     ISO_PATTERN,
     LAST_YEAR,
@@ -96,13 +96,14 @@ def with_instants(
 
 def _instant(column: str, spelling: str, decimal: str) -> str:
     """Return SQL for an instant, NULL where the text is none; without an offset it is of UTC."""
-    if spelling in EPOCHS:
-        scale = 1e6 / EPOCHS[spelling][0]
+    if spelling in COUNTED:
+        epoch = COUNTED[spelling]
+        scale, most = epoch.microseconds / epoch.step, MOST_MICROSECONDS / epoch.step
         value = number_expression(column, decimal)
         return (
-            f"CASE WHEN {short_enough(column)} "
-            f"AND abs({value} * {scale!r}) < {MOST_MICROSECONDS!r} "
-            f"THEN make_timestamptz(CAST(round({value} * {scale!r}) AS BIGINT)) END"
+            f"CASE WHEN {short_enough(column)} AND abs({value} * {scale!r}) < {most!r} "
+            f"THEN make_timestamptz(CAST(round({value} * {scale!r}) AS BIGINT) * {epoch.step} "
+            f"+ {epoch.start * 10**6}) END"
         )
     if spelling == "iso":
         # a cast accepts more than the pattern: names of zones, offsets that do not exist, "epoch"

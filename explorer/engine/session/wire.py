@@ -70,7 +70,7 @@ TimeFormat = Annotated[
     str,
     Meta(
         max_length=100,
-        pattern=r"^(iso|epoch_s|epoch_ms|epoch_us|"
+        pattern=r"^(iso|epoch_s|epoch_ms|epoch_us|excel_1900|excel_1904|"
         r"(?=.*%)([^%\x00-\x1f]|%-?[abcdfghjmnpuwxyzABGHIMSTUVWXYZ%])+)$",
     ),
 ]

@@ -42,7 +42,8 @@ _REMEDIES = {
     "start": _INSTANT,
     "end": _INSTANT,
     "time_format": (
-        "expected iso, epoch_s, epoch_ms, epoch_us or a strptime pattern such as %Y-%m-%d %H:%M"
+        "expected iso, epoch_s, epoch_ms, epoch_us, excel_1900, excel_1904 or a strptime pattern "
+        "such as %Y-%m-%d %H:%M"
     ),
     "sha256": "expected a sha256 of 64 hexadecimal digits",
     "geometry": "expected base64",

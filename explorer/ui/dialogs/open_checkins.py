@@ -362,7 +362,8 @@ class MappingDialog(QDialog):
     def _show_times(self, column: int | None, guess: str = "") -> None:
         """Offer the formats that fit a column's first rows; one of them is chosen."""
         values = [r[column] for r in self.preview.sample if column is not None and column < len(r)]
-        found = time_formats(values, self.preview.dialect.decimal)
+        preview = self.preview
+        found = time_formats(values, preview.dialect.decimal, preview.serials)
         self.reading.show_times(found, values, next(iter(found), guess))
 
     def _answer(self, candidate: Candidate | None) -> None:

@@ -214,6 +214,8 @@ TIMES = _all("time") | _set(
 )
 """Words of the names of times."""
 
+_DAYS = _set("day date datetime datum fecha data dia jour giorno dag tag")
+
 _TIME_ENDS = ("time", "timestamp", "date", "zeit", "datum")
 
 _NO_TIME = _set(
@@ -399,6 +401,11 @@ def names_time(name: str) -> Sure:
         return Sure.YES
     some = {"time", "timestamp", "date", "datetime", "ts"} | _all("time")
     return Sure.MAYBE if known and (set(parts) & some or known[0] not in TIMES) else Sure.NO
+
+
+def names_day(name: str) -> bool:
+    """Return whether a name says that a column holds dates, perhaps with a time of day."""
+    return any(part in _DAYS or part.endswith(("date", "datum")) for part in words_in(name))
 
 
 def known(name: str) -> bool:

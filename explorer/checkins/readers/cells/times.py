@@ -1,6 +1,6 @@
 r"""How times are written: one pattern a spelling, which the preview and the database both use.
 
-A spelling is ``iso``, one of `EPOCHS`, or a format of strptime made of `_PARTS`. A field is a time
+A spelling is ``iso``, one of `COUNTED`, or a format of strptime made of `_PARTS`. A field is a time
 in a spelling if it fits the spelling's pattern and names a day and an hour that exist. Patterns use
 only what Python's ``re`` and the database's RE2 understand alike: ``\s`` and ``\d`` do not.
 """
@@ -40,14 +40,47 @@ _ISO, _NAIVE_ISO = re.compile(ISO_PATTERN), re.compile(NAIVE_ISO_PATTERN)
 _ISO_SHAPE = re.compile(rf"({_DAY}(?:{_HOUR})?)( *(?:UTC|GMT)? *[+-][0-9:]+)?")
 _ZONE_LETTERS = re.compile(rf"{_AROUND}{_DAY}{_HOUR} *([A-Za-z][A-Za-z_/]+){_AROUND}")
 
+_DAY_S = 86_400
+_FROM_1900_S, _FROM_1904_S = -25_569 * _DAY_S, -24_107 * _DAY_S
+
+
+class Epoch(NamedTuple):
+    """A unit of time and the instant that numbers count from.
+
+    Attributes
+    ----------
+    microseconds : float
+        Of one unit.
+    meaning : str
+    start : int
+        The instant of 0, in seconds since 1970.
+    step : int
+        Microseconds to whose multiples instants are rounded.
+    """
+
+    microseconds: float
+    meaning: str
+    start: int = 0
+    step: int = 1
+
+
 EPOCHS = {
-    "epoch_s": (1.0, "seconds since 1970"),
-    "epoch_ms": (1e3, "milliseconds since 1970"),
-    "epoch_us": (1e6, "microseconds since 1970"),
+    "epoch_s": Epoch(1e6, "seconds since 1970"),
+    "epoch_ms": Epoch(1e3, "milliseconds since 1970"),
+    "epoch_us": Epoch(1.0, "microseconds since 1970"),
 }
+# A spreadsheet keeps 15 digits: a whole second is off by some microseconds and would be floored.
+SERIALS = {
+    "excel_1900": Epoch(_DAY_S * 1e6, "days since 1900 (Excel)", _FROM_1900_S, 1000),
+    "excel_1904": Epoch(_DAY_S * 1e6, "days since 1904 (Excel)", _FROM_1904_S, 1000),
+}
+"""Times of spreadsheets without a format, of either date system: clock times without an offset.
+The system of 1900 counts the day 1900-02-29, so that later days are counted from 1899-12-30."""
+COUNTED = {**EPOCHS, **SERIALS}
+"""Spellings that are a number."""
 _FIRST_EPOCH, _LAST_EPOCH = 631_152_000, 4_102_444_800  # 1990 to 2100: else it is just a number
 MOST_MICROSECONDS = 8e15
-"""Since 1970 that are made an instant at all: until the year 2223."""
+"""From the start of an epoch that are made an instant at all: of 1970, until the year 2223."""
 
 _DATES = (
     (r"\d{1,2}\.\d{1,2}\.\d{4}", "%d.%m.%Y"),
@@ -187,7 +220,7 @@ def moment(text: str, spelling: str, decimal: str = ".") -> datetime | None:
     try:
         if spelling == "iso":
             return _iso_moment(text)
-        if spelling in EPOCHS:
+        if spelling in COUNTED:
             return _epoch_moment(text, spelling, decimal)
         found = matched(_compiled(spelling), text)
     except (OverflowError, _NoSuchTime):
@@ -233,12 +266,15 @@ def _epoch_moment(text: str, spelling: str, decimal: str) -> datetime | None:
     value = number(text, decimal)
     if value is None:
         return None
-    since = value * (1e6 / EPOCHS[spelling][0])
-    if not abs(since) < MOST_MICROSECONDS:
+    epoch = COUNTED[spelling]
+    since = value * (epoch.microseconds / epoch.step)
+    if not abs(since) < MOST_MICROSECONDS / epoch.step:
         return None
     whole = int(abs(since))  # the database rounds halves away from zero
     whole += abs(since) - whole >= 0.5
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=whole if since > 0 else -whole)
+    start = datetime(1970, 1, 1, tzinfo=None if takes_zone(spelling) else UTC)
+    microseconds = (whole if since > 0 else -whole) * epoch.step
+    return start + timedelta(seconds=epoch.start, microseconds=microseconds)
 
 
 def _parts_moment(parts: dict[str, str], spelling: str) -> datetime:
@@ -306,8 +342,15 @@ def _clock_format(clock: re.Match[str]) -> str:
     return parts + (zone.replace(offset, "%z") if offset else zone)
 
 
-def time_formats(values: Sequence[str], decimal: str = ".") -> tuple[str, ...]:
+def time_formats(values: Sequence[str], decimal: str = ".", serials: str = "") -> tuple[str, ...]:
     """Return the spellings that fit most of these fields equally well, or none.
+
+    Parameters
+    ----------
+    values : sequence of str
+    decimal : str
+    serials : str
+        Of a spreadsheet, which of `SERIALS` its dates are where they have no format.
 
     Returns
     -------
@@ -321,7 +364,7 @@ def time_formats(values: Sequence[str], decimal: str = ".") -> tuple[str, ...]:
     if share(values, is_iso) > 0.5:
         return ("iso",)
     if share(values, lambda v: number(v, decimal) is not None) > 0.5:
-        return _digit_formats(values, decimal)
+        return _digit_formats(values, decimal, serials)
     # most columns are of something else, and there may be thousands of them
     if share(values[:20], lambda v: bool(_shapes_of(v))) == 0:
         return ()
@@ -331,8 +374,10 @@ def time_formats(values: Sequence[str], decimal: str = ".") -> tuple[str, ...]:
     return best if len(best) < 2 or told_apart(values, best) else best[:1]
 
 
-def _digit_formats(values: Sequence[str], decimal: str) -> tuple[str, ...]:
+def _digit_formats(values: Sequence[str], decimal: str, serials: str) -> tuple[str, ...]:
     """Return the spellings that fit most of some numbers: dates first, then instants since 1970."""
+    if serials and share(values, partial(_is_serial, spelling=serials, decimal=decimal)) > 0.9:
+        return (serials,)
     dates = tuple(
         form for form in _DIGITS_ONLY if share(values, partial(reads_time, spelling=form)) > 0.5
     )
@@ -349,9 +394,14 @@ def _digit_formats(values: Sequence[str], decimal: str) -> tuple[str, ...]:
     return (*dates, *since) if dates else tuple(since[:1])
 
 
+def _is_serial(text: str, spelling: str, decimal: str) -> bool:
+    found = moment(text, spelling, decimal)
+    return found is not None and 1990 <= found.year < 2100
+
+
 def only_digits(spelling: str | None) -> bool:
     """Tell whether times written that way may be numbers of something else: ids or telephones."""
-    return spelling in (*EPOCHS, *_DIGITS_ONLY)
+    return spelling in (*COUNTED, *_DIGITS_ONLY)
 
 
 def told_apart(values: Sequence[str], formats: Sequence[str], decimal: str = ".") -> str:
@@ -363,9 +413,9 @@ def told_apart(values: Sequence[str], formats: Sequence[str], decimal: str = "."
     return ""
 
 
-def time_format(values: Sequence[str], decimal: str = ".") -> str | None:
+def time_format(values: Sequence[str], decimal: str = ".", serials: str = "") -> str | None:
     """Return the spelling that most of these fields share, or None if none of ours fits."""
-    return next(iter(time_formats(values, decimal)), None)
+    return next(iter(time_formats(values, decimal, serials)), None)
 
 
 def format_of_example(text: str) -> str:
@@ -376,7 +426,7 @@ def format_of_example(text: str) -> str:
     ValueError
         If it is no time that can be read, or does not tell day from month; the message says so.
     """
-    if text in ("iso", *EPOCHS):
+    if text in ("iso", *COUNTED):
         return text
     if "%" in text:
         check_format(text)
@@ -408,15 +458,17 @@ def check_format(spelling: str) -> None:
     if len(spelling) > LONGEST:
         shown = spelling[:LONGEST]
         raise ValueError(f"“{shown}”… is longer than {LONGEST} characters; give a shorter format")
-    if spelling not in ("iso", *EPOCHS):
+    if spelling not in ("iso", *COUNTED):
         pattern_of(spelling)
 
 
 def example_of(spelling: str) -> str:
     """Return the last minute of 2024 written that way."""
-    if spelling in EPOCHS:
-        unit, words = EPOCHS[spelling]
-        return f"{_EXAMPLE.timestamp() * unit:.0f} ({words})"
+    if spelling in COUNTED:
+        epoch = COUNTED[spelling]
+        units = (_EXAMPLE.timestamp() - epoch.start) * 1e6 / epoch.microseconds
+        text = f"{units:.6f}" if spelling in SERIALS else f"{units:.0f}"
+        return f"{text} ({epoch.meaning})"
     if spelling == "iso":
         spelling = "%Y-%m-%d %H:%M:%S"
     return _with_parts(spelling, lambda part: part.example)
@@ -424,8 +476,8 @@ def example_of(spelling: str) -> str:
 
 def meaning_of(spelling: str) -> str:
     """Return the parts of a spelling in words: ``day.month.year hour:minute``."""
-    if spelling in EPOCHS:
-        return EPOCHS[spelling][1]
+    if spelling in COUNTED:
+        return COUNTED[spelling].meaning
     if spelling == "iso":
         return "year-month-day, ISO 8601"
     if spelling in _DIGITS_ONLY:
