@@ -14,6 +14,7 @@ from explorer.release.ledger.accounts import Account, Release
 from explorer.release.ledger.differencing import overlaps
 from explorer.release.ledger.errors import RefusedError, rounded_down
 from explorer.release.plan import Plan
+from explorer.release.rows.format import TIME_FORMATS
 
 PROMISE = (
     "Whoever reads this release, and all later ones about these people, learns almost nothing "
@@ -44,6 +45,14 @@ def price_text(plan: Plan, account: Account) -> str:
         times = _NUMBERS[more] if more < len(_NUMBERS) else f"{more:,}"
         said += f", {times} more like this after it"
     return f"{said}. Even if you dislike the result, the price is paid."
+
+
+def zone_text(plan: Plan) -> str:
+    """Say which zone times without an offset are taken from; empty if none are read."""
+    form = plan.form
+    if not plan.reads.times or form.time_format in TIME_FORMATS[1:] or "%z" in form.time_format:
+        return ""
+    return f"Times that state no offset are taken as those of {form.time_zone} (time_zone)."
 
 
 def refused_text(plan: Plan, error: RefusedError) -> str:

@@ -128,6 +128,19 @@ def test_a_session_is_saved_and_read_even_if_a_study_is_gone(tiny: TinyStudy) ->
     assert state_from_dict(raw) == session.state
 
 
+def test_a_time_zone_is_undone_until_other_data_are_there(session: Session) -> None:
+    session.set_zone("Asia/Tokyo")
+    session.set_value("a", 3.0)
+    session.undo()
+    session.undo()
+    assert session.state.zone is None
+    session.redo()
+    assert session.state.zone == "Asia/Tokyo"
+    session.replace_zone("Europe/Vienna")
+    session.undo()
+    assert session.state.zone == "Europe/Vienna"
+
+
 def test_a_new_data_set_can_not_be_undone_into_the_old_one(session: Session) -> None:
     old = Selection("aa", Region(0, 0, 1, 1))
     session.set_selection(old)

@@ -23,7 +23,7 @@ from explorer.release.door import Place, certificate_of, draw, enter, planned, p
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.outputs import FORMATS, Written
-from explorer.release.plan import checked_plan
+from explorer.release.plan import checked_plan, read_plan
 from explorer.release.rows.reading import read_file
 from explorer.release.simulations import PROTOCOLS
 from explorer.release.wire import canonical
@@ -110,6 +110,27 @@ def test_maps_are_written_as_tables_and_as_squares(
         assert ring[0] == ring[-1]
         assert len(ring) == 5
     assert sum(shares) == pytest.approx(1)
+
+
+def test_the_zone_of_times_is_told_where_it_is_used(
+    release: Run, place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = _ready(place, tmp_path)
+    parameters = said["mechanism"]["parameters"]
+    for how, told in (
+        ({}, "as those of UTC (time_zone)"),
+        ({"time_zone": "Europe/Vienna"}, "as those of Europe/Vienna (time_zone)"),
+        ({"time_format": "unix"}, ""),
+    ):
+        said["mechanism"]["parameters"] = parameters | how
+        write_plan(tmp_path, said)
+        assert release() == 2
+        lines = [x for x in capsys.readouterr().out.splitlines() if "(time_zone)" in x]
+        assert len(lines) == bool(told)
+        assert all(told in line and line.startswith("Curator only: ") for line in lines)
+        assert read_plan(tmp_path / "PLAN.json").parameters()["time_zone"] == how.get(
+            "time_zone", "UTC"
+        )
 
 
 def test_without_the_price_it_is_told_and_nothing_is_drawn(

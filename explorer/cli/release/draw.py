@@ -139,7 +139,13 @@ def _release(
     from explorer.release.ledger.errors import RefusedError
     from explorer.release.outputs import Written
     from explorer.release.process import draw_apart
-    from explorer.release.words import price_text, refused_text, released_text, shared_lines
+    from explorer.release.words import (
+        price_text,
+        refused_text,
+        released_text,
+        shared_lines,
+        zone_text,
+    )
 
     with place.open() as ledger:
         for notice in ledger.notices:
@@ -151,6 +157,7 @@ def _release(
             account = ledger.account(plan.population)
             earlier = ledger.view().book.of_account(plan.population)
             known = [price_text(plan, account), *shared_lines(plan, earlier)]
+            known += filter(None, [zone_text(plan)])
             if spend is None:
                 _tell_curator(known, place, plan, resume or "")
                 raise click.UsageError(f"give --spend {_fraction(plan)} to draw it")

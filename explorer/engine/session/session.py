@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Any
 
 from psygnal import Signal
 
@@ -66,6 +67,9 @@ class SessionState:
         What a study's question is asked over in *Sweep*.
     own : tuple of OwnCurve
         Curves from users' files, of all plots.
+    zone : str or None
+        The time zone that times without an offset are of in the loaded data; None is UTC. Stored
+        with the columns that the data are read by.
     """
 
     study: str
@@ -77,6 +81,7 @@ class SessionState:
     which: WhichView = field(default_factory=WhichView)
     grids: Mapping[str, Grid] = field(default_factory=dict)
     own: tuple[OwnCurve, ...] = ()
+    zone: str | None = None
 
     @property
     def request(self) -> Request:
@@ -273,12 +278,23 @@ class Session:
         self._gesture = None
         self.history_changed.emit()
 
+    def set_zone(self, zone: str | None) -> None:
+        """Choose the time zone of times without an offset; None is UTC."""
+        self._commit(replace(self._state, zone=zone), "change time zone")
+
     def replace_data(self, selection: Selection | None) -> None:
         """Turn to another data set; steps about the one before can't be undone into."""
+        self._replace_everywhere(selection=selection)
+
+    def replace_zone(self, zone: str | None) -> None:
+        """Take note of how the data are read; steps about another zone can't be undone into."""
+        if self._state.zone != zone:
+            self._replace_everywhere(zone=zone)
+
+    def _replace_everywhere(self, **changes: Any) -> None:
         old = self._state
-        self._state = replace(old, selection=selection)
-        forget = [replace(s, selection=selection) for _, s in self._undo]
-        self._undo = [(n, s) for (n, _), s in zip(self._undo, forget, strict=True)]
+        self._state = replace(old, **changes)
+        self._undo = [(name, replace(state, **changes)) for name, state in self._undo]
         self._redo = []
         self._gesture = None
         self._notify(old)
@@ -292,11 +308,13 @@ class Session:
         which: WhichView | None = None,
         grid: Grid | None = None,
         look: PlotView | None = None,
+        zone: str | None = "",
     ) -> None:
         """Take over a whole request (a recipe, a preset) as one step, selection included.
 
         Without `keep_pins` the study's pins go in the same step. With `which` that is what
-        *Which ε?* shows, with `look` how the plot is looked at; a grid becomes the study's.
+        *Which ε?* shows, with `look` how the plot is looked at; a grid becomes the study's. A
+        `zone` that is not empty is that of times without an offset.
         """
         state = replace(self._state.with_request(request), study=request.study)
         if not keep_pins:
@@ -309,6 +327,8 @@ class Session:
             state = replace(state, looks=MappingProxyType(looks))
         if grid is not None:
             state = state.with_grid(request.study, grid)
+        if zone != "":
+            state = replace(state, zone=zone)
         self._commit(state, text, gesture)
 
     def end_gesture(self) -> None:

@@ -28,7 +28,7 @@ from explorer.engine.data_import import ImportTask, import_data
 from explorer.engine.data_questions import DataQuestion, ask_data
 from explorer.engine.paths import checkins_cache
 from explorer.engine.service import StudyService
-from explorer.engine.session.session import Session
+from explorer.engine.session.session import Session, SessionState
 from explorer.geography.region import PlaneRegion, Region
 from explorer.resources import Sample, resource_path, samples
 from explorer.studies.base.request import Unit
@@ -105,6 +105,7 @@ class _Job:
     layer: str = ""
     agreed: bool = False
     former: Mapping | None = None
+    rereads: bool = False
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,8 @@ class DataController(QObject):
         without check-ins.
     loaded(CheckinData)
         After runtime and session know it.
+    reread(CheckinData)
+        The same, where the data set in use was read by another time zone.
     mapping_needed(MappingRequest)
         The columns can't be told; call `open` again with a mapping.
     import_asked(ImportRequest)
@@ -143,6 +146,7 @@ class DataController(QObject):
     progress = Signal(object)
     looked = Signal(object)
     loaded = Signal(object)
+    reread = Signal(object)
     mapping_needed = Signal(object)
     import_asked = Signal(object)
     failed = Signal(object)
@@ -164,6 +168,9 @@ class DataController(QObject):
         self.use_cache = True
         self.memory: int | None = None
         """Bytes that opening may use; None: a share of what is free."""
+        self._opened_by: _Job | None = None
+        """What opened the data set in use."""
+        self._rereading = False
         self._pictured: Path | None = None
         """The file whose early picture was shown, until it is open."""
         self._loading = LatestJob(
@@ -173,6 +180,7 @@ class DataController(QObject):
         self._loading.done.connect(self._opened)
         self._loading.failed.connect(self._failed)
         self._loading.busy_changed.connect(self.busy_changed)
+        session.changed.connect(self._state_changed)
         self.looks = LookCounter(self)
         for value in service.runtime.files():
             self.looks.count_file(value)
@@ -243,21 +251,42 @@ class DataController(QObject):
     def cancel(self) -> None:
         """Stop a load that runs; the data set in use stays."""
         if self._loading.cancel():
-            self.looked.emit(None)
-            self._count_pictured()
+            self._ended()
             self.cancelled.emit()
 
     def close(self) -> None:
         """Stop and wait for the threads; nothing is signalled afterwards."""
+        self._session.changed.disconnect(self._state_changed)
         self._loading.close()
         self._count_pictured()
         self._service.runtime.file_listeners.remove(self.looks.count_file)
         self.looks.close()
         self._closing.shutdown()
 
+    def _state_changed(self, state: SessionState, old: SessionState) -> None:
+        """Read the data set in use by another time zone."""
+        data, job = self.current, self._opened_by
+        if state.zone == old.zone or data is None or job is None:
+            return
+        if state.zone != data.mapping.zone:
+            mapping = replace(data.mapping, zone=state.zone)
+            self._start(replace(job, mapping=mapping, ask=False, agreed=True, rereads=True))
+        elif self._rereading:  # undone before it was read
+            self._loading.cancel()
+            self._rereading = False
+
+    def _ended(self) -> None:
+        """Go on with the data set in use: a load ended without another."""
+        self.looked.emit(None)
+        self._count_pictured()
+        self._rereading = False
+        if self.current is not None:
+            self._session.replace_zone(self.current.mapping.zone)
+
     def _start(self, job: _Job) -> None:
         first, *others = job.source
         self.opening = f"{first.name} and {len(others)} more" if others else first.name
+        self._rereading = job.rereads
         if self._pictured not in (None, first):
             self._count_pictured()
         self.looked.emit(None)
@@ -292,7 +321,7 @@ class DataController(QObject):
                     mapping = replace(preview.mapping, plane=job.plane)
                 if job.layer:
                     dialect = preview.dialect
-                if not files.together:
+                if not files.together and not job.rereads:
                     early = (source[0], preview, mapping, job.dialect, job.region)
                     stack.enter_context(looking(*early, task.report, task.cancelled))
             # the same for all that follows, whatever is free meanwhile
@@ -367,19 +396,28 @@ class DataController(QObject):
             self._pictured = None
 
     def _failed(self, _job: _Job, error: Exception) -> None:
-        self.looked.emit(None)
-        self._count_pictured()
-        if not isinstance(error, LoadCancelled):  # another was asked for meanwhile
+        if isinstance(error, LoadCancelled):  # another was asked for meanwhile
+            self.looked.emit(None)
+            self._count_pictured()
+        else:
+            self._ended()
             self.failed.emit(error)
 
-    def _opened(self, _job: _Job, outcome: _Loaded | MappingRequest | ImportRequest) -> None:
+    def _opened(self, job: _Job, outcome: _Loaded | MappingRequest | ImportRequest) -> None:
         if isinstance(outcome, _Loaded):
+            before, self._opened_by = self.current, replace(job, rereads=False)
+            self._rereading = False
+            if job.rereads and before and before.fingerprint == outcome.data.fingerprint:
+                self.current = outcome.data
+                self._service.runtime.add_data(outcome.data)
+                self.reread.emit(outcome.data)
+                return
             self._adopt(outcome.data, outcome.region, outcome.origin)
             self._pictured = None
             self.looks.count(outcome.data)
             self.loaded.emit(outcome.data)
         else:
-            self.looked.emit(None)
+            self._ended()
             mapping = isinstance(outcome, MappingRequest)
             (self.mapping_needed if mapping else self.import_asked).emit(outcome)
 
@@ -394,6 +432,7 @@ class DataController(QObject):
             data.fingerprint, region, region_from=came, image=first, unit=Unit(data.unit)
         )
         self._session.replace_data(selection)
+        self._session.replace_zone(data.mapping.zone)
         if before is not None and before.fingerprint != data.fingerprint:
             self._closing.submit(self._service.runtime.remove_data, before)
 

@@ -70,6 +70,7 @@ class FileController(QObject):
         self._paths: tuple[Path, ...] = ()
         self._asked_for = False
         data.loaded.connect(self._loaded)
+        data.reread.connect(self._reread)
         self._reading = LatestJob("reading a file", self, preempt_after_s=0.0)
         self._reading.done.connect(self._recognised)
         self._reading.failed.connect(self._unreadable)
@@ -260,12 +261,19 @@ class FileController(QObject):
             seed = present.request_of(request.study).seed
             request = replace(request, selection=recipe.part.of(present.selection), seed=seed)
         # Its view follows, as the same step.
-        self._session.follow(request, "open recipe", which=recipe.which, grid=recipe.grid)
+        zone = recipe.columns.get("zone") if recipe.columns else ""
+        self._session.follow(
+            request, "open recipe", which=recipe.which, grid=recipe.grid, zone=zone
+        )
         self.followed.emit(recipe)
         if recipe.left_out:
             first, *others = recipe.left_out
             more = f" (and {len(others)} more)" if others else ""
             self._say(f"A part of the recipe could not be read: {first}{more}.")
+
+    def _reread(self, data: CheckinData) -> None:
+        """Remember how the file that is open is read now."""
+        self._keeper.note_columns(data.columns)
 
     def _loaded(self, data: CheckinData) -> None:
         """Remember the file; go on with a recipe or a selection that waited for it."""

@@ -255,6 +255,12 @@ class SessionStore(QObject):
         if len(places) == 1:  # one of several would open without the others
             self.note_file(places[0])
 
+    def note_columns(self, columns: Mapping[str, Any]) -> None:
+        """Remember how the data set that is open is read."""
+        if self.data_path is not None:
+            self.data_columns = dict(columns)
+            self._changed()
+
     def forget_files(self) -> None:
         """Empty the list of recent files."""
         self.recent = []

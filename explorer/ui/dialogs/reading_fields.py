@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from PySide6.QtCore import QDate, QDateTime, QLocale, QSignalBlocker, Qt, QTime, QTimeZone, Signal
-from PySide6.QtWidgets import QCompleter, QGridLayout, QLabel, QLineEdit, QWidget
+from PySide6.QtCore import QDate, QDateTime, QLocale, QSignalBlocker, QTime, QTimeZone, Signal
+from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
 
 from explorer.checkins.readers.cells.times import (
     OFFERED,
@@ -19,13 +19,12 @@ from explorer.checkins.readers.cells.times import (
     takes_zone,
     told_apart,
 )
-from explorer.checkins.readers.cells.zones import RULE
 from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.widgets.zone_field import ZoneField
 
 DECIMALS = {".": "point", ",": "comma"}
 TYPED = "typed"
-UTC = "UTC"
 
 
 class ReadingFields(QWidget):
@@ -57,17 +56,7 @@ class ReadingFields(QWidget):
         self.example.setAccessibleName("An example of the times in the file")
         self.example.textChanged.connect(self._chosen)
         self.example.hide()
-        self.zone = QLineEdit(placeholderText=UTC)
-        self.zone.setAccessibleName("Time zone of times without an offset")
-        self.zone.setToolTip(
-            f"Of times that say nothing about their offset, such as Europe/Vienna. {RULE}"
-        )
-        self._zones = {bytes(z.data()).decode() for z in QTimeZone.availableTimeZoneIds()}
-        names = sorted(name for name in self._zones if name == UTC or "/" in name)
-        completer = QCompleter([UTC, *names], self.zone)
-        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        completer.setFilterMode(Qt.MatchFlag.MatchContains)
-        self.zone.setCompleter(completer)
+        self.zone = ZoneField()
         self.zone.textChanged.connect(self._chosen)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
@@ -124,8 +113,7 @@ class ReadingFields(QWidget):
     @property
     def zone_name(self) -> str | None:
         """The time zone as typed; None for UTC."""
-        text = self.zone.text().strip()
-        return None if text in ("", UTC) else text
+        return self.zone.zone
 
     @property
     def problem(self) -> str:
@@ -162,11 +150,7 @@ class ReadingFields(QWidget):
                 format_of_example(self.example.text().strip())
             except ValueError as error:
                 self._wrong = f"{str(error)[:1].upper()}{str(error)[1:]}."
-        if not self._wrong and self.zone_name is not None and self.zone_name not in self._zones:
-            self._wrong = (
-                f"No time zone is called “{self.zone_name[:40]}”; take one of the list that opens "
-                "while you type a city, such as Europe/Vienna."
-            )
+        self._wrong = self._wrong or self.zone.problem
         self._describe(self.times.isEnabled())
         self.changed.emit()
 

@@ -113,6 +113,7 @@ class MapWorkspace(Workspace):
         controller.result_ready.connect(self._show)
         controller.failed.connect(self._failed)
         data_controller.loaded.connect(self._loaded)
+        data_controller.reread.connect(self._loaded)
         session.changed.connect(self._state_changed)
         self._follow_selection(session.state)
         self._follow_panes()

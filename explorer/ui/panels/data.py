@@ -96,6 +96,7 @@ class DataPanel(QWidget):
         data_controller.progress.connect(self.load_bar.show_progress)
         data_controller.busy_changed.connect(self._busy)
         data_controller.loaded.connect(self._loaded)
+        data_controller.reread.connect(self._loaded)
         workspace.result_shown.connect(self.sample.show_result)
         session.changed.connect(self._state_changed)
         self.plane.image_chosen.connect(lambda name: self._change(image=name))
@@ -171,6 +172,7 @@ class DataPanel(QWidget):
         self.time.chosen.connect(self._time_chosen)
         self.time.dragged.connect(self._time_dragged)
         self.time.gesture_ended.connect(self._session.end_gesture)
+        self.time.zone_chosen.connect(self._session.set_zone)
         self.time_play = RangePlay(self._session, self)
         self.time_play.add_track(TimeTrack(self._session, self.time))
         self._workspace.result_shown.connect(self.time_play.show_result)
@@ -188,6 +190,8 @@ class DataPanel(QWidget):
     def _state_changed(self, state: SessionState, old: SessionState) -> None:
         if state.selection != old.selection:
             self._show_selection(state.selection)
+        elif state.zone != old.zone:
+            self._show_zone()
 
     def _show_selection(self, selection: Selection | None) -> None:
         self._silent = True
@@ -202,6 +206,7 @@ class DataPanel(QWidget):
             data.last_time if data is not None else None,
             still,
         )
+        self._show_zone()
         if selection is not None:
             self.time.show_range(selection.start, selection.end)
             region = selection.region
@@ -221,6 +226,11 @@ class DataPanel(QWidget):
         self.sample.show_selection(selection)
         self.plane.show_data(data, selection)
         self._silent = False
+
+    def _show_zone(self) -> None:
+        data = self._data.current
+        naive = data is not None and data.report.naive_times > 0
+        self.time.show_zone(self._session.state.zone, naive)
 
     def _show_town(self, name: str) -> None:
         self.region_town.setText(name)

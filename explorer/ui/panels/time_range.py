@@ -10,6 +10,7 @@ from explorer.ui.base.styled import plain_label
 from explorer.ui.panels.range_slider import RangeSlider
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.time_field import TimeField
+from explorer.ui.widgets.zone_field import UTC as UTC_NAME, ZoneField
 
 MONTHS_AT_MOST = 60
 NO_TIMES = "The file has no times, so all check-ins are used."
@@ -52,11 +53,14 @@ class TimeRange(QWidget):
         The same, moved with the slider.
     gesture_ended()
         That move is over.
+    zone_chosen(str or None)
+        The time zone of times without an offset; None is UTC.
     """
 
     chosen = Signal(object, object)
     dragged = Signal(object, object)
     gesture_ended = Signal()
+    zone_chosen = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,7 +97,15 @@ class TimeRange(QWidget):
             label.setBuddy(field)
             grid.addWidget(label, row, 0)
             grid.addWidget(field, row, 1)
-        grid.addWidget(self.why, 4, 0, 1, 2)
+        self.zone = ZoneField()
+        self.zone.chosen.connect(self._zone_entered)
+        self.zone.refused.connect(self._show_message)
+        self._zone_label = plain_label("Zone of file")
+        self._zone_label.setBuddy(self.zone)
+        grid.addWidget(self._zone_label, 4, 0)
+        grid.addWidget(self.zone, 4, 1)
+        grid.addWidget(self.why, 5, 0, 1, 2)
+        self.show_zone(None, used=False)
         grid.setColumnStretch(1, 1)
         self.presets.activated.connect(self._preset_chosen)
         self.set_span(None, None)
@@ -119,6 +131,17 @@ class TimeRange(QWidget):
         self._scale()
         self._show_message("" if known else NO_TIMES)
         self._silent = False
+
+    def show_zone(self, zone: str | None, used: bool) -> None:
+        """Show the time zone of times without an offset; not used if there are no such times."""
+        self._zone = zone
+        self.zone.setText(zone or UTC_NAME)
+        for widget in (self._zone_label, self.zone):
+            widget.setVisible(used)
+
+    def _zone_entered(self, zone: str | None) -> None:
+        if zone != self._zone:
+            self.zone_chosen.emit(zone)
 
     def _scale(self) -> None:
         """Let the slider run over the span, in days, hours or minutes."""

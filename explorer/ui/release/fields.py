@@ -141,7 +141,8 @@ FORMAT = (
     Field("row_end", "Row end", "", needed=False, choices=FORMAT_CHOICES["row_end"],
           tip="lf: LF or CR LF; cr: CR alone; not chosen: lf"),
     Field("time_format", "Times", "iso", needed=False, tip="iso, unix, unix-ms or %d.%m.%Y %H:%M"),
-    Field("time_zone", "Zone of times", "UTC", needed=False, tip="Of times that state no offset"),
+    Field("time_zone", "Zone of times", "UTC", needed=False,
+          tip="Of times that state no offset; left empty: UTC"),
 )  # fmt: skip
 """How the file is read: declared, and nothing is found out from the file."""
 STATED = (

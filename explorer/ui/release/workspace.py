@@ -34,7 +34,7 @@ from explorer.release.ledger.locks import not_offered
 from explorer.release.places import default_ledger, default_settings
 from explorer.release.plan import Plan
 from explorer.release.simulations import PROTOCOLS, STAMP, stamped
-from explorer.release.words import price_text, sentence
+from explorer.release.words import price_text, sentence, zone_text
 from explorer.studies.base.study import relevant
 from explorer.studies.registry import cards, get_study
 from explorer.ui.base.errors import Problem
@@ -383,7 +383,8 @@ class ReleaseWorkspace(Workspace):
         box, checked = self.asking, self.plan.checked
         if box is None:
             return
-        said = (self.plan.same_people, self.plan.readable, price_text(plan, account))
+        price, zone = price_text(plan, account), zone_text(plan)
+        said = (self.plan.same_people, self.plan.readable, zone, price)
         box.setText("\n\n".join(filter(None, said)))
         if checked is not None and checked.rows.under_half and box.checkBox() is None:
             anyway = self._anyway = QCheckBox(
