@@ -308,9 +308,14 @@ def _wanted(
         elif name.isdecimal() and 1 <= int(name) <= len(preview.columns):
             chosen[role] = int(name) - 1
         else:
+            names = ", ".join(preview.columns)
+            wrong = "" if names.isascii() or not preview.delimiter else (
+                f". If letters of these names are wrong, give another --encoding than "
+                f"{preview.encoding}"
+            )  # fmt: skip
             raise ValueError(
                 f"{preview.basename}: there is no column {name!r} for {role}; there are "
-                + ", ".join(preview.columns)
+                f"{names}{wrong}"
             )
     chosen |= _without_user(preview, chosen, reading.get("unit"))
     for order in (order for order in ("latlon", "lonlat") if order in chosen):

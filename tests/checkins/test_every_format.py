@@ -8,7 +8,7 @@ import numpy as np
 import pandas
 import pytest
 
-from explorer.checkins import CheckinData, Reason, open_checkins
+from explorer.checkins import CheckinData, Reason, open_checkins, sniff
 from tests.checkins.layered_files import WRITERS, write_as
 
 NAMES = ["user", "time", "latitude", "longitude", "location"]
@@ -93,8 +93,9 @@ def test_a_real_file_opens_with_the_same_rows(
             table = table.rename(columns=titles)
         plain = tmp_path / "part.csv"
         table.head(PART).to_csv(plain, index=False)
-        with open_checkins(plain, cache_dir=None) as part:
+        with open_checkins(plain, sniff(plain).suggested, cache_dir=None) as part:
             for kind in WRITERS:
                 rows, known = (table, wanted) if kind in WHOLE else (table.head(PART), part)
-                with open_checkins(write_as(kind, rows, tmp_path), cache_dir=None) as found:
+                path = write_as(kind, rows, tmp_path)
+                with open_checkins(path, sniff(path).suggested, cache_dir=None) as found:
                     same(found, known)

@@ -145,7 +145,12 @@ DIFFERENT = {
         "4 fields",
     ),
     "order": ("user,time,lon,lat,place", rows_of(0, 30), "column 3 is “lon”, not “lat”"),
-    "no names": ("", rows_of(0, 30), "first line with names"),
+    "no names": ("", rows_of(0, 30), "it has no header"),
+    "delimiter": (
+        HEADER.replace(",", ";"),
+        [r.replace(",", ";") for r in rows_of(0, 30)],
+        "separated by semicolons, not by commas",
+    ),
     "other times": (
         HEADER,
         [r.replace("2010-01-", "31/01/").replace("T12:00:00Z", "") for r in rows_of(0, 30)],

@@ -43,7 +43,7 @@ def test_a_file_is_loaded_with_the_dialect_chosen(tmp_path: Path) -> None:
     path.write_text("user|lat|lon\n" + "".join(f"a,b|48.{i}|11.{i}\n" for i in range(20)))
     chosen = sniff(path, delimiter="|")
     with open_checkins(
-        path, chosen.mapping, dialect=chosen.dialect, cache_dir=tmp_path / "cache"
+        path, chosen.suggested, dialect=chosen.dialect, cache_dir=tmp_path / "cache"
     ) as data:
         assert data.rows == 20
         assert data.users == 1

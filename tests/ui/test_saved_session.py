@@ -430,7 +430,7 @@ def test_data_of_last_time_are_opened_again(open_window, settled, qtbot, tmp_pat
 
 def test_data_of_last_time_are_read_as_they_were(open_window, settled, qtbot, tmp_path) -> None:
     path = tmp_path / "mine.csv"
-    rows = [f"{u},2010-10-17 01:48:53,40.{u:02},-73.9" for u in range(20)]
+    rows = [f"{u % 15},2010-10-17 01:48:53,40.{u:02},-73.9" for u in range(20)]
     path.write_text("user,time,lat,lon\n" + "\n".join(rows) + "\n")
     first = open_window(study="shuffle-rdp")
     settled(first)

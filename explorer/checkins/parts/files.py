@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from explorer.checkins.database import check
-from explorer.checkins.errors import CheckinError, shown_name
+from explorer.checkins.errors import CheckinError, printable, shown_name
 from explorer.checkins.model import Dialect, IsCancelled, Preview
 from explorer.checkins.readers import all_readers
 from explorer.checkins.readers.cells.times import time_format
@@ -26,6 +26,8 @@ from explorer.checkins.readers.parquet import have_columns
 
 Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """A file, a folder, or several of either."""
+
+_SEPARATORS = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}
 
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
@@ -194,6 +196,12 @@ def sniff_files(
     """
     preview = sniff(files.parts[0].path, delimiter, encoding, cancelled, decimal, layer)
     if not files.together:
+        if not preview.sample:
+            below = f" below its header “{printable(', '.join(preview.columns)[:60])}”"
+            raise CheckinError(
+                f"{preview.basename} holds no rows{below * bool(preview.delimiter)}; choose a file "
+                "with check-ins."
+            )
         return preview
     size = sum(check_readable(part.path) for part in files.parts)
     preview = replace(preview, basename=files.name, size=size)
@@ -265,6 +273,13 @@ def check_alike(
             continue
         own = sniff(part.path, dialect.delimiter or None, encoding, layer=layer)
         difference = _difference(first, own)
+        if difference and text:  # with another delimiter, nothing else agrees either
+            other = sniff(part.path, None, encoding).delimiter
+            if other and other != dialect.delimiter:
+                difference = (
+                    f"its fields are separated by {_SEPARATORS.get(other, repr(other))}, not by "
+                    f"{_SEPARATORS.get(dialect.delimiter, repr(dialect.delimiter))}"
+                )
         if difference:
             raise CheckinError(
                 f"{part.name} differs from {files.parts[0].name}: {difference}. Open the files "
@@ -311,8 +326,7 @@ def _difference(first: Preview, own: Preview) -> str:
     if first.has_header and own.rows and tuple(c.strip() for c in own.rows[0]) == columns:
         return ""  # names, even if nobody would have taken them for such
     if own.has_header != first.has_header:
-        with_names = "it has" if own.has_header else "it has not"
-        return f"{with_names} a first line with names"
+        return "it has a header" if own.has_header else "it has no header"
     if len(own.columns) != len(columns):
         return f"its lines have {len(own.columns)} fields, not {len(columns)}"
     pairs = enumerate(zip(own.columns, columns, strict=True), 1)

@@ -58,6 +58,7 @@ _XML = re.compile(
 CERTAIN = 0.5
 """How sure a reader is of what it need not share with text."""
 _GZIP = b"\x1f\x8b"
+_JSON_SUFFIXES = (".json", ".jsonl", ".ndjson", ".geojson")
 _PACKED = {
     b"PK\x03\x04": "zip",
     b"BZh91AY&SY": "bzip2",
@@ -174,6 +175,15 @@ def preview_text(look: Beginning) -> Preview:
             else f"{look.name} is not text: give {' or '.join(r.name for r in all_readers())}."
         )
     dialect = Dialect(Format.CSV, "", encoding, compressed=compressed, line_end=line_end)
+    if look.encoding and "\ufffd" in lines[0][1]:
+        # Its columns would be asked about, although the names are there in another encoding.
+        other = preview_text(replace(look, encoding=None))
+        if other.has_header and other.encoding != encoding:
+            raise CheckinError(
+                f"{look.name} is not text in the encoding {shown_encoding(encoding)}: its header "
+                f"is not valid in it. Choose another, such as {shown_encoding(other.encoding)} "
+                f"({other.encoding})."
+            )
     return _preview(look, every, lines[:_JUDGED_ROWS], dialect, detected)
 
 
@@ -253,6 +263,12 @@ def _refuse_other_formats(look: Beginning, head: bytes, compressed: bool) -> Non
         others = [r for r in all_readers() if r.can_read(head) >= CERTAIN]
         if others:
             raise CheckinError(f"{look.name} is packed {others[0].name}: unpack it, and open that.")
+    start = head[:4096].lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n")
+    if look.path.suffix.lower() in _JSON_SUFFIXES and start.startswith((b"[", b"{", b'"', b"/")):
+        raise CheckinError(
+            f"{look.name} holds no JSON objects with named values, one for each row: write it as "
+            "an array of such objects or one on each line, or as CSV."
+        )
     if _XML.match(head[:4096].replace(b"\0", b"")):
         raise CheckinError(
             f"{look.name} is XML or HTML, of which GPX and KML alone are read: convert it to one "
