@@ -11,7 +11,7 @@ import pytest
 from explorer.checkins import Mapping, MappingNeeded, open_checkins, sniff
 from explorer.checkins.readers.cells.column_names import Sure, identity_of
 from explorer.checkins.readers.cells.points import point_in
-from explorer.checkins.readers.cells.questions import remaining_questions
+from explorer.checkins.readers.cells.questions import NO_USER, remaining_questions
 from tests.headers import score
 
 Write = Callable[..., Path]
@@ -215,3 +215,36 @@ def test_a_device_beside_its_owner_is_asked_about(tmp_path: Path) -> None:
     (question,) = sniff(path).questions
     named = [dict(candidate.fields)["user"] for candidate in question.candidates[:2]]
     assert (question.key, named) == ("user", [0, 1])
+
+
+def user_candidates(write: Write, header: str, row: Callable[[int], str]) -> set[str]:
+    text = "\n".join([header, *map(row, range(60)), ""])
+    question = sniff(write(text, "rides.csv")).question("user")
+    assert question is not None
+    return {one.text for one in question.candidates if "user" in dict(one.fields)} - NOBODY
+
+
+NOBODY = {one.text for one in NO_USER}
+
+
+def test_places_counts_and_sources_are_no_candidates_for_a_person(write: Write) -> None:
+    assert user_candidates(
+        write,
+        "ride_id,started_at,start_station_name,start_station_id,end_station_id,start_lat,start_lng,"
+        "member_casual,passenger_count,source,wind_speed,xyz",
+        lambda i: (
+            f"r{i},2024-05-01 08:{i:02}:00,Stop {i % 9},S{i % 9},S{i % 7},48.{100 + i},"
+            f"16.{200 + i},{'member' if i % 2 else 'casual'},{i % 5},src{i % 6},{i % 8},a{i % 9}"
+        ),
+    ) == {"xyz"}
+    assert (
+        user_candidates(
+            write,
+            "timestamp,latitude,longitude,accuracy,source,formFactor",
+            lambda i: (
+                f"2024-05-01T08:{i:02}:00Z,48.{100 + i},16.{200 + i},{i % 30},"
+                f"{('WIFI', 'GPS', 'CELL')[i % 3]},PHONE"
+            ),
+        )
+        == set()
+    )

@@ -22,6 +22,7 @@ from explorer.checkins.readers.cells.column_names import (
     known,
     language_of,
     names_day,
+    names_no_person,
     names_time,
     words_in,
     words_of,
@@ -649,7 +650,8 @@ def _users(columns: _Columns, no_user: tuple[Candidate, ...]) -> Question | None
         why = f"Several columns could: {columns.name(*sure)}."
     else:
         why = "No name of a column says it."
-    ranked = [*sure, *maybe] or [i for i in free if _repeats(columns, i)]
+    others = (i for i in free if not (columns.named and names_no_person(columns.names[i])))
+    ranked = [*sure, *maybe] or [i for i in others if _repeats(columns, i)]
     room = MOST_CANDIDATES - len(no_user)
     there = [columns.candidate(user=i, note=_counted(columns, i)) for i in ranked[:room]]
     known_ones = bool(sure or maybe or (ranked and not columns.named))

@@ -166,7 +166,7 @@ RECORDS = _set(
 MAYBE = _set(
     "id ids identifier ident name nom nombre nome naam number numero nummer key code household "
     "family host nurse doctor victim officer reporter collector phone telephone tel telefon node "
-    "bike bicycle scooter fahrrad bici bicicleta velo fiets flight callsign hex serial source "
+    "bike bicycle scooter fahrrad bici bicicleta velo fiets flight callsign hex serial "
     "session cookie ip track trajectory traj case client registration operator"
 )
 """Words of names that may be of persons or devices, but do not say so."""
@@ -227,6 +227,23 @@ LATER = _set(
     "birth dob born geburtsdatum nacimiento naissance nascita nascimento"
 )
 """Words of times that are not those of the rows."""
+
+_NOBODY = (
+    VETO
+    | RECORDS
+    | NO_COORDINATE
+    | _all("location")
+    | _all("weight")
+    | _all("time")
+    | _set(
+        "source provider address street road district neighborhood neighbourhood "
+        "borough province county suburb postal strasse stadt land ville rue ciudad calle pais "
+        "humidity pressure wind rain noise value reading signal rssi snr satellites sats depth "
+        "power energy steps heartrate cadence zip geohash grid rpm population velocidade linha "
+        "commune communes comuna distrito districte bundesland betreiber"
+    )
+)
+"""Words of qualifiers, records, measurements, places and times: a column is nobody's by them."""
 
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^][]*\]")
 
@@ -365,6 +382,13 @@ def _identity(words: Sequence[str]) -> Identity:
     if companions or any(word in _PERSONS for word in heads):
         return Identity(Sure.YES, kind, rank)
     return Identity(Sure.MAYBE, kind, rank)
+
+
+def names_no_person(name: str) -> bool:
+    """Return whether a name says that a column holds something else than persons or devices."""
+    words = set(words_in(name))
+    nobody = VETO if words & (_PERSONS | _NUMBERED) else _NOBODY
+    return bool(words & nobody)
 
 
 def coordinate_of(
