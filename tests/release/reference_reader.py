@@ -196,7 +196,7 @@ def moment(said: str | None, zone: str) -> int | None:
     else:
         digits = offset[0].replace(":", "")
         hours, minutes = int(digits[1:3]), int(digits[3:] or 0)
-        if hours > 23 or minutes > 59:
+        if minutes > 59 or not -720 <= int(f"{offset[0][0]}{60 * hours + minutes}") <= 840:
             return None
         sign = -1 if digits[0] == "-" else 1
         local = local.replace(tzinfo=timezone(sign * timedelta(hours=hours, minutes=minutes)))

@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from explorer.checkins.readers.cells.times import moment
 from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.mechanisms.base import Reads
 from explorer.release.rows import reading
 from explorer.release.rows.format import FileFormat
 from explorer.release.rows.reading import ReadFile, read_file
+from explorer.release.rows.values import time_reader
 from tests.release.plans import MECHANISMS, plan_of
 from tests.release.reference_reader import Row, rows_of
 
@@ -505,6 +507,8 @@ def test_no_file_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ({"time_format": "%H:%M"}, "time_format: '%H:%M' does not say each day once"),
         ({"time_format": "%Y-%m-%d%"}, "time_format: '%Y-%m-%d%' can't be read"),
         ({"time_zone": "Mars/Crater"}, "time_zone: 'Mars/Crater' is no time zone known here"),
+        ({"time_zone": "+14:01"}, "time_zone: '+14:01' is no offset that there is"),
+        ({"time_zone": "-12:01"}, "time_zone: '-12:01' is no offset that there is"),
         ({"time_zone": "../../etc/passwd"}, "time_zone: '../../etc/passwd' is no time zone"),
     ],
 )  # fmt: skip
@@ -547,3 +551,20 @@ def test_no_row_can_stop_a_release(tmp_path: Path, mechanism: str) -> None:
     assert people.rows > 100
     found = plan.mechanism.draw(people, plan.checked, plan.epsilon, os.urandom)
     assert plan.mechanism.shown(found.stored, plan.checked, plan.epsilon)
+
+
+def test_explorer_and_release_know_the_same_offsets(tmp_path: Path) -> None:
+    """Of all whole quarters of an hour, and the ends of what there is."""
+    minutes = [*range(-24 * 60, 24 * 60, 15), -721, 841]
+    offsets = [f"{'-' if m < 0 else '+'}{abs(m) // 60:02}:{abs(m) % 60:02}" for m in minutes]
+    texts = [f"2010-10-12T00:21:28{offset}" for offset in offsets]
+    wanted = [None if (found := moment(text, "iso")) is None else found.timestamp()
+              for text in texts]  # fmt: skip
+    assert {m for m, found in zip(minutes, wanted, strict=True) if found is not None} == set(
+        range(-720, 841, 15)
+    )
+    one_by_one = time_reader(_format())
+    assert [one_by_one(text.encode()) for text in texts] == wanted
+    data = "".join(f"u{i},{text},1,1,x\n" for i, text in enumerate(texts)).encode()
+    read = _rows(_read(data, _format(), tmp_path))
+    assert [read[f"u{i}"][0].time for i in range(len(texts))] == wanted

@@ -48,7 +48,9 @@ FORMAT_DECLARED, FORMAT_TAKEN = "declared", "taken from the file"
 """Where a format is from: the curator typed it, or took over what was found when the file was
 opened."""
 
-_OFFSET = re.compile(r"([+-])([01]\d|2[0-3]):([0-5]\d)", re.ASCII)
+FIRST_OFFSET, LAST_OFFSET = -12 * 3600, 14 * 3600
+"""Seconds ahead of UTC: there are no other offsets on the Earth."""
+_OFFSET = re.compile(r"([+-])(\d\d):([0-5]\d)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,13 @@ def fixed_offset(zone: str) -> int | None:
     found = _OFFSET.fullmatch(zone)
     if found is not None:
         seconds = int(found[2]) * 3600 + int(found[3]) * 60
-        return -seconds if found[1] == "-" else seconds
+        seconds = -seconds if found[1] == "-" else seconds
+        if not FIRST_OFFSET <= seconds <= LAST_OFFSET:
+            raise ParameterError(
+                "time_zone", f"{_short(zone)} is no offset that there is",
+                "give one from -12:00 to +14:00",
+            )  # fmt: skip
+        return seconds
     try:
         ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError, OSError):

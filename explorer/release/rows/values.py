@@ -13,6 +13,8 @@ from explorer.privacy.releases.means import PLACES, read_decimal
 from explorer.release.rows.format import (
     DECIMALS,
     ENCODINGS,
+    FIRST_OFFSET,
+    LAST_OFFSET,
     TIME_FORMATS,
     FileFormat,
     fixed_offset,
@@ -173,11 +175,12 @@ def _seconds(parts: dict[str, str | None], zone: tzinfo) -> int | None:
 
 
 def stated_offset(text: str) -> int | None:
-    """Return the seconds of an offset such as ``Z``, ``+02``, ``-0330`` or ``+05:30``."""
+    """Return the seconds of an offset such as ``Z``, ``+02``, ``-0330`` or ``+05:30``.
+
+    None if there is no such offset on the Earth.
+    """
     if text == "Z":
         return 0
     hours, minutes = int(text[1:3]), int(text[3:].lstrip(":") or 0)
-    if hours > 23 or minutes > 59:
-        return None
-    ahead = hours * 3600 + minutes * 60
-    return -ahead if text[0] == "-" else ahead
+    ahead = (hours * 3600 + minutes * 60) * (-1 if text[0] == "-" else 1)
+    return ahead if minutes <= 59 and FIRST_OFFSET <= ahead <= LAST_OFFSET else None

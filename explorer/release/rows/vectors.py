@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.release.rows.format import FIRST_OFFSET, LAST_OFFSET
 from explorer.release.rows.values import FIRST_TIME, LAST_TIME, Whole, zone_offset
 
 Bytes = NDArray[np.uint8]
@@ -223,10 +224,11 @@ def _offsets(
             tens, ones = chars[places] - np.uint8(48), chars[places + 1] - np.uint8(48)
             good &= (tens < 10) & (ones < 10)
             parts.append(tens.astype(np.int64) * 10 + ones)
-        good &= (parts[0] <= 23) & (parts[1] <= 59)
-        signed &= good
         seconds = parts[0] * 3600 + parts[1] * 60
-        ahead = np.where(signed, np.where(char == ord("-"), -seconds, seconds), 0)
+        seconds = np.where(char == ord("-"), -seconds, seconds)
+        signed &= good & (parts[1] <= 59)
+        signed &= (seconds >= FIRST_OFFSET) & (seconds <= LAST_OFFSET)
+        ahead = np.where(signed, seconds, 0)
     plain = plain & ((left == 0) | utc | signed)
     return ahead, utc | signed, plain
 
