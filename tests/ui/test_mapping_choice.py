@@ -52,6 +52,35 @@ def test_another_delimiter_is_looked_at_and_loaded(desk: Desk, tmp_path) -> None
     dialog.reject()
 
 
+def test_columns_named_e7_are_converted_when_they_are_chosen(desk: Desk, tmp_path) -> None:
+    path = tmp_path / "trips.csv"
+    rows = "".join(
+        f"u{i % 12},{482000000 + i},{163000000 + i},{481000000 + i},{162000000 + i},48.5,16.5\n"
+        for i in range(24)
+    )
+    names = "user,startLatitudeE7,startLongitudeE7,endLatitudeE7,endLongitudeE7,p,q\n"
+    path.write_text(names + rows)
+    dialog = asked(desk, path)
+    assert dialog.system.crs != "E7"  # two pairs are so named: none is taken
+    for role, column in (("lat", 3), ("lon", 4)):
+        dialog.combos[role].setCurrentIndex(column + 1)
+    assert dialog.mapping.crs == "E7"
+    for role, column in (("lat", 5), ("lon", 6)):
+        dialog.combos[role].setCurrentIndex(column + 1)
+    assert dialog.mapping.crs is None
+    for role, column in (("lat", 1), ("lon", 2)):
+        dialog.combos[role].setCurrentIndex(column + 1)
+    dialog.combos["user"].setCurrentIndex(1)
+    desk.qtbot.waitUntil(lambda: not dialog.system.problem)
+    for card in dialog.questions.cards.values():
+        card.confirm()
+    assert dialog.problem == ""
+    with desk.qtbot.waitSignal(desk.data.loaded):
+        dialog.load_button.click()
+    south, west, north, _ = desk.data.current.extent
+    assert (south, west, north) == (48.2, 16.3, 48.2000023)
+
+
 def test_an_encoding_is_tried_refused_and_loaded(desk: Desk, tmp_path) -> None:
     path = tmp_path / "letters.csv"
     rows = "".join(f"Jörg{i % 3},48.{i:03d},11.{i:03d}\n" for i in range(30))

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer import checkins
-from explorer.checkins.model import Candidate, Dialect, Mapping, Preview, Question
+from explorer.checkins.model import E7, Candidate, Dialect, Mapping, Preview, Question
 from explorer.checkins.readers import encodings, get_reader
 from explorer.checkins.readers.cells.column_names import ENGLISH, language_of
 from explorer.checkins.readers.cells.faults import bad_cells
@@ -24,7 +24,7 @@ from explorer.checkins.readers.cells.numbers import has_fraction, number
 from explorer.checkins.readers.cells.questions import remaining_questions
 from explorer.checkins.readers.cells.swapped import looks_swapped
 from explorer.checkins.readers.cells.times import time_formats
-from explorer.checkins.readers.places.guess_reference import Points, points_of
+from explorer.checkins.readers.places.guess_reference import Points, is_e7, points_of
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import plain_label, styled_label
@@ -86,6 +86,7 @@ class MappingDialog(QDialog):
         self._decimal: str | None = None
         self._encoding: str | None = None
         self._order: str | None = None
+        self._named_e7 = False
         self._job = LatestJob("looking at a file", self, preempt_after_s=0.0)
         self.finished.connect(self._close_jobs)
         self._job.done.connect(self._looked)
@@ -268,6 +269,7 @@ class MappingDialog(QDialog):
         with QSignalBlocker(self.system):
             self.system.place(self._points())
             self.system.show_system(preview.mapping.crs)
+        self._named_e7 = preview.mapping.crs == E7
         self.rows.show_rows(preview, SHOWN)
         self._check()
 
@@ -383,6 +385,7 @@ class MappingDialog(QDialog):
         if "lat" in fields:
             self._order = fields.get("order")
             self.system.place(self._points())
+            self._take_system_of_names()
         for name, value in fields.items():
             if name in self._boxes:
                 self._boxes[name].setCurrentIndex(self._boxes[name].findData(value))
@@ -420,10 +423,21 @@ class MappingDialog(QDialog):
         if self.sender() in (self.combos["lat"], self.combos["lon"]):
             self._order = None
             self.system.place(self._points())
+            self._take_system_of_names()
         if self.sender() is self.combos["time"]:
             with QSignalBlocker(self.reading):
                 self._show_times(self.combos["time"].currentData())
         self._check()
+
+    def _take_system_of_names(self) -> None:
+        """Take degrees times ten million where both names say so, and as long as they do."""
+        lat, lon = (self.combos[role].currentData() for role in ("lat", "lon"))
+        named = is_e7(self.preview.columns if self.preview.has_header else (), lat, lon)
+        if named != self._named_e7 and None not in (lat, lon):
+            self._named_e7 = named
+            before = self.preview.mapping.crs
+            with QSignalBlocker(self.system):
+                self.system.show_system(E7 if named else None if before == E7 else before)
 
     def _readable(self) -> int:
         mapping, decimal = self.mapping, self.preview.dialect.decimal
