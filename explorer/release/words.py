@@ -64,7 +64,7 @@ def refused_text(plan: Plan, error: RefusedError) -> str:
         except ParameterError:
             return said
         quantity, half_width, _ = _widest(found)
-        said += f"; {quantity} then err by ±{half_width:,}"
+        said += f"; the {quantity} is then within ±{half_width:,}"
     return said
 
 
@@ -111,8 +111,7 @@ def shared_lines(plan: Plan, earlier: Iterable[Release]) -> list[str]:
 def _widest(errors: list[dict[str, Any]]) -> tuple[str, int, Fraction]:
     """Return the quantity that is off most, by how much and with what chance at most so."""
     widest = max(errors, key=lambda one: int(one["half_width"]))
-    quantity = str(widest["quantity"]).replace("_", " ")
-    return quantity, int(widest["half_width"]), Fraction(widest["probability"])
+    return str(widest["quantity"]), int(widest["half_width"]), Fraction(widest["probability"])
 
 
 def sentence(text: str) -> str:

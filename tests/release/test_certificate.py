@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from fractions import Fraction
@@ -13,17 +14,21 @@ import pytest
 import explorer
 from explorer.release.certificate import words
 from explorer.release.certificate.build import Statements, build
+from explorer.release.certificate.derived import parts_and_error, post_processing
 from explorer.release.certificate.numbers import factor, fixed_up, rounded_up
 from explorer.release.certificate.schema import CertificateError, read_certificate
 from explorer.release.certificate.verify import verify
+from explorer.release.certificate.version_1 import VERSION_1
 from explorer.release.ledger.accounts import RESTORED
 from explorer.release.ledger.errors import LedgerError
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.view import View, read_ledger
 from explorer.release.mechanisms import MECHANISMS
+from explorer.release.rehearsal import rehearse
 from explorer.release.wire import canonical
 from tests.release import mutations
 from tests.release.ledgers import FILE, opened, planned, population, released, reserved
+from tests.release.plans import plan_of
 
 DATA = Path(__file__).parents[1] / "data" / "release"
 EXAMPLE = read_certificate(DATA / "certificate.example.json")
@@ -111,6 +116,40 @@ def test_version_1_keeps_its_sentences(name: str) -> None:
         forged = mutations.changed(certificate, path, "The sentence of another version.")
         assert verify(forged).failure, path
     assert verify({**certificate, "schema": "privacy-explorer/certificate/2"}).failure
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_version_1_keeps_its_words_of_mechanisms(mechanism: str) -> None:
+    """The stored words are those that programs wrote with version 1."""
+    plan = plan_of("0" * 32, mechanism=mechanism)
+    parts, errors = parts_and_error(mechanism, plan.parameters(), plan.epsilon)
+    stored = rehearse(plan, 20).stored
+    found = {
+        "parts": [part["name"] for part in parts],
+        "expected_error": [error["quantity"] for error in errors],
+        "post_processing": [
+            step["text"]
+            for step in post_processing(mechanism, plan.parameters(), plan.epsilon, stored)
+        ],
+    }
+    frozen = json.loads((FROZEN / "words.json").read_text(encoding="utf-8"))[mechanism]
+    assert {name: list(map(VERSION_1.of_mechanism, texts)) for name, texts in found.items()} == (
+        frozen
+    )
+    for name, texts in found.items():
+        assert list(map(words.CURRENT.of_mechanism, texts)) == texts
+        assert not set(texts) & set(frozen[name])
+
+
+def test_a_column_of_any_name_has_its_words_in_version_1() -> None:
+    names = ["a\nb", r"\1", "users", "x, in users", "sum of column x"]
+    how = {"columns": ["user", "time", "lat", "lon", *names], "delimiter": "tab"}
+    given = {**how, "value_columns": names, "low": ["0"] * 5, "high": ["1"] * 5}
+    parts, errors = parts_and_error("mean/1", given, Fraction(1))
+    of = [VERSION_1.of_mechanism(part["name"]) for part in parts]
+    assert of == [*(f"sum of {name}" for name in names), "count"]
+    of = [VERSION_1.of_mechanism(error["quantity"]) for error in errors]
+    assert of == [*(f"sum of {name}, in users" for name in names), "noisy_users"]
 
 
 @pytest.mark.parametrize("path", sorted(BEFORE.glob("certificate *.json")), ids=str)

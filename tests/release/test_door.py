@@ -105,7 +105,7 @@ def test_what_does_not_fit_is_not_even_entered(place: Place, rows: Path) -> None
     with place.open() as ledger, pytest.raises(RefusedError) as caught:
         enter(ledger, plan)
     told = refused_text(plan, caught.value)
-    assert told == "asked 3/2, left 1; would fit: ε ≤ 1; noisy users then err by ±3"
+    assert told == "asked 3/2, left 1; would fit: ε ≤ 1; the number of users is then within ±3"
     assert _kinds(place) == ["budget"]
 
 
@@ -306,7 +306,7 @@ def test_words(place: Place, rows: Path) -> None:
         "dislike the result, the price is paid."
     )
     assert released_text(plan).startswith(
-        "Released. If the file is in the declared format, right within ±6 (noisy users), 19 times "
+        "Released. If the file is in the declared format, right within ±6 (number of users), 19 "
     )
 
 

@@ -167,7 +167,7 @@ def post_processing(
 ) -> list[dict[str, str]]:
     """Return what is done to the stored output before it is shown."""
     found = MECHANISMS[mechanism]
-    steps = found.shown(output, found.checked(parameters), epsilon).steps or ("none",)
+    steps = found.shown(output, found.checked(parameters), epsilon).steps
     return [{"text": step, "source": "program"} for step in steps]
 
 

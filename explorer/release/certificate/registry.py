@@ -163,14 +163,14 @@ def _model(certificate: Mapping[str, Any], curator: str) -> dict[str, Any]:
 
 
 def _accounting(certificate: Mapping[str, Any]) -> dict[str, str]:
-    steps = [_plain(step["text"]) for step in certificate["post_processing"]]
+    steps = [_as_sentence(_plain(step["text"])) for step in certificate["post_processing"]]
     gate = (
         f"the sum of all {_EPSILON}²/2 stays within the budget {_RHO} (zCDP filter)"
         if certificate["ledger"]["gate"] == "zcdp"
         else f"the sum of all {_EPSILON} stays within the budget (pure filter)"
     )
     return {
-        "post_processing": _block(f"{'; '.join(steps).capitalize()}."),
+        "post_processing": _block(" ".join(steps)),
         "composition": _block(
             f"Sequential, parameters chosen adaptively: a new release is refused unless {gate}."
         ),
@@ -211,6 +211,11 @@ def _implementation(certificate: Mapping[str, Any]) -> dict[str, str]:
         ),
         "justification": _block(f"Expected error: {'; '.join(errors) or 'not stated'}."),
     }
+
+
+def _as_sentence(text: str) -> str:
+    """Return a step with a full stop: those of version 1 of the certificate have none."""
+    return f"{text[:1].upper()}{text[1:]}".rstrip(".") + "."
 
 
 def _noise(part: Mapping[str, Any]) -> str:

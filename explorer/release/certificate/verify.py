@@ -185,7 +185,7 @@ def _alone(certificate: Certificate, report: Report) -> None:
     _equal("sentence", certificate["sentence"], sentence)
     _words(certificate, said, words.shown_rows(said, gate, epsilon, total, budget, delta))
     _of_later(certificate, report)
-    _mechanism(certificate, report)
+    _mechanism(certificate, said, report)
 
 
 def _fractions(value: object, name: str = "") -> None:
@@ -308,7 +308,7 @@ def _words(certificate: Certificate, said: words.Sentences, shown: Mapping[str, 
         raise CertificateError("verify: is not the command that checks a certificate")
 
 
-def _mechanism(certificate: Certificate, report: Report) -> None:
+def _mechanism(certificate: Certificate, said: words.Sentences, report: Report) -> None:
     """Check parts and expected error against the mechanism of that id and version."""
     mechanism = certificate["mechanism"]
     if mechanism["id"] not in MECHANISMS:
@@ -326,6 +326,9 @@ def _mechanism(certificate: Certificate, report: Report) -> None:
     except ReleaseError as problem:
         raise CertificateError(f"mechanism.parameters: {problem}") from None
     _same("mechanism.parameters", {k: given[k] for k in given if k not in FORMAT_KEYS}, stated)
+    for key, rows in (("name", parts), ("quantity", error)):
+        for row in rows:
+            row[key] = said.of_mechanism(row[key])
     _equal("mechanism.parts", mechanism["parts"], parts)
     _equal("expected_error", certificate["expected_error"], error)
 
@@ -356,7 +359,9 @@ def _output(
             )
         except (ReleaseError, KeyError, TypeError, ValueError, IndexError, OverflowError):
             raise CertificateError("output.inline: is no output of this mechanism") from None
-        _equal("post_processing", certificate["post_processing"], steps)
+        said = _SENTENCES[certificate["schema"]]
+        follows = [{**step, "text": said.of_mechanism(step["text"])} for step in steps]
+        _equal("post_processing", certificate["post_processing"], follows)
 
 
 def _ledger(certificate: Certificate, view: View, report: Report) -> None:

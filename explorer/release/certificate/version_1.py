@@ -41,4 +41,48 @@ VERSION_1 = Sentences(
     model="Central; the curator holds the raw file.",
     collection="How the data are collected is outside this certificate.",
     fixed_method="randomised responses, exact",
+    of_mechanisms=(
+        (r"counts in cells of level (\d+)", r"level \1"),
+        (r"counts in cells", "cells"),
+        (r"counts in bins", "bins"),
+        (r"sum of column (.*)", r"sum of \1"),
+        (r"sum \(−1 to 1 per user\) of column (.*)", r"sum of \1, in users"),
+        (r"count of users", "count"),
+        (r"number of users", "noisy_users"),
+        (r"choice of region (\d+)", r"choice \1"),
+        (
+            r"number of users in a cell of level (\d+) \((first|second|only) reading\)",
+            r"users in a cell of level \1, \2 reading",
+        ),
+        (r"number of users in a cell of level (\d+)", r"users in a cell of level \1"),
+        (r"number of users in a (cell|bin)", r"users in a \1"),
+        (
+            r"number of users by which region (\d+) is below the best one not yet chosen",
+            r"users by which choice \1 is below the best that was left",
+        ),
+        (
+            r"A map is fitted to all noisy counts of the tree .*",
+            "weighted least squares on the tree of readings, nearest non-negative map",
+        ),
+        (
+            r"It is divided by its total, and smoothed .*",
+            "divided by its total, moving averages inside cells that were not split",
+        ),
+        (
+            r"The map without negative values that is nearest .*",
+            "nearest non-negative map in the paper's norm, divided by its total",
+        ),
+        (
+            r"A map is fitted to the noisy counts of all levels .*",
+            "weighted least squares over the levels, nearest non-negative map, divided by its "
+            "total",
+        ),
+        (r"Negative counts are set to 0, .*", "negative counts set to 0, divided by total"),
+        (r"The noisy counts are divided by (\d+), .*", r"divided by \1"),
+        (
+            r"The mean of a column with lower bound a .*",
+            "a + (b − a)(1/2 + S/(2B·max(N, 1))) for bounds a, b, clipped to them",
+        ),
+        (r"The stored numbers are shown as they are\.", "none"),
+    ),
 )

@@ -6,6 +6,7 @@ certificates are written with; those of version 1 are frozen in `version_1`, for
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -58,6 +59,9 @@ class Sentences:
         Texts of rows of `ROWS`.
     fixed_method : str
         How ε would add up if all releases had been fixed in advance.
+    of_mechanisms : tuple of (str, str)
+        Patterns that match the present words of mechanisms (names of parts, quantities and
+        post-processing) as a whole, and what this version says instead.
     """
 
     promise: Mapping[str, str]
@@ -75,6 +79,14 @@ class Sentences:
     model: str
     collection: str
     fixed_method: str
+    of_mechanisms: tuple[tuple[str, str], ...] = ()
+
+    def of_mechanism(self, text: str) -> str:
+        """Return words of a mechanism as this version says them."""
+        for pattern, instead in self.of_mechanisms:
+            if found := re.fullmatch(pattern, text, re.DOTALL):
+                return found.expand(instead)
+        return text
 
 
 CURRENT = Sentences(

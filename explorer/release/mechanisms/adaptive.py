@@ -124,7 +124,7 @@ class AdaptiveHeatmap(ReleaseMechanism[Adaptive]):
         """
         budgets = self.budgets(p, epsilon)
         return tuple(
-            Part(f"level {level}", budgets.of(level, 0), p.units)
+            Part(f"counts in cells of level {level}", budgets.of(level, 0), p.units)
             for level in range(p.start, p.last + 1)
         )
 
@@ -163,7 +163,7 @@ class AdaptiveHeatmap(ReleaseMechanism[Adaptive]):
         found = []
         for level in range(p.start, p.last + 1):
             for draw, name in enumerate(("first", "second") if level < p.last else ("only",)):
-                quantity = f"users in a cell of level {level}, {name} reading"
+                quantity = f"number of users in a cell of level {level} ({name} reading)"
                 found.append(noise_error(quantity, budgets.of(level, draw), p.units, p.units))
         return found
 
@@ -176,7 +176,9 @@ class AdaptiveHeatmap(ReleaseMechanism[Adaptive]):
             found.smooth(),
             found.total,
             steps=(
-                "weighted least squares on the tree of readings, nearest non-negative map",
-                "divided by its total, moving averages inside cells that were not split",
+                "A map is fitted to all noisy counts of the tree by weighted least squares, and "
+                "replaced by the nearest map without negative values.",
+                "It is divided by its total, and smoothed by moving averages inside the cells that "
+                "were not split.",
             ),
         )

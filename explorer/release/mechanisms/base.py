@@ -84,6 +84,10 @@ class Output:
     shape: tuple[int, ...]
 
 
+UNCHANGED = "The stored numbers are shown as they are."
+"""The post-processing of what needs none."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
     """A picture or a table made from stored output: post-processing, for exports and screens.
@@ -97,7 +101,7 @@ class Shown:
     table : tuple of (str, float)
         Names and values.
     steps : tuple of str
-        What was done, for the certificate's ``post_processing``.
+        What was done, in sentences, for the certificate's ``post_processing``.
     """
 
     grid: NDArray[np.float64] | None = None

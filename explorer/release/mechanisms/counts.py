@@ -11,6 +11,7 @@ import numpy as np
 
 from explorer.privacy.heatmaps.pyramid.morton import all_codes
 from explorer.release.mechanisms.base import (
+    UNCHANGED,
     Output,
     Part,
     Plain,
@@ -77,7 +78,7 @@ class CellCountsRelease(ReleaseMechanism[Cells]):
 
     def parts(self, p: Cells, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the one measurement."""
-        return single_part("cells", epsilon, 1)
+        return single_part("counts in cells", epsilon, 1)
 
     def most_numbers(self, p: Cells, epsilon: Fraction) -> int:
         """Return how many are stored."""
@@ -93,7 +94,7 @@ class CellCountsRelease(ReleaseMechanism[Cells]):
 
     def expected_error(self, p: Cells, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return how far a cell's count is off."""
-        return [noise_error("users in a cell", epsilon, 1)]
+        return [noise_error("number of users in a cell", epsilon, 1)]
 
     def shown(self, output: Mapping[str, Any], p: Cells, epsilon: Fraction) -> Shown:
         """Return the counts that are not negative, as a map."""
@@ -101,7 +102,8 @@ class CellCountsRelease(ReleaseMechanism[Cells]):
         grid = np.array([float(value) for value in output["cells"]]).reshape(side, side)
         kept = np.maximum(grid, 0.0)
         mass = kept / kept.sum() if kept.any() else np.full_like(kept, 1 / kept.size)
-        return Shown(mass, float(grid.sum()), steps=("negative counts set to 0, divided by total",))
+        steps = ("Negative counts are set to 0, and the counts are divided by their total.",)
+        return Shown(mass, float(grid.sum()), steps=steps)
 
 
 class UserCount(ReleaseMechanism[Users]):
@@ -127,7 +129,7 @@ class UserCount(ReleaseMechanism[Users]):
 
     def parts(self, p: Users, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the one measurement."""
-        return single_part("count", epsilon, 1)
+        return single_part("count of users", epsilon, 1)
 
     def most_numbers(self, p: Users, epsilon: Fraction) -> int:
         """Return how many are stored."""
@@ -143,8 +145,9 @@ class UserCount(ReleaseMechanism[Users]):
 
     def expected_error(self, p: Users, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return how far the count is off."""
-        return [noise_error("noisy_users", epsilon, 1)]
+        return [noise_error("number of users", epsilon, 1)]
 
     def shown(self, output: Mapping[str, Any], p: Users, epsilon: Fraction) -> Shown:
         """Return the count as it is."""
-        return Shown(table=(("People", float(output["noisy_users"])),), steps=("none",))
+        users = float(output["noisy_users"])
+        return Shown(table=(("People", users),), steps=(UNCHANGED,))

@@ -142,7 +142,7 @@ class Histogram(ReleaseMechanism[Bins]):
 
     def parts(self, p: Bins, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the one measurement."""
-        return single_part("bins", epsilon, p.units)
+        return single_part("counts in bins", epsilon, p.units)
 
     def most_numbers(self, p: Bins, epsilon: Fraction) -> int:
         """Return how many are stored."""
@@ -156,11 +156,12 @@ class Histogram(ReleaseMechanism[Bins]):
 
     def expected_error(self, p: Bins, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return how far a bin is off, in users."""
-        return [noise_error("users in a bin", epsilon, p.units, p.units)]
+        return [noise_error("number of users in a bin", epsilon, p.units, p.units)]
 
     def shown(self, output: Mapping[str, Any], p: Bins, epsilon: Fraction) -> Shown:
         """Return the bins in users."""
         values = (value / p.units for value in output["bins"])
         return Shown(
-            table=tuple(zip(p.names, values, strict=True)), steps=(f"divided by {p.units}",)
+            table=tuple(zip(p.names, values, strict=True)),
+            steps=(f"The noisy counts are divided by {p.units}, the weight of one user.",),
         )

@@ -165,7 +165,7 @@ class PaperHeatmap(ReleaseMechanism[Paper]):
 
     def expected_error(self, p: Paper, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return how far readings are off, in users."""
-        return _level_errors(self.parts(p, epsilon), p.units)
+        return _level_errors(self.parts(p, epsilon), p.start, p.units)
 
     def shown(self, output: Mapping[str, Any], p: Paper, epsilon: Fraction) -> Shown:
         """Return the non-negative map nearest to the readings."""
@@ -174,7 +174,10 @@ class PaperHeatmap(ReleaseMechanism[Paper]):
         return Shown(
             blocks.normalised().grid(),
             solution.total,
-            steps=("nearest non-negative map in the paper's norm, divided by its total",),
+            steps=(
+                "The map without negative values that is nearest to the noisy counts, in the norm "
+                "of the heatmap paper (Ghazi and others 2022), is divided by its total.",
+            ),
         )
 
     def measured(self, output: Mapping[str, Any], p: Paper) -> Measurement:
@@ -264,7 +267,7 @@ class PyramidHeatmap(ReleaseMechanism[Pyramid]):
 
     def expected_error(self, p: Pyramid, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return how far readings are off, in users."""
-        return _level_errors(self.parts(p, epsilon), p.units)
+        return _level_errors(self.parts(p, epsilon), p.start, p.units)
 
     def shown(self, output: Mapping[str, Any], p: Pyramid, epsilon: Fraction) -> Shown:
         """Return the map of the least-squares fit."""
@@ -277,14 +280,16 @@ class PyramidHeatmap(ReleaseMechanism[Pyramid]):
         return Shown(
             dense,
             found.total,
-            steps=("weighted least squares over the levels, nearest non-negative map, divided by "
-                   "its total",),
-        )  # fmt: skip
+            steps=(
+                "A map is fitted to the noisy counts of all levels by weighted least squares, "
+                "replaced by the nearest map without negative values, and divided by its total.",
+            ),
+        )
 
 
 def _level_parts(epsilon: Fraction, start: int, last: int, units: int) -> tuple[Part, ...]:
     if start == last:
-        return single_part(f"level {last}", epsilon, units)
+        return single_part(f"counts in cells of level {last}", epsilon, units)
     whole = epsilon_units(epsilon)
     split = list(level_split(whole, GAMMA_SQUARED, start, last))
     if split[-1] < 1:
@@ -294,14 +299,17 @@ def _level_parts(epsilon: Fraction, start: int, last: int, units: int) -> tuple[
     # what rounding down has left, in whole units
     split[0] += whole - sum(split)
     return tuple(
-        Part(f"level {level}", share * UNIT, units) for level, share in enumerate(split, start)
+        Part(f"counts in cells of level {level}", share * UNIT, units)
+        for level, share in enumerate(split, start)
     )
 
 
-def _level_errors(parts: tuple[Part, ...], units: int) -> list[dict[str, Any]]:
+def _level_errors(parts: tuple[Part, ...], start: int, units: int) -> list[dict[str, Any]]:
     return [
-        noise_error(f"users in a cell of {part.name}", part.epsilon, part.sensitivity, units)
-        for part in parts
+        noise_error(
+            f"number of users in a cell of level {level}", part.epsilon, part.sensitivity, units
+        )
+        for level, part in enumerate(parts, start)
     ]
 
 

@@ -123,8 +123,8 @@ class Mean(ReleaseMechanism[Columns]):
         users = whole - each * len(p.columns)
         if min(users, each) < 1:
             raise ParameterError("epsilon", "a part would get less than 2^-40", "give more")
-        sums = (Part(f"sum of {name}", each * UNIT, p.units) for name in p.columns)
-        return (*sums, Part("count", users * UNIT, 1))
+        sums = (Part(f"sum of column {name}", each * UNIT, p.units) for name in p.columns)
+        return (*sums, Part("count of users", users * UNIT, 1))
 
     def most_numbers(self, p: Columns, epsilon: Fraction) -> int:
         """Return how many are stored."""
@@ -151,10 +151,14 @@ class Mean(ReleaseMechanism[Columns]):
         """
         *sums, count = self.parts(p, epsilon)
         return [
-            *(noise_error(f"{part.name}, in users", part.epsilon, p.units, p.units)
-              for part in sums),
-            noise_error("noisy_users", count.epsilon, 1),
-        ]  # fmt: skip
+            *(
+                noise_error(
+                    f"sum (−1 to 1 per user) of column {name}", part.epsilon, p.units, p.units
+                )
+                for name, part in zip(p.columns, sums, strict=True)
+            ),
+            noise_error("number of users", count.epsilon, 1),
+        ]
 
     def shown(self, output: Mapping[str, Any], p: Columns, epsilon: Fraction) -> Shown:
         """Return the means and the number of users."""
@@ -166,7 +170,13 @@ class Mean(ReleaseMechanism[Columns]):
             )
         ]
         return Shown(
-            table=(*((f"Mean of {name}", value) for name, value in means),
-                   ("People", float(users))),
-            steps=("a + (b − a)(1/2 + S/(2B·max(N, 1))) for bounds a, b, clipped to them",),
-        )  # fmt: skip
+            table=(
+                *((f"Mean of {name}", value) for name, value in means),
+                ("People", float(users)),
+            ),
+            steps=(
+                "The mean of a column with lower bound a and upper bound b is "
+                f"a + (b − a)(1/2 + S/(2B·max(N, 1))) with B = {p.units}, limited to the range "
+                "from a to b: S is the noisy sum of the column, N the noisy number of users.",
+            ),
+        )

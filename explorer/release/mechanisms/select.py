@@ -12,6 +12,7 @@ import numpy as np
 from explorer.privacy.releases.selection import gap_quantile, permute_and_flip
 from explorer.release.errors import ParameterError
 from explorer.release.mechanisms.base import (
+    UNCHANGED,
     UNIT,
     USUAL,
     Output,
@@ -82,12 +83,12 @@ class RegionSelection(ReleaseMechanism[Regions]):
     def parts(self, p: Regions, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the choices, of equal ε but for a unit."""
         if p.chosen == 1:
-            return single_part("choice 1", epsilon, 1, "permute-and-flip")
+            return single_part("choice of region 1", epsilon, 1, "permute-and-flip")
         units, left = divmod(epsilon_units(epsilon), p.chosen)
         if units < 1:
             raise ParameterError("epsilon", "a choice would get less than 2^-40", "give more")
         return tuple(
-            Part(f"choice {k}", (units + (k <= left)) * UNIT, 1, "permute-and-flip")
+            Part(f"choice of region {k}", (units + (k <= left)) * UNIT, 1, "permute-and-flip")
             for k in range(1, p.chosen + 1)
         )
 
@@ -113,10 +114,10 @@ class RegionSelection(ReleaseMechanism[Regions]):
         """Return by how many users a chosen region may fall short of the best one."""
         return [
             error_of(
-                f"users by which {part.name} is below the best that was left",
-                gap_quantile(p.rows * p.columns - k, part.epsilon, 1 - USUAL),
+                f"number of users by which region {k} is below the best one not yet chosen",
+                gap_quantile(p.rows * p.columns - k + 1, part.epsilon, 1 - USUAL),
             )
-            for k, part in enumerate(self.parts(p, epsilon))
+            for k, part in enumerate(self.parts(p, epsilon), 1)
         ]
 
     def shown(self, output: Mapping[str, Any], p: Regions, epsilon: Fraction) -> Shown:
@@ -128,4 +129,4 @@ class RegionSelection(ReleaseMechanism[Regions]):
             grid[row, column] = 1 / p.chosen
             name = f"Choice {k}: row {row + 1} from the south, column {column + 1} from the west"
             table.append((name, float(region)))
-        return Shown(grid, table=tuple(table), steps=("none",))
+        return Shown(grid, table=tuple(table), steps=(UNCHANGED,))

@@ -149,8 +149,7 @@ def error_lines(errors: Sequence[dict[str, Any]]) -> list[str]:
         if chance != before:
             found.append(f"{chance.numerator} times in {chance.denominator} within:")
             before = chance
-        quantity = str(one["quantity"]).replace("_", " ")
-        found.append(f"{quantity}: ±{int(one['half_width']):,}")
+        found.append(f"{one['quantity']}: ±{int(one['half_width']):,}")
     return found
 
 
