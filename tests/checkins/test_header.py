@@ -133,3 +133,13 @@ def test_first_look_begins_below_the_header(
         south, west, north, east = look.extent
     assert 48 < south < north < 49
     assert 16 < west < east < 17
+
+
+def test_known_names_above_numbers_are_the_header_whatever_follows(
+    write: Callable[..., Path],
+) -> None:
+    """Broken lines were taken for a header, and the rows above them for titles."""
+    rows = ["user,lat,lon", "u,40.5,-73.5", "v,40.6,-73.6", ",", ',"x', "u2,40.7,-73.7"]
+    preview = checkins.sniff(write("\n".join(rows), "few.csv"))
+    assert preview.columns[:3] == ("user", "lat", "lon")
+    assert preview.dialect.lines_before_header == 0

@@ -131,6 +131,7 @@ def test_the_same_numbers_as_of_opened_check_ins(kind: str, tmp_path: Path) -> N
 def test_times_are_read_only_where_they_matter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(once, "needs_worker", lambda _: False)  # where it can be counted
     columns = KINDS["as they are"]
     asked: list[bool] = []
     rows = once_rows.Reading.rows
@@ -221,6 +222,7 @@ def test_too_many_rows_and_damage_and_cancel_leave_nothing(
         open_once(folder, BOX, progress=seen.append, cancelled=lambda: bool(seen))
     assert seen[-1].stage == "Reading"
     with monkeypatch.context() as little:
+        little.setattr(once, "needs_worker", lambda _: False)
         little.setattr(once_rows, "most_in_memory", lambda _: 100)
         with pytest.raises(
             CheckinError, match=r"more than 100 rows.*smaller one, or open the whole"

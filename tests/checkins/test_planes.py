@@ -106,7 +106,8 @@ def test_one_image_or_all(write: Write) -> None:
 def test_duplicates_are_of_one_image(write: Write) -> None:
     line = "{image},1,2010-01-01T00:00:00Z,5,5\n"
     path = write("image,user,time,x,y\n" + "".join(line.format(image=i) for i in "aba"))
-    with opened(path) as data:
+    mapping = replace(sniff(path).mapping, plane=RANGE, user=1)  # one user alone is asked about
+    with open_checkins(path, mapping, cache_dir=None) as data:
         assert data.report.set_aside == {Reason.DUPLICATE: 1}
         assert data.rows == 2
 

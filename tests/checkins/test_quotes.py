@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from explorer.checkins import CheckinData, MappingNeeded, Reason, open_checkins
+from explorer.checkins import CheckinData, CheckinError, Mapping, Reason, open_checkins
 
 Write = Callable[..., Path]
 
@@ -32,7 +32,11 @@ def users(data: CheckinData) -> set[str]:
 
 
 def opened(path: Path) -> CheckinData:
-    data = open_checkins(path, cache_dir=None)
+    names = path.read_text(encoding="utf-8", errors="replace").splitlines()[0].split(",")
+    # Users of one row each are asked about, so that the columns are said.
+    columns = {role: names.index(role) for role in ("user", "time", "lat", "lon")}
+    mapping = Mapping(**columns, location=names.index("venue"))
+    data = open_checkins(path, mapping=mapping, cache_dir=None)
     report = data.report
     lines = path.read_bytes().count(b"\n") + (not path.read_bytes().endswith(b"\n"))
     assert report.physical_lines == lines
@@ -162,7 +166,7 @@ def test_rows_without_quotes_are_kept_whatever_is_between_them(
     path.write_bytes("\n".join(lines).encode())
     try:
         data = opened(path)
-    except MappingNeeded:
+    except CheckinError:
         assert good <= 0.5 * len(lines)
         return
     with data:

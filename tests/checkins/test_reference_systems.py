@@ -146,7 +146,9 @@ def test_a_file_that_names_its_system_is_not_asked_about(kind: str, tmp_path: Pa
 def test_a_geopackage_without_a_system_is_asked_about(tmp_path: Path) -> None:
     lon, lat = places("EPSG:25832")
     points = geopandas.GeoDataFrame(
-        {"user": range(ROWS)}, geometry=geopandas.points_from_xy(lon, lat), crs="EPSG:4326"
+        {"user": np.arange(ROWS) % 40},
+        geometry=geopandas.points_from_xy(lon, lat),
+        crs="EPSG:4326",
     ).to_crs("EPSG:25832")
     path = tmp_path / "points.gpkg"
     with pytest.warns(UserWarning, match="crs"):
@@ -244,7 +246,9 @@ def test_a_cancelled_conversion_leaves_no_thread(write: Write) -> None:
 
 def test_columns_of_a_table_stay_beside_geometries(tmp_path: Path) -> None:
     """A table may have latitudes of its own; the geometry is what is guessed, but not a must."""
-    frame = pandas.DataFrame({"user": range(30), "latitude": 50.0, "longitude": np.arange(30) / 10})
+    frame = pandas.DataFrame(
+        {"user": np.arange(30) % 15, "latitude": 50.0, "longitude": np.arange(30) / 10}
+    )
     points = geopandas.GeoDataFrame(
         frame, geometry=geopandas.points_from_xy(frame["longitude"], frame["latitude"] - 10),
         crs="EPSG:4326",

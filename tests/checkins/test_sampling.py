@@ -92,10 +92,11 @@ def test_equal_hashes_go_by_place() -> None:
 
 
 def write(folder: Path, ids: list[str], name: str = "people.csv") -> Path:
+    """Write two rows of each at one place; users of one row each would be asked about."""
     path = folder / name
     rows = (
         f"{user},2010-01-{1 + i % 28:02d}T00:00:00Z,{40 + (i % 97) / 97:.5f},-74.5\n"
-        for i, user in enumerate(ids)
+        for i, user in [*enumerate(ids)] * 2
     )
     path.write_text("user,time,lat,lon\n" + "".join(rows))
     return path

@@ -467,7 +467,7 @@ def test_an_answer_that_does_not_yield_is_stopped_and_others_go_on(
         assert first is not None
         assert wait_until(lambda: gone(first))
         assert client.pid != first
-        assert called.result(60) == client.pid
+        assert called.result(time_limit(60)) == client.pid
         stream.submit(quick())
         inbox.wait_until(lambda items: items[-1].finished and items[-1].generation > generation)
         assert inbox.items[-1].error is None

@@ -135,6 +135,8 @@ class _Columns:
     decimal : str
     serials : str
         As in `Preview`.
+    tick : callable
+        Called for each column that is judged; may raise to stop.
     """
 
     names: Sequence[str]
@@ -142,6 +144,7 @@ class _Columns:
     rows: Rows
     decimal: str
     serials: str = ""
+    tick: Callable[[], None] = lambda: None
     found: dict[str, int] = field(default_factory=dict)
 
     @cached_property
@@ -157,7 +160,11 @@ class _Columns:
     @cached_property
     def spellings(self) -> list[str | None]:
         """How times are written in each column, if it holds times."""
-        return [time_format(column[:200], self.decimal, self.serials) for column in self.filled]
+        return [self._spelling(column[:200]) for column in self.filled]
+
+    def _spelling(self, values: Sequence[str]) -> str | None:
+        self.tick()
+        return time_format(values, self.decimal, self.serials)
 
     @cached_property
     def moments(self) -> list[str]:
@@ -262,7 +269,7 @@ def guess_mapping(
     """
     shown = list(names) or [f"column {i + 1}" for i in range(width)]
     whole = [row for row in rows if len(row) == width]
-    columns = _Columns(shown, bool(names), whole, decimal, serials)
+    columns = _Columns(shown, bool(names), whole, decimal, serials, tick)
     tick()
     if tabbed and not names and _is_snap(whole, width, decimal):
         snap = Mapping(0, 1, 2, 3, 4, time_format=time_format(columns.values[1], decimal) or "iso")
@@ -497,13 +504,22 @@ def _point_candidates(columns: _Columns, i: int) -> list[Candidate]:
     ]
 
 
+_MOST_PAIRS = 30
+"""Neighbouring columns that are compared with the places of towns, which takes time."""
+
+
 def _degree_candidates(columns: _Columns) -> list[Candidate]:
     """Return neighbours that look like degrees, in the order that towns suggest."""
     found: list[Candidate] = []
+    tried = 0
     for i in range(len(columns.names) - 1):
+        columns.tick()
         first, second = i, i + 1
         if not (columns.degrees(first, 180, True) and columns.degrees(second, 180, True)):
             continue
+        tried += 1
+        if tried > _MOST_PAIRS or len(found) >= MOST_CANDIDATES:
+            break
         for lat, lon in ((first, second), (second, first)):
             swapped = looks_swapped(columns.rows, Mapping(lat=lat, lon=lon), columns.decimal)
             if columns.degrees(lat, 90) and not swapped:

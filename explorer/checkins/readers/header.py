@@ -48,7 +48,8 @@ def find_header(rows: Rows) -> HeaderRows:
     """Find the header among the first rows, below titles and above units or second names.
 
     A row above the header must not be a row of data, and the header has about as many fields as
-    most rows: otherwise a first row that is only broken would pass for a title.
+    most rows: otherwise a first row that is only broken would pass for a title. Known names right
+    above numbers are a header whatever follows: rows that broken quotes swallow may be most.
 
     Parameters
     ----------
@@ -60,6 +61,9 @@ def find_header(rows: Rows) -> HeaderRows:
     typed = _typed_columns([row for row in body if len(row) == usual][:200])
     found: list[tuple[int, int]] = []
     for i, row in enumerate(rows[: min(MAX_ABOVE, len(rows) - 1)]):  # rows come below
+        if _names_numbers(row, rows[i + 1]):
+            found.append((-1, i))
+            break
         if len(row) == usual and sum(is_number(row[c]) for c in typed[0] if row[c]) >= 2:
             break
         if abs(len(row) - usual) <= 1 and looks_like_header(rows[i : i + 200]):
@@ -77,6 +81,13 @@ def find_header(rows: Rows) -> HeaderRows:
         end += 1
     names = max(range(first, end), key=lambda i: (_familiar(rows[i]), -i))
     return HeaderRows(names, end)
+
+
+def _names_numbers(row: Sequence[str], below: Sequence[str]) -> bool:
+    """Return whether known names stand in a row and at least two numbers below them."""
+    if len(row) != len(below) or any(map(is_number, row)):
+        return False
+    return sum(is_number(value) for name, value in zip(row, below, strict=True) if known(name)) >= 2
 
 
 def is_comment(line: str) -> bool:

@@ -222,8 +222,8 @@ def _more(
         )  # fmt: skip
     if query.in_lengths and space.unit and request.quantity not in ("lip", "true_delta"):
         for key in ("k1", "k2", "kinf", "kp", "gauss", "user"):
-            bound = bounds[key]
-            if bound.valid[-1]:
+            bound = bounds.get(key)  # there is no ℓp curve where p is 1 or 2
+            if bound is not None and bound.valid[-1]:
                 length = float(bound.value[-1]) * space.diameter
                 label = f"as a length: {text.LABELS[key]}"
                 found.append(Readout(f"{key}_length", label, length, bound.role, space.unit))
