@@ -44,6 +44,10 @@ class MappingNeeded(CheckinError):  # noqa: N818  (what it asks for, not what fa
         return type(self), (str(self), self.preview)
 
 
+class UnpackNeeded(CheckinError):  # noqa: N818  (what it asks for, not what failed)
+    """A file unpacks to far more than such files do; somebody must confirm that it is trusted."""
+
+
 class LoadCancelled(Exception):  # noqa: N818  (the standard word of the field for it)
     """Loading was stopped because its answer is no longer wanted."""
 

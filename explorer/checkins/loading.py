@@ -121,6 +121,8 @@ def open_checkins(
     ------
     CheckinError
         If the file can't be used; the message names file, fault and remedy.
+    UnpackNeeded
+        If it unpacks to far more than check-ins do, and the dialect does not say that it may.
     MappingNeeded
         If needed columns can't be told, or over half of the first 10,000 rows fail; carries the
         preview for a mapping step.
@@ -131,7 +133,8 @@ def open_checkins(
     decimal = mapping.decimal if mapping is not None else None
     layer = dialect.layer if dialect is not None else None
     encoding = mapping.encoding if mapping is not None else None
-    preview = sniff_files(files, None, encoding, cancelled, decimal, layer)
+    unpack = dialect is not None and dialect.unpack
+    preview = sniff_files(files, None, encoding, cancelled, decimal, layer, unpack)
     if mapping is None:
         refuse_questions(preview)
     else:

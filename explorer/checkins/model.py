@@ -163,6 +163,8 @@ class Dialect:
         Physical lines of the header; several if a quoted name holds a line end.
     lines_after_header : int
         Lines that are not blank between header and rows: units, or names again.
+    unpack : bool
+        Whether somebody confirmed that the file may unpack to any multiple of its size.
     """
 
     format: str
@@ -177,6 +179,7 @@ class Dialect:
     lines_before_header: int = 0
     header_lines: int = 1
     lines_after_header: int = 0
+    unpack: bool = field(default=False, repr=False, compare=False)  # not how fields are read
 
     @property
     def reader(self) -> str:

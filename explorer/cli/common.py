@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial, reduce
 from pathlib import Path
@@ -14,7 +14,7 @@ import click
 
 from explorer.cli import completion
 from explorer.cli.planes import PADDED, declared, region_in
-from explorer.cli.reading import OpenQuestions, column_name, question_line
+from explorer.cli.reading import OF_DIALECT, OpenQuestions, column_name, question_line
 from explorer.figures.formats import PARTS, by_suffix
 
 if TYPE_CHECKING:
@@ -235,7 +235,8 @@ def open_file(
     sweep(folder)  # rows that a killed command left behind
     mapping, dialect = None, None
     if columns is not None or plane is not None or reading:
-        mapping, dialect = _wanted(files, columns or {}, plane, reading or {})
+        with _asking():
+            mapping, dialect = _wanted(files, columns or {}, plane, reading or {})
     opening: Callable[..., CheckinData] = partial(
         open_any_size,
         cache_dir=folder if use_cache else None,
@@ -249,7 +250,10 @@ def open_file(
         if not quiet:
             click.echo(ONCE, err=True)
     try:
-        data = opening(files, mapping=mapping, dialect=dialect, progress=progress, memory=memory)
+        with _asking():
+            data = opening(
+                files, mapping=mapping, dialect=dialect, progress=progress, memory=memory
+            )
     except MappingNeeded as error:
         preview = error.preview
         lines = [
@@ -263,6 +267,22 @@ def open_file(
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     suggested = {s.sha256: Region(*s.suggested_region) for s in samples()}
     return data, suggested.get(data.fingerprint)
+
+
+@contextmanager
+def _asking() -> Iterator[None]:
+    """Let a file that unpacks to far more than its size be confirmed by an option.
+
+    Raises
+    ------
+    OpenQuestions
+    """
+    from explorer.checkins.errors import UnpackNeeded
+
+    try:
+        yield
+    except UnpackNeeded as error:
+        raise OpenQuestions([f"{error} Give --unpack."]) from None
 
 
 def say_columns(data: CheckinData) -> None:
@@ -288,11 +308,12 @@ def _wanted(
     from explorer.checkins.readers.cells.questions import remaining_questions
     from explorer.checkins.readers.guess_columns import with_columns
 
-    fields = {key: value for key, value in reading.items() if key != "layer"}
+    fields = {key: value for key, value in reading.items() if key not in OF_DIALECT}
     layer = reading.get("layer")
     preview = sniff_files(
-        find_files(files), None, reading.get("encoding"), None, reading.get("decimal"), layer
-    )
+        find_files(files), None, reading.get("encoding"), None, reading.get("decimal"), layer,
+        bool(reading.get("unpack")),
+    )  # fmt: skip
     chosen: dict[str, int | None] = {}
     for role, name in columns.items():
         if not name:

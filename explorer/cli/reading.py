@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from explorer.checkins.model import Question
 
 DECIMALS = {"point": ".", "comma": ","}
-KEYS = ("decimal", "encoding", "time_format", "zone", "crs", "layer", "unit")
-"""The options below, which are fields of a mapping; but for the layer."""
+KEYS = ("decimal", "encoding", "time_format", "zone", "crs", "layer", "unit", "unpack")
+OF_DIALECT = ("layer", "unpack")
+"""The options below, which are fields of a mapping; but for those of a dialect."""
 
 COLUMN_FIELDS = ("user", "time", "lat", "lon", "location", "weight", "image")
 """Fields of a mapping that ``--columns`` gives."""
@@ -133,6 +134,13 @@ def reading_options(command: Any) -> Any:
             "--layer",
             metavar="NAME",
             help="Which layer (GeoPackage) or sheet (Excel) holds the check-ins.",
+        ),
+        click.option(
+            "--unpack",
+            is_flag=True,
+            callback=lambda _ctx, _option, raw: raw or None,
+            help="Read a .gz file or workbook that unpacks to more than 1,000 times its size: only "
+            "if you trust it.",
         ),
         click.option(
             "--unit",

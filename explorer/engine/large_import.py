@@ -107,7 +107,9 @@ def open_any_size(
     if sum(check_readable(part.path) for part in files.parts) < LEAST_BYTES_A_ROW * most:
         return at_once()
     encoding = mapping.encoding if mapping is not None else None
-    preview = sniff_files(files, None, encoding, cancelled)
+    preview = sniff_files(
+        files, None, encoding, cancelled, unpack=dialect is not None and dialect.unpack
+    )
     found = dialect or preview.dialect
     rows = estimated_rows(files, found)
     columns = mapping or preview.mapping

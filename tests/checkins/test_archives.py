@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import gzip
+import json
 import random
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 
+from explorer import bounded
 from explorer.checkins import CheckinError, LoadCancelled, Reason, open_checkins, sniff
-from explorer.checkins.readers import streams
+from explorer.checkins.errors import UnpackNeeded
+from explorer.checkins.readers import excel, streams
 from explorer.checkins.readers.archives import inflated
 from explorer.checkins.scan import Damage
+from explorer.cli import run
 from tests.checkins.conftest import good
 
 Write = Callable[..., Path]
@@ -133,6 +138,57 @@ def test_an_archive_of_zeros_is_refused_in_time(
             open_checkins(path, cache_dir=None)
     with pytest.raises(LoadCancelled):
         open_checkins(path, cache_dir=None, cancelled=iter([False] * 60 + [True] * 999).__next__)
+
+
+def test_an_archive_that_is_trusted_is_read(
+    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(streams, "UNPACKED_FREELY", 1 << 16)
+    monkeypatch.setattr(streams, "MAX_RATIO", 20)
+    path = write(gzip.compress(("\n".join(ROWS[:50]) + "\n" * 200_000).encode()), "large.txt.gz")
+    with pytest.raises(UnpackNeeded):
+        open_checkins(path, cache_dir=tmp_path / "cache")
+    trusted = replace(sniff(path).dialect, unpack=True)
+    for _ in range(2):  # and from the cache, where others find it too
+        with open_checkins(path, dialect=trusted, cache_dir=tmp_path / "cache") as data:
+            assert data.rows == 50
+    with open_checkins(path, cache_dir=tmp_path / "cache") as data:
+        assert data.rows == 50
+
+
+def test_a_workbook_that_is_trusted_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["user", "lat", "lon"])
+    for i in range(3000):
+        book.active.append([f"u{i % 12}", 48.5, 16.5])
+    book.save(tmp_path / "even.xlsx")
+    monkeypatch.setattr(excel, "UNPACKED_FREELY", 1 << 16)
+    monkeypatch.setattr(excel, "MAX_RATIO", 5)
+    monkeypatch.setattr(bounded, "_serving", 1 << 30)  # a worker would not know of these
+    with pytest.raises(UnpackNeeded):
+        sniff(tmp_path / "even.xlsx")
+    preview = sniff(tmp_path / "even.xlsx", unpack=True)
+    with open_checkins(
+        tmp_path / "even.xlsx", preview.mapping, dialect=preview.dialect, cache_dir=None
+    ) as data:
+        assert data.rows == 3000
+
+
+def test_the_command_asks_whether_to_trust_an_archive(
+    write: Write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(streams, "UNPACKED_FREELY", 1 << 16)
+    monkeypatch.setattr(streams, "MAX_RATIO", 20)
+    path = write(gzip.compress(("\n".join(ROWS[:50]) + "\n" * 200_000).encode()), "large.txt.gz")
+    order = ["heatmap", str(path), "--quiet", "--json", "--no-cache"]
+    assert run(order) == 2
+    assert "large.txt.gz" in (said := capsys.readouterr().err)
+    assert said.rstrip().endswith("Give --unpack.")
+    assert run([*order, "--unpack"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"]["kept"] == 50
 
 
 def test_a_full_disk_is_left_some_room(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 import time
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from explorer.checkins import LoadCancelled, Mapping
+from explorer.checkins.readers import streams
 from explorer.studies.heatmap.panes import TRUE
 from explorer.ui.dialogs import open_checkins
 from explorer.ui.dialogs.open_checkins import LOOKING
@@ -79,6 +81,25 @@ def test_columns_named_e7_are_converted_when_they_are_chosen(desk: Desk, tmp_pat
         dialog.load_button.click()
     south, west, north, _ = desk.data.current.extent
     assert (south, west, north) == (48.2, 16.3, 48.2000023)
+
+
+def test_whether_to_trust_an_archive_is_asked(desk: Desk, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(streams, "UNPACKED_FREELY", 1 << 16)
+    monkeypatch.setattr(streams, "MAX_RATIO", 20)
+    rows = "".join(f"u{i % 12},48.{i:03d},11.{i:03d}\n" for i in range(40))
+    path = tmp_path / "large.csv.gz"
+    path.write_bytes(gzip.compress(("user,lat,lon\n" + rows + "\n" * 400_000).encode()))
+    before = desk.data.current
+    with desk.qtbot.waitSignal(desk.data.unpack_asked) as asking:
+        desk.data.open(path)
+    assert desk.data.current is before
+    desk.panel.ask_unpack(asking.args[0])
+    box = desk.panel.dialog("unpack")
+    assert box.defaultButton().text().replace("&", "") == "Cancel"
+    go = next(b for b in box.buttons() if b is not box.defaultButton())
+    with desk.qtbot.waitSignal(desk.data.loaded):
+        go.click()
+    assert desk.data.current.rows == 40
 
 
 def test_an_encoding_is_tried_refused_and_loaded(desk: Desk, tmp_path) -> None:

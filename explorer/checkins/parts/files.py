@@ -189,12 +189,13 @@ def sniff_files(
     cancelled: IsCancelled | None = None,
     decimal: str | None = None,
     layer: str | None = None,
+    unpack: bool = False,
 ) -> Preview:
     """Look at the beginning of the first file, and at the names of the folders.
 
     Raises as `explorer.checkins.readers.detect.sniff` does.
     """
-    preview = sniff(files.parts[0].path, delimiter, encoding, cancelled, decimal, layer)
+    preview = sniff(files.parts[0].path, delimiter, encoding, cancelled, decimal, layer, unpack)
     if not files.together:
         if not preview.sample:
             below = f" below its header “{printable(', '.join(preview.columns)[:60])}”"
@@ -271,7 +272,9 @@ def check_alike(
         if known:
             found.append(dialect)  # to look at its rows, too, would take longer than to count them
             continue
-        own = sniff(part.path, dialect.delimiter or None, encoding, layer=layer)
+        own = sniff(
+            part.path, dialect.delimiter or None, encoding, layer=layer, unpack=dialect.unpack
+        )
         difference = _difference(first, own)
         if difference and text:  # with another delimiter, nothing else agrees either
             other = sniff(part.path, None, encoding).delimiter

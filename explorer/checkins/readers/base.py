@@ -69,6 +69,8 @@ class Beginning:
         The layer or sheet that somebody chose, in files with several.
     cancelled : callable or None
         Asked every few milliseconds; true stops.
+    unpack : bool
+        As in `Dialect`.
     """
 
     path: Path
@@ -79,6 +81,7 @@ class Beginning:
     layer: str | None = None
     cancelled: IsCancelled | None = None
     decimal: str | None = None
+    unpack: bool = False
 
     @property
     def name(self) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 from explorer.bounded import in_worker
@@ -53,6 +54,7 @@ def sniff(
     cancelled: IsCancelled | None = None,
     decimal: str | None = None,
     layer: str | None = None,
+    unpack: bool = False,
 ) -> Preview:
     """Look at the beginning of a file and guess how to read it.
 
@@ -70,6 +72,8 @@ def sniff(
         What stands before a number's fraction, a point or a comma; guessed if omitted.
     layer : str, optional
         Of a file with several layers or sheets; the one with check-ins if omitted.
+    unpack : bool
+        Whether it may unpack to any multiple of its size.
 
     Returns
     -------
@@ -81,6 +85,8 @@ def sniff(
     CheckinError
         If the file can't be opened, is empty, is of no format with a reader, or has over 20,000
         columns.
+    UnpackNeeded
+        If a workbook unpacks to far more than its size, without `unpack`.
     LoadCancelled
         If `cancelled` said so.
     """
@@ -99,7 +105,10 @@ def sniff(
     if best is not get_reader(IN_PLACE) and not in_worker():
         found: Preview = apart(
             sniff, path, delimiter, encoding, decimal=decimal, layer=layer,
-            name=shown_name(path), cancelled=cancelled,
+            unpack=unpack, name=shown_name(path), cancelled=cancelled,
         )  # fmt: skip
         return found
-    return best.preview(Beginning(path, size, head, delimiter, encoding, layer, cancelled, decimal))
+    preview = best.preview(
+        Beginning(path, size, head, delimiter, encoding, layer, cancelled, decimal, unpack)
+    )
+    return replace(preview, dialect=replace(preview.dialect, unpack=unpack))

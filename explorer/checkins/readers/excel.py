@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple
 from cachetools import LRUCache, cached
 
 from explorer.checkins.database import check
-from explorer.checkins.errors import CheckinError, LoadCancelled, shown_name
+from explorer.checkins.errors import CheckinError, LoadCancelled, UnpackNeeded, shown_name
 from explorer.checkins.model import Dialect, IsCancelled, Preview, Reason
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (
@@ -109,13 +109,13 @@ class _Workbook:
         The spelling, of `times.SERIALS`, of its dates that have no format.
     """
 
-    def __init__(self, file: IO[bytes], name: str, tick: Callable[[], None]) -> None:
+    def __init__(self, file: IO[bytes], name: str, tick: Callable[[], None], unpack: bool) -> None:
         from openpyxl import load_workbook
 
         formulas = self.merged = False
         with zipfile.ZipFile(file) as parts:
             for part in parts.infolist():
-                _check_part(parts, part, name)
+                _check_part(parts, part, name, unpack)
                 if part.filename.endswith("sharedStrings.xml") and part.file_size > _MOST_TEXT:
                     raise CheckinError(
                         f"{name} has {part.file_size / 1e9:.1f} GB of text, more than can be held "
@@ -156,17 +156,20 @@ class _Workbook:
         return rows
 
 
-def _check_part(parts: zipfile.ZipFile, part: zipfile.ZipInfo, name: str) -> None:
+def _check_part(parts: zipfile.ZipFile, part: zipfile.ZipInfo, name: str, unpack: bool) -> None:
     """Refuse a part that unpacks to far more than sheets do, or whose XML declares entities.
 
     Raises
     ------
+    UnpackNeeded
+        If it unpacks to far more, without `unpack`.
     CheckinError
     """
-    if part.file_size > UNPACKED_FREELY and part.file_size > MAX_RATIO * part.compress_size:
-        raise CheckinError(
-            f"{name} unpacks to more than {MAX_RATIO:,} times its size, which sheets never do. If "
-            "you trust it, save the sheet as CSV and open that."
+    large = part.file_size > UNPACKED_FREELY and part.file_size > MAX_RATIO * part.compress_size
+    if large and not unpack:
+        raise UnpackNeeded(
+            f"{name} unpacks to more than {MAX_RATIO:,} times its size, which sheets never do. "
+            "Read it only if you trust it."
         )
     with parts.open(part) as file:
         if b"<!DOCTYPE" in file.read(_PIECE):
@@ -190,7 +193,7 @@ def _occurs(
 
 
 @contextlib.contextmanager
-def _opened(path: Path, name: str, tick: Callable[[], None]) -> Iterator[_Workbook]:
+def _opened(path: Path, name: str, tick: Callable[[], None], unpack: bool) -> Iterator[_Workbook]:
     """Open a workbook.
 
     Raises
@@ -201,7 +204,7 @@ def _opened(path: Path, name: str, tick: Callable[[], None]) -> Iterator[_Workbo
     with path.open("rb") as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about styles and the like that are not read
         try:
-            yield _Workbook(file, name, tick)
+            yield _Workbook(file, name, tick, unpack)
         except (CheckinError, LoadCancelled, MemoryError, OSError):
             raise
         except Exception as fault:  # a damaged workbook may make the library raise nearly anything
@@ -260,7 +263,7 @@ class ExcelReader:
             + ", ".join(f"{name} VARCHAR" for name in columns) + ")"
         )  # fmt: skip
         scan, rounded = Scan(), 0
-        with _opened(plan.path, plan.name, work.check) as book:
+        with _opened(plan.path, plan.name, work.check, plan.dialect.unpack) as book:
             rows = _accounted(book.rows(plan.dialect.layer), plan.dialect.has_header, scan)
             while some := list(islice(rows, _TOGETHER)):
                 preparing(0.0)
@@ -312,7 +315,8 @@ class ExcelReader:
         cancelled: IsCancelled | None,
     ) -> Iterator[str]:
         """Yield the cells, joined by commas, of the rows asked for."""
-        with _opened(path, shown_name(path), lambda: check(cancelled)) as book:
+        name, unpack = shown_name(path), dialect.unpack
+        with _opened(path, name, lambda: check(cancelled), unpack) as book:
             rows = book.rows(dialect.layer)
             row = next(rows)
             for numbers in batches:
@@ -353,10 +357,12 @@ def _beginning(rows: Iterator[Row]) -> list[list[str | None]]:
     )
 
 
-@cached(LRUCache(4), key=lambda look, state: (look.path, look.layer, state), lock=Lock())
+@cached(
+    LRUCache(4), key=lambda look, state: (look.path, look.layer, look.unpack, state), lock=Lock()
+)
 def _previewed(look: Beginning, _state: tuple[int, ...]) -> Preview:
     """Look at a workbook; at one that has not changed only once, because it takes long."""
-    with _opened(look.path, look.name, look.check) as book:
+    with _opened(look.path, look.name, look.check, look.unpack) as book:
         if look.layer and look.layer not in book.sheets:
             raise CheckinError(
                 f"{look.name} has no sheet {look.layer!r}; there are {', '.join(book.sheets)}."

@@ -283,9 +283,7 @@ def scan_lines(
     """
     scan = Scan()
     digest = hashlib.sha256() if fingerprint else None
-    raw = raw_chunks(
-        path, dialect.compressed, digest, scan.damage, lambda done: tick(done, scan.lines)
-    )
+    raw = raw_chunks(path, dialect, digest, scan.damage, lambda done: tick(done, scan.lines))
     mark = len(codecs.BOM_UTF8) if copy is None and dialect.encoding == "utf-8-sig" else 0
     scanner = LineScanner(dialect, shape, scan, copy, mark)
     for block in blocks(decoded_chunks(raw, dialect)):

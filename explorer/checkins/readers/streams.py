@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from explorer.checkins.errors import CheckinError, shown_name
+from explorer.checkins.errors import CheckinError, UnpackNeeded, shown_name
 from explorer.checkins.model import Dialect
 from explorer.checkins.readers.archives import inflated
 from explorer.checkins.readers.encodings import UTF_8
@@ -29,12 +29,14 @@ FREE_BYTES = 1 << 28
 
 
 def raw_chunks(
-    path: Path, compressed: bool, digest: Any, damage: Damage, tick: Callable[[int], None]
+    path: Path, dialect: Dialect, digest: Any, damage: Damage, tick: Callable[[int], None]
 ) -> Iterator[bytes]:
     """Yield the file's bytes, decompressed if it is an archive, in pieces of up to 256 KB.
 
     Parameters
     ----------
+    path : Path
+    dialect : Dialect
     digest : hashlib object or None
         Fed with the bytes as they are on disk, to the last one.
     damage : Damage
@@ -44,8 +46,10 @@ def raw_chunks(
 
     Raises
     ------
+    UnpackNeeded
+        If an archive unpacks to more than check-ins would, and nobody confirmed it.
     CheckinError
-        If an archive unpacks to more than check-ins would.
+        If too little room is left for what it unpacks to.
     """
     done = 0
 
@@ -59,16 +63,16 @@ def raw_chunks(
                 tick(done)
                 yield chunk
 
-    if not compressed:
+    if not dialect.compressed:
         yield from chunks()
         return
     size = checked = 0
     for piece in inflated(chunks(), damage):
         size += len(piece)
-        if size > UNPACKED_FREELY and size > MAX_RATIO * done:
-            raise CheckinError(
+        if size > UNPACKED_FREELY and size > MAX_RATIO * done and not dialect.unpack:
+            raise UnpackNeeded(
                 f"{shown_name(path)} unpacks to more than {MAX_RATIO:,} times its size, which "
-                "check-ins never do. If you trust it, unpack it yourself and open what comes out."
+                "check-ins never do. Read it only if you trust it."
             )
         if size - checked > UNPACKED_FREELY:
             checked, free = size, shutil.disk_usage(tempfile.gettempdir()).free

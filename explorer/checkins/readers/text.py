@@ -323,7 +323,7 @@ class TextReader:
         wanted = chain.from_iterable(batches)
         target = next(wanted, None)
         before = 0
-        chunks = raw_chunks(path, dialect.compressed, None, Damage(), lambda _: check(cancelled))
+        chunks = raw_chunks(path, dialect, None, Damage(), lambda _: check(cancelled))
         for block in blocks(decoded_chunks(chunks, dialect)):
             if target is None:
                 break

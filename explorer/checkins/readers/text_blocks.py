@@ -252,7 +252,7 @@ def _beginnings(plan: Plan, size: int, asked: Callable[[], None]) -> Iterator[Pa
         done = place
         asked()
 
-    chunks = raw_chunks(plan.path, plan.dialect.compressed, None, Damage(), tick)
+    chunks = raw_chunks(plan.path, plan.dialect, None, Damage(), tick)
     for block in blocks(decoded_chunks(chunks, plan.dialect)):
         if length >= limit:
             yield lines, Sample.BEGINNING, done / size

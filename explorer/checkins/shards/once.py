@@ -97,7 +97,9 @@ def open_once(
     """
     files = find_files(source, cancelled)
     encoding = mapping.encoding if mapping is not None else None
-    preview = sniff_files(files, None, encoding, cancelled)
+    preview = sniff_files(
+        files, None, encoding, cancelled, unpack=dialect is not None and dialect.unpack
+    )
     if mapping is None:
         refuse_questions(preview)
     plan = Plan(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from explorer import checkins  # what it gives is imported on first use: here in the thread
-from explorer.checkins.errors import LoadCancelled, MappingNeeded, printable
+from explorer.checkins.errors import LoadCancelled, MappingNeeded, UnpackNeeded, printable
 from explorer.checkins.memory import database_bytes
 from explorer.checkins.model import (
     Candidate,
@@ -92,6 +92,25 @@ class ImportRequest:
 
 
 @dataclass(frozen=True)
+class UnpackRequest:
+    """A file that unpacks to far more than its size: somebody is asked whether to trust it.
+
+    Attributes
+    ----------
+    source : tuple of Path
+        The file, the folder, or several files.
+    text : str
+        Why it is asked, in a sentence.
+    job : _Job
+        How it is to be opened.
+    """
+
+    source: tuple[Path, ...]
+    text: str
+    job: _Job
+
+
+@dataclass(frozen=True)
 class _Job:
     """One attempt to open a file, a folder or several files."""
 
@@ -106,6 +125,7 @@ class _Job:
     agreed: bool = False
     former: Mapping | None = None
     rereads: bool = False
+    unpack: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,6 +135,9 @@ class _Loaded:
     data: CheckinData
     region: Region
     origin: Origin
+
+
+_Outcome = _Loaded | MappingRequest | ImportRequest | UnpackRequest
 
 
 class DataController(QObject):
@@ -137,6 +160,8 @@ class DataController(QObject):
         The columns can't be told; call `open` again with a mapping.
     import_asked(ImportRequest)
         It takes long; call `agree` to go on.
+    unpack_asked(UnpackRequest)
+        It unpacks to far more than its size; call `agree` to go on.
     failed(Exception)
         The message is for the user.
     cancelled()
@@ -149,6 +174,7 @@ class DataController(QObject):
     reread = Signal(object)
     mapping_needed = Signal(object)
     import_asked = Signal(object)
+    unpack_asked = Signal(object)
     failed = Signal(object)
     cancelled = Signal()
     busy_changed = Signal(bool)
@@ -234,9 +260,11 @@ class DataController(QObject):
             )
         )  # fmt: skip
 
-    def agree(self, request: ImportRequest) -> None:
-        """Open what takes long."""
-        self._start(replace(request.job, agreed=True))
+    def agree(self, request: ImportRequest | UnpackRequest) -> None:
+        """Open what takes long, or what unpacks to far more than its size."""
+        trusted = request.job.unpack or isinstance(request, UnpackRequest)
+        agreed = request.job.agreed or isinstance(request, ImportRequest)
+        self._start(replace(request.job, agreed=agreed, unpack=trusted))
 
     def open_sample(self) -> None:
         """Open the sample that ships with the program."""
@@ -292,8 +320,16 @@ class DataController(QObject):
         self.looked.emit(None)
         self._loading.submit(job, lambda task: self._load(job, task))
 
-    def _load(self, job: _Job, task: Task) -> _Loaded | MappingRequest | ImportRequest:
+    def _load(self, job: _Job, task: Task) -> _Outcome:
         """Open a file, or find out what has to be asked about it (in the thread)."""
+        try:
+            return self._load_trusted(job, task)
+        except UnpackNeeded as needed:
+            return UnpackRequest(job.source, str(needed), job)
+
+    def _load_trusted(self, job: _Job, task: Task) -> _Outcome:
+        """Open a file, or find out what has to be asked about it, but for `UnpackNeeded`."""
+        unpack = job.unpack or (job.dialect is not None and job.dialect.unpack)
         with ExitStack() as stack:
             source, mapping, dialect = job.source, job.mapping, job.dialect
             if job.sample is not None:
@@ -303,7 +339,9 @@ class DataController(QObject):
                 files = checkins.find_files(source, task.cancelled)
                 before = mapping or job.former
                 encoding = before.encoding if before is not None else None
-                preview = checkins.sniff_files(files, None, encoding, task.cancelled, layer=layer)
+                preview = checkins.sniff_files(
+                    files, None, encoding, task.cancelled, layer=layer, unpack=unpack
+                )
                 if job.former is not None and not job.ask:
                     if asked_today(preview, job.former):
                         return MappingRequest(source, with_former(preview, job.former), ASKED_AGAIN)
@@ -321,6 +359,8 @@ class DataController(QObject):
                     mapping = replace(preview.mapping, plane=job.plane)
                 if job.layer:
                     dialect = preview.dialect
+                if unpack:
+                    dialect = replace(dialect or preview.dialect, unpack=True)
                 if not files.together and not job.rereads:
                     early = (source[0], preview, mapping, job.dialect, job.region)
                     stack.enter_context(looking(*early, task.report, task.cancelled))
@@ -403,7 +443,7 @@ class DataController(QObject):
             self._ended()
             self.failed.emit(error)
 
-    def _opened(self, job: _Job, outcome: _Loaded | MappingRequest | ImportRequest) -> None:
+    def _opened(self, job: _Job, outcome: _Outcome) -> None:
         if isinstance(outcome, _Loaded):
             before, self._opened_by = self.current, replace(job, rereads=False)
             self._rereading = False
@@ -418,8 +458,12 @@ class DataController(QObject):
             self.loaded.emit(outcome.data)
         else:
             self._ended()
-            mapping = isinstance(outcome, MappingRequest)
-            (self.mapping_needed if mapping else self.import_asked).emit(outcome)
+            signals = {
+                MappingRequest: self.mapping_needed,
+                ImportRequest: self.import_asked,
+                UnpackRequest: self.unpack_asked,
+            }
+            signals[type(outcome)].emit(outcome)
 
     def _adopt(self, data: CheckinData, region: Region, origin: Origin) -> None:
         before, self.current = self.current, data
@@ -437,7 +481,7 @@ class DataController(QObject):
             self._closing.submit(self._service.runtime.remove_data, before)
 
 
-def _close_unused(outcome: _Loaded | MappingRequest | ImportRequest) -> None:
+def _close_unused(outcome: _Outcome) -> None:
     """Close what was opened for nobody: the load was cancelled when it had just ended."""
     if isinstance(outcome, _Loaded):
         outcome.data.close()

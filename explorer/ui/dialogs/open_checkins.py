@@ -206,12 +206,14 @@ class MappingDialog(QDialog):
         self._check()
         source = self.request.source
         delimiter, encoding, decimal, layer = asked
+        unpack = self.request.preview.dialect.unpack
 
         def look(task: Task) -> Preview:
             files = checkins.find_files(source, task.cancelled)
             return checkins.sniff_files(
-                files, delimiter, encoding, task.cancelled, decimal=decimal, layer=layer
-            )
+                files, delimiter, encoding, task.cancelled, decimal=decimal, layer=layer,
+                unpack=unpack,
+            )  # fmt: skip
 
         self._job.submit(asked, look)
 
@@ -276,9 +278,8 @@ class MappingDialog(QDialog):
     @property
     def dialect(self) -> Dialect | None:
         """How text turns into fields, if not as detected."""
-        return (
-            self.preview.dialect if self.preview.dialect != self.request.preview.dialect else None
-        )
+        found = self.preview.dialect
+        return found if found.unpack or found != self.request.preview.dialect else None
 
     @property
     def mapping(self) -> Mapping:

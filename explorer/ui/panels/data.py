@@ -21,7 +21,12 @@ from explorer.geography.region import Box, Region, written_longitude
 from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.studies.heatmap.conditions import CAME_FROM
 from explorer.ui.base.styled import plain_tip, styled_label
-from explorer.ui.controllers.data_controller import DataController, ImportRequest, MappingRequest
+from explorer.ui.controllers.data_controller import (
+    DataController,
+    ImportRequest,
+    MappingRequest,
+    UnpackRequest,
+)
 from explorer.ui.dialogs.busiest import BusiestDialog
 from explorer.ui.dialogs.load_report import LoadReportDialog
 from explorer.ui.dialogs.open_checkins import MappingDialog
@@ -359,19 +364,32 @@ class DataPanel(QWidget):
 
     def ask_import(self, request: ImportRequest) -> None:
         """Say what is slow before it begins, and go on if that is wanted."""
-        box = QMessageBox(self.window())
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setWindowTitle("Open check-ins")
-        box.setText(f"Opening {self._data.opening} takes long")
+        box, go = self._question(f"Opening {self._data.opening} takes long")
         box.setInformativeText(f"{request.size.said}\n\n{MEMORY_HELP}")
-        go = box.addButton("&Open", QMessageBox.ButtonRole.AcceptRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(go)
         go.clicked.connect(lambda: self._data.agree(request))
         self._open("import", box)
 
+    def ask_unpack(self, request: UnpackRequest) -> None:
+        """Ask whether to trust a file that unpacks to far more than its size."""
+        box, go = self._question(f"Do you trust {self._data.opening}?")
+        box.setInformativeText(request.text)
+        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+        go.clicked.connect(lambda: self._data.agree(request))
+        self._open("unpack", box)
+
+    def _question(self, text: str) -> tuple[QMessageBox, QPushButton]:
+        """Return a question with the button that opens the check-ins."""
+        box = QMessageBox(self.window())
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setWindowTitle("Open check-ins")
+        box.setText(text)
+        go = box.addButton("&Open", QMessageBox.ButtonRole.AcceptRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        return box, go
+
     def dialog(self, name: str) -> QDialog | None:
-        """Return the open ``report``, ``busiest``, ``mapping`` or ``import`` dialog."""
+        """Return the ``report``, ``busiest``, ``mapping``, ``import`` or ``unpack`` dialog."""
         return self._dialogs.get(name)
 
     def _open(self, name: str, dialog: QDialog) -> None:
@@ -381,7 +399,7 @@ class DataPanel(QWidget):
         self._dialogs[name] = dialog
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.finished.connect(lambda _code: self._remove(name, dialog))
-        dialog.open() if name in ("mapping", "import") else dialog.show()
+        dialog.open() if name in ("mapping", "import", "unpack") else dialog.show()
 
     def _remove(self, name: str, dialog: QDialog) -> None:
         if self._dialogs.get(name) is dialog:

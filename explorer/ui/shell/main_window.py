@@ -124,6 +124,7 @@ class MainWindow(WindowFrame):
         # Asked here: a file may be opened before there is a map, and its panel with it.
         self.data.mapping_needed.connect(lambda request: self.data_panel.ask_mapping(request))
         self.data.import_asked.connect(lambda request: self.data_panel.ask_import(request))
+        self.data.unpack_asked.connect(lambda request: self.data_panel.ask_unpack(request))
         self.data.failed.connect(lambda error: self.show_problem(explain(error, "data")))
         self.files.problem.connect(self.show_problem)
         self.keeper.save_failed.connect(lambda error: self.show_problem(explain(error, "session")))

@@ -197,6 +197,7 @@ class Opening(QObject):
         self.window.data.mapping_needed.connect(
             lambda request: self._fail(f"{request.preview.basename}: {request.reason}")
         )
+        self.window.data.unpack_asked.connect(lambda request: self._fail(request.text))
         # nobody is there to be asked
         self.window.data.import_asked.connect(self.window.data.agree)
         self._poll = QTimer(self)
