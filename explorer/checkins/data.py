@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
@@ -375,6 +376,25 @@ class CheckinData:
         users = parquet_table(self._entry.file(USERS))
         keys = self._fetch(f"SELECT user_id FROM {users} ORDER BY user_id", [])["user_id"]
         return columns.layout(self._pieces(*columns.query), keys, self._hashed(0))
+
+    def user_ids(self) -> Iterator[str]:
+        """Yield every user's id as it was read, in pieces between which other threads run.
+
+        Raises
+        ------
+        ValueError
+            If the data are closed meanwhile.
+        """
+        for file in self._user_files():
+            with self._asking.cursor() as cursor:
+                names = cursor.execute(f"SELECT name FROM {parquet_table(file)}")
+                while rows := names.fetchmany(1000):
+                    self._asking.check_open()
+                    yield from (name for (name,) in rows)
+                    time.sleep(0)
+
+    def _user_files(self) -> list[Path]:
+        return [self._entry.file(USERS)]
 
     def _hashed(self, seed: int, check: Callable[[], None] = lambda: None) -> HashArray:
         """Return the hashes of all users' ids, in the order of these, kept for the last seed."""

@@ -8,7 +8,11 @@ from fractions import Fraction
 
 from explorer.release.door import Place, planned, same_people
 from explorer.release.errors import ReleaseError
-from explorer.release.ledger.elsewhere import looks_elsewhere, spent_elsewhere
+from explorer.release.ledger.elsewhere import (
+    looks_elsewhere,
+    seen_elsewhere,
+    spent_elsewhere,
+)
 from explorer.release.ledger.errors import LedgerError
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
@@ -29,11 +33,17 @@ class Checked:
         How many ids of the file are known in which populations but that of the plan.
     spent : mapping of str to Fraction
         What other ledgers of this computer spent on the same content, by their paths.
+    seen : int
+        How many ids of the file were in other files that were opened before.
+    seen_partly : bool
+        Whether there may be more of these: not all marks of earlier files are kept.
     """
 
     rows: DryRun
     known: Mapping[str, int]
     spent: Mapping[str, Fraction]
+    seen: int
+    seen_partly: bool
 
 
 def check(place: Place, plan: Plan, release: str = "") -> Checked:
@@ -71,8 +81,17 @@ def check(place: Place, plan: Plan, release: str = "") -> Checked:
         if read.sha256 != sha256:
             raise ReleaseError("data: the file changed while it was read; check it again")
         known_ids = _known_elsewhere(ledger, plan.population, read.ids)
-        spent = spent_elsewhere(FileSettings(place.settings), ledger.id, sha256, content)
-        return Checked(counter.found(), known_ids, spent)
+        settings = FileSettings(place.settings)
+        spent = spent_elsewhere(settings, ledger.id, sha256, content)
+        seen = ledger.known.seen(read.ids, sha256, content)
+        elsewhere = seen_elsewhere(settings, ledger.id, sha256, content, read.ids)
+        return Checked(
+            counter.found(),
+            known_ids,
+            spent,
+            int((seen.each | elsewhere.each).sum()),
+            seen.partial or elsewhere.partial,
+        )
 
 
 def compare(place: Place, plan: Plan) -> dict[str, int]:

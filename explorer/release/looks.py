@@ -31,7 +31,8 @@ def count_look(
 ) -> frozenset[str]:
     """Keep that the true map of check-ins was shown; of made-up people nothing is kept.
 
-    Several files that were opened as one are kept each: any of them may be released from.
+    Several files that were opened as one are kept each: any of them may be released from. Keyed
+    marks of the users' ids are kept too (`explorer.release.ledger.opened_ids`).
 
     Parameters
     ----------
@@ -57,7 +58,12 @@ def count_look(
         files = {data.fingerprint: data.files.parts[0].path}
     else:
         files = {file_sha256(part.path): part.path for part in data.files.parts}
-    count_files(files, path, settings)
+    with _opened(path, settings) as ledger:
+        _count(ledger, files)
+        if data.unit == "user":
+            how = f"{data.mapping.user} {data.users}"
+            with suppress(ValueError):  # the data were closed meanwhile
+                ledger.known.keep_opened(files, how, data.user_ids)
     return frozenset(files)
 
 
@@ -73,12 +79,19 @@ def count_files(
         known.
     path, settings : Path, optional
     """
-    path = path or default_ledger()
-    with Ledger(path, FileSettings(settings or default_settings())) as ledger:
-        for sha256, file in sorted(files.items()):
-            if file is not None and not ledger.known.content_known(sha256):
-                with suppress(OSError):  # it is gone by now: its own hash is kept all the same
-                    found, content = file_digests(file)
-                    if found == sha256:
-                        ledger.known.has_content(sha256, content)
-            ledger.known.shown(sha256)
+    with _opened(path, settings) as ledger:
+        _count(ledger, files)
+
+
+def _opened(path: Path | None, settings: Path | None) -> Ledger:
+    return Ledger(path or default_ledger(), FileSettings(settings or default_settings()))
+
+
+def _count(ledger: Ledger, files: Mapping[str, Path | None]) -> None:
+    for sha256, file in sorted(files.items()):
+        if file is not None and not ledger.known.content_known(sha256):
+            with suppress(OSError):  # it is gone by now: its own hash is kept all the same
+                found, content = file_digests(file)
+                if found == sha256:
+                    ledger.known.has_content(sha256, content)
+        ledger.known.shown(sha256)

@@ -92,12 +92,30 @@ def check_lines(checked: Checked) -> list[str]:
             for population, number in checked.known.items()
         ),
         *([] if checked.known else ["no id of this file is known in another population"]),
-        *(
-            f"the ledger {path} has spent ε = {rounded_up(spent)} on the people of the same data; "
-            "enter it here with 'privacy-explorer ledger external', or the sum stated here leaves "
-            "it out"
-            for path, spent in checked.spent.items()
-        ),
+        seen_line(checked.seen, partly=checked.seen_partly),
+        *spent_lines(checked),
+    ]
+
+
+def seen_line(ids: int, *, partly: bool) -> str:
+    """Say how many ids of a file were in other files that were opened before."""
+    if not ids:
+        rest = "; not all ids of those files are kept" if partly else ""
+        return f"no id of this file was in another file opened before{rest}"
+    number = f"{'at least ' * partly}{ids:,} {'id' if ids == 1 else 'ids'}"
+    return (
+        f"{number} of this file {'was' if ids == 1 else 'were'} in other files opened before: do "
+        "not claim independence of the data"
+    )
+
+
+def spent_lines(checked: Checked) -> list[str]:
+    """Say what other ledgers of this computer spent on the people of the same data."""
+    return [
+        f"the ledger {path} has spent ε = {rounded_up(spent)} on the people of the same data; "
+        "enter it here with 'privacy-explorer ledger external', or the sum stated here leaves "
+        "it out"
+        for path, spent in checked.spent.items()
     ]
 
 

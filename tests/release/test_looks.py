@@ -27,7 +27,12 @@ from tests.release.plans import opened, place_in, plan_of, write_rows
 
 def _opened(paths: tuple[Path, ...], fingerprint: str, synthetic: bool = False) -> Any:
     """Return what is asked of open check-ins."""
-    return SimpleNamespace(files=find_files(paths), fingerprint=fingerprint, synthetic=synthetic)
+    return SimpleNamespace(
+        files=find_files(paths),
+        fingerprint=fingerprint,
+        synthetic=synthetic,
+        unit="row",
+    )
 
 
 def _sha256(path: Path) -> str:

@@ -422,6 +422,20 @@ def test_a_file_that_can_t_be_read_is_told_of_and_confirmed(window, qtbot, tmp_p
         assert ledger.accounts()[0].spent == 0
 
 
+def test_ids_of_files_opened_before_are_told_before_payment(window, qtbot, tmp_path) -> None:
+    page = ready(window, qtbot, write_rows(tmp_path / "rows.csv", users=40))
+    with page.desk.place.open() as ledger:
+        ids = [f"u{k}" for k in range(30, 99)]
+        ledger.known.keep_opened(["a" * 64], "of a test", lambda: ids)
+    page.plan.check.click()
+    qtbot.waitUntil(lambda: page.plan.checked is not None and not page.desk.busy)
+    assert page.plan.checked.seen == 10
+    assert "10 ids" in page.plan.cards[2].said.text()
+    page.plan.draw.click()
+    assert "10 ids" in page.asking.text()
+    page.asking.reject()
+
+
 def test_what_is_paid_while_the_file_is_checked_is_asked_again_if_it_can_t_be_read(
     window, qtbot, tmp_path
 ) -> None:

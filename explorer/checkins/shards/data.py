@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -196,6 +197,10 @@ class ShardedData(CheckinData):
             cells = np.minimum(row, rows - 1) * columns + np.minimum(column, columns - 1)
             yield cells, np.repeat(np.arange(len(each)), each)
 
+    def _user_files(self) -> list[Path]:
+        numbers = range(len(self.shards))
+        return [shard_folder(self._entry.folder, number) / USERS for number in numbers]
+
     def _hashed_shards(self, seed: int, check: Callable[[], None]) -> list[HashArray]:
         """Return every shard's hashes under a seed, in the order of `Layout.users`.
 
@@ -205,10 +210,9 @@ class ShardedData(CheckinData):
             known = self._seeded
         if known is None or known[0] != seed:
             found = []
-            for number in range(len(self.shards)):
-                file = parquet_table(shard_folder(self._entry.folder, number) / USERS)
+            for file in self._user_files():
                 with self._asking.cursor() as cursor:
-                    names = cursor.execute(f"SELECT name FROM {file}")
+                    names = cursor.execute(f"SELECT name FROM {parquet_table(file)}")
                     found.append(fetched_hashes(names, seed, check))
             known = (seed, found)
             with self._lock:

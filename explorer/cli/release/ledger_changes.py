@@ -71,7 +71,22 @@ def join_command(file: Path | None, population: str, other: str, beforehand: boo
     _change(file, population, lambda ledger, whose: ledger.join(whose, other, how))
 
 
-CHANGES = (raise_command, external_command, join_command)
+@click.command("forget-ids")
+@_ledger_option
+def forget_command(file: Path | None) -> None:
+    """Delete the marks of ids seen in files that were opened.
+
+    They serve what a release tells the curator of ids in files opened before. Entries, and how
+    often files were opened, stay.
+    """
+    from explorer.release import places
+    from explorer.release.ledger.opened_ids import forget
+
+    number = forget(file or places.default_ledger())
+    click.echo(f"ids of {number} file{'s' * (number != 1)} forgotten")
+
+
+CHANGES = (raise_command, external_command, join_command, forget_command)
 
 
 def _change(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, suppress
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
+
 from explorer.release.errors import ReleaseError
 from explorer.release.ledger.keys import key_file, read_key
+from explorer.release.ledger.opened_ids import Seen
 from explorer.release.ledger.people import KnownPeople
 from explorer.release.ledger.settings import Settings, remembered
 from explorer.release.ledger.storage import connect_reading, load_book
@@ -73,6 +77,32 @@ def spent_elsewhere(
             spent = sum((one.spent_epsilon for one in accounts.values()), Fraction(0))
             if spent:
                 found[str(path)] = spent
+    return found
+
+
+def seen_elsewhere(
+    settings: Settings, ledger: str, file_sha256: str, content: str, ids: Collection[str]
+) -> Seen:
+    """Return which ids of a file were in other files, by what other ledgers of this machine have.
+
+    Parameters
+    ----------
+    settings, ledger, file_sha256, content
+        As of `looks_elsewhere`.
+    ids : collection of str
+        Of the file.
+    """
+    found = Seen(np.zeros(len(ids), np.bool_), partial=False)
+    for path, key in _others(settings, ledger):
+        try:
+            if key is None:
+                raise ReleaseError("its key is gone")
+            with closing(connect_reading(path)) as con:
+                one = KnownPeople(path, con, key).seen(ids, file_sha256, content)
+        except ReleaseError:
+            found = replace(found, partial=True)
+        else:
+            found = Seen(found.each | one.each, found.partial or one.partial)
     return found
 
 

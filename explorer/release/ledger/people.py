@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from explorer.release.ledger.accounts import NO_KEY, UNKNOWN
 from explorer.release.ledger.book import Book
 from explorer.release.ledger.keys import content_mark, file_mark, person_marks
+from explorer.release.ledger.opened_ids import OpenedIds, Seen
 from explorer.release.ledger.storage import head_of, meta, said, set_meta, transaction
 
 FIXED, OPENED = "fixed before the data were opened", "data opened before"
@@ -164,6 +165,30 @@ class KnownPeople:
                 if mark in marks:
                     found[population] += 1
         return dict(found)
+
+    def keep_opened(self, files: Iterable[str], how: str, ids: Callable[[], Iterable[str]]) -> None:
+        """Keep marks of the ids of files that were opened as one (`OpenedIds.keep`).
+
+        Parameters
+        ----------
+        files : iterable of str
+            Their SHA-256.
+        how : str
+            They were read: what makes the ids others.
+        ids : callable
+        """
+        marks = [self._marks(file) for file in files]
+        name = "\n".join([how, *sorted(known[-1].hex() for known in marks)])
+        self.opened_ids.keep({mark for known in marks for mark in known}, name, ids)
+
+    def seen(self, ids: Collection[str], file_sha256: str, content: str) -> Seen:
+        """Return which ids of a file were in other files that were opened."""
+        return self.opened_ids.seen(ids, self._marks(file_sha256, content))
+
+    @property
+    def opened_ids(self) -> OpenedIds:
+        """Marks of the ids of files that were opened."""
+        return OpenedIds(self._path, self._key)
 
     def remember(self, population: str, ids: Iterable[str]) -> None:
         """Keep that ids are people of a population."""

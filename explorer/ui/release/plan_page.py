@@ -25,7 +25,7 @@ from explorer.release.ledger.errors import rounded_down
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Shown
 from explorer.release.plan import Plan
-from explorer.release.words import sentence
+from explorer.release.words import seen_line, sentence, spent_lines
 from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.release.cards import PointCard, TypedFields, row_of
@@ -296,6 +296,15 @@ class PlanPage(QWidget):
             "accounts (Ledger): what was spent adds, and the smaller limit holds."
         )
 
+    @property
+    def known_before(self) -> str:
+        """What the curator is told of files opened before and of other ledgers; else empty."""
+        checked = self.checked
+        if checked is None:
+            return ""
+        seen = [seen_line(checked.seen, partly=checked.seen_partly)] if checked.seen else []
+        return " ".join(map(sentence, [*seen, *spent_lines(checked)]))
+
     def show_rehearsals(self, shown: list[Shown]) -> None:
         """Show what came of a rehearsal."""
         self.side.show_rehearsals(shown, read_people(self.draft.text(PEOPLE)))
@@ -379,6 +388,8 @@ class PlanPage(QWidget):
             return
         people = "No id of this file is known in another account."
         self.cards[0].said.setText(self.same_people or people)
+        if self.known_before:
+            self.cards[2].said.setText(f"{self.known_before} Seen by you alone.")
         self.cards[-1].said.setText(self.readable)
         lines = map(html.escape, checked.rows.lines())
         self.cards[-1].said.setToolTip(f"<p>{'<br>'.join(lines)}</p>")

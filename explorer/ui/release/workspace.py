@@ -384,7 +384,7 @@ class ReleaseWorkspace(Workspace):
         if box is None:
             return
         price, zone = price_text(plan, account), zone_text(plan)
-        said = (self.plan.same_people, self.plan.readable, zone, price)
+        said = (self.plan.same_people, self.plan.known_before, self.plan.readable, zone, price)
         box.setText("\n\n".join(filter(None, said)))
         if checked is not None and checked.rows.under_half and box.checkBox() is None:
             anyway = self._anyway = QCheckBox(
