@@ -140,7 +140,7 @@ def test_a_look_at_the_columns_is_cancelled_too(
 
     looking = threading.Event()
 
-    def sniff(*_: object, cancelled=None, **__: object) -> None:
+    def sniff(files, delimiter, encoding, cancelled, **_: object) -> None:
         looking.set()
         while not cancelled():
             time.sleep(0.01)

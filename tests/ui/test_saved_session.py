@@ -438,6 +438,7 @@ def test_data_of_last_time_are_read_as_they_were(open_window, settled, qtbot, tm
         first.files.open_data(path, ask=True)
     dialog = first.data_panel.dialog("mapping")
     dialog.reading.zone.setText("America/New_York")
+    qtbot.waitUntil(dialog.load_button.isEnabled)
     with qtbot.waitSignal(first.data.loaded):
         dialog.load_button.click()
     assert first.data.current.first_time == "2010-10-17T05:48:53Z"

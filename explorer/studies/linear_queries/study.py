@@ -225,7 +225,7 @@ def _more(
             bound = bounds.get(key)  # there is no ℓp curve where p is 1 or 2
             if bound is not None and bound.valid[-1]:
                 length = float(bound.value[-1]) * space.diameter
-                label = f"as a length: {text.LABELS[key]}"
+                label = f"length, {text.LABELS[key]}"
                 found.append(Readout(f"{key}_length", label, length, bound.role, space.unit))
     return tuple(found)
 
