@@ -292,12 +292,16 @@ def try_lock(folder: Path) -> Iterator[bool]:
         yield not (folder / "lock").exists()
         return
     with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-            return
-        yield True
+        yield lock_alone(file)
+
+
+def lock_alone(file: IO[str]) -> bool:
+    """Lock an open file for this process alone until it is closed; return False if others have."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def discard(entry: Entry) -> None:

@@ -7,12 +7,11 @@ where it was; one that is cancelled leaves nothing.
 
 from __future__ import annotations
 
-import fcntl
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -179,8 +178,7 @@ class _Import:
         else:
             folder = self._place / f"{IMPORT}{self._key}"
             private_folder(folder)
-            mine = stack.enter_context(_alone(folder / _OWNER))
-            if mine:
+            if cache.lock_alone(stack.enter_context((folder / _OWNER).open("a"))):
                 entry = cache.Entry(folder, lasting=True)
                 self._size = _begun(folder / _BITS, self._size)
             else:  # another process imports the same file: neither may touch the other's parts
@@ -355,18 +353,6 @@ class _Import:
             f"SELECT code, count(*) FROM read_parquet([{together}]) GROUP BY code ORDER BY code"
         ).fetchall()
         return {Reason.of(code): n for code, n in found}
-
-
-@contextmanager
-def _alone(file: Path) -> Iterator[bool]:
-    """Yield whether this process alone has the right to a folder, for as long as the block runs."""
-    with file.open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-            return
-        yield True
 
 
 def _begun(file: Path, size: ImportSize) -> ImportSize:

@@ -30,6 +30,7 @@ from explorer.checkins.readers.base import (
     table_preview,
     write_table,
 )
+from explorer.checkins.readers.copied import CopiedRows, asked_for, copied
 from explorer.checkins.readers.extras import missing_library
 from explorer.checkins.readers.guess_columns import looks_like_header
 from explorer.checkins.readers.plan import Plan
@@ -257,30 +258,20 @@ class ExcelReader:
     ) -> Written:
         """Write every row of the sheet that is neither blank, nor a title, nor the names."""
         preparing, used = work.stage("Preparing"), set(plan.mapping.columns)
-        columns = [f"c{i}" for i in range(plan.width)]
-        con.execute(
-            "CREATE OR REPLACE TEMP TABLE copied (line BIGINT, fault UTINYINT, "
-            + ", ".join(f"{name} VARCHAR" for name in columns) + ")"
-        )  # fmt: skip
+        table = CopiedRows(con, plan.width)
         scan, rounded = Scan(), 0
         with _opened(plan.path, plan.name, work.check, plan.dialect.unpack) as book:
             rows = _accounted(book.rows(plan.dialect.layer), plan.dialect.has_header, scan)
             while some := list(islice(rows, _TOGETHER)):
                 preparing(0.0)
                 work.note(0, scan.lines)
-                faults = [
-                    Reason.FORMULA.code if used.intersection(row.empty) else None for row in some
-                ]
+                faults = [Reason.FORMULA if used.intersection(row.empty) else None for row in some]
                 rounded += sum(plan.mapping.user in row.rounded for row in some)
                 cells = [
                     [row.cells[i] if i < len(row.cells) else None for row in some]
                     for i in range(plan.width)
                 ]
-                con.execute(
-                    "INSERT INTO copied SELECT unnest(?::BIGINT[]), unnest(?::UTINYINT[]), "
-                    + ", ".join(["unnest(?::VARCHAR[])"] * plan.width),
-                    [[row.number for row in some], faults, *cells],
-                )
+                table.add([row.number for row in some], faults, cells)
             if rounded:
                 scan.damage.notes.append(
                     f"{rounded:,} numbers in the user column have more than 15 digits, of which a "
@@ -293,18 +284,9 @@ class ExcelReader:
                     "anything, the others are blank."
                 )
 
-        def table(limit: int | None) -> str:
-            return "copied" if limit is None else f"(FROM copied LIMIT {limit})"
-
-        found = write_table(con, plan, folder, work, judge, table, "fault")
+        found = write_table(con, plan, folder, work, judge, copied, "fault")
         scan.fingerprint = found.fingerprint
-
-        def texts(lines: list[int]) -> dict[int, str]:
-            line = ", ".join(f"coalesce({name}, '')" for name in columns)
-            query = f"SELECT line, concat_ws(',', {line}) FROM copied WHERE line IN "
-            return dict(con.execute(f"{query}(SELECT unnest(?::BIGINT[]))", [lines]).fetchall())
-
-        return Written(scan, texts)
+        return Written(scan, table.texts)
 
     def row_texts(
         self,
@@ -318,13 +300,8 @@ class ExcelReader:
         name, unpack = shown_name(path), dialect.unpack
         with _opened(path, name, lambda: check(cancelled), unpack) as book:
             rows = book.rows(dialect.layer)
-            row = next(rows)
-            for numbers in batches:
-                check(cancelled)
-                for wanted in numbers:
-                    while row.number < wanted:
-                        row = next(rows)
-                    yield _joined(row.cells)
+            for row in asked_for(rows, lambda row: row.number, batches, cancelled):
+                yield _joined(row.cells)
 
 
 def _joined(cells: list[str | None]) -> str:

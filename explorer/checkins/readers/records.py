@@ -30,6 +30,7 @@ from explorer.checkins.readers.base import (
     table_preview,
     write_table,
 )
+from explorer.checkins.readers.copied import CopiedRows, OneOfSeveral, asked_for, copied
 from explorer.checkins.readers.encodings import mark_of
 from explorer.checkins.readers.plan import Plan
 from explorer.checkins.readers.streams import CHUNK
@@ -53,23 +54,8 @@ _TOGETHER = 5_000
 _DEPTH = 4
 
 
-class RecordReader:
-    """Reads files of records, each a set of named values.
-
-    Parameters
-    ----------
-    key : str
-        Its key in `readers.READERS`.
-    name : str
-    suffixes : tuple of str
-    """
-
-    def __init__(self, key: str, name: str, suffixes: tuple[str, ...]) -> None:
-        self.key, self.name, self.suffixes = key, name, suffixes
-
-    def can_read(self, head: bytes) -> float:
-        """Return how sure it is that this is a file for it."""
-        raise NotImplementedError
+class RecordReader(OneOfSeveral):
+    """Reads files of records, each a set of named values."""
 
     def records(self, path: Path, name: str, tick: Tick) -> Iterator[Record]:
         """Yield the records in file order.
@@ -100,12 +86,7 @@ class RecordReader:
         """Write every record."""
         preparing, size = work.stage("Preparing"), max(plan.path.stat().st_size, 1)
         names = _names(self._head(plan.path, plan.name, lambda _: work.check()))[: plan.width]
-        columns = [f"c{i}" for i in range(plan.width)]
-        con.execute(
-            "CREATE OR REPLACE TEMP TABLE copied (line BIGINT, fault UTINYINT, "
-            + ", ".join(f"{name} VARCHAR" for name in columns)
-            + ")"
-        )
+        rows = CopiedRows(con, plan.width)
         done = lines = 0
 
         def tick(at: int) -> None:
@@ -123,26 +104,12 @@ class RecordReader:
             tick(done)
             cells = [[values.get(name) for _, values, _ in some] for name in names]
             cells += [[None] * len(some)] * (plan.width - len(names))
-            con.execute(
-                "INSERT INTO copied SELECT unnest(?::BIGINT[]), unnest(?::UTINYINT[]), "
-                + ", ".join(["unnest(?::VARCHAR[])"] * plan.width),
-                [[n for n, _, _ in some], [f.code if f else None for _, _, f in some], *cells],
-            )
-
-        def table(limit: int | None) -> str:
-            return "copied" if limit is None else f"(FROM copied LIMIT {limit})"
-
-        scan = write_table(con, plan, folder, work, judge, table, "fault")
+            rows.add([number for number, _, _ in some], [fault for _, _, fault in some], cells)
+        scan = write_table(con, plan, folder, work, judge, copied, "fault")
         scan.lines = lines
         for number in blanks:
             scan.blank.add(number)
-
-        def texts(numbers: list[int]) -> dict[int, str]:
-            line = ", ".join(f"coalesce({name}, '')" for name in columns)
-            query = f"SELECT line, concat_ws(',', {line}) FROM copied WHERE line IN "
-            return dict(con.execute(f"{query}(SELECT unnest(?::BIGINT[]))", [numbers]).fetchall())
-
-        return Written(scan, texts)
+        return Written(scan, rows.texts)
 
     def row_texts(
         self,
@@ -154,13 +121,8 @@ class RecordReader:
     ) -> Iterator[str]:
         """Yield the values, joined by commas, of the records asked for."""
         records = self.records(path, shown_name(path), lambda _: check(cancelled))
-        number, values = 0, dict[str, str | None]()
-        for numbers in batches:
-            check(cancelled)
-            for wanted in numbers:
-                while number < wanted:
-                    number, values, _ = next(records)
-                yield ",".join(value or "" for value in values.values())
+        for _, values, _ in asked_for(records, lambda record: record[0], batches, cancelled):
+            yield ",".join(value or "" for value in values.values())
 
 
 def _names(records: list[Record]) -> tuple[str, ...]:

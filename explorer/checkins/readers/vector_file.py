@@ -22,6 +22,7 @@ from explorer.checkins.readers.base import (
     table_preview,
     write_table,
 )
+from explorer.checkins.readers.copied import OneOfSeveral, copied
 from explorer.checkins.readers.extras import missing_library
 from explorer.checkins.readers.gdal import pyogrio
 from explorer.checkins.readers.places.geometry import TextColumns, known_system, text_columns
@@ -83,23 +84,8 @@ def _texts(con: Any, columns: TextColumns, numbers: list[int]) -> dict[int, str]
     return dict(found.fetchall())
 
 
-class VectorReader:
-    """Reads what GDAL reads, of one format.
-
-    Parameters
-    ----------
-    key : str
-        Its key in `readers.READERS`.
-    name : str
-    suffixes : tuple of str
-    """
-
-    def __init__(self, key: str, name: str, suffixes: tuple[str, ...]) -> None:
-        self.key, self.name, self.suffixes = key, name, suffixes
-
-    def can_read(self, head: bytes) -> float:
-        """Return whether a file begins so."""
-        raise NotImplementedError
+class VectorReader(OneOfSeveral):
+    """Reads what GDAL reads, of one format."""
 
     def layers(self, path: Path) -> tuple[str, ...]:
         """Return the layers that may hold points; none if the format has no layers."""
@@ -161,10 +147,7 @@ class VectorReader:
             columns = _copied(con, plan.path, layer, preparing)
             expected = self.rows(plan.path, layer)
 
-        def table(limit: int | None) -> str:
-            return "copied" if limit is None else f"(FROM copied LIMIT {limit})"
-
-        scan = write_table(con, plan, folder, work, judge, table, columns.fault_of(plan.mapping))
+        scan = write_table(con, plan, folder, work, judge, copied, columns.fault_of(plan.mapping))
         if expected not in (None, scan.lines):
             raise CheckinError(
                 f"{plan.name}: of {expected:,} rows only {scan.lines:,} could be read. Repair or "

@@ -8,6 +8,7 @@ as one query over it. What lies outside is not looked at line by line: nothing i
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -112,38 +113,41 @@ def open_once(
     work = LoadProgress(preview.size, progress, cancelled, needs_copy=False)
     entry = cache.new_entry(None)
     try:
-        asked = (files, preview, plan, box, (start, end), timed)
+        asked = _Asked(files, preview, plan, box, (start, end), timed)
         memory = memory or database_bytes()
         if needs_worker(plan.dialect):
             apart(
-                _fill_apart, *asked, entry.folder, memory, name=files.name, cancelled=cancelled,
+                _fill_apart, asked, entry.folder, memory, name=files.name, cancelled=cancelled,
                 memory=2 * memory + _INTERPRETER, report=work.relay,
             )  # fmt: skip
         else:
-            _Question(*asked, work).fill(entry, memory)
+            _Question(asked, work).fill(entry, memory)
         return CheckinData.from_entry(entry, files, frozenset())
     except BaseException:
         cache.discard(entry)
         raise
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What is read, and how: the region and time range, and whether times are needed."""
+
+    files: DataFiles
+    preview: Preview
+    plan: Plan
+    box: Box
+    times: tuple[str | None, str | None]
+    timed: bool
+
+
 def _fill_apart(
-    files: DataFiles,
-    preview: Preview,
-    plan: Plan,
-    box: Box,
-    times: tuple[str | None, str | None],
-    timed: bool,
-    folder: Path,
-    database: int,
-    cancelled: IsCancelled,
-    report: OnProgress,
+    asked: _Asked, folder: Path, database: int, cancelled: IsCancelled, report: OnProgress
 ) -> None:
     """Fill an entry in a worker."""
-    work = LoadProgress(preview.size, report, cancelled, needs_copy=False)
+    work = LoadProgress(asked.preview.size, report, cancelled, needs_copy=False)
     entry = cache.Entry(folder, lasting=True)
     try:
-        _Question(files, preview, plan, box, times, timed, work).fill(entry, database)
+        _Question(asked, work).fill(entry, database)
     finally:
         entry.close()
 
@@ -151,37 +155,29 @@ def _fill_apart(
 class _Question:
     """Reads the rows of one region and time range into an entry."""
 
-    def __init__(
-        self,
-        files: DataFiles,
-        preview: Preview,
-        plan: Plan,
-        box: Box,
-        times: tuple[str | None, str | None],
-        timed: bool,
-        work: LoadProgress,
-    ) -> None:
-        self._files, self._preview, self._plan, self._work = files, preview, plan, work
-        self._box, self._times = box, times
-        self._has_times = plan.mapping.time is not None
-        if times != (None, None) and not self._has_times:
-            raise ValueError(f"{files.name} has no times; choose no time range")
-        self._timed = timed or times != (None, None)
-        self._inside = sql_inside(Edges.of(box, turn=TURN), *times)
+    def __init__(self, asked: _Asked, work: LoadProgress) -> None:
+        self._asked, self._work = asked, work
+        self._has_times = asked.plan.mapping.time is not None
+        limited = asked.times != (None, None)
+        if limited and not self._has_times:
+            raise ValueError(f"{asked.files.name} has no times; choose no time range")
+        self._timed = asked.timed or limited
+        self._inside = sql_inside(Edges.of(asked.box, turn=TURN), *asked.times)
 
     def fill(self, entry: cache.Entry, memory: int) -> None:
         """Read the rows, and store them as one shard."""
         import duckdb
 
-        plan, work, files, folder = self._plan, self._work, self._files, entry.folder
+        asked, work, folder = self._asked, self._work, entry.folder
+        plan, files = asked.plan, asked.files
         states, size = files.states(), sum(check_readable(part.path) for part in files.parts)
         spill = folder / "spill"
         con = connect(spill, memory)
         limit_memory(con, memory, spill_bytes(folder))
         try:
             with taught(con, plan.mapping.crs):
-                plans = plans_for(plan, files, self._preview, work.check)
-                reading = Reading(con, plans, folder, self._box, self._inside, work, memory)
+                plans = plans_for(plan, files, asked.preview, work.check)
+                reading = Reading(con, plans, folder, asked.box, self._inside, work, memory)
                 rows = self._read(reading)
             shard = shard_folder(folder, 0)
             shard.mkdir()
@@ -206,15 +202,15 @@ class _Question:
         dialects = [one.dialect for one in plans]
         facts = describe(
             report, fingerprint, plan.mapping, plan.dialect, files, dialects, size, states,
-            self._preview.columns,
+            asked.preview.columns,
         )  # fmt: skip
-        facts["shards"] = {"bits": 0, "extent": list(self._box), "times": rows.extremes}
-        facts["once"] = [list(self._box), *self._times]
+        facts["shards"] = {"bits": 0, "extent": list(asked.box), "times": rows.extremes}
+        facts["once"] = [list(asked.box), *asked.times]
         entry.seal(facts, work.stage("Storing"))
 
     def _read(self, reading: Reading) -> RowsInside:
         """Return the rows inside; times are read only if they matter."""
-        if not self._plan.mapping.may_repeat:
+        if not self._asked.plan.mapping.may_repeat:
             return reading.rows(timed=self._has_times and self._timed)
         if not self._timed and reading.good_times and not reading.probe():
             rows = reading.rows(timed=False)
