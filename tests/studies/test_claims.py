@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from explorer.privacy.core.bound import Grade, Reference, Role
-from explorer.studies.base.claims import check_claim, claimed, stated
+from explorer.studies.base.claims import SO_FAR, check_claim, claimed, stated
 from explorer.studies.base.study import (
     Condition,
     Fidelity,
@@ -92,6 +92,20 @@ def test_what_is_being_computed_is_not_said_to_fail() -> None:
     found = claimed(result, "numerical_upper")
     assert found.line == "What you claim is being computed; so far ε ≤ 1 by “bound theorem1”."
     assert claimed(result).line.endswith("Further bounds are being computed…")
+
+
+def test_no_verdict_that_bounds_still_computed_may_change() -> None:
+    """A loose bound comes first: that it is useless says nothing of those that follow."""
+    coming = replace(series("numerical_upper", np.nan), computing=True)
+    for wanted in ("", "numerical_upper"):
+        early = claimed(answer(series("theorem1", 9.0), coming, complete=False), wanted)
+        assert early.unsettled
+        assert early.said.number == "ε ≤ 9"
+        assert early.said.lines[0] == SO_FAR
+    useful = claimed(answer(series("theorem1", 1.0), coming, complete=False))
+    assert useful.said.lines[0] == claimed(answer(series("theorem1", 1.0))).said.lines[0]
+    settled = claimed(answer(series("theorem1", 9.0)))
+    assert settled.said.lines[0] not in (SO_FAR, "")
 
 
 def test_stating_twice_says_the_same() -> None:

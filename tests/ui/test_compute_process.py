@@ -16,6 +16,8 @@ from pytestqt.qtbot import QtBot
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.places import default_ledger, default_settings
+from explorer.ui.panels.guarantee import NO_DATA
+from explorer.ui.widgets.stale_mark import LAST
 from tests.engine.test_client import gone
 
 STUDY = "shuffle-rdp"
@@ -53,11 +55,30 @@ def test_a_killed_process_is_reported_and_the_next_value_answered(
     os.kill(window.service.client.pid, signal.SIGKILL)
     qtbot.waitUntil(window.banner.isVisible)
     assert "ended before it answered" in window.banner.text.text()
-    assert not window.busy
+    qtbot.waitUntil(lambda: not window.busy)
+    marks = window.workspaces["bounds"].stale, window.guarantee.stale
+    qtbot.waitUntil(lambda: all(mark.isVisible() for mark in marks))
+    assert [mark.text() for mark in marks] == [LAST, LAST]  # nothing is on its way
     window.session.set_study(STUDY)
     window.session.set_value("T", 500, STUDY)
     assert settled(window).request["T"] == 500
     qtbot.waitUntil(lambda: not window.banner.isVisible())
+
+
+def test_where_no_file_was_opened_nothing_is_on_its_way(
+    open_window: Callable[..., Any], qtbot: QtBot, tmp_path: Path
+) -> None:
+    """The column dialog was cancelled: no answer comes before another file is opened."""
+    path = tmp_path / "rides.csv"
+    path.write_text("ride,lat,lon\n" + "".join(f"r{i},48.{i},16.{i}\n" for i in range(30)))
+    window = open_window(study="heatmap", data=str(path))
+    qtbot.waitUntil(lambda: window.data_panel.dialog("mapping") is not None)
+    window.data_panel.dialog("mapping").reject()
+    qtbot.waitUntil(lambda: not window.busy)
+    assert window.guarantee.sentence.text() == NO_DATA
+    window.data.open_sample()
+    qtbot.waitUntil(lambda: window.current_result is not None)
+    assert window.guarantee.sentence.text() != NO_DATA
 
 
 def test_escape_stops_what_the_process_computes(window: Any, qtbot: QtBot) -> None:

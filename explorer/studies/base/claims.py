@@ -11,8 +11,12 @@ from dataclasses import dataclass, replace
 
 from explorer.privacy.core.bound import Grade, Role
 from explorer.studies.base.numbers import at_least, at_most
+from explorer.studies.base.phrases import useless
 from explorer.studies.base.study import Claim, Condition, Result, Said, Series, Study, quantity
 from explorer.studies.registry import get_study
+
+SO_FAR = "Further bounds are being computed."
+"""What stands in place of a verdict that they may change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,11 @@ class Claimed:
             line += "; rounding included"
         waits = self.awaited and not self.waiting
         return f"{line}. Further bounds are being computed…" if waits else f"{line}."
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether what is claimed may change without any other value being chosen."""
+        return self.awaited or self.waiting
 
     @property
     def waiting(self) -> bool:
@@ -119,7 +128,11 @@ def claimed(result: Result, wanted: str = "") -> Claimed | None:
         why = "" if coming else reasons.get(wanted, "it is not among the bounds of this question")
     series, value = known[key], valid[key]
     said = claim.sentence(result, series, value)
-    return Claimed(series, value, said, wanted, failing, why, awaited, claim.kind)
+    found = Claimed(series, value, said, wanted, failing, why, awaited, claim.kind)
+    if found.unsettled and useless(said.pairs):
+        # A looser bound came first: its verdict would be gone when the others are there.
+        found = replace(found, said=replace(said, lines=(SO_FAR, *said.lines[1:])))
+    return found
 
 
 def stated(result: Result, wanted: str = "") -> Result:

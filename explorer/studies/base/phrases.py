@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 
@@ -85,6 +86,11 @@ def chance_of(promise: Guarantee) -> float | None:
     if promise.distance is not None:
         known.append((1 + promise.distance) / 2)
     return min(known, default=None)
+
+
+def useless(pairs: Iterable[tuple[float, float]]) -> bool:
+    """Return whether the best of some (ε, δ) is of no use to anybody; not where there is none."""
+    return min((best_chance(*pair) for pair in pairs), default=0.0) >= USELESS
 
 
 def shown_odds(chance: float) -> str:

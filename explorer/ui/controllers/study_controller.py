@@ -32,7 +32,8 @@ class StudyController(QObject):
         Whether anything runs or waits.
     stale_changed(bool)
         Whether what was handed on last answers another question than the newest, and has done so
-        for longer than a glance; at once where there was no answer to the newest at all.
+        for longer than a glance; at once where there was no answer to the newest at all. Also
+        emitted while that stays so, when `busy` changes.
     """
 
     result_ready = Signal(object, float)
@@ -152,6 +153,8 @@ class StudyController(QObject):
         if busy != self.busy:
             self.busy = busy
             self.busy_changed.emit(busy)
+            if self.stale:  # what is marked is no longer, or again, about to be replaced
+                self.stale_changed.emit(True)
 
 
 def _subject(request: Request) -> tuple[str, str, str | None]:

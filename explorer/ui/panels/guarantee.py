@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 
 from explorer.figures.view_state import study_of
 from explorer.privacy.core.bound import Grade
-from explorer.studies.base.claims import Claimed, claimed, stated
+from explorer.studies.base.claims import SO_FAR, Claimed, claimed, stated
 from explorer.studies.base.face import short_name
 from explorer.studies.base.numbers import in_signs, unbroken
 from explorer.studies.base.phrases import USELESS, chance_of, first_sentence, in_brief, shown_odds
@@ -30,7 +30,10 @@ LIVE_MS = 100
 """While answers follow each other the panel is written at most so often."""
 PAUSE_MS = 250
 """The longest text is laid out at most so often: it takes as long as drawing the curves."""
-_NOT_YET = "Nothing is claimed yet: the first answer is on its way."
+COMING = "Nothing is claimed yet: the first answer is on its way."
+NO_DATA = "Nothing is claimed: no check-ins are open. Open a file with Ctrl+O, or the sample."
+NO_ANSWER = "Nothing is claimed: there is no answer. Change a value to compute again."
+_IN_FRONT = {COMING: "computing…", NO_DATA: "No check-ins are open.", NO_ANSWER: "No answer."}
 _NOTHING = "Nothing is claimed here."
 _OBSERVER = "Best odds of an observer who began at 50 : 50."
 _MOST_WORDS = 40
@@ -131,7 +134,7 @@ class GuaranteePanel(QScrollArea):
         self._body = body
         self.setWidget(body)
         theme.changed.connect(self._restyle)
-        self._show_nothing(_NOT_YET, "computing…")
+        self._show_nothing(COMING, _IN_FRONT[COMING])
 
     def _build_front(self) -> None:
         self.odds = styled_label("odds")
@@ -206,11 +209,20 @@ class GuaranteePanel(QScrollArea):
         for button in (self.copy, self.page):
             self._layout.addWidget(button)
 
-    def clear(self) -> None:
-        """Claim nothing (another question, no answer yet)."""
+    def clear(self, *, coming: bool, needs_file: bool) -> None:
+        """Claim nothing, and say why.
+
+        Parameters
+        ----------
+        coming : bool
+            Whether an answer, or the file that it is about, is on its way.
+        needs_file : bool
+            Whether the question is about check-ins and none are open.
+        """
+        why = COMING if coming else NO_DATA if needs_file else NO_ANSWER
         self._live.stop()
         self._answer, self._written, self.behind = None, None, False
-        self._show_nothing(_NOT_YET, "computing…")
+        self._show_nothing(why, _IN_FRONT[why])
         self.verticalScrollBar().setValue(0)
         self.written.emit()
 
@@ -246,19 +258,22 @@ class GuaranteePanel(QScrollArea):
 
     def _write(self, result: Result) -> None:
         promise = result.guarantee
+        if promise is None and not result.complete:
+            self._show_nothing(COMING, _IN_FRONT[COMING])
+            return
         self._show_conditions(result.conditions)
         if promise is None:
             failing = any(c.holds is False and c.of_guarantee for c in result.conditions)
             why = _NOTHING[:-1] + ": see the conditions." if failing else _NOTHING
             self._show_nothing(why, why)
             return
-        self._write_odds(promise)
         found = None if self._answer is None else claimed(self._answer, self._claim)
+        self._write_odds(promise, found is not None and found.unsettled)
         self._write_front("unit", in_brief(promise.unit, _UNIT_WORDS))
         self._front["unit"][1].setToolTip(promise.unit)
         self._write_front("by", self._name(result, found))
         grade = "" if found is None or found.series.grade is None else _GRADES[found.series.grade]
-        coming = "computing…" if found is not None and (found.awaited or found.waiting) else ""
+        coming = "computing…" if found is not None and (found.unsettled) else ""
         self.grade.setText(" · ".join(filter(None, (grade, coming))))
         _show(self.grade, bool(self.grade.text()))
         self.sentence.setText(promise.sentence)
@@ -273,8 +288,11 @@ class GuaranteePanel(QScrollArea):
             self._pause.start()
         self._show_folds()
 
-    def _write_odds(self, promise: Guarantee) -> None:
-        """Write the number in front; the sentence, shortened, where there is none."""
+    def _write_odds(self, promise: Guarantee, unsettled: bool) -> None:
+        """Write the number in front; the sentence, shortened, where there is none.
+
+        A verdict that the bounds still being computed may change is not written.
+        """
         chance = chance_of(promise)
         useful = chance is not None and chance < USELESS
         _show(self.odds, useful)
@@ -288,7 +306,8 @@ class GuaranteePanel(QScrollArea):
             self.odds.setText(shown)
             self.odds.setAccessibleName(f"Odds at most {shown}")
             self.bar.show_chance(chance, f"Odds at most {shown}")
-        self.headline.setText(_OBSERVER if useful else "No useful promise.")
+        verdict = SO_FAR if unsettled else "No useful promise."
+        self.headline.setText(_OBSERVER if useful else verdict)
         self.headline.setToolTip(promise.sentence)
 
     def _name(self, result: Result, found: Claimed | None) -> str:
@@ -354,7 +373,7 @@ class GuaranteePanel(QScrollArea):
             for label in pair:
                 label.hide()
         self._show_folds()
-        if why == _NOT_YET:
+        if why in _IN_FRONT:
             self._show_conditions(())
 
     def _show_conditions(self, conditions: tuple[Condition, ...]) -> None:

@@ -126,6 +126,7 @@ class MainWindow(WindowFrame):
         self.data.import_asked.connect(lambda request: self.data_panel.ask_import(request))
         self.data.unpack_asked.connect(lambda request: self.data_panel.ask_unpack(request))
         self.data.failed.connect(lambda error: self.show_problem(explain(error, "data")))
+        self.data.busy_changed.connect(lambda _: self._claim_nothing())
         self.files.problem.connect(self.show_problem)
         self.keeper.save_failed.connect(lambda error: self.show_problem(explain(error, "session")))
         self.files.followed.connect(self._followed)
@@ -245,7 +246,7 @@ class MainWindow(WindowFrame):
         self._show_data()
         result = self.current_result
         if result is None:
-            self.guarantee.clear()
+            self._claim_nothing()
             self.answer_state.setText("")
             self.badge.hide()
         else:
@@ -310,6 +311,8 @@ class MainWindow(WindowFrame):
 
     def _busy_changed(self, key: str, busy: bool) -> None:
         """Show if the answer in front was stopped early; a message about an older one expires."""
+        if key == self._front_key():
+            self._claim_nothing()
         if busy:
             self.banner.mark_stale("answer")
             return
@@ -318,6 +321,16 @@ class MainWindow(WindowFrame):
             return
         if result.request == self.answers[key].request and not self.banner.isVisible():
             self.answer_state.setText("stopped early")
+
+    def _claim_nothing(self) -> None:
+        """Say why nothing is claimed, where there is no answer in front."""
+        if self.current_result is not None:
+            return
+        state = self.session.state
+        self.guarantee.clear(
+            coming=self.answers[self._front_key()].busy or self.data.busy,
+            needs_file=get_study(state.study).needs_data and state.selection is None,
+        )
 
     def _stale(self, key: str, stale: bool) -> None:
         if key == self._front_key():
