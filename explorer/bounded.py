@@ -27,6 +27,7 @@ import traceback
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -137,10 +138,17 @@ def stream(
     return value
 
 
-def warm(count: int = 1) -> None:
-    """Start so many workers, without waiting, if there are not as many at hand."""
+def warm(count: int = 1, modules: tuple[str, ...] = ()) -> None:
+    """Start so many workers, without waiting, if there are not as many at hand.
+
+    Parameters
+    ----------
+    count : int
+    modules : tuple of str
+        What those that are started import before their first call.
+    """
     with _lock:
-        missing = [_Worker() for _ in range(min(count, IDLE) - len(_idle))]
+        missing = [_Worker(modules) for _ in range(min(count, IDLE) - len(_idle))]
         _idle.extend(missing)
 
 
@@ -168,13 +176,13 @@ def _in_place(
 class _Worker:
     """A process that carries out one call after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, modules: tuple[str, ...] = ()) -> None:
         lifeline = _lifeline()
         theirs, commands = os.pipe()
         answers, ours = os.pipe()
         self._commands = Connection(commands, readable=False)
         self._answers = Connection(answers, writable=False)
-        command = f"{COMMAND}; serve({theirs}, {ours}, {lifeline!r})"
+        command = f"{COMMAND}; serve({theirs}, {ours}, {lifeline!r}, {modules!r})"
         if not getattr(sys, "frozen", False):  # not by the environment, which shadows the library
             paths = [path for path in sys.path if path]
             command = f"import sys; sys.path[:] = {paths!r}; {command}"
@@ -373,7 +381,7 @@ atexit.register(_end)
 # In the worker
 
 
-def serve(commands: int, answers: int, lifeline: str) -> None:
+def serve(commands: int, answers: int, lifeline: str, modules: tuple[str, ...] = ()) -> None:
     """Carry out calls until no more can come (a worker's whole life)."""
     global _serving
     end_with(lifeline)
@@ -382,6 +390,9 @@ def serve(commands: int, answers: int, lifeline: str) -> None:
         import duckdb  # noqa: F401
         import numpy as np  # noqa: F401
         import psutil  # noqa: F401
+    for module in modules:
+        with suppress(ImportError):  # an import that is needed is tried again by the call
+            import_module(module)
     with suppress(EOFError, OSError):
         while True:
             order = taken.recv_bytes()

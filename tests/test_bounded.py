@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 from explorer import bounded
 from explorer.bounded import OutOfBounds, Stopped, call, stream
+from explorer.checkins.warm_workers import MODULES, warm_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,6 +77,41 @@ def test_a_worker_is_used_again() -> None:
     with pytest.raises(ValueError, match="as wanted"):
         run(fail)
     assert run(double, 1) == (2, first[1])
+
+
+def imported(name: str, cancelled: Callable[[], bool]) -> bool:
+    return name in sys.modules
+
+
+def test_workers_are_started_early_with_what_they_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded, "_idle", [])
+    bounded.warm(2, ("sched",))
+    workers = list(bounded._idle)
+    bounded.warm(2, ("sched",))  # they are at hand
+    assert bounded._idle == workers
+    assert len(workers) == 2
+    assert all(worker.alive for worker in workers)
+    try:
+        assert run(imported, "sched") is True
+        assert run(imported, "mailbox") is False
+        assert len(bounded._idle) == 2
+    finally:
+        for worker in workers:
+            worker.kill()
+
+
+@pytest.mark.parametrize(
+    ("names", "started"),
+    [((), 2), (("a.parquet",), 2), (("a.csv", "b.TXT", "c.csv.gz"), 0), (("a.csv", "b.xlsx"), 2)],
+)
+def test_text_needs_no_worker(
+    names: tuple[str, ...], started: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(bounded, "warm", lambda count, modules: asked.append(count))
+    warm_workers(2, *map(Path, names))
+    assert sum(asked) == started
+    assert all(importlib.util.find_spec(module) for module in MODULES)
 
 
 def test_reports_come_in_order_and_may_be_left() -> None:

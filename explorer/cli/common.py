@@ -220,6 +220,10 @@ def open_file(
     CheckinError
         Naming the file, what is wrong with it and what to do.
     """
+    from explorer.checkins.warm_workers import warm_workers
+
+    if files != (Path("sample"),):
+        warm_workers(1, *files)  # it starts while this process imports the readers
     from explorer.checkins import MappingNeeded
     from explorer.checkins.cache import sweep
     from explorer.checkins.shards.once import ONCE, open_once

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 
 from explorer.checkins.model import Mapping
 from explorer.checkins.readers import file_patterns
+from explorer.checkins.warm_workers import warm_workers
 from explorer.engine.service import StudyService
 from explorer.engine.session.link import is_link, recipe_of
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
@@ -26,11 +27,18 @@ from explorer.studies.base.request import Unit
 from explorer.studies.base.study import Selection
 from explorer.ui.base.errors import Problem, explain
 from explorer.ui.base.jobs import LatestJob
+from explorer.ui.base.startup_tuning import WORKERS_EARLY
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.session_store import SessionStore
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
+
+
+def warm_readers() -> None:
+    """Start the processes that read a file that is no text, if they are not at hand."""
+    if WORKERS_EARLY:
+        warm_workers(2)
 
 
 class FileController(QObject):
@@ -191,6 +199,7 @@ class FileController(QObject):
 
     def choose_data(self, parent: QWidget, ask: bool = False) -> None:
         """Ask for check-in files and open them; with `ask`, show how they are read first."""
+        warm_readers()
         kinds = f"Check-ins ({file_patterns()});;All files (*)"
         paths, _ = QFileDialog.getOpenFileNames(parent, "Open check-ins", self.folder(), kinds)
         if paths:
@@ -198,6 +207,7 @@ class FileController(QObject):
 
     def choose_folder(self, parent: QWidget) -> None:
         """Ask for a folder of check-in files and open them as one data set."""
+        warm_readers()
         path = QFileDialog.getExistingDirectory(parent, "Open a folder of check-ins", self.folder())
         if path:
             self.open_data(path)

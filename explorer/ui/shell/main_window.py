@@ -74,6 +74,7 @@ class MainWindow(WindowFrame):
             self._workspace_made(key)
         self.workspaces.made = self._workspace_made
         ahead = (*self.workspaces.pieces(), *self.tools.pieces()) if MAKE_AHEAD else ()
+        ahead = (parts.warm_readers, *ahead)
         self._idle = IdleTasks(ahead, self)
         self.place_search()  # the last to have the focus, as it is now the last made
         self.built = True

@@ -6,6 +6,7 @@ from explorer.ui.controllers.data_controller import DataController as DataContro
 from explorer.ui.controllers.file_controller import (
     FileController as FileController,
     paths_in as paths_in,
+    warm_readers as warm_readers,
 )
 from explorer.ui.controllers.parameter_files import ParameterFiles as ParameterFiles
 from explorer.ui.controllers.study_controller import StudyController as StudyController
