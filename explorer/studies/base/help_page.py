@@ -7,6 +7,8 @@ from explorer.privacy.core.bound import Reference
 from explorer.studies.base.parameters import Sweep, Value
 from explorer.studies.base.request import Selection
 
+Status = Literal["", "=", "≠", "+", "▷", "?"]
+
 
 @dataclass(frozen=True, slots=True)
 class Formula:
@@ -98,7 +100,7 @@ class Preset:
     error_over: str = ""
     judged_on: str = ""
     curves: tuple[str, ...] = ()
-    status: Literal["", "=", "≠", "+", "▷", "?"] = ""
+    status: Status = ""
     verdict: str = ""
 
 

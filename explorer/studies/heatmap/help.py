@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from explorer.studies.base.help_page import Formula, Page, Preset
 from explorer.studies.heatmap.mechanisms import ONE_USER, REFERENCES
+from explorer.studies.heatmap.trends import trends_judged, trends_said
 
 PAGE = Page(
     what=(
@@ -197,10 +198,8 @@ _ON_MADE_DATA = (
         1.0,
         "256",
         "Appendix E.3: the algorithm gets worse as more cells are filled, the baseline better.",
-        "“experiment figure-10”, ten sets of data, mean earth mover's distance at 4, 15, 30 and "
-        "75 % filled: the baseline gets better as in the paper, .16, .17, .12, .10; the algorithm "
-        "does not get worse, .087, .084, .091, .085, each ± .01.",
-        "flat here, not worse",
+        trends_said("figure-10"),
+        trends_judged("figure-10"),
     ),
     (
         "figure-11",
@@ -210,11 +209,8 @@ _ON_MADE_DATA = (
         1.0,
         "256",
         "Appendix E.3: the algorithm gets worse faster than with one number of Gaussians.",
-        "“experiment figure-11”, ten sets of data, mean earth mover's distance at 4, 15, 30 and "
-        "75 % filled: the baseline gets better as in the paper, .21, .17, .12, .09. Of the "
-        "algorithm the paper's trend comes out in part: .081, .084, .091 up to 30 %, hardly more "
-        "than chance as each is ± .01, and .084 at 75 %.",
-        "comes out in part",
+        trends_said("figure-11"),
+        trends_judged("figure-11"),
     ),
 )
 

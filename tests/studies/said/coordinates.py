@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from explorer.privacy.core.bound import Role
+from explorer.studies.coordinate_mean import figure3
 from tests.studies.said.numbers import Ask, Measured, Said, crossing
 
 
@@ -19,7 +20,8 @@ def _worst(a: Ask, name: str) -> tuple[Said, ...]:
 
 SAID = {
     ("coordinate-mean", "figure3"): lambda a: (
-        "1", "2", a("baseline"), _loses_from(a, "paper", "baseline"), a("paper"), "0.1",
+        "1", "2", a("baseline"), _loses_from(a, "paper", "baseline"),
+        Said(figure3.crossing(figure3.median_error)), a("paper"), "0.1",
         a("paper", q=0.9), "0.9", "1", "1", a("best_zeta"), "0.1", a("exact"), a("hybrid"),
     ),
     ("coordinate-mean", "figure3-projected"): lambda a: (

@@ -82,10 +82,10 @@ def _unbounded() -> tuple[str | Said, ...]:
 def _coordinate_mean() -> tuple[str | Said, ...]:
     from tests.studies.said.coordinates import SAID
 
-    loses = _preset(SAID, "coordinate-mean", "figure3")[3]
+    loses, median = _preset(SAID, "coordinate-mean", "figure3")[3:5]
     projected = _preset(SAID, "coordinate-mean", "figure3-projected")[0]
     halves = Said(2 / math.pi * math.asin(0.3))
-    return ("0.3", halves, Measured("0.655"), loses, projected, Measured("0.01"))
+    return ("0.3", halves, Measured("0.655"), loses, projected, median, Measured("0.01"))
 
 
 def _orders() -> tuple[str | Said, ...]:

@@ -40,7 +40,7 @@ SAID = {
     ("choose-alpha", "printed"): lambda a: (a("alpha"), "12,930", _share(a, 100), "0.008"),
     ("choose-alpha", "city"): lambda a: (a("alpha"), a("diameter")),
     ("itemwise", "central"): lambda a: (
-        a("simple"), a("tight"), a("exact"), "3.0", "1",
+        a("simple"), a("tight"), a("exact"), a("sorted"), "3.0", "1",
     ),
     ("itemwise", "three"): lambda a: (
         Said(_certified(3.0, 1e-12 * math.exp(-25)), Role.UPPER), "25", a("tight"),
@@ -56,6 +56,7 @@ SAID = {
     ("itemwise", "second-branch-broken"): lambda a: (
         a("printed"), Said(_achieved(50.0, 10**9, 1e-9, 200), Role.UPPER),
         Said(_broken(), Role.UPPER), "50", a("exact"), a("simple"),
+        a("sorted"),
     ),
     ("itemwise", "places"): lambda a: (
         a("length"), "25", "2", Said(a.value("composed") * 20 * math.sqrt(2)),

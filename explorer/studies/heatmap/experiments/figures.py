@@ -15,6 +15,7 @@ from explorer.studies.heatmap.experiments.made import FILLED_SHARES, Gazes, Mixt
 from explorer.studies.heatmap.experiments.plan import Point
 from explorer.studies.heatmap.experiments.sources import Place, Source
 from explorer.studies.heatmap.mechanisms import MECHANISMS, SHUFFLED_AND_CENTRAL
+from explorer.studies.heatmap.trends import trends_judged
 
 QUALITY = "heatmap-quality"
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -112,7 +113,7 @@ def _mixtures(*components: int) -> tuple[Mixtures, ...]:
 _FILLED = Panel("filled", "filled", FILLED_SHARES, (("epsilon", 1.0), ("users", 200)))
 _DENSER = (
     "Laplace better the more cells are filled; the paper's pyramid is worse{}: on data as they are "
-    "made here {}"
+    "made here it is {}"
 )
 
 FIGURES = {
@@ -161,14 +162,14 @@ FIGURES = {
         ),
         Figure(
             "figure-10", "Error against filled cells: mixtures of 20 Gaussians, ε = 1, 10 sets",
-            _DENSER.format("", "it is flat, within its intervals"), (_FILLED,),
+            _DENSER.format("", trends_judged("figure-10")), (_FILLED,),
             made=_mixtures(20, 20, 20, 20),
         ),
         Figure(
             "figure-11", "As figure 10 with 10, 20, 20 and 80 Gaussians",
             _DENSER.format(
                 ", more so than in figure 10",
-                "it rises to 30 % filled, hardly beyond its intervals, and falls at 75 %",
+                trends_judged("figure-11"),
             ),
             (_FILLED,), made=_mixtures(10, 20, 20, 80),
         ),

@@ -1,0 +1,72 @@
+"""Verdicts of presets are written from numbers, which a command computes and a file keeps.
+
+``resources/verdicts.json`` holds the numbers of each judged preset.
+``python -m tests.studies.verdict_numbers`` writes it; what is cheap is computed again by a test.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from math import hypot
+
+from explorer.resources import resource_bytes
+from explorer.studies.base.help_page import Preset, Status
+
+Numbers = Mapping[str, float]
+Judge = Callable[[Numbers], tuple[Status, str]]
+"""Takes a preset's numbers; returns the sign and the words of its verdict."""
+
+
+@cache
+def _kept() -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = json.loads(resource_bytes("verdicts.json"))
+    return found
+
+
+def kept_numbers(study: str, key: str) -> Numbers:
+    """Return the kept numbers of a judged preset.
+
+    Raises
+    ------
+    KeyError
+        If none are kept of it.
+    """
+    return _kept()[f"{study}/{key}"]
+
+
+def judged(
+    study: str, presets: tuple[Preset, ...], judges: Mapping[str, Judge]
+) -> tuple[Preset, ...]:
+    """Return presets with the verdicts that their kept numbers give; the others unchanged.
+
+    Parameters
+    ----------
+    study : str
+    presets : tuple of Preset
+    judges : mapping
+        By key of the preset.
+    """
+    out = []
+    for item in presets:
+        # A new judge has no numbers before the command has run; a test asks for its verdict.
+        if item.key in judges and (numbers := _kept().get(f"{study}/{item.key}")):
+            status, verdict = judges[item.key](numbers)
+            item = replace(item, status=status, verdict=verdict)
+        out.append(item)
+    return tuple(out)
+
+
+def trend(first: tuple[float, float, float], last: tuple[float, float, float]) -> int:
+    """Return whether a mean rises (1), falls (−1) or moves less than its 95 % interval (0).
+
+    Parameters
+    ----------
+    first, last : tuple of (mean, low, high)
+        With 95 % intervals, of independent draws.
+    """
+    change = last[0] - first[0]
+    half = hypot((first[2] - first[1]) / 2, (last[2] - last[1]) / 2)
+    return 0 if abs(change) <= half else 1 if change > 0 else -1

@@ -1,0 +1,73 @@
+"""What Figures 10 and 11 tell: how errors move as more cells are filled.
+
+The numbers are those of the experiments of that name, kept as verdicts are.
+"""
+
+from __future__ import annotations
+
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.verdicts import kept_numbers, trend
+
+FILLED = (4, 15, 30, 75)
+"""Per cent of the cells."""
+
+MEASURES = {
+    "emd": ("earth mover's distance", "EMD", 1),
+    "similarity": ("similarity", "similarity", -1),
+    "pearson": ("Pearson correlation", "Pearson", -1),
+    "kl": ("KL divergence", "KL", 1),
+}
+"""Name, short name, and the direction that is worse."""
+
+_WORDS = {1: "worse", 0: "no change beyond the 95 % intervals", -1: "better"}
+
+
+def trends(figure: str, mechanism: str) -> dict[str, int]:
+    """Return of each measure whether it gets worse (1), better (−1) or neither (0).
+
+    Parameters
+    ----------
+    figure : str
+        ``figure-10`` or ``figure-11``.
+    mechanism : str
+        ``pyramid`` or ``laplace``.
+    """
+    found = kept_numbers("heatmap", figure)
+
+    def mean(measure: str, filled: int) -> tuple[float, float, float]:
+        mean, low, high = (
+            found[f"{mechanism}_{measure}{end}_{filled}"] for end in ("", "_low", "_high")
+        )
+        return mean, low, high
+
+    return {
+        measure: worse * trend(mean(measure, FILLED[0]), mean(measure, FILLED[-1]))
+        for measure, (_, _, worse) in MEASURES.items()
+    }
+
+
+def trends_judged(figure: str) -> str:
+    """Return the verdict: by which measures the algorithm gets worse, as the paper says."""
+    found = trends(figure, "pyramid")
+    worse = [short for key, (_, short, _) in MEASURES.items() if found[key] > 0]
+    if len(worse) > 2:
+        return f"worse by {len(worse)} of {len(found)} measures"
+    return f"worse by {', '.join(worse) or 'no measure'}"
+
+
+def trends_said(figure: str) -> str:
+    """Return what comes out, measure by measure, with the means at each share of filled cells."""
+    found = kept_numbers("heatmap", figure)
+    said = []
+    for mechanism, name in (("pyramid", "the algorithm"), ("laplace", "the baseline")):
+        moves = trends(figure, mechanism)
+        parts = []
+        for key, (measure, _, _) in MEASURES.items():
+            means = ", ".join(nearest(found[f"{mechanism}_{key}_{f}"], 2) for f in FILLED)
+            parts.append(f"{measure} {means} ({_WORDS[moves[key]]})")
+        said.append(f"Of {name}: {'; '.join(parts)}.")
+    shares = ", ".join(map(str, FILLED[:-1]))
+    return (
+        f"“experiment {figure}”, ten sets of data, means at {shares} and {FILLED[-1]} % filled. "
+        + " ".join(said)
+    )
