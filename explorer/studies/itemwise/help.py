@@ -197,14 +197,14 @@ def _status(printed: float, theorem: float) -> Status:
 def _allowed(found: Numbers) -> tuple[Status, str]:
     """Judge a printed α₀ by Theorem 4.4, and name the largest α₀ that is proved."""
     proved = max(found["exact"], found["sorted"])
-    said = f"4.4 {at_least(found['simple'])}; proved {at_least(proved)}"
+    said = f"proved {at_least(proved)}, theorem {at_least(found['simple'])}"
     return _status(found["paper"], found["simple"]), said
 
 
 def _spent(found: Numbers) -> tuple[Status, str]:
     """Judge a printed α₀ by the α that Theorem 4.4 certifies, beside the least that is proved."""
     proved = min(found["exact"], found["sorted"])
-    said = f"4.4 {at_most(found['certified'])}; proved {at_most(proved)}"
+    said = f"proved {at_most(proved)}, theorem {at_most(found['certified'])}"
     return ("=" if found["certified"] <= found["target"] else "≠"), said
 
 
