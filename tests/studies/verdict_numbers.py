@@ -1,7 +1,7 @@
 """The numbers that verdicts of presets are written from.
 
-``python -m tests.studies.verdict_numbers`` computes them, the experiments included (a minute or
-two), and writes ``resources/verdicts.json``.
+``python -m tests.studies.verdict_numbers`` computes them, the experiments included (some
+minutes), and writes ``resources/verdicts.json``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from explorer.privacy import user_metric as um
 from explorer.studies.coordinate_mean.figure3 import crossing, mean_error, median_error
@@ -72,13 +73,25 @@ def _projected() -> float:
     return (low + high) / 2
 
 
+def _document(*words: str) -> dict[str, Any]:
+    """Run an experiment and return what it prints."""
+    command = [sys.executable, "-m", "explorer", "experiment", *words, "--json", "--quiet"]
+    run = subprocess.run(command, check=True, capture_output=True, text=True)
+    found: dict[str, Any] = json.loads(run.stdout)
+    return found
+
+
+def figure_1() -> dict[str, float]:
+    """Return the mean errors at ε = 1 on the bundled check-ins, over regions and draws."""
+    means = _document("figure-1", "--data", "sample")["means"]
+    return {f"{row['mechanism']}_emd": row["emd"] for row in means if row["x"] == 1.0}
+
+
 def experiment(name: str) -> dict[str, float]:
     """Run an experiment on made data and return its means with their intervals."""
-    words = [sys.executable, "-m", "explorer", "experiment", name, "--json", "--quiet"]
-    run = subprocess.run(words, check=True, capture_output=True, text=True)
     return {
         f"{row['mechanism']}_{measure}{end}_{round(100 * row['x'])}": row[f"{measure}{end}"]
-        for row in json.loads(run.stdout)["rows"]
+        for row in _document(name)["rows"]
         if row["mechanism"] in ("pyramid", "laplace") and round(100 * row["x"]) in FILLED
         for measure in MEASURES
         for end in ("", "_low", "_high")
@@ -88,6 +101,7 @@ def experiment(name: str) -> dict[str, float]:
 def main() -> None:
     """Write the file."""
     found = cheap() | {f"heatmap/{name}": experiment(name) for name in EXPERIMENTS}
+    found["heatmap/figure-1"] = figure_1()
     PATH.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 

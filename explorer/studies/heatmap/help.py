@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from explorer.studies.base.help_page import Formula, Page, Preset
 from explorer.studies.heatmap.mechanisms import ONE_USER, REFERENCES
-from explorer.studies.heatmap.trends import trends_judged, trends_said
+from explorer.studies.heatmap.trends import (
+    figure_1_judged,
+    figure_1_said,
+    trends_judged,
+    trends_said,
+)
 
 PAGE = Page(
     what=(
@@ -157,9 +162,10 @@ _SWEEPS = tuple(
         published=said,
         computed="The command “experiment” with this figure's name repeats the paper's setting on "
         "a file of check-ins and prints, for every mechanism, the mean over draws with its "
-        "interval and the paired difference from the first mechanism.",
+        "interval and the paired difference from the first mechanism."
+        + (figure_1_said() if key == "figure-1" else ""),
         status="▷",
-        verdict="needs a check-in file",
+        verdict=figure_1_judged() if key == "figure-1" else "needs a check-in file",
     )
     for key, figure, axis, what, epsilon, said in (
         ("figure-1", "Figure 1", "epsilon", "ε", 1.0,

@@ -58,6 +58,10 @@ SAID = {
         "8", "1", "38", Measured(".220"), Measured(".144"), Measured(".073"), Measured(".043"),
         Measured(".025"), "1", "2", "5", "10", "20",
     ),
+    ("heatmap", "figure-1"): lambda a: (
+        "1",
+        *(Said(kept_numbers("heatmap", "figure-1")[f"{k}_emd"]) for k in _COMPARED),
+    ),
     ("heatmap", "figure-10"): lambda a: _trends("figure-10"),
     ("heatmap", "figure-11"): lambda a: _trends("figure-11"),
     ("heatmap", "figure-9"): lambda a: (
@@ -76,6 +80,9 @@ SAID = {
         "30", "200", "64", "64", Measured(".0077"), Measured(".0147"),
     ),
 }  # fmt: skip
+
+
+_COMPARED = ("adaptive", "least-squares", "pyramid", "top", "laplace")
 
 
 def _trends(figure: str) -> tuple[str | Said, ...]:
