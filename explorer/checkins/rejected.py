@@ -1,7 +1,6 @@
 """Everything that was rejected, written out: line number, reason and the line itself."""
 
 import contextlib
-import csv
 import io
 import itertools
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +15,7 @@ from explorer.checkins.model import Dialect, LoadReport, Mapping, Reason
 from explorer.checkins.parts.files import DataFiles
 from explorer.checkins.readers import get_reader
 from explorer.checkins.rows import ASIDE
+from explorer.csv_rows import CsvRows
 from explorer.files import replacing
 
 _BATCH = 50_000
@@ -57,8 +57,8 @@ def export(
     lines = [part.physical_lines for part in report.parts] or [report.physical_lines]
     before = total = 0
     with written_aside(target) as file:
-        writer = csv.writer(file)
-        writer.writerow((*(("part",) if files.together else ()), *_COLUMNS))
+        writer = CsvRows(file, "\r\n")
+        writer.write_row((*(("part",) if files.together else ()), *_COLUMNS))
         for part, dialect, count, here in zip(files.parts, dialects, counts, lines, strict=True):
             batches, again = itertools.tee(_batches(con, folder, total, total + count, before))
             found = ((n, c) for ns, cs in batches for n, c in zip(ns, cs, strict=True))
@@ -67,7 +67,7 @@ def export(
             name = (part.name,) if files.together else ()
             for (line, code), text in zip(found, texts if count else (), strict=False):
                 reason = Reason.of(code)
-                writer.writerow((*name, line, reason.value, reason.said(mapping), text))
+                writer.write_row((*name, line, reason.value, reason.said(mapping), text))
                 total += 1
             before += here
     return total

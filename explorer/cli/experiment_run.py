@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import sys
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from explorer.cli.common import check_folder, say_written
+from explorer.csv_rows import CsvRows
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
@@ -153,9 +153,7 @@ def write(output: Path, document: dict[str, Any]) -> None:
         rest = {key: value for key, value in document.items() if not isinstance(value, list)}
         table = io.StringIO()
         rows = document["rows"]
-        writer = csv.DictWriter(table, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        CsvRows(table).write_rows([rows[0], *([row[key] for key in rows[0]] for row in rows)])
         comments = "".join(f"# {key}: {_plain(value)}\n" for key, value in rest.items())
         text = comments + table.getvalue()
     write_whole(output, text.encode())

@@ -1,12 +1,12 @@
 """Numbers of several studies side by side: by setting, and as Markdown, LaTeX and CSV."""
 
-import csv
 import io
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from explorer.csv_rows import CsvRows
 from explorer.figures.captions import parameter_text
 from explorer.figures.table_copy import tex
 from explorer.privacy.core.bound import Grade, Role
@@ -358,14 +358,14 @@ def latex(rows: Sequence[ComparedRow]) -> str:
 def comma_separated(rows: Sequence[ComparedRow]) -> str:
     """Return rows as CSV: numbers in full, one recipe a row."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([key for key, _ in _COLUMNS] + ["recipe"])
+    writer = CsvRows(out)
+    writer.write_row([key for key, _ in _COLUMNS] + ["recipe"])
     for row in rows:
         cells = {key: _text(row, key) for key, _ in _COLUMNS}
         for key in ("value", "low", "high"):
             number = getattr(row, key)
             cells[key] = "" if number is None else repr(float(number))
-        writer.writerow([*cells.values(), row.recipe])
+        writer.write_row([*cells.values(), row.recipe])
     return out.getvalue()
 
 

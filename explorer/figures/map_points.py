@@ -1,10 +1,10 @@
 """The points of maps as numbers: noisy points, numbered centres."""
 
-import csv
 import io
 from collections.abc import Sequence
 from typing import Any
 
+from explorer.csv_rows import CsvRows
 from explorer.geography.region import written_longitude
 from explorer.studies.base.study import Surface
 
@@ -58,7 +58,7 @@ def points_only(shown: Sequence[Surface]) -> bool:
 
 def write_points(out: io.StringIO, shown: Sequence[Surface]) -> None:
     """Write points as CSV, a row each, with the keys of their maps."""
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("map", *point_columns(shown[0])))
+    writer = CsvRows(out)
+    writer.write_row(("map", *point_columns(shown[0])))
     for surface in shown:
-        writer.writerows((surface.key, *row) for row in point_rows(surface))
+        writer.write_rows((surface.key, *row) for row in point_rows(surface))

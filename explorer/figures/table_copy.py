@@ -1,12 +1,12 @@
 """A table as text to paste: tab-separated, CSV, Markdown or LaTeX."""
 
-import csv
 import io
 import math
 import re
 from collections.abc import Sequence
 from itertools import groupby
 
+from explorer.csv_rows import CsvRows
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import DIGITS, PARAMETER_DIGITS, format_number
 from explorer.studies.base.result import Roles, role_of_cell
@@ -68,9 +68,9 @@ def format_table(
         return "".join("\t".join(map(_one_line, line)) + "\n" for line in lines)
     if fmt == "csv":
         out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows([_plain(cell) for cell in row] for row in rows)
+        writer = CsvRows(out)
+        writer.write_row(columns)
+        writer.write_rows([_plain(cell) for cell in row] for row in rows)
         return out.getvalue()
     if fmt in ("markdown", "latex"):
         read = [

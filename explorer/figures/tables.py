@@ -1,6 +1,5 @@
 """A result's numbers as CSV or JSON, with its recipe inside."""
 
-import csv
 import io
 import json
 import math
@@ -9,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from explorer.csv_rows import CsvRows
 from explorer.figures import captions
 from explorer.figures.export_job import ExportJob, recipe_text
 from explorer.figures.map_points import points_document, points_only, write_points
@@ -259,9 +259,9 @@ def wide_table(series: Sequence[Series]) -> tuple[list[str], FloatArray]:
 
 def _write_series(out: io.StringIO, series: list[Series]) -> None:
     names, table = wide_table(series)
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(map(plain_number, row) for row in table.tolist())
+    writer = CsvRows(out)
+    writer.write_row(names)
+    writer.write_rows(map(plain_number, row) for row in table.tolist())
 
 
 def _table_comments(table: Table) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from explorer.csv_rows import CsvRows
 from explorer.geography.region import geometry, written_box
 from explorer.privacy.releases.means import exact_decimal
 from explorer.release.errors import ReleaseError
@@ -57,14 +57,14 @@ def as_csv(written: Written) -> bytes:
     shown, text = written.shown(), io.StringIO()
     for line in _header(written):
         text.write(f"# {line}\n")
-    rows = csv.writer(text, lineterminator="\n")
+    rows = CsvRows(text)
     if shown.grid is None:
-        rows.writerow(["name", "value"])
-        rows.writerows(shown.table)
+        rows.write_row(["name", "value"])
+        rows.write_rows(shown.table)
     else:
-        rows.writerow(["row", "column", "south", "west", "north", "east", "share"])
+        rows.write_row(["row", "column", "south", "west", "north", "east", "share"])
         for (row, column), sides, share in _cells(written, shown):
-            rows.writerow([row, column, *sides, share])
+            rows.write_row([row, column, *sides, share])
     return text.getvalue().encode()
 
 

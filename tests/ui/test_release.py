@@ -180,6 +180,7 @@ def test_a_release_is_drawn_published_and_exported(window, qtbot, tmp_path, monk
     assert not result.export_button.isEnabled()
     result.publish.click()
     qtbot.waitUntil(result.export_button.isEnabled)
+    assert window.status_row.badge.isHidden()  # it is said of the map behind, not of a release
     release = result.result.release
     for name, begins in (("map.png", b"\x89PNG"), ("map.csv", b"# certificate "),
                          ("map.tif", b"II*"), ("map.pdf", b"%PDF")):  # fmt: skip

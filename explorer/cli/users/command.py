@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from explorer.cli.common import check_folder, compute, open_host
+from explorer.csv_rows import CsvRows
 
 if TYPE_CHECKING:
     from explorer.engine.runtime.runtime import StudyRuntime
@@ -95,7 +95,7 @@ def users_command(
     if output is not None and rows is not None:
         text = io.StringIO()
         text.write(f"# {result.stamp}\n")
-        csv.writer(text, lineterminator="\n").writerows([rows[0], *rows[1]])
+        CsvRows(text).write_rows([rows[0], *rows[1]])
         write_whole(output, text.getvalue().encode())
         click.echo(f"written: {output}", err=True)
 

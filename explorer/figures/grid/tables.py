@@ -1,6 +1,5 @@
 """A grid's answer as one table with a row a point, for CSV and Parquet, and as JSON."""
 
-import csv
 import io
 import json
 import math
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer import __version__
+from explorer.csv_rows import CsvRows
 from explorer.figures.export_job import recipe_text
 from explorer.figures.grid.job import GridJob
 from explorer.figures.tables import RECIPE_PREFIX
@@ -109,9 +109,9 @@ def _finite(number: float) -> float | None:
 
 def _table(answer: GridAnswer) -> str:
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns_of(answer))
-    writer.writerows(rows_of(answer))
+    writer = CsvRows(out)
+    writer.write_row(columns_of(answer))
+    writer.write_rows(rows_of(answer))
     return out.getvalue()
 
 

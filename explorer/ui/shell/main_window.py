@@ -261,6 +261,7 @@ class MainWindow(WindowFrame):
         key = self.workspaces.key_at(index) or self._front_key()
         self.menus.update()
         self.desk.stand_aside(self.tool is not None and self.tool.alone)
+        self._show_stamp(self.current_result)
         self.narrow.fit()
         if self.tool or key == self._front_key():
             return
@@ -342,7 +343,15 @@ class MainWindow(WindowFrame):
         claim = self.session.state.claim_of(asked.study, asked.quantity)
         self.guarantee.show_result(result, claim)
         self.parameters.show_result(result)
-        self.status_row.show_stamp(result.stamp or "curator only" * result.curator_only)
+        self._show_stamp(result)
+
+    def _show_stamp(self, result: Result | None) -> None:
+        """Show what must be said of an answer, where it is in front: not under a release."""
+        beside_release = self.tool is not None and self.tool.alone
+        if result is None or beside_release or self.workspace.unread:
+            self.status_row.show_stamp("")
+        else:
+            self.status_row.show_stamp(result.stamp or "curator only" * result.curator_only)
 
     def _failed(self, key: str, error: Exception) -> None:
         if key == self._front_key():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from explorer.csv_rows import CsvRows
 from explorer.privacy.core.bound import FloatArray
 from explorer.studies.base.numbers import NEARLY, at_least, at_most, nearest
 from explorer.studies.base.study import Origin
@@ -262,6 +262,6 @@ def as_csv(
     """Return the curves as CSV below comment lines: the stamp and what they are about."""
     table = io.StringIO()
     columns, rows = table_rows(curves, axis)
-    csv.writer(table, lineterminator="\n").writerows([columns, *rows])
+    CsvRows(table).write_rows([columns, *rows])
     said = filter(None, (stamp, f"{measure.name}: {measure.key}", *about))
     return "".join(f"# {line}\n" for line in said) + table.getvalue()
