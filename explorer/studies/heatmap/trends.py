@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.verdicts import kept_numbers, trend
+from explorer.studies.heatmap.mechanisms import MECHANISMS
 
 FILLED = (4, 15, 30, 75)
 """Per cent of the cells."""
@@ -74,20 +75,14 @@ def trends_said(figure: str) -> str:
     )
 
 
-_COMPARED = {
-    "adaptive": "the adaptive quadtree",
-    "least-squares": "least squares",
-    "pyramid": "the paper's algorithm",
-    "top": "the thresholded baseline",
-    "laplace": "the Laplace baseline",
-}
-"""Mechanisms of Figure 1 that the kept experiment has."""
-
-
 def figure_1_said() -> str:
     """Return what the experiment of Figure 1 prints for the bundled check-ins at ε = 1."""
     found = kept_numbers("heatmap", "figure-1")
-    means = ", ".join(f"{name} {nearest(found[f'{k}_emd'], 2)}" for k, name in _COMPARED.items())
+    means = ", ".join(
+        f"{row.label} {nearest(found[f'{key}_emd'], 2)}"
+        for key, row in MECHANISMS.items()
+        if f"{key}_emd" in found
+    )
     return (
         " For the bundled synthetic check-ins (“--data sample”) it prints these mean earth mover's "
         f"distances at ε = 1: {means}."
