@@ -21,10 +21,6 @@ from explorer.ui.map.region_tool import PixelBox
 
 MARGIN = 3.0
 LABELS_AT_MOST = 40
-NOTE_EDGE = 3.0
-NOTE_PAD = 5.0
-NOTE_HEIGHT = 20.0
-"""Pixels at the upper edge that names leave to the note."""
 
 
 @dataclass(frozen=True)
@@ -62,24 +58,6 @@ class TextPainter:
             painter.setPen(style.label)
             painter.setFont(font)
             painter.drawText(QPointF(MARGIN, MARGIN + metrics.ascent()), text)
-            painter.end()
-            self._made[key] = pixmap
-        return self._made[key]
-
-    def strip(self, lines: tuple[str, ...], font: QFont, style: MapStyle, ratio: float) -> QPixmap:
-        """Return the pixmap of some lines on an opaque background of their own."""
-        key = ("\n".join(lines), font.key(), f"{style.theme} strip", ratio)
-        if key not in self._made:
-            metrics = QFontMetricsF(font)
-            width = max(metrics.horizontalAdvance(line) for line in lines) + 2 * NOTE_PAD
-            pixmap = blank(width, metrics.height() * len(lines) + 2, ratio)
-            pixmap.fill(style.warn_back)
-            painter = QPainter(pixmap)
-            painter.setPen(style.warn_text)
-            painter.setFont(font)
-            for place, line in enumerate(lines):
-                baseline = 1 + place * metrics.height() + metrics.ascent()
-                painter.drawText(QPointF(NOTE_PAD, baseline), line)
             painter.end()
             self._made[key] = pixmap
         return self._made[key]
@@ -129,7 +107,7 @@ def city_stamps(
         # To the right of the dot, unless it would cross the heatmap's edge and the left does not.
         for room in rooms[:: -1 if crosses == [True, False] else 1]:
             left = room.left()
-            fits = left >= 0 and left + wide <= width and room.top() >= NOTE_HEIGHT
+            fits = left >= 0 and left + wide <= width and room.top() >= 0
             fits = fits and room.bottom() <= height - 34
             if fits and not any(room.adjusted(-4, 0, 4, 0).intersects(other) for other in taken):
                 taken.append(room.united(QRectF(x - 3, y - 3, 6, 6)))
@@ -247,26 +225,6 @@ def scale_bar(
     return pixmap
 
 
-def note_stamps(
-    text: str, width: float, texts: TextPainter, font: QFont, style: MapStyle, ratio: float
-) -> list[Stamp]:
-    """Return a note on an opaque strip in the upper left corner, in lines that fit the width.
-
-    Letters with a halo can't be read on every map: dark ones are lost on a dark heatmap.
-    """
-    metrics = QFontMetricsF(font)
-    lines: list[str] = []
-    for word in text.split():
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and metrics.horizontalAdvance(longer) <= width - 2 * NOTE_EDGE - 2 * NOTE_PAD:
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    if not lines:
-        return []
-    return [Stamp(texts.strip(tuple(lines), font, style, ratio), NOTE_EDGE, NOTE_EDGE)]
-
-
 def rect_of(box: Box) -> QRectF:
     """Return a box of degrees as a rectangle whose top is its south."""
     south, west, north, east = box
@@ -318,7 +276,7 @@ def paint_value(painter: QPainter, cell: PixelBox, text: str, size: QSize) -> No
     metrics = painter.fontMetrics()
     wide, high = metrics.horizontalAdvance(text) + 10.0, metrics.height() + 2.0
     left = cell.right + 8 if cell.right + 8 + wide <= size.width() else cell.left - 8 - wide
-    top = cell.top - 8 - high if cell.top - 8 - high >= NOTE_HEIGHT else cell.bottom + 8
+    top = cell.top - 8 - high if cell.top - 8 - high >= 0 else cell.bottom + 8
     room = QRectF(max(0.0, left), min(top, size.height() - high), wide, high)
     painter.fillRect(room, QColor(0, 0, 0, 200))
     painter.setPen(QColor(255, 255, 255))

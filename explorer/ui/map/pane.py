@@ -26,7 +26,6 @@ from explorer.ui.map.overlay import (
     TextPainter,
     city_stamps,
     in_ink,
-    note_stamps,
     paint_mark,
     paint_region,
     paint_rubber_band,
@@ -83,7 +82,6 @@ class MapPane(pg.GraphicsView):
         self._camera = camera
         self._style = LIGHT
         self._stamps: list[Stamp] | None = []
-        self._stamp_text = ""
         self._show_cities = True
         self._region: Region | None = None
         self._surface_region: Region | None = None
@@ -159,12 +157,6 @@ class MapPane(pg.GraphicsView):
         if overlay is not self._overlay:
             self._overlay = overlay
             self._image.setOpacity(float(overlay is None))
-            self._look()
-
-    def set_stamp(self, text: str) -> None:
-        """Write on the picture what must stand on it."""
-        if text != self._stamp_text:
-            self._stamp_text = text
             self._look()
 
     def clear_surface(self, waiting: str = "") -> None:
@@ -289,7 +281,6 @@ class MapPane(pg.GraphicsView):
         return [
             *shown,
             in_ink(found, lambda: bar(DARK, arguments[3]), 8, top, covered),
-            *note_stamps(self._stamp_text, width, *arguments),
         ]
 
     # Painting above the scene ----------------------------------------------------------------

@@ -23,6 +23,8 @@ from explorer.ui.map.slot import Slot
 from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
 
 MOST_COLUMNS, MOST_ROWS = 3, 2
+_OF_A_SLOT = 5
+"""Rows of the grid that a slot takes; the third holds the map."""
 LEAST_OF_MANY = (120, 96)
 """Pixels of a pane where there are more than two."""
 WAITING = "computing…"
@@ -157,20 +159,22 @@ class MapPanes(QWidget):
         rows = -(-number // columns)
         captions = sum(map(is_map, self.slots)) > 1 or CENTRES in self.slots
         for place, slot in enumerate(self.slots.values()):
-            row, column = 4 * (place // columns), place % columns
+            row, column = _OF_A_SLOT * (place // columns), place % columns
             for offset, widget in enumerate(slot.widgets()):
                 grid.addWidget(widget, row + offset, column)
             slot.pane.setMinimumSize(*(LEAST if number <= 2 else LEAST_OF_MANY))
             slot.header.show()
+            slot.stamp.show()
             slot.pane.show()
             slot.caption.setVisible(captions)
             slot.bar.setVisible(not self._linked)
         for column in range(MOST_COLUMNS):
             grid.setColumnStretch(column, int(column < columns))
-        for row in range(4 * MOST_ROWS + 2):
-            grid.setRowStretch(row, int(row % 4 == 1 and row < 4 * rows))
-        grid.addWidget(self.shared_bars, 4 * MOST_ROWS, 0, 1, columns)
-        grid.addWidget(self.readout, 4 * MOST_ROWS + 1, 0, 1, columns)
+        below = _OF_A_SLOT * MOST_ROWS
+        for row in range(below + 2):
+            grid.setRowStretch(row, int(row % _OF_A_SLOT == 2 and row < _OF_A_SLOT * rows))
+        grid.addWidget(self.shared_bars, below, 0, 1, columns)
+        grid.addWidget(self.readout, below + 1, 0, 1, columns)
         self.shared_bars.setVisible(self._linked)
         self.shared_bars.difference.setVisible(DIFFERENCE in self.slots)
         self._even_out(self.width())
@@ -223,7 +227,7 @@ class MapPanes(QWidget):
         self._surfaces, self._answered = {}, False
         for slot in self.slots.values():
             slot.pane.clear_surface()
-            slot.pane.set_stamp("")
+            slot.set_stamp("")
             slot.caption.setText("")
             slot.bar.set_scale(0.0, False)
         self.shared_bars.show_scale(0.0, ())

@@ -20,6 +20,7 @@ from explorer.studies.heatmap.panes import (
     is_map,
     is_private,
 )
+from explorer.ui.base.styled import plain_tip
 from explorer.ui.map.camera import MapCamera
 from explorer.ui.map.colour_bar import ColourBar
 from explorer.ui.map.header import PaneHeader, short_title
@@ -61,6 +62,9 @@ class Slot:
         self.key = ""
         self.pane = MapPane(camera, "", parent)
         self.header = PaneHeader(parent)
+        self.stamp = FixedSizeLabel()
+        """What must be said of the picture: above it, where it hides nothing."""
+        self.stamp.setParent(parent)
         self.caption = FixedSizeLabel()
         self.caption.setParent(parent)
         self.caption.setAccessibleDescription("Distance from the true map, curator only")
@@ -83,7 +87,7 @@ class Slot:
         self.caption.setToolTip("")
         self.caption.setEnabled(True)
         self.pane.set_dots(None, None)
-        self.pane.set_stamp("")
+        self.set_stamp("")
         self.pane.clear_surface()
         self.set_colours(colours)
 
@@ -103,8 +107,13 @@ class Slot:
         bottom = -top if surface.diverging else 0.0
         self.pane.set_surface(surface.values, surface.region, top, bottom)
         self.pane.set_overlay(surface.overlay)
-        self.pane.set_stamp(surface.stamp)
+        self.set_stamp(surface.stamp)
         self.header.set_title(short_title(surface.label))
+
+    def set_stamp(self, text: str) -> None:
+        """Say what must be said of the picture; where there is no room, a tip has all of it."""
+        self.stamp.setText(text)
+        self.stamp.setToolTip(plain_tip(text))
 
     def show_readouts(self, known: Mapping[str, Readout], region: Region | None) -> None:
         """Write below it how far off this draw is; what is not known yet stays, in grey."""
@@ -122,7 +131,7 @@ class Slot:
 
     def widgets(self) -> tuple[QWidget, ...]:
         """Return what stands below each other, from the top."""
-        return (self.header, self.pane, self.caption, self.bar)
+        return (self.header, self.stamp, self.pane, self.caption, self.bar)
 
     def hide(self) -> None:
         """Put all of it away."""

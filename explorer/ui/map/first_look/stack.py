@@ -51,8 +51,10 @@ class FirstLookStack(QStackedWidget):
         column = QVBoxLayout()
         column.setSpacing(2)
         column.addWidget(self.slot.header)
+        column.addWidget(self.slot.stamp)
         column.addWidget(self.slot.pane, 1)
         self.slot.header.show()
+        self.slot.stamp.show()
         self.slot.pane.show()
         rest = styled_label("muted", REST, word_wrap=True)
         rest.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -82,7 +84,7 @@ class FirstLookStack(QStackedWidget):
         pane.set_region(picture.region)
         pane.set_surface(picture.values, picture.region, float(picture.values.max()))
         header.set_title(f"True heatmap: {picture.label}")
-        pane.set_stamp(f"{picture.label} — {stamp(synthetic=False, curator_only=True)}")
+        self.slot.set_stamp(f"{picture.label} — {stamp(synthetic=False, curator_only=True)}")
         pane.setAccessibleName(f"True heatmap, {picture.label}, curator only")
         if before is None or before.region != picture.region:
             for layout in (self.layout(), self._early.layout()):  # only now is the pane its size
