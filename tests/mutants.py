@@ -46,8 +46,8 @@ MUTANTS = (
     Mutant(
         "a copied picture holds the true map",
         "ui/shell/export_actions.py",
-        "public_view(result, window.workspace.view_state())",
-        "window.workspace.view_state()",
+        "public_view(result, window.workspace.view_state())\n        # the gate",
+        "window.workspace.view_state()\n        # the gate",
         "tests/ui/test_export.py",
     ),
     Mutant(
@@ -172,7 +172,7 @@ MUTANTS = (
     Mutant(
         "exporting over a file changes who may read it",
         "files.py",
-        "                os.fchmod(handle, stat.S_IMODE(before.st_mode))\n",
+        "                os.fchmod(handle, mode if private else stat.S_IMODE(before.st_mode))\n",
         "                os.fchmod(handle, 0o644)\n",
         "tests/test_files.py",
     ),

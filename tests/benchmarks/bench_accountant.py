@@ -22,14 +22,14 @@ from explorer.privacy.shuffle_rdp import (
 from explorer.privacy.shuffling.clones import shuffled_delta, shuffled_epsilon
 from explorer.studies.base.study import Result, Scale, Sweep, default_request
 from explorer.studies.registry import get_study
-from tests.benchmarks.table import Row, at_least, at_most
+from tests.benchmarks.table import Row, at_least, at_most, sized
 from tests.studies.context import Context
 
 
 def _median(function: Callable[[], object], repeats: int) -> float:
     function()
     times = []
-    for _ in range(repeats):
+    for _ in range(sized(repeats, 1)):
         start = time.perf_counter()
         function()
         times.append(time.perf_counter() - start)
@@ -57,10 +57,10 @@ def _study() -> list[Row]:
     base = replace(default_request(get_study("shuffle-rdp")), quantity="eps")
     context = Context()
     for axis, low, high, dragged in (("T", 1, 1e6, "delta"), ("delta", 1e-12, 1e-4, "T")):
-        request = replace(base, sweep=Sweep(axis, low, high, 100, Scale.LOG))
+        request = replace(base, sweep=Sweep(axis, low, high, sized(100, 3), Scale.LOG))
         values = np.geomspace(1e-9, 1e-8, 21) if dragged == "delta" else np.arange(90_000, 90_021)
         times = []
-        for value in values:
+        for value in values[: sized(21, 2)]:
             moved = request.with_value(dragged, value.item())
             times.append(_answers(moved, context)[0][1])
         rows.append(
@@ -73,7 +73,7 @@ def _study() -> list[Row]:
         ("T", 1, 1e6), ("delta", 1e-30, 0.1), ("eps0", 0.01, 10), ("k", 1, 1e6), ("n", 1e3, 1e9),
         ("gamma", 1e-6, 1.0),
     ):  # fmt: skip
-        request = replace(base, sweep=Sweep(axis, low, high, 100, Scale.LOG))
+        request = replace(base, sweep=Sweep(axis, low, high, sized(100, 3), Scale.LOG))
         first, last = [], []
         for _ in range(3):
             answers = _answers(request, Context())

@@ -17,10 +17,10 @@ from explorer.privacy.heatmaps import (
     aggregate,
     fit_adaptive,
 )
-from tests.benchmarks.table import Row, at_least, at_most
+from tests.benchmarks.table import Row, at_least, at_most, sized
 from tests.privacy.heatmaps.adaptive_reference import reference_map
 
-LEVEL, REPEATS = 8, 15
+LEVEL, REPEATS = sized(8, 5), 15
 
 
 def check_ins(users: int) -> CellCounts:
@@ -35,7 +35,7 @@ def check_ins(users: int) -> CellCounts:
 def milliseconds(work: Callable[[], Any], repeats: int = REPEATS) -> float:
     """Median processor time of one call."""
     times = []
-    for _ in range(repeats):
+    for _ in range(sized(repeats, 1)):
         start = time.process_time()
         work()
         times.append(1e3 * (time.process_time() - start))

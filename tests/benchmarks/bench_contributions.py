@@ -1,8 +1,8 @@
-"""What the rule of contributions costs: `python -m tests.benchmarks.bench_contributions`.
+"""What the rule of contributions costs: `python -m tests.benchmarks contributions`.
 
 6.4 million check-ins of 107,000 users, as many as the largest public file has: places a user from a
-heavy-tailed law, visits a place likewise. Prints the best of a few runs of the counting pass at
-Δ = 256 for every rule, and its ratio to the default's.
+heavy-tailed law, visits a place likewise. The best of a few runs of the counting pass at
+Δ = 256 for every rule, as a ratio to the default's.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import numpy as np
 
 from explorer.privacy.heatmaps import aggregate, contribution_sizes
 from explorer.privacy.heatmaps.contributions import WEIGHTS, Contribution
+from tests.benchmarks.table import Row, sized
 
-ROWS, USERS, LEVEL, RUNS = 6_400_000, 107_000, 8, 5
+ROWS, USERS, LEVEL, RUNS = sized((6_400_000, 107_000, 8, 5), (20_000, 500, 6, 1))
 CAPS = (None, 100, 10)
 
 
@@ -40,20 +41,21 @@ def best(work) -> float:
     return min(times)
 
 
-def main() -> None:
-    """Print a line a rule."""
+def run() -> list[Row]:
+    """Measure every rule, and the histogram of contributions, against the default's pass."""
     user, lat, lon = points()
     weight, box = np.ones(len(user)), (0.0, 0.0, 1.0, 1.0)
+    rows: list[Row] = []
     base = 0.0
     for weights in WEIGHTS:
         for cap in CAPS:
             rule = Contribution(weights, cap)
             spent = best(lambda r=rule: aggregate(user, lat, lon, weight, box, LEVEL, r))
             base = base or spent
-            print(f"{weights:9} cap {cap!s:5} {1e3 * spent:7.0f} ms  {spent / base:4.2f} ×")
+            note = f"{1e3 * spent:.0f} ms"
+            rows.append(
+                Row(f"{weights} cap {cap}, to the default", spent / base, None, "×", None, note)
+            )
     spent = best(lambda: contribution_sizes(user, lat, lon, box, LEVEL))
-    print(f"histogram           {1e3 * spent:7.0f} ms  {spent / base:4.2f} ×")
-
-
-if __name__ == "__main__":
-    main()
+    rows.append(Row("histogram, to the default", spent / base, None, "×", None))
+    return rows

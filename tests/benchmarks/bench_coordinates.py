@@ -10,15 +10,15 @@ import numpy as np
 
 from explorer.privacy import coordinates as co
 from explorer.studies.coordinate_mean import figure3
-from tests.benchmarks.table import Row, at_least, at_most
+from tests.benchmarks.table import Row, at_least, at_most, sized
 
-USERS, D = 100_000, 10
+USERS, D = sized(100_000, 5_000), 10
 
 
 def _median(call: Callable[[], object], repeats: int = 7) -> float:
     call()
     times = []
-    for _ in range(repeats):
+    for _ in range(sized(repeats, 1)):
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)

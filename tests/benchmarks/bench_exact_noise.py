@@ -29,14 +29,14 @@ from explorer.privacy.heatmaps.shuffle_model.protocol import (
 from explorer.privacy.noise.bits import SeededBits, SystemBits
 from explorer.privacy.noise.exact import discrete_gaussian, discrete_laplace
 from explorer.privacy.noise.polya import polya
-from tests.benchmarks.table import Row, at_least, at_most
+from tests.benchmarks.table import Row, at_least, at_most, sized
 
 
 def _median(call: Callable[[], object], repeats: int = 5) -> float:
     """Seconds."""
     call()
     times = []
-    for _ in range(repeats):
+    for _ in range(sized(repeats, 1)):
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)

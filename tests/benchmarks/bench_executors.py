@@ -16,10 +16,10 @@ from explorer.engine.executors.base import BATCH_S, Executor, code_here, name_of
 from explorer.engine.executors.cluster import Cluster
 from explorer.engine.executors.dask import DaskExecutor
 from explorer.engine.executors.embedded import EmbeddedExecutor
-from tests.benchmarks.table import Row, at_least, at_most
+from tests.benchmarks.table import Row, at_least, at_most, sized
 
-EMPTY = 400
-SWEEP_S = float(os.environ.get("SWEEP_S", "60"))
+EMPTY = sized(400, 20)
+SWEEP_S = float(os.environ.get("SWEEP_S", sized("60", "0.4")))
 TASK_S = 0.02
 WORKERS = 2
 MADE: dict[str, Callable[[], Executor]] = {

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.benchmarks.bench_loading import _child, _folder, _generated, _zipped
-from tests.benchmarks.table import Row, at_most
+from tests.benchmarks.table import Row, at_most, sized
 
-RUNS = 3
+RUNS = sized(3, 1)
 LIMIT_S = 0.3
 
 _WINDOW = """

@@ -42,16 +42,16 @@ from explorer.privacy.heatmaps import (
 )
 from explorer.privacy.heatmaps.evaluation.distance import exact_distance
 from explorer.privacy.noise.demonstration import DemonstrationNoise
-from tests.benchmarks.table import Row
+from tests.benchmarks.table import Row, sized
 
 FILE = "gowalla-world-userpoi.csv.gz"
 FOLDER = os.environ.get(
     "PRIVACY_EXPLORER_REAL_DATA", Path(__file__).resolve().parents[2].parent / "shared" / "data"
 )
 BOX = (0.0, -135.0, 50.0, -60.0)
-PARTS, CELLS, TRIALS, USERS, ASSUMED = 300, 30, 2, 200, 200
+PARTS, CELLS, TRIALS, USERS, ASSUMED = 300, sized(30, 1), sized(2, 1), 200, 200
 LEVEL, BLOCKS, W, SIGMA = 8, 64, 20, 0.02
-EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
+EPSILONS = sized((0.1, 0.5, 1.0, 2.0, 5.0, 10.0), (1.0,))
 TABLE = {
     "paper": (0.316, 0.116, 0.080, 0.0445, 0.0239, 0.0159),
     "depth cap + LP": (0.187, 0.095, 0.056, 0.038, 0.0217, 0.0151),

@@ -13,14 +13,14 @@ from scipy.special import gammaln
 from explorer.privacy import coordinates as co, histograms, shuffle_rdp
 from explorer.privacy.core import composition
 from explorer.privacy.core.bound import Role
-from tests.benchmarks.table import Row, at_least, at_most
+from tests.benchmarks.table import Row, at_least, at_most, sized
 
 
 def _median(call: Callable[[], object], repeats: int = 5) -> float:
     """Milliseconds."""
     call()
     times = []
-    for _ in range(repeats):
+    for _ in range(sized(repeats, 1)):
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)

@@ -11,9 +11,9 @@ from explorer.checkins import CheckinError, open_checkins
 from explorer.release.mechanisms.base import Reads
 from explorer.release.rows.format import FileFormat
 from explorer.release.rows.reading import read_file
-from tests.benchmarks.table import Row, at_most
+from tests.benchmarks.table import Row, at_most, sized
 
-SHORT = 200_000
+SHORT = sized(200_000, 2_000)
 MOST = 6.0
 """Of CPU time, for four times the length; a quadratic pattern takes 16 times as long."""
 

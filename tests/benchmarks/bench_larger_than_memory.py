@@ -21,10 +21,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.table import Row, at_most
+from tests.benchmarks.table import Row, at_most, sized
 
-ROWS = int(os.environ.get("PRIVACY_EXPLORER_BENCH_ROWS", 100_000_000))
-FEW = 10_000_000
+ROWS = int(os.environ.get("PRIVACY_EXPLORER_BENCH_ROWS", sized(100_000_000, 40_000)))
+FEW = sized(10_000_000, 20_000)
 """Rows for pandas and Polars, which read all of them."""
 PARTS = 16
 LIMIT_MB = 2000

@@ -15,7 +15,7 @@ from explorer.privacy import learning
 from explorer.studies.base.study import Request, default_request, default_sweep
 from explorer.studies.cldp_sgd.data import clients_of, digits
 from explorer.studies.registry import get_study
-from tests.benchmarks.table import Row, at_least, at_most
+from tests.benchmarks.table import Row, at_least, at_most, sized
 
 CLIENTS, SAMPLED = 1437, 100
 
@@ -23,7 +23,7 @@ CLIENTS, SAMPLED = 1437, 100
 def _median(call: Callable[[], object], repeats: int = 9) -> float:
     call()
     times = []
-    for _ in range(repeats):
+    for _ in range(sized(repeats, 1)):
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)

@@ -23,9 +23,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.benchmarks.table import Row, at_least, at_most
+from tests.benchmarks.table import Row, at_least, at_most, sized
 
-VALUES = 300
+VALUES = sized(300, 5)
 RATE = 60.0
 TIMEOUT_S = 120.0
 
@@ -379,8 +379,8 @@ def play(shown, seconds: float) -> float:
     return len(drawn) / seconds
 
 
-ROWS = 6_400_000
-MOVES = 150
+ROWS = sized(6_400_000, 20_000)
+MOVES = sized(150, 3)
 
 
 def drag_region_box(shown, clock: Clock) -> tuple[list[float], float, float]:

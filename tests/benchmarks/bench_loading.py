@@ -20,11 +20,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.benchmarks.table import Row, at_most
+from tests.benchmarks.table import Row, at_most, sized
 
-ROWS = 6_400_000
-USERS = 107_000
-RUNS = 5
+ROWS = sized(6_400_000, 20_000)
+USERS = sized(107_000, 500)
+RUNS = sized(5, 1)
 
 _PEAK = """
 import json, sys, time

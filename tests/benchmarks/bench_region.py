@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from tests.benchmarks.table import Row, at_least
+from tests.benchmarks.table import Row, at_least, sized
 
-USERS, EACH = 106_667, 60
+USERS, EACH = sized(106_667, 500), 60
 LEVEL = 8
 CITY = (40.4, -74.4, 41.0, -73.5)
-MOVES = 60
+MOVES = sized(60, 2)
 RATIO = 30.0
 """Issue 12: how much quicker a move of the region is than by query and aggregate."""
 

@@ -17,9 +17,9 @@ import time
 
 import numpy as np
 
-from tests.benchmarks.table import Row, at_most
+from tests.benchmarks.table import Row, at_most, sized
 
-STARTS = 7
+STARTS = sized(7, 1)
 PLOT = "shuffle-rdp"
 """A study whose answer is a plot."""
 

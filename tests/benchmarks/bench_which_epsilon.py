@@ -39,7 +39,7 @@ from explorer.studies.heatmap.experiments.sources import Place
 from explorer.studies.heatmap.experiments.trial import make_trial, run_trial, task_of
 from explorer.studies.heatmap.experiments.which_epsilon import SIZES, Found, search
 from explorer.studies.heatmap.study import HeatmapStudy
-from tests.benchmarks.table import Row, at_most
+from tests.benchmarks.table import Row, at_most, sized
 
 SOURCE = Mixtures(20, 0.02, (0.02, 0.08), 1)
 USERS = 200
@@ -117,7 +117,9 @@ def _pools(
 
 def run() -> list[Row]:
     """Return the share of wrong answers in 200 repetitions, and the time of all curves."""
-    wrong, repetitions = false_alarms(200, 1000, "64", targets=(0.04, 0.05, 0.06, 0.08))
+    wrong, repetitions = false_alarms(
+        sized(200, 2), sized(1000, 20), "64", targets=(0.04, 0.05, 0.06, 0.08)
+    )
     cpu, count = curves_cpu()
     done = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks.bench_which_epsilon"],

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
+
+SMOKE = "PRIVACY_EXPLORER_SMOKE"
+"""Environment variable, for all processes of a run: measure nothing, only show that all runs."""
+
+
+def sized(full: Any, smallest: Any) -> Any:
+    """Return how much to measure: the smallest that still goes all the way in a smoke run."""
+    return smallest if SMOKE in os.environ else full
 
 
 @dataclass(frozen=True)
