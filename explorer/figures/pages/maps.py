@@ -52,12 +52,6 @@ def draw_maps(
     study = study_of(result)
     if "title" not in view.left_out:
         page.write_title(view.title or (study.name if study else result.request.study))
-    stamps = {s.label: captions.stamp_of(result, s) for s in shown}
-    same = len(set(stamps.values())) == 1
-    page.write_stamps(
-        text if same or not text else f"{label.partition(':')[0]}: {text}"
-        for label, text in stamps.items()
-    )
     on_earth = placed and all(s.region is not None and s.region.plane is None for s in shown)
     credit = "Map: Natural Earth, US Census Bureau" if on_earth and view.show_basemap else ""
     if on_earth and view.show_cities:
@@ -93,6 +87,7 @@ def draw_maps(
                 draw_backdrop(axes, image, surface.region.plane, backdrop)
             if first:
                 _scale_bar(page, axes, surface.region, pane.visible)
+        page.stamp(axes, captions.stamp_of(result, surface), *pane.rectangle[2:])
         if not shared:
             if surface.overlay is None:
                 _colour_bar(page, image, pane.rectangle, False)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -140,44 +140,6 @@ class Page:
             self.top -= self.inches(self.title_size)
             self._text(line, self.top, self.title_size, self.theme.text, weight="bold")
         self.top -= self.margin / 2
-
-    def write_stamps(self, texts: Iterable[str]) -> None:
-        """Write notes in a frame below the title, each on lines of its own, and lower the top.
-
-        Letters shrink where the frame would take more than a quarter of the page. No note stands
-        on data: it would hide some.
-        """
-        told = [text for text in dict.fromkeys(texts) if text]
-        if not told:
-            return
-        pad = 0.4
-        for shrink in (1.0, 0.85, 0.7, 0.6):
-            size = shrink * self.small
-            ems = max(self.ems(self.width - 2 * self.margin, size) - 2 * pad - 0.8, 3.0)
-            lines = [line for text in told for line in wrap(drawable(text), ems)]
-            tall = len(lines) * self.inches(size) + 2 * pad * size / POINTS_PER_INCH
-            if tall < self.height / 4:
-                break
-        edge = pad * size / POINTS_PER_INCH
-        self.figure.text(
-            (self.margin + edge) / self.width,
-            (self.top - edge) / self.height,
-            "\n".join(lines),
-            ha="left",
-            va="top",
-            fontsize=size,
-            linespacing=1.15,
-            color=self.theme.stamp_text,
-            parse_math=False,
-            gid="stamp",
-            bbox={
-                "boxstyle": f"square,pad={pad}",
-                "facecolor": self.theme.stamp_back,
-                "edgecolor": self.theme.stamp_text,
-                "linewidth": 0.6,
-            },
-        )
-        self.top -= tall + self.margin / 2
 
     def room(self, around: float = 0.0) -> float:
         """Return the inches that may still be filled beside the plot's share.
