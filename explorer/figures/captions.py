@@ -1,7 +1,9 @@
 """What is written around a picture: numbers, labels, captions and footnotes."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -353,3 +355,34 @@ def visible_series(result: Result, view: ViewState) -> list[Series]:
 def stamp_of(result: Result, surface: Surface | None = None) -> str:
     """Return what must be written on a picture: a surface's own stamp, else the result's."""
     return (surface.stamp if surface else "") or result.stamp
+
+
+def joint_stamp(result: Result, shown: Sequence[Surface]) -> str:
+    """Return the stamps of surfaces in one line; each names its surfaces where they differ.
+
+    What all begin and end with is said once: ``draw 1 of 3 — curator only (True heatmap),
+    demonstration noise (Private heatmap) — not private``.
+    """
+    named: dict[str, dict[str, None]] = {}
+    for surface in shown:
+        if stamp := stamp_of(result, surface):
+            name = re.split(r":| \(", surface.label, maxsplit=1)[0]
+            named.setdefault(stamp, {})[name] = None
+    if not named or (len(named) == 1 and all(stamp_of(result, surface) for surface in shown)):
+        return "".join(named)
+    parts = [stamp.split(" — ") for stamp in named]
+    most = min(map(len, parts)) - 1 if len(parts) > 1 else 0
+    lead = min(_alike(parts), most)
+    trail = min(_alike([part[::-1] for part in parts]), most - lead)
+    differing = (
+        f"{' — '.join(part[lead : len(part) - trail])} ({', '.join(labels)})"
+        for part, labels in zip(parts, named.values(), strict=True)
+    )
+    said = (*parts[0][:lead], ", ".join(differing), *parts[0][len(parts[0]) - trail :])
+    return " — ".join(said)
+
+
+def _alike(parts: Sequence[Sequence[str]]) -> int:
+    """Return how many members several sequences have in common at their beginning."""
+    at = zip(*parts, strict=False)
+    return sum(1 for _ in takewhile(lambda found: len(set(found)) == 1, at))

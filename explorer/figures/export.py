@@ -118,15 +118,17 @@ def draw_page(
     dpi: float,
     limits: Sequence[float] | None = None,
     backdrop: bytes = b"",
+    stamps: Sequence[str] = (),
 ) -> Page:
     """Draw a result on a sheet of so many inches; to be called inside `own_settings`.
 
     Maps have the tops of their colour scales from `colour_limits` where they are not given.
+    `stamps` as for `draw_maps`.
     """
     page = Page(*inches, theme(view.theme))
     page.figure.set_dpi(dpi)
     if result.surfaces:
-        draw_maps(page, result, view, recipe, limits, backdrop)
+        draw_maps(page, result, view, recipe, limits, backdrop, stamps)
     elif result.request.study == WHICH:
         draw_errors(page, result, view, recipe)
     else:

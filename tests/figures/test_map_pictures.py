@@ -1,10 +1,12 @@
 import io
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from explorer.figures.captions import joint_stamp
 from explorer.figures.colour_limits import colour_limits
 from explorer.figures.colour_maps import colour_table
 from explorer.figures.export import draw_page, figure_bytes, own_settings
@@ -14,13 +16,60 @@ from tests.figures.reading import BOTH, SVG, group, numbers, panes, view_of, wor
 from tests.figures.samples import PICTURES, RECIPE, REGION, STAMP, hot_map, maps
 
 
-def test_every_pane_carries_its_own_stamp():
+def test_the_stamp_names_what_it_is_about():
     result = maps()
     view = view_of(result, surfaces=BOTH)
     text = words_of(figure_bytes(result, view, RECIPE, "svg", size_px=(1600, 1000)), "svg")
-    assert f"curator only — {STAMP}" in text
-    assert f"demonstration noise — {STAMP}" in text
+    said = "curator only (True heatmap), demonstration noise (Private heatmap)"
+    assert f"{said} — {STAMP}" in text
     assert "True heatmap — curator only" in text
+
+
+@pytest.mark.parametrize(
+    ("stamps", "said"),
+    [
+        (("a — c", "a — c"), "a — c"),
+        (("a — c", "b — c"), "a (True heatmap), b (Private heatmap) — c"),
+        (("1 — a — c", "1 — b — c"), "1 — a (True heatmap), b (Private heatmap) — c"),
+        (("a", "a — c"), "a (True heatmap), a — c (Private heatmap)"),
+        (("a", ""), "a (True heatmap)"),
+        (("", ""), ""),
+    ],
+)
+def test_stamps_are_joined(stamps, said):
+    result = replace(maps(), stamp="")
+    shown = [replace(s, stamp=t) for s, t in zip(result.surfaces, stamps, strict=True)]
+    assert joint_stamp(result, shown) == said
+
+
+@pytest.mark.parametrize("size", [(1600, 1000), (2079, 1465), (700, 900), (300, 200)])
+def test_the_stamp_covers_nothing(size):
+    """It covered a tenth to a fifth of the data."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    result = maps()
+    dpi = 600 if size == (2079, 1465) else 100
+    places = []
+    for among in ((), ("a longer stamp " * 40,)):
+        with own_settings():
+            page = draw_page(
+                result, view_of(result, surfaces=BOTH), RECIPE,
+                (size[0] / dpi, size[1] / dpi), dpi, stamps=among,
+            )  # fmt: skip
+            renderer = FigureCanvasAgg(page.figure).get_renderer()
+            page.figure.draw_without_rendering()
+            (stamp,) = (text for text in page.figure.texts if text.get_gid() == "stamp")
+            box = stamp.get_bbox_patch().get_window_extent(renderer)
+            others = [axes.get_tightbbox(renderer) for axes in page.figure.axes]
+            others += [t.get_window_extent(renderer) for t in page.figure.texts if t is not stamp]
+        assert not any(box.overlaps(other) for other in others)
+        assert box.x0 >= 0
+        assert box.y0 >= 0
+        assert box.x1 <= size[0]
+        assert box.y1 <= size[1]
+        places.append(page.figure.axes[0].get_position().height)
+    # The room is that of the longest stamp of all frames, whichever is drawn.
+    assert places[1] <= places[0]
 
 
 @pytest.mark.parametrize("size", [(1600, 1000), (1200, 500), (700, 900)])

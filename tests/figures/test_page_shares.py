@@ -69,8 +69,12 @@ def check(result: Result, inches: tuple[float, float], **view: object) -> None:
     assert frame.y0 - 1 <= y_label.y0 <= y_label.y1 <= frame.y1 + 1
     assert min(y_label.x0, below.x0) >= 0
     assert below.x1 <= sheet.x1
-    # Title above, notes below, and nothing in between but the plot.
-    assert all(note.y0 >= frame.y1 or note.y1 <= below.y0 + 1 for note in notes)
+    # Title above, notes below, at most a stamp to the right, and nothing on the plot.
+    stamps = [note for note in notes if note.x0 >= max(frame.x1, below.x1)]
+    assert len(stamps) <= bool(result.stamp)
+    assert all(
+        note.y0 >= frame.y1 or note.y1 <= below.y0 + 1 for note in notes if note not in stamps
+    )
     shown = len(result.series)
     assert named == shown or str(shown - named + 1) in last
 

@@ -182,9 +182,13 @@ def _drawn(job: ExportJob, stamped: Sequence[ExportJob]) -> Iterator[Image]:
     """Yield the frames' pictures in RGB, all on one colour scale or between the same axes."""
     from PIL import Image
 
-    limits = None
+    limits, stamps = None, []
     if job.result.surfaces:
-        shown = (captions.shown_surfaces(frame.result, frame.view) for frame in stamped)
+        shown = [captions.shown_surfaces(frame.result, frame.view) for frame in stamped]
+        stamps = [
+            captions.joint_stamp(frame.result, surfaces)
+            for frame, surfaces in zip(stamped, shown, strict=True)
+        ]
         limits = np.max([colour_limits(s, job.view.linked_scale) for s in shown], axis=0).tolist()
     else:
         ranges = common_ranges([(frame.result, frame.view) for frame in stamped])
@@ -194,7 +198,14 @@ def _drawn(job: ExportJob, stamped: Sequence[ExportJob]) -> Iterator[Image]:
         stream = io.BytesIO()
         with own_settings():
             page = draw_page(
-                frame.result, frame.view, frame.recipe, inches, job.dpi, limits, job.backdrop
+                frame.result,
+                frame.view,
+                frame.recipe,
+                inches,
+                job.dpi,
+                limits,
+                job.backdrop,
+                stamps,
             )
             page.figure.savefig(stream, format="png", dpi=job.dpi)
         with Image.open(stream) as image:

@@ -50,6 +50,7 @@ def draw_curves(
     study = study_of(result)
     if "title" not in view.left_out:
         page.write_title(view.title or (study.name if study else result.request.study))
+    page.write_stamp(result.stamp)
     nothing = invalid_stretches(result.series)
     absences = _said_once(series, lambda s: captions.absence_text(replace(s, label="…")))
     below = [*captions.invalid_texts(nothing), *(captions.absence_text(s) for s in absences)]
@@ -84,7 +85,7 @@ def draw_curves(
     bottom = page.bottom + axis
     y_text, y_size, lines = page.fit_label(y_text, page.top - bottom)
     left = page.margin + 4.6 * page.label_size / 72 + lines * page.inches(y_size)
-    width = page.width - left - 3 * page.margin
+    width = page.across - left - page.margin
     axes = page.axes(left, bottom, width, page.top - bottom)
     x_text, x_size, _ = page.fit_label(x_text, width, lines=1)
     pad = 0.35 * page.label_size
@@ -108,7 +109,6 @@ def draw_curves(
             axes, item, styles[item.key], place, x_log, y_log, edges.get(item.key), page.stroke
         )
     _hatch_invalid(axes, nothing, page.theme.muted)
-    page.stamp(axes, result.stamp, width, page.top - bottom)
     return axes
 
 

@@ -13,12 +13,12 @@ from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result, Table
 from explorer.studies.heatmap.contributions.settings import ALL, HISTOGRAM
 
-SHARE = 0.15
+SHARE = 0.12
 """Of the page's height."""
 KINDS = ("check-ins", "cells visited")
 """What the two bars of a size count."""
 HEADROOM = 1.7
-"""The axis' end beside the highest bar: above it stand stamp and legend."""
+"""The axis' end beside the highest bar: above it stands the legend."""
 SIZES = "a user, up to"
 
 
@@ -39,7 +39,6 @@ class Strip:
         fits = page.room(around) >= height + 2 * page.inches(page.small)
         self._page, self._table = page, table if secret and view.show_contributions else None
         self.height = height if self._table is not None and fits else 0.0
-        self._stamp = captions.stamp_of(result, secret[0]) if secret else ""
         self._cap = int(dict(result.request.values).get("cap", ALL))
 
     def draw(self) -> None:
@@ -48,10 +47,9 @@ class Strip:
             return
         page = self._page
         left, line = 6 * page.margin, page.inches(page.small)
-        width, tall = page.width - left - page.margin, self.height - 2 * line
+        width, tall = page.across - left + page.margin, self.height - 2 * line
         axes = page.axes(left, page.bottom + 1.6 * line, width, tall)
         _bars(axes, page, self._table, self._cap)
-        page.stamp(axes, self._stamp, width, tall)
         page.bottom += self.height + page.margin / 2
 
 

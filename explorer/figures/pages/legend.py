@@ -82,7 +82,7 @@ def _set(page: Page, texts: Sequence[str], size: float, columns: int) -> list[li
     natural = [[text] for text in texts]
     widths = [max(width_in_ems(t) for t in part) for part in _split(texts, columns)]
     if sum(widths) + columns * (_HANDLE + _GAP) + (columns - 1) * _BETWEEN <= page.ems(
-        page.width - 2 * page.margin, size
+        page.across, size
     ):
         return natural
     ems = _column(page, size, columns)
@@ -93,7 +93,7 @@ def _set(page: Page, texts: Sequence[str], size: float, columns: int) -> list[li
 
 def _column(page: Page, size: float, columns: int) -> float:
     """Return the width of a label in font sizes, if all columns are equally wide."""
-    ems = page.ems(page.width - 2 * page.margin, size)
+    ems = page.ems(page.across, size)
     return (ems - (columns - 1) * _BETWEEN) / columns - _HANDLE - _GAP
 
 

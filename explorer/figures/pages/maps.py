@@ -36,10 +36,12 @@ def draw_maps(
     recipe: Mapping[str, object],
     limits: Sequence[float] | None = None,
     backdrop: bytes = b"",
+    stamps: Sequence[str] = (),
 ) -> None:
     """Draw the surfaces that the view shows side by side, with colour bar, caption and stamps.
 
-    `backdrop` is the picture that lies behind maps of a plane that is not the Earth.
+    `backdrop` is the picture that lies behind maps of a plane that is not the Earth. `stamps` are
+    those of all frames of an animation, which have the same room for them.
 
     Raises
     ------
@@ -52,6 +54,7 @@ def draw_maps(
     study = study_of(result)
     if "title" not in view.left_out:
         page.write_title(view.title or (study.name if study else result.request.study))
+    page.write_stamp(captions.joint_stamp(result, shown), stamps)
     on_earth = placed and all(s.region is not None and s.region.plane is None for s in shown)
     credit = "Map: Natural Earth, US Census Bureau" if on_earth and view.show_basemap else ""
     if on_earth and view.show_cities:
@@ -87,7 +90,6 @@ def draw_maps(
                 draw_backdrop(axes, image, surface.region.plane, backdrop)
             if first:
                 _scale_bar(page, axes, surface.region, pane.visible)
-        page.stamp(axes, captions.stamp_of(result, surface), *pane.rectangle[2:])
         if not shared:
             if surface.overlay is None:
                 _colour_bar(page, image, pane.rectangle, False)
@@ -146,7 +148,7 @@ class _Room:
         coloured = [pair for pair in enumerate(shown) if pair[1].overlay is None]
         self.bars = {s.diverging: place for place, s in coloured} if shared else {}
         bars = len(self.bars) if shared else self._columns
-        room = page.width - 2 * page.margin - bars * self._bar
+        room = page.across - bars * self._bar
         self._wide = max(0.3, (room - self._ticks) / self._columns - page.margin)
         few = len(shown) <= 2  # titles of narrow panes would meet
         wide = self._wide + 0.4 * few
@@ -189,7 +191,7 @@ class _Room:
         # What the panes leave over goes to both sides.
         bars = self._own_bar or len(self.bars) * self._bar
         right = max(p.rectangle[0] + p.rectangle[2] for p in panes) + page.margin + bars
-        spare = max(0.0, page.width - page.margin - right) / 2
+        spare = max(0.0, page.width - page.aside - page.margin - right) / 2
         return [
             replace(p, rectangle=(p.rectangle[0] + spare, *p.rectangle[1:])) for p in panes
         ]  # fmt: skip

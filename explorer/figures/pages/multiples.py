@@ -75,6 +75,7 @@ def _draw(job: GridJob, number: int, listed: list[Series]) -> Page:
     study = get_study(answer.request.study)
     shared = page_text(answer, number)
     page.write_title((view.title or study.name) + (f": {shared}" if shared else ""))
+    page.write_stamp(answer.stamp)
     shown = panels(answer, number, job.curve)
     origin = f"Privacy Explorer {job.recipe.get('version') or ''}; this file carries its recipe"
     around = 3 * page.inches(page.label_size)
@@ -137,7 +138,7 @@ def _draw_panels(
     x_text, y_text = _labels(job)
     line = page.inches(page.label_size)
     beside, above = headings(answer)[1], headings(answer)[0]
-    right = page.margin + (line if beside != [""] else 0.0)
+    right = page.margin + page.aside + (line if beside != [""] else 0.0)
     top = page.top - line
     bottom = page.bottom + 2.6 * line
     y_text, y_size, y_lines = page.fit_label(y_text, top - bottom)
@@ -181,8 +182,6 @@ def _draw_panels(
             _heading(page, axes, above[panel.column], wide, across=True)
         if panel.column == columns - 1 and beside != [""]:
             _heading(page, axes, beside[panel.row], high, across=False)
-        if panel.row == panel.column == 0:
-            page.stamp(axes, answer.stamp, wide, high)
     middle = (left + (page.width - left - right) / 2) / page.width
     x_text, x_size, _ = page.fit_label(x_text, page.width - left - right, lines=1)
     page.figure.text(

@@ -25,6 +25,8 @@ _LEAST_SCALE = 0.62
 """Of letters against those on a page of 7.2 by 4.6 inches; smaller ones can't be read on paper."""
 _MOST_SCALE = 0.31
 """Of letters, an inch of the shorter side: larger ones leave the plot less than its share."""
+_AROUND_LINES = 6
+"""Lines of labels that axes, titles and credits take where it is not known yet how many."""
 _TITLE_SHARE = 0.11
 """Share of the height up to which a title may have a second line."""
 
@@ -119,6 +121,13 @@ class Page:
         self.margin = 0.12 * size
         self.bottom = self.margin
         self.top = height - self.margin
+        self.aside = 0.0
+        """Inches at the right edge that are taken."""
+
+    @property
+    def across(self) -> float:
+        """Inches between the margins that are not taken."""
+        return self.width - 2 * self.margin - self.aside
 
     def inches(self, points: float) -> float:
         """Return the height of one line of text of a font size."""
@@ -131,7 +140,7 @@ class Page:
 
     def write_title(self, text: str) -> None:
         """Write at the top, at most two lines, on a small page one, and lower the top."""
-        ems = self.ems(self.width - 2 * self.margin, self.title_size)
+        ems = self.ems(self.across, self.title_size)
         most = 2 if 2 * self.inches(self.title_size) <= _TITLE_SHARE * self.height else 1
         lines = wrap(drawable(text), ems, "bold")
         if len(lines) > most:
@@ -140,6 +149,69 @@ class Page:
             self.top -= self.inches(self.title_size)
             self._text(line, self.top, self.title_size, self.theme.text, weight="bold")
         self.top -= self.margin / 2
+
+    def write_stamp(self, text: str, among: Sequence[str] = ()) -> None:
+        """Write a note in a strip of its own, and take its room from the page.
+
+        It stands below the title or, where a page that is wider than high has no room there beside
+        the plot's share, along the right edge. No note stands on data: it would hide some.
+
+        `among` are the notes of all pages of a sequence: each takes the room of the longest, so
+        that the data keep their place.
+        """
+        if not text:
+            return
+        pad = 0.25
+        edge = pad * self.small / POINTS_PER_INCH
+        lines, most = self._stamp_lines(text, among, self.across - 2 * edge, self.small)
+        tall = most * self.inches(self.small) + 2 * edge
+        room = self.room(_AROUND_LINES * self.inches(self.label_size))
+        if tall <= room or self.width <= self.height:
+            self._write_strip(lines, self.small, pad, (self.margin + edge, self.top - edge))
+            self.top -= tall + self.margin / 2
+            return
+        along = self.top - self.bottom
+        for shrink in (1.0, 0.85, 0.7, 0.6):
+            size = shrink * self.small
+            lines, most = self._stamp_lines(text, among, along - 2 * edge, size)
+            thick = most * self.inches(size) + 2 * edge
+            if thick <= self.width / 16:
+                break
+        right = self.width - self.margin - edge
+        self._write_strip(lines, size, pad, (right, self.top - edge), ha="right", rotation=270)
+        self.aside = thick + self.margin / 2
+
+    def _stamp_lines(
+        self, text: str, among: Sequence[str], inches: float, size: float
+    ) -> tuple[list[str], int]:
+        """Return the lines of a note, and how many the longest `among` several has."""
+        ems = max(self.ems(inches, size), 3.0)
+        lines = wrap(drawable(text), ems)
+        return lines, max(len(lines), *(len(wrap(drawable(other), ems)) for other in among), 0)
+
+    def _write_strip(
+        self, lines: Sequence[str], size: float, pad: float, at: tuple[float, float],
+        **style: Any,
+    ) -> None:  # fmt: skip
+        self.figure.text(
+            at[0] / self.width,
+            at[1] / self.height,
+            "\n".join(lines),
+            va="top",
+            multialignment="left",
+            fontsize=size,
+            linespacing=1.15,
+            color=self.theme.stamp_text,
+            parse_math=False,
+            gid="stamp",
+            bbox={
+                "boxstyle": f"square,pad={pad}",
+                "facecolor": self.theme.stamp_back,
+                "edgecolor": self.theme.stamp_text,
+                "linewidth": 0.6,
+            },
+            **{"ha": "left", **style},
+        )
 
     def room(self, around: float = 0.0) -> float:
         """Return the inches that may still be filled beside the plot's share.
@@ -150,7 +222,7 @@ class Page:
 
     def notes_height(self, text: str) -> float:
         """Return how many inches a footnote and the space above it take."""
-        ems = self.ems(self.width - 2 * self.margin, self.small)
+        ems = self.ems(self.across, self.small)
         return len(wrap(drawable(text), ems)) * self.inches(self.small) + self.margin / 2
 
     def write_notes(
@@ -161,7 +233,7 @@ class Page:
         What does not fit beside the plot's share and so many inches around the plot is left out,
         and said so; the last note (credits), if there is one, always stays.
         """
-        ems = self.ems(self.width - 2 * self.margin, self.small)
+        ems = self.ems(self.across, self.small)
         free = self.room(around) - self.margin / 2
         room = int(free / self.inches(self.small) + 1e-6)
         lines: list[tuple[str, str]] = []
@@ -255,37 +327,3 @@ class Page:
             spine.set_color(self.theme.frame)
             spine.set_linewidth(0.7)
         return axes
-
-    def stamp(self, axes: Any, text: str, width: float, height: float) -> None:
-        """Write a note inside axes of so many inches, at their upper left corner.
-
-        Letters shrink where the note would hide more than a third of what it stands on.
-        """
-        if not text:
-            return
-        pad = 0.4
-        for shrink in (1.0, 0.85, 0.7, 0.6):
-            size = shrink * self.small
-            lines = wrap(drawable(text), max(self.ems(width, size) - 2 * pad - 1.8, 3.0))
-            if len(lines) * self.inches(size) < height / 3:
-                break
-        axes.annotate(
-            "\n".join(lines),
-            xy=(0, 1),
-            xycoords="axes fraction",
-            xytext=(0.9 * size, -0.9 * size),
-            textcoords="offset points",
-            ha="left",
-            va="top",
-            fontsize=size,
-            linespacing=1.15,
-            color=self.theme.stamp_text,
-            zorder=50,
-            parse_math=False,
-            bbox={
-                "boxstyle": f"square,pad={pad}",
-                "facecolor": self.theme.stamp_back,
-                "edgecolor": self.theme.stamp_text,
-                "linewidth": 0.6,
-            },
-        )
