@@ -60,7 +60,7 @@ SAID = {
     ),
     ("heatmap", "figure-1"): lambda a: (
         "1",
-        *(Said(kept_numbers("heatmap", "figure-1")[f"{k}_emd"]) for k in _COMPARED),
+        *map(Said, kept_numbers("heatmap", "figure-1").values()),
     ),
     ("heatmap", "figure-10"): lambda a: _trends("figure-10"),
     ("heatmap", "figure-11"): lambda a: _trends("figure-11"),
@@ -80,9 +80,6 @@ SAID = {
         "30", "200", "64", "64", Measured(".0077"), Measured(".0147"),
     ),
 }  # fmt: skip
-
-
-_COMPARED = ("adaptive", "least-squares", "pyramid", "top", "laplace")
 
 
 def _trends(figure: str) -> tuple[str | Said, ...]:
