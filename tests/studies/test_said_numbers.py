@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,11 +9,9 @@ import pytest
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import preset
 from explorer.studies.registry import cards, get_study
-from tests.studies import verdict_numbers
 from tests.studies.said import coordinates, maps, pages, shuffled, users
 from tests.studies.said.numbers import (
     Ask,
-    Measured,
     Said,
     compared,
     computed_in,
@@ -23,7 +20,6 @@ from tests.studies.said.numbers import (
     value_of,
 )
 
-KEPT = json.loads(verdict_numbers.PATH.read_text(encoding="utf-8"))
 SAID = maps.SAID | shuffled.SAID | users.SAID | coordinates.SAID
 PRESETS = [
     (card.id, item.key) for card in cards() for item in get_study(card.id).presets if item.computed
@@ -34,44 +30,6 @@ PRESETS = [
 def test_what_a_preset_says_of_our_numbers_is_what_is_computed(study, key):
     text = preset(get_study(study), key).computed
     assert problems(text, SAID[study, key](Ask(study, key))) == []
-
-
-_IN_VERDICTS_ONLY = {
-    ("frequency", "hadamard"): lambda a: (Said(SAID["frequency", "hadamard"](a)[1].value / 1e-12),),
-    ("histograms", "missing-users"): lambda a: (Said(a.value("loss") / 1e-6),),
-    ("private-regression", "baseline"): lambda a: (Measured("3"),),
-}
-
-
-def _verdict_numbers(study, key):
-    """Return what a verdict's numbers may be: the preset's, computed, measured or the paper's."""
-    item, ask = preset(get_study(study), key), Ask(study, key)
-    kept = KEPT.get(f"{study}/{key}", {}).values()
-    bounds = [Said(value, role) for value in kept for role in (None, Role.LOWER, Role.UPPER)]
-    computed = [
-        number for said in (SAID, _IN_VERDICTS_ONLY) if (study, key) in said
-        for number in said[study, key](ask)
-    ]  # fmt: skip
-    return [*bounds, *computed, *numbers_in(f"{item.name} {item.published}")]
-
-
-def _is_right(written, expected):
-    return not expected.problem(written) if isinstance(expected, Said) else written == expected
-
-
-@pytest.mark.parametrize(
-    ("study", "key"),
-    [
-        pytest.param(card.id, item.key, id=f"{card.id}/{item.key}")
-        for card in cards()
-        for item in get_study(card.id).presets
-        if numbers_in(item.verdict)
-    ],
-)
-def test_the_numbers_of_a_verdict_are_those_of_its_preset(study, key):
-    expected = _verdict_numbers(study, key)
-    written = numbers_in(preset(get_study(study), key).verdict)
-    assert [n for n in written if not any(_is_right(n, e) for e in expected)] == []
 
 
 def test_every_preset_with_a_number_is_compared():

@@ -1,9 +1,11 @@
 """Published numbers about one shuffle, and the places where its analyses part."""
 
-from explorer.studies.base.help_page import Preset
+from explorer.studies.base.help_page import Preset, Status
+from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import Scale, Sweep
+from explorer.studies.base.verdicts import Judge, Numbers, judged, surpasses
 
-PRESETS = (
+_PRESETS = (
     Preset(
         "published-bracket",
         "A published bracket",
@@ -16,8 +18,6 @@ PRESETS = (
         "0.1697698 by the 2021 analysis evaluated exactly, inside; 0.1181531 by the 2023 one, "
         "which no other for all common randomisers can better by more than 1 %: the lower bound "
         "(2RR, 3RR) is 0.1170.",
-        status="=",
-        verdict="0.1698, inside",
     ),
     Preset(
         "small-eps0",
@@ -28,8 +28,6 @@ PRESETS = (
         Sweep("n", 1000, 1e7, 100, Scale.LOG),
         "",
         "0.05301 by the 2021 analysis, 0.04321 by the 2023 one.",
-        status="+",
-        verdict="0.04321, not 0.05301",
     ),
     Preset(
         "million",
@@ -40,8 +38,6 @@ PRESETS = (
         Sweep("eps0", 0.1, 8, 100, Scale.LOG),
         "",
         "0.004335 by the 2021 analysis, 0.003514 by the 2023 one.",
-        status="+",
-        verdict="0.003514, not 0.004335",
     ),
     Preset(
         "condition-ignored",
@@ -55,8 +51,6 @@ PRESETS = (
         "al., Figures 2 and 4).",
         "It would claim 2.347; binary randomised response has δ = 6.8e-8 there, 1,360 times what "
         "is allowed.",
-        status="≠",
-        verdict="δ is 1,360 times too large",
     ),
     Preset(
         "condition-8",
@@ -70,8 +64,6 @@ PRESETS = (
         "conditions in (8) and (9) do not hold” (Section 4).",
         "At n = 1000 the limits are 1.185 and 1.997: neither holds at ε₀ = 3, and (9) fails, "
         "barely, at ε₀ = 2 as well.",
-        status="=",
-        verdict="neither holds at ε₀ = 3",
     ),
     Preset(
         "delta-curve",
@@ -82,8 +74,6 @@ PRESETS = (
         Sweep("eps", 0.01, 1, 100, Scale.LOG),
         "",
         "δ = 1.0e-6 at ε = 0.1697698 by the 2021 analysis.",
-        status="+",
-        verdict="δ against every ε",
     ),
     Preset(
         "known-randomiser",
@@ -95,8 +85,6 @@ PRESETS = (
         Sweep("n", 100, 1e7, 100, Scale.LOG),
         "",
         "0.02326 by its blanket, 0.04321 by the clones of 2023.",
-        status="+",
-        verdict="0.02326, not 0.04321",
     ),
     Preset(
         "own-table",
@@ -113,7 +101,42 @@ PRESETS = (
         Sweep("n", 2, 1000, 100, Scale.LOG),
         "",
         "Exactly 0.9811; 1.121 by its blanket, 1.661 by the clones of 2023.",
-        status="+",
-        verdict="exactly 0.9811",
     ),
 )
+
+
+def _in_bracket(found: Numbers) -> tuple[Status, str]:
+    """Judge by the interval published with the 2021 analysis."""
+    inside = 0.16753858 <= found["exact_2021"] <= 0.17279055
+    return (
+        "=" if inside else "≠"
+    ), f"ε {at_most(found['exact_2021'])}, {'in' if inside else 'out'}side"
+
+
+def _ignored(found: Numbers) -> tuple[Status, str]:
+    """Judge the closed form's ε by the δ that randomised response has there."""
+    factor = found["leak"] / found["allowed"]
+    return ("≠" if factor > 1 else "="), f"δ is {nearest(factor, 3)} times too large"
+
+
+def _conditions(found: Numbers) -> tuple[Status, str]:
+    """Judge “the conditions do not hold” by the largest ε₀ that each allows."""
+    hold = sum(found[name] >= 3.0 for name in ("condition_8", "condition_9"))
+    return ("≠" if hold else "="), f"{('neither holds', 'one holds', 'both hold')[hold]} at ε₀ = 3"
+
+
+def _at_every_epsilon(found: Numbers) -> tuple[Status, str]:
+    return "+", f"δ {at_most(found['exact_2021'], 2)} at the ε of 2021"
+
+
+JUDGES: dict[str, Judge] = {
+    "published-bracket": _in_bracket,
+    "small-eps0": surpasses("exact_2023", "exact_2021", "ε {}, not {}"),
+    "million": surpasses("exact_2023", "exact_2021", "ε {}, not {}"),
+    "condition-ignored": _ignored,
+    "condition-8": _conditions,
+    "delta-curve": _at_every_epsilon,
+    "known-randomiser": surpasses("own_blanket", "exact_2023", "ε {}, not {}"),
+    "own-table": lambda found: ("+", f"ε exactly {nearest(found['own_exact'])}"),
+}
+PRESETS = judged("amplification", _PRESETS, JUDGES)

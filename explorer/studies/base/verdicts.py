@@ -14,6 +14,7 @@ from math import hypot
 
 from explorer.resources import resource_bytes
 from explorer.studies.base.help_page import Preset, Status
+from explorer.studies.base.numbers import DIGITS, at_most
 
 Numbers = Mapping[str, float]
 Judge = Callable[[Numbers], tuple[Status, str]]
@@ -22,8 +23,9 @@ Judge = Callable[[Numbers], tuple[Status, str]]
 
 @cache
 def _kept() -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = json.loads(resource_bytes("verdicts.json"))
-    return found
+    found: dict[str, dict[str, float | str]] = json.loads(resource_bytes("verdicts.json"))
+    # JSON has no infinity, which is a word there.
+    return {key: {k: float(v) for k, v in row.items()} for key, row in found.items()}
 
 
 def kept_numbers(study: str, key: str) -> Numbers:
@@ -57,6 +59,35 @@ def judged(
             item = replace(item, status=status, verdict=verdict)
         out.append(item)
     return tuple(out)
+
+
+def surpasses(
+    ours: str,
+    theirs: str,
+    form: str = "{}, not {}",
+    *,
+    write: Callable[[float, int], str] = at_most,
+    digits: int = DIGITS,
+) -> Judge:
+    """Return a judge of two bounds or errors: below the paper's, ours goes beyond it.
+
+    Parameters
+    ----------
+    ours, theirs : str
+        Names of the numbers.
+    form : str
+        The verdict, with a place for each.
+    write : callable
+        Writes a number with so many digits: `at_most` for upper bounds.
+    digits : int
+    """
+
+    def judge(found: Numbers) -> tuple[Status, str]:
+        here, there = found[ours], found[theirs]
+        words = form.format(write(here, digits), write(there, digits))
+        return ("+" if here < there else "≠"), words
+
+    return judge
 
 
 def trend(first: tuple[float, float, float], last: tuple[float, float, float]) -> int:

@@ -1,7 +1,9 @@
 """Choosing α: its help, and the paper's example as questions."""
 
-from explorer.studies.base.help_page import Formula, Page, Preset
+from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Scale, Sweep
+from explorer.studies.base.verdicts import Judge, Numbers, judged
 from explorer.studies.choose_alpha import text
 
 PAGE = Page(
@@ -62,7 +64,7 @@ _EXAMPLE = (
 )  # fmt: skip
 _CLAIM = "Section 3: q₁ = 0.08 and q₂ = 0.008 with τ₁ = 1/30 and τ₂ = 1 at ε = 0.2 give α = 25."
 _PLANE = Sweep("moved", 1.0, 12_000.0, 100, Scale.LOG)
-PRESETS = (
+_PRESETS = (
     Preset(
         "earth",
         "Concrete example (Section 3), on Earth",
@@ -72,8 +74,6 @@ PRESETS = (
         sweep=_PLANE,
         published=_CLAIM,
         computed="α = 24.90: half the Earth's circumference is 12,450.7 miles, so q₂ = 0.00803.",
-        status="=",
-        verdict="α = 24.90",
     ),
     Preset(
         "rounded",
@@ -84,8 +84,6 @@ PRESETS = (
         sweep=_PLANE,
         published=_CLAIM,
         computed="α = 25, as printed.",
-        status="=",
-        verdict="α = 25",
     ),
     Preset(
         "printed",
@@ -95,8 +93,6 @@ PRESETS = (
         sweep=_PLANE,
         published=_CLAIM,
         computed="α = 25.86: with 12,930 miles q₂ is 0.00773 and not 0.008.",
-        status="≠",
-        verdict="α = 25.86",
     ),
     Preset(
         "city",
@@ -113,7 +109,20 @@ PRESETS = (
         ),
         sweep=Sweep("moved", 0.01, 28.0, 100, Scale.LOG),
         computed="α = 7.07 per diameter of 28.3 km: the day within the whole city binds.",
-        status="+",
-        verdict="α = 7.07 in a city",
     ),
 )  # fmt: skip
+
+
+def _printed(found: Numbers) -> tuple[Status, str]:
+    """Judge by the paper's α = 25."""
+    alpha = found["alpha"]
+    return ("=" if abs(alpha - 25) <= 0.5 else "≠"), f"α = {nearest(alpha)}"
+
+
+JUDGES: dict[str, Judge] = {
+    "earth": _printed,
+    "rounded": _printed,
+    "printed": _printed,
+    "city": lambda found: ("+", f"α = {nearest(found['alpha'], 3)} in a city"),
+}
+PRESETS = judged("choose-alpha", _PRESETS, JUDGES)

@@ -1,7 +1,11 @@
 """Help and presets of the study of what is learnt."""
 
-from explorer.studies.base.help_page import Formula, Page, Preset
+import math
+
+from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.numbers import format_number, nearest
 from explorer.studies.base.study import Scale, Sweep
+from explorer.studies.base.verdicts import Judge, Numbers, judged
 from explorer.studies.coordinate_learnt import text
 from explorer.studies.coordinate_learnt.parameters import EXAMPLE_2, M_MEAN
 
@@ -67,7 +71,7 @@ PAGE = Page(
 )
 
 _HALVES = (("m00", 0.5), ("m01", 0.0), ("m10", 0.5), ("m11", 0.5))
-PRESETS = (
+_PRESETS = (
     Preset(
         "figure1",
         "Figure 1: which notion gives which",
@@ -80,8 +84,6 @@ PRESETS = (
         "with the prior's coupling gives BCDP (Figure 1, Propositions 3 and 4).",
         "x₁ is at δ₁ = 0.5227; from c₁ = 0.5108 Proposition 4 gives 0.6062 at the coupling 0.3, "
         "the certificate of this program 0.5691. LDP and BDP are 0.6931, the sum of the cᵢ 0.7986.",
-        status="=",
-        verdict="every arrow holds",
     ),
     Preset(
         "example1",
@@ -92,8 +94,6 @@ PRESETS = (
         Sweep("type1", 0.0, 1.0, 101, Scale.LINEAR),
         "Not LDP, yet (log 2, log 2)-BCDP for a = b = c = ½ and fair bits (Example 1).",
         "δ₁ = δ₂ = log 2 = 0.6931, exactly; LDP, BDP and CDP levels are infinite.",
-        status="=",
-        verdict="exactly log 2",
     ),
     Preset(
         "example1-odds",
@@ -105,8 +105,6 @@ PRESETS = (
         "One cannot distinguish much about any particular coordinate (after Example 1).",
         "From prior odds of 50:50 a report of 1 leads to 2:1 and one of 0 to 2:3, within a factor "
         "e^δ = 2.",
-        status="=",
-        verdict="2:1 and 2:3, within e^δ = 2",
     ),
     Preset(
         "example1-limits",
@@ -118,8 +116,6 @@ PRESETS = (
         "Finite levels for all a, b, c in (0, 1] (Example 1).",
         "At b = c = 1 a report of 0 excludes x₁ = 1, and δ₁ is infinite: the last point is "
         "missing.",
-        status="≠",
-        verdict="infinite at b = c = 1",
     ),
     Preset(
         "example2",
@@ -132,8 +128,6 @@ PRESETS = (
         "δ₁ = 0 for one release; from two independent ones x₁ = 1 can be told (Example 2).",
         "Exactly (0, log 3, log 3) once and (∞, log 5, log 5) twice: 1.099 and 1.609 here. CDP, "
         "BDP and LDP levels are infinite from the first report on: some report excludes a record.",
-        status="=",
-        verdict="0 once, ∞ twice",
     ),
     Preset(
         "example2-twice",
@@ -144,8 +138,6 @@ PRESETS = (
         Sweep("belief", 0.0, 1.0, 101, Scale.LINEAR),
         "From two independent releases x₁ = 1 can be told (Example 2).",
         "Two reports that differ, a quarter of all pairs, prove x₁ = 1; two alike speak 2:1 for 0.",
-        status="=",
-        verdict="two that differ prove it",
     ),
     Preset(
         "dependence",
@@ -157,8 +149,6 @@ PRESETS = (
         "c₁ + log(1 + q(e^ε − 1)), at most ε (Proposition 4, part 2).",
         "Exact level below the certified one, which is below Proposition 4; all meet L = 1 at "
         "full dependence.",
-        status="=",
-        verdict="exact below Proposition 4",
     ),
     Preset(
         "theorem1",
@@ -169,7 +159,69 @@ PRESETS = (
         Sweep("type1", 0.0, 1.0, 101, Scale.LINEAR),
         "δ-BCDP iff no test is below max(0, 1 − e^δ α, e^{−δ}(1 − α)) (Theorem 1).",
         "The best tests touch the region's border at the level computed by brute force.",
-        status="=",
-        verdict="tests touch the border",
     ),
 )
+
+
+def _arrows(found: Numbers) -> tuple[Status, str]:
+    """Judge Figure 1 by the slack of each of its implications."""
+    slacks = [found[f"figure1[{row},6]"] for row in range(7)]
+    broken = sum(slack < -1e-9 for slack in slacks)
+    return ("≠", f"{broken} arrows broken") if broken else ("=", f"all {len(slacks)} arrows hold")
+
+
+def _log_two(found: Numbers) -> tuple[Status, str]:
+    level = found["level_bcdp"]
+    same = abs(level - math.log(2)) < 1e-9
+    return ("=" if same else "≠"), f"{nearest(level)}{', exactly log 2' if same else ''}"
+
+
+def _odds(found: Numbers) -> tuple[Status, str]:
+    """Judge by the odds that a report of 1 or 0 makes of even ones."""
+    most = max(max(odds, 1 / odds) for odds in (found["odds_1"], found["odds_0"]))
+    bound = math.exp(found["level_bcdp"])
+    said = f"odds by {nearest(most, 3)}, e^δ = {nearest(bound, 3)}"
+    return ("=" if most <= bound * (1 + 1e-9) else "≠"), said
+
+
+def _last_point(found: Numbers) -> tuple[Status, str]:
+    infinite = math.isinf(found["bcdp m11=1.0"])
+    return ("≠" if infinite else "="), f"{'in' if infinite else ''}finite at b = c = 1"
+
+
+def _once_and_twice(found: Numbers) -> tuple[Status, str]:
+    once, twice = found["bcdp coordinate=1"], found["bcdp coordinate=1 copies=2"]
+    said = f"δ₁ {format_number(once)} once, {format_number(twice)} twice"
+    return ("=" if once < 1e-9 and math.isinf(twice) else "≠"), said
+
+
+def _proved(found: Numbers) -> tuple[Status, str]:
+    """Judge by the largest belief in x₁ = 1 that two reports lead to, from even odds."""
+    most = found["most[1]"]
+    return ("=" if most > 1 - 1e-9 else "≠"), f"belief up to {nearest(most, 3)}"
+
+
+def _below(found: Numbers) -> tuple[Status, str]:
+    """Judge by the exact and both certified levels at a correlation within the figure."""
+    ordered = found["bcdp rho=0.4"] <= found["certified rho=0.4"] <= found["part2 rho=0.4"]
+    return ("=" if ordered else "≠"), f"exact {'below' if ordered else 'above'} Proposition 4"
+
+
+def _border(found: Numbers) -> tuple[Status, str]:
+    """Judge by the least gap between the best tests and the region's border."""
+    gap = found["gap"]
+    touches = -1e-9 < gap < 1e-9
+    return ("=" if touches else "≠"), "tests touch the border" if touches else f"gap {nearest(gap)}"
+
+
+JUDGES: dict[str, Judge] = {
+    "figure1": _arrows,
+    "example1": _log_two,
+    "example1-odds": _odds,
+    "example1-limits": _last_point,
+    "example2": _once_and_twice,
+    "example2-twice": _proved,
+    "dependence": _below,
+    "theorem1": _border,
+}
+PRESETS = judged("coordinate-learnt", _PRESETS, JUDGES)

@@ -1,7 +1,9 @@
 """Frequency estimation: its help, and the paper's comparisons as questions."""
 
-from explorer.studies.base.help_page import Formula, Page, Preset
+from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import Scale, Sweep
+from explorer.studies.base.verdicts import Judge, Numbers, judged
 from explorer.studies.frequency import text
 
 PAGE = Page(
@@ -106,7 +108,7 @@ PAGE = Page(
 
 _SPACE = (("space", "clustered"), ("space_clusters", 10), ("space_each", 10))
 _CASE = (("m", 1000), ("delta", 1e-12), *_SPACE)
-PRESETS = (
+_PRESETS = (
     Preset(
         "local",
         "Table 2(b), local: regions",
@@ -124,8 +126,6 @@ PRESETS = (
             "α = ε/r = 10 Hadamard response still wins. Laplace noise with each user errs less "
             "than either."
         ),
-        status="≠",
-        verdict="from α = 15.9, not 10",
     ),
     Preset(
         "central",
@@ -143,8 +143,6 @@ PRESETS = (
             "and from 82.2 at ε = 1 (100); with the α₀ of exact hops in any order from 124 there. "
             "With 100,000 users it wins from about 241."
         ),
-        status="≠",
-        verdict="from α = 82.2, not 100",
     ),
     Preset(
         "theorem66",
@@ -162,8 +160,6 @@ PRESETS = (
             "bound, though no two histograms are farther apart than 1; projected in ℓ2 they are "
             "hardly better than guessing (0.73 at α = 35), projected in d_EM they are (0.19)."
         ),
-        status="≠",
-        verdict="5.56, where 1 is the most",
     ),
     Preset(
         "hadamard",
@@ -174,8 +170,6 @@ PRESETS = (
         sweep=Sweep("eps", 0.05, 20.0, 60, Scale.LOG),
         published="After Lemma 6.4: a budget of ε/√(m ln(m/δ)) an item gives (ε, δ).",
         computed="0.005381 has a true δ of 8.4e-11; the largest private budget is 0.004838.",
-        status="≠",
-        verdict="true δ 84 times too large",
     ),
     Preset(
         "near",
@@ -191,8 +185,6 @@ PRESETS = (
             "shrinks, items of a cluster get as much harder to tell apart as mixing them up costs "
             "less. Hadamard response gains: 0.67 at r = 0.01, 2.07 at 1."
         ),
-        status="≠",
-        verdict="the bound hardly moves",
     ),
     Preset(
         "items",
@@ -206,7 +198,47 @@ PRESETS = (
             "are farther apart than √2 = 1.41; Hadamard response at ε = 1 has 0.413, Laplace noise "
             "with each user 0.089."
         ),
-        status="+",
-        verdict="Laplace noise errs least",
     ),
 )  # fmt: skip
+
+
+_LEAST = {"gkrr": "GKRR", "hadamard": "Hadamard", "laplace": "Laplace noise"}
+
+
+def _wins(found: Numbers) -> tuple[Status, str]:
+    """Judge the paper's condition by the α from which the mean d_EM is smaller."""
+    edge, condition = found["edge"], found["condition"]
+    said = f"mean d_EM: α ≥ {nearest(edge, 3)}, not {nearest(condition, 3)}"
+    return ("=" if abs(edge / condition - 1) <= 0.05 else "≠"), said
+
+
+def _halved(found: Numbers) -> tuple[Status, str]:
+    """Judge the bound on the mean d_EM by 1, the largest distance of two histograms."""
+    bound = found["gkrr alpha=25.0"]
+    return ("≠" if bound > 1 else "="), f"bound {at_most(bound, 3)}, most is 1"
+
+
+def _leaks(found: Numbers) -> tuple[Status, str]:
+    factor = found["leak"] / found["allowed"]
+    return ("≠" if factor > 1 else "="), f"true δ {nearest(factor, 2)} times too large"
+
+
+def _near(found: Numbers) -> tuple[Status, str]:
+    """Judge “vanishes with r” by the bound on the mean d_EM at r = .01 and 1."""
+    low, high = found["gkrr space_near=0.01"], found["gkrr space_near=1.0"]
+    return ("≠" if low > high / 2 else "="), f"bound from {at_most(low, 3)} to {at_most(high, 3)}"
+
+
+def _smallest(found: Numbers) -> tuple[Status, str]:
+    return "+", f"RMSE least by {_LEAST[min(_LEAST, key=found.__getitem__)]}"
+
+
+JUDGES: dict[str, Judge] = {
+    "local": _wins,
+    "central": _wins,
+    "theorem66": _halved,
+    "hadamard": _leaks,
+    "near": _near,
+    "items": _smallest,
+}
+PRESETS = judged("frequency", _PRESETS, JUDGES)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from explorer.studies.base.help_page import Formula, Page, Preset
+from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.verdicts import Judge, Numbers, judged, surpasses
 from explorer.studies.heatmap.mechanisms import ONE_USER, REFERENCES
 from explorer.studies.heatmap.trends import (
     figure_1_judged,
@@ -194,7 +196,7 @@ _ON_MADE_DATA = (
         "Appendix E.2: on 38 pictures of a public data set.",
         "“experiment figure-8 --draws 1” on 38 made pictures: mean earth mover's distance of the "
         "pyramid .220, .144, .073, .043, .025 at ε = 1, 2, 5, 10, 20.",
-        "shown on made pictures",
+        "",
     ),
     (
         "figure-10",
@@ -220,7 +222,7 @@ _ON_MADE_DATA = (
     ),
 )
 
-PRESETS = (
+_PRESETS = (
     Preset(
         "adaptive",
         "Beyond the paper: adaptive quadtree, ε = 1",
@@ -233,8 +235,6 @@ PRESETS = (
         "distance of 64 × 64 block sums .042 (± .0013) with 200 users, against .078 of the paper's "
         "algorithm and .051 of least squares; with all 891 to 7,102 users .0104, against .0188 and "
         ".0170.",
-        status="+",
-        verdict="error .042, not .078",
     ),
     *_SWEEPS,
     Preset(
@@ -245,8 +245,6 @@ PRESETS = (
         users=200,
         published="Section 4.1: better than the baseline and its variants in all metrics.",
         computed=_BEATS + ".078 (± .004), the Laplace baseline's .42.",
-        status="=",
-        verdict="error .078, Laplace .42",
     ),
     Preset(
         "figure-3-baseline",
@@ -256,8 +254,6 @@ PRESETS = (
         users=200,
         published="Section 4.1: rather poor in all metrics, even at ε = 10.",
         computed=_BEATS + ".42 at ε = 1 and .40 at ε = 10.",
-        status="=",
-        verdict="poor: .42, at ε = 10 .40",
     ),
     Preset(
         "figure-3-top",
@@ -269,8 +265,6 @@ PRESETS = (
         users=200,
         published="Section 4.1: a significant improvement over the baseline, still behind.",
         computed=_BEATS + ".14 (± .007); the algorithm has .024.",
-        status="=",
-        verdict="behind: .14 against .024",
     ),
     *(
         Preset(
@@ -301,8 +295,6 @@ PRESETS = (
         computed="“experiment figure-9 --draws 12” on one made picture with 20 points of each of "
         "50 users: mean earth mover's distance .040 (± .006), of the top .01 % .49, of the Laplace "
         "baseline .53, of the adaptive quadtree .023.",
-        status="=",
-        verdict="ahead on one made picture",
     ),
     Preset(
         "figure-13",
@@ -318,8 +310,6 @@ PRESETS = (
         computed="“experiment figure-13” on one made picture with 20 points of each of 50 users, "
         "20 draws: mean earth mover's distance .0814 at B = 16, .0782 at B = 32 and .0761 at "
         "B = 256, against the central pyramid's .0763; from B = 64 the draws tell no difference.",
-        status="=",
-        verdict="from B = 64 no difference",
     ),
     Preset(
         "least-squares",
@@ -331,8 +321,6 @@ PRESETS = (
         published="",
         computed=_BEATS + ".056 (± .002), against .078 of the paper's algorithm; .16 against .30 "
         "at ε = .1.",
-        status="+",
-        verdict="error .056, not .078",
     ),
     Preset(
         "whole-counts",
@@ -343,7 +331,56 @@ PRESETS = (
         published="Section 4.1: baselines that add noise to every cell stay behind.",
         computed=_BEATS + "for users with one place each .0077, half of the paper's algorithm's "
         ".0147.",
-        status="≠",
-        verdict="half the algorithm's error",
     ),
 )  # fmt: skip
+
+
+def _ahead(rival: str, form: str) -> Judge:
+    """Judge by the mean earth mover's distance of the algorithm and of a rival."""
+
+    def judge(found: Numbers) -> tuple[Status, str]:
+        ours, theirs = found["pyramid"], found[rival]
+        return ("=" if ours < theirs else "≠"), form.format(nearest(ours, 2), nearest(theirs, 2))
+
+    return judge
+
+
+def _poor(found: Numbers) -> tuple[Status, str]:
+    """Judge by the baseline's mean at ε = 10 and the algorithm's at ε = 1."""
+    first, last = found["laplace"], found["laplace_10"]
+    said = f"mean EMD {nearest(first, 2)}, at ε = 10 {nearest(last, 2)}"
+    return ("=" if last > found["pyramid"] else "≠"), said
+
+
+def _behind(found: Numbers) -> tuple[Status, str]:
+    top, ours = found["top"], found["pyramid"]
+    return ("=" if top > ours else "≠"), f"mean EMD {nearest(top, 2)}, not {nearest(ours, 2)}"
+
+
+def _with_epsilon(found: Numbers) -> tuple[Status, str]:
+    return "▷", f"mean EMD {nearest(found['first'], 2)} to {nearest(found['last'], 2)}"
+
+
+def _nearly_best(found: Numbers) -> tuple[Status, str]:
+    """Judge by the mean at B = 256 and that of the central pyramid."""
+    shuffled, central = found["shuffled_256"], found["central"]
+    said = f"mean {nearest(shuffled, 3)}, central {nearest(central, 3)}"
+    return ("=" if shuffled <= 1.05 * central else "≠"), said
+
+
+_SMALLER = "mean EMD {}, not {}"
+JUDGES: dict[str, Judge] = {
+    "adaptive": surpasses("adaptive", "pyramid", _SMALLER, write=nearest),
+    "figure-3-algorithm": _ahead("laplace", "mean EMD {}, Laplace {}"),
+    "figure-3-baseline": _poor,
+    "figure-3-top": _behind,
+    "figure-8": _with_epsilon,
+    "figure-9": _ahead("top", "mean EMD {}; top t % {}"),
+    "figure-13": _nearly_best,
+    "least-squares": surpasses("least-squares", "pyramid", _SMALLER, write=nearest),
+    "whole-counts": lambda found: (
+        "≠" if found["integers"] < found["pyramid"] else "=",
+        _SMALLER.format(nearest(found["integers"], 3), nearest(found["pyramid"], 3)),
+    ),
+}
+PRESETS = judged("heatmap", _PRESETS, JUDGES)

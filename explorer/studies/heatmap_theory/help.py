@@ -1,7 +1,11 @@
 """The theory of heatmaps: its help, and the paper's figures and claims as questions."""
 
-from explorer.studies.base.help_page import Formula, Page, Preset
+import math
+
+from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.study import Scale, Sweep
+from explorer.studies.base.verdicts import Judge, Numbers, judged
 from explorer.studies.heatmap_theory import text
 from explorer.studies.heatmap_theory.parameters import SALICON
 
@@ -87,7 +91,7 @@ PAGE = Page(
 
 _USERS = Sweep("n", 100.0, 1e8, 100, Scale.LOG)
 _UNITS = Sweep("B", 1.0, 65536.0, 100, Scale.LOG)
-PRESETS = (
+_PRESETS = (
     Preset(
         "tight",
         "Theorem 1.1: √k/(εn) from both sides",
@@ -99,8 +103,6 @@ PRESETS = (
         "algorithm has a smaller one.",
         computed="The same order; the constants are far apart: at k = 20, ε = 1, n = 1e5 .0178 "
         "from above (the experiments' schedule) and 1.34e-6 from below.",
-        status="=",
-        verdict="the same order",
     ),
     Preset(
         "sparsity",
@@ -113,8 +115,6 @@ PRESETS = (
         published="Appendix D: without sparsity the error is larger by a factor of order √(n/k).",
         computed="By the bounds dense aggregation (.0638 throughout) is better from about k = "
         "4,330 on (the experiments' schedule) or 10,500 (Theorem 3.1's), at n = 1e6 and ε = 1.",
-        status="+",
-        verdict="dense wins from k = 4,330 on",
     ),
     Preset(
         "algorithms",
@@ -130,8 +130,6 @@ PRESETS = (
         "nothing: it is about the worst map of any number of cells, and these have 20. On such "
         "few cells the linear programs are better than least squares, which is better on maps of "
         "real check-ins.",
-        status="=",
-        verdict="falls like 1/n",
     ),
     Preset(
         "schedules",
@@ -142,8 +140,6 @@ PRESETS = (
         published="Section 4: γ = 1/√2 minimises the second error term.",
         computed="ε₂ … ε₈ = .32129, .22719, .16065, .11359, .08032, .05680, .04016; capped at "
         "level 4: .45308, .32038, .22654.",
-        status="=",
-        verdict="each level 1/√2 of the last",
     ),
     Preset(
         "figure-12",
@@ -156,8 +152,6 @@ PRESETS = (
         computed="The printed formula gives 7.14 MB: r = 18 shares of m = 102,409 cells (halved "
         "with ceiling; the paper doesn't state m), 31 bits each. With shares for the worst case "
         "and room for the noise it is 11.32 MB: r = 26, 34 bits.",
-        status="≠",
-        verdict="7.14 MB; mended 11.32 MB",
     ),
     Preset(
         "missing",
@@ -169,8 +163,6 @@ PRESETS = (
         published="Appendix F: not discussed; the noise is shared by all n users.",
         computed="At 10 % missing ε = 1 becomes 1.48 for a user who stays in one place, and at "
         "most 2.71 for one spread over the whole map.",
-        status="+",
-        verdict="ε = 1 becomes up to 2.71",
     ),
     Preset(
         "similarity",
@@ -182,7 +174,55 @@ PRESETS = (
         published="Corollary B.5: similarity at least 1 − √EMD/(2σ).",
         computed="At σ = .1 it says nothing from EMD = .04 on; Bretagnolle and Huber's inequality "
         "with Lemma B.3 still gives .07 there.",
-        status="+",
-        verdict="a bound at every distance",
     ),
 )
+
+
+def _same_order(found: Numbers) -> tuple[Status, str]:
+    """Judge by how both bounds fall along the figure, from where the upper one says something."""
+    falls = [found[f"{name}[-1]"] / found[f"{name}[3]"] for name in ("theory", "lower", "order")]
+    same = all(abs(fall / falls[-1] - 1) <= 0.01 for fall in falls)
+    return ("=" if same else "≠"), f"both bounds fall {'' if same else 'un'}like 1/n"
+
+
+def _cross(found: Numbers) -> tuple[Status, str]:
+    return "+", f"bounds cross at k = {nearest(found['crossing'], 3)}"
+
+
+def _falls(found: Numbers) -> tuple[Status, str]:
+    """Judge by the power of n with which the bound falls from 4,238 users to ten times as many."""
+    power = math.log10(found["experiments n=42380"] / found["experiments n=4238"])
+    return ("=" if power < 0 else "≠"), f"bound falls like n^{nearest(power, 3)}"
+
+
+def _levels(found: Numbers) -> tuple[Status, str]:
+    """Judge by the ratio of the budgets of two levels in the experiments' schedule."""
+    ratio = found["experiments[2]"] / found["experiments[1]"]
+    said = f"each level {nearest(ratio, 3)} of the last"
+    return ("=" if abs(ratio - math.sqrt(0.5)) < 1e-3 else "≠"), said
+
+
+def _megabytes(found: Numbers) -> tuple[Status, str]:
+    """Judge the printed formula by the “about 10 MB” of the text."""
+    printed = found["printed"]
+    said = f"{nearest(printed, 3)} MB; mended {nearest(found['corrected'])} MB"
+    return ("=" if 9.5 <= printed <= 10.5 else "≠"), said
+
+
+def _at_every_distance(found: Numbers) -> tuple[Status, str]:
+    here, printed = found["huber emd=0.04"], found["similarity emd=0.04"]
+    return (
+        "+" if here > printed else "="
+    ), f"at least {at_least(here, 1)}, B.5 {at_least(printed, 1)}"
+
+
+JUDGES: dict[str, Judge] = {
+    "tight": _same_order,
+    "sparsity": _cross,
+    "algorithms": _falls,
+    "schedules": _levels,
+    "figure-12": _megabytes,
+    "missing": lambda found: ("+", f"ε = 1 becomes up to {at_most(found['worst'], 3)}"),
+    "similarity": _at_every_distance,
+}
+PRESETS = judged("heatmap-theory", _PRESETS, JUDGES)

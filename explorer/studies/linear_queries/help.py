@@ -1,7 +1,9 @@
 """Linear queries: their help, and the paper's examples as questions."""
 
-from explorer.studies.base.help_page import Formula, Page, Preset
+from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import Scale, Sweep
+from explorer.studies.base.verdicts import Judge, Numbers, judged
 from explorer.studies.linear_queries import text
 
 PAGE = Page(
@@ -94,7 +96,7 @@ _CITY = (
 _USERS = Sweep("n", 1.0, 1e6, 61, Scale.LOG)
 _ALPHA = Sweep("alpha", 0.01, 100.0, 100, Scale.LOG)
 _CLAIM = "Section 4.1: “the total noise will be 0.04/√n = 1.26e-4, … an error of just 1.6 miles”."
-PRESETS = (
+_PRESETS = (
     Preset(
         "city",
         "Concrete example (Section 4.1): distance to a city",
@@ -108,8 +110,6 @@ PRESETS = (
             "0.04 is the mean error of one user's answer. The mean of n answers errs by 1.43e-4 on "
             "average, 1.85 miles; 1.26e-4 is 0.04/√n, which no error measure gives."
         ),
-        status="≠",
-        verdict="1.85 miles, not 1.6",
     ),
     Preset(
         "city-rmse",
@@ -121,8 +121,6 @@ PRESETS = (
         sweep=_USERS,
         published=_CLAIM,
         computed="1.79e-4 or 2.23 miles (2.31 on 12,930 miles).",
-        status="≠",
-        verdict="2.23 miles, not 1.6",
     ),
     Preset(
         "width",
@@ -137,8 +135,6 @@ PRESETS = (
             "At α = 25 its true δ is 4.5e-5; it is private only up to α = 0.0172. The textbook's "
             "width is private up to 10.24 and has 1.26e-9 at 25."
         ),
-        status="≠",
-        verdict="not private at its δ",
     ),
     Preset(
         "width-6",
@@ -150,8 +146,6 @@ PRESETS = (
         published="Section 4.1, remarks: Gaussian noise of width √(1.25 ln(1/δ))/α gives (α, δ).",
         computed="At α = 1 its true δ is 1.4e-6; private up to α = 0.792, the textbook's up to "
         "8.78.",
-        status="≠",
-        verdict="not private at its δ",
     ),
     Preset(
         "lemma62",
@@ -168,8 +162,6 @@ PRESETS = (
             "0.01057. ℓ2 K-norm noise, with δ = 0, has 0.00420: ten numbers are too few for the "
             "Gaussian to pay at δ = 1e-12, contrary to the remark."
         ),
-        status="≠",
-        verdict="private noise errs 0.01057",
     ),
     Preset(
         "table2a",
@@ -185,8 +177,6 @@ PRESETS = (
             "ℓ2 K-norm noise has d·ℓ/(αn) exactly, user-level DP the same at ε: at α = 25 it is 25 "
             "times smaller, with δ = 0."
         ),
-        status="+",
-        verdict="δ = 0 and no √ln(1/δ)",
     ),
     Preset(
         "norms",
@@ -203,8 +193,6 @@ PRESETS = (
             "At α = 25 the root mean square error falls from 3.62e-5 (ℓ1) over 2.64e-5 (ℓ2) to "
             "1.62e-5 (ℓ∞)."
         ),
-        status="+",
-        verdict="the larger p the better",
     ),
     Preset(
         "histogram",
@@ -221,7 +209,57 @@ PRESETS = (
             "in ℓ∞ that costs nothing, but ℓ1 jumps from 8.3 at h = 0.12 to 27 at 0.147, and is "
             "18 at 0.25."
         ),
-        status="+",
-        verdict="ℓ is 1/h up to h = 0.12",
     ),
 )  # fmt: skip
+
+
+def _miles(statistic: str) -> Judge:
+    """Judge by the printed 1.6 miles."""
+
+    def judge(found: Numbers) -> tuple[Status, str]:
+        miles = found["k1_length"]
+        said = f"{statistic} {nearest(miles, 3)} miles, not 1.6"
+        return ("=" if abs(miles - 1.6) < 0.05 else "≠"), said
+
+    return judge
+
+
+def _width(found: Numbers) -> tuple[Status, str]:
+    """Judge a printed width by its true δ."""
+    true, asked = found["printed"], found["asked"]
+    return ("≠" if true > asked else "="), f"true δ {at_most(true, 2)}, not {at_most(asked)}"
+
+
+def _private_noise(found: Numbers) -> tuple[Status, str]:
+    """Judge the lemma by the root mean square error of Gaussian noise that is private."""
+    private, printed = found["gauss"], found["printed"]
+    said = f"RMSE {nearest(private)}, not {nearest(printed, 3)}"
+    return ("≠" if private > 1.01 * printed else "="), said
+
+
+def _user_level(found: Numbers) -> tuple[Status, str]:
+    return "+", f"mean {nearest(found['user'] / found['k2'], 3)}× smaller, δ = 0"
+
+
+def _norms(found: Numbers) -> tuple[Status, str]:
+    falls = found["k1"] > found["k2"] > found["kinf"]
+    return "+", "RMSE falls as p grows" if falls else "RMSE does not fall with p"
+
+
+def _cells(found: Numbers) -> tuple[Status, str]:
+    apart = abs(found["k1 width=0.12"] * 0.12 - 1) < 1e-9
+    overlapping = found["k1 width=0.147"] * 0.147 > 1 + 1e-9
+    return "+", f"ℓ is {'' if apart and overlapping else 'not '}1/h up to h = 0.12"
+
+
+JUDGES: dict[str, Judge] = {
+    "city": _miles("mean"),
+    "city-rmse": _miles("RMSE"),
+    "width": _width,
+    "width-6": _width,
+    "lemma62": _private_noise,
+    "table2a": _user_level,
+    "norms": _norms,
+    "histogram": _cells,
+}
+PRESETS = judged("linear-queries", _PRESETS, JUDGES)

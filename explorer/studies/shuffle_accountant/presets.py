@@ -1,9 +1,9 @@
 """The figures of the paper as questions, with what it says and what comes out here."""
 
-from typing import Literal
-
-from explorer.studies.base.help_page import Preset
+from explorer.studies.base.help_page import Preset, Status
+from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.study import Scale, Sweep, Value
+from explorer.studies.base.verdicts import Judge, Numbers, judged, surpasses
 
 _ABOUT = (
     "Blue in the paper is Theorem 1, red the curve from the RDP lower bound, magenta the "
@@ -17,15 +17,11 @@ def _key(figure: str) -> str:
     return "figure-" + "".join(c for c in figure.partition(",")[0] if c.isalnum())
 
 
-Verdict = tuple[Literal["=", "≠", "?"], str]
-
-
 def _over_rounds(
     figure: str,
     about: str,
     claim: str,
     ours: str,
-    verdict: Verdict,
     curves: tuple[str, ...],
     rounds: int,
     **values: Value,
@@ -40,8 +36,6 @@ def _over_rounds(
         claim,
         ours,
         curves=curves,
-        status=verdict[0],
-        verdict=verdict[1],
     )
 
 
@@ -50,7 +44,6 @@ def _over_clients(
     about: str,
     claim: str,
     ours: str,
-    verdict: Verdict,
     curves: tuple[str, ...],
     **values: Value,
 ) -> Preset:
@@ -64,8 +57,6 @@ def _over_clients(
         claim,
         ours,
         curves=curves,
-        status=verdict[0],
-        verdict=verdict[1],
     )
 
 
@@ -76,7 +67,7 @@ _FALLING_BACK = (*_CLOSED, "unamplified")
 """Where condition (8) fails somewhere, the paper's composition falls back on (ε₀, 0)."""
 _CLONES = ("theorem1", "clones_numerical")
 
-PRESETS = (
+_PRESETS = (
     _over_rounds(
         "2 (a)",
         "ε against T at ε₀ = 2, γ = 0.001, n = 1e6. " + _ABOUT,
@@ -86,7 +77,7 @@ PRESETS = (
         "comparator falls back where condition (8) fails, 14.26: a factor of 13.70. Against "
         "numerical clones, 2.531, it is 2.43. The numerical upper bound is 0.2078 "
         "(0.1522 by the 2023 clones), the lower bound (2RR, 3RR) 0.1373.",
-        ("≠", "“14×” is 13.7× or 2.4×"), (*_FALLING_BACK, "lower_rdp"),
+        (*_FALLING_BACK, "lower_rdp"),
         _ROUNDS, eps0=2.0, k=1000, n=1_000_000, delta=1e-8,
     ),
     _over_rounds(
@@ -96,7 +87,7 @@ PRESETS = (
         "At T = 1e5 Theorem 1 gives 0.0764 (λ* = 312), numerical clones + sampling + KOV 0.1547, "
         "the numerical upper bound 0.02073 and the lower bound (2RR, 3RR) 0.01488. The red curve, "
         "0.02467, is above the numerical upper bound: it is no lower bound on ε.",
-        ("≠", "red is no lower bound on ε"), (*_CLOSED, "lower_rdp"),
+        (*_CLOSED, "lower_rdp"),
         _ROUNDS, eps0=1.0, k=10_000, n=10_000_000, delta=1e-8,
     ),
     _over_clients(
@@ -106,7 +97,7 @@ PRESETS = (
         _PLOT,
         "At n = 1e5 Theorem 1 gives 12.58, at 1e6 1.041, at 1e7 0.09377. Condition (8) fails for "
         "k = 1000 at every n shown.",
-        ("≠", "condition (8) always fails"), (*_FALLING_BACK, "lower_rdp"),
+        (*_FALLING_BACK, "lower_rdp"),
         eps0=2.0, k=1000, n=1_000_000, T=_ROUNDS, delta=1e-8,
     ),
     _over_rounds(
@@ -116,7 +107,7 @@ PRESETS = (
         "At T = 1e5 Theorem 1 gives 0.2539, numerical clones + sampling + KOV 0.5908, the "
         "numerical upper bound 0.0703, the lower bound (2RR, 3RR) 0.04981. With the per-round δ₀ "
         "condition (8) fails here too from some T on.",
-        ("≠", "(8) fails for large T"), _FALLING_BACK,
+        _FALLING_BACK,
         _ROUNDS, eps0=1.0, k=1000, n=1_000_000, delta=1e-8,
     ),
     _over_rounds(
@@ -125,7 +116,7 @@ PRESETS = (
         _PLOT,
         "The same parameters as Figure 2 (b): 0.0764 by Theorem 1 at T = 1e5; the closed form of "
         "the clones, valid here, gives 0.566.",
-        ("=", "0.0764, closed form 0.566"), _CLOSED,
+        _CLOSED,
         _ROUNDS, eps0=1.0, k=10_000, n=10_000_000, delta=1e-8,
     ),
     _over_clients(
@@ -134,7 +125,7 @@ PRESETS = (
         _PLOT,
         "At n = 1e5 Theorem 1 gives 10.2, at 1e6 0.8455, at 1e7 0.0764; numerical clones + "
         "sampling + KOV give 24.41, 1.821 and 0.1547.",
-        ("=", "well below the clones"), _CLOSED,
+        _CLOSED,
         eps0=1.0, k=10_000, n=1_000_000, T=_ROUNDS, delta=1e-8,
     ),
     _over_rounds(
@@ -145,7 +136,7 @@ PRESETS = (
         "At T = 1e5 Theorem 1 gives 4.087 (λ* = 8), the fallback (ε₀, 0) 54.16; but numerical "
         "clones need no condition and give 20.46, the numerical upper bound 0.4496 "
         "(0.3083 by the 2023 clones), the lower bound (2RR, 3RR) 0.2757.",
-        ("≠", "clones need no condition"), _FALLBACK,
+        _FALLBACK,
         _ROUNDS, eps0=3.0, k=1000, n=1_000_000, delta=1e-8,
     ),
     _over_rounds(
@@ -153,7 +144,7 @@ PRESETS = (
         "ε against T at ε₀ = 3, γ = 0.0001, n = 1e7.",
         "As Figure 4 (a).",
         "At T = 1e5 Theorem 1 gives 0.3609, the fallback 3.791, numerical clones 1.201.",
-        ("≠", "3.791; clones have 1.201"), _FALLBACK,
+        _FALLBACK,
         _ROUNDS, eps0=3.0, k=1000, n=10_000_000, delta=1e-8,
     ),
     _over_clients(
@@ -161,7 +152,7 @@ PRESETS = (
         "ε against n at ε₀ = 3, k = γn = 1000, T = 1e5.",
         "As Figure 4 (a).",
         "At n = 1e5 Theorem 1 gives 54.06, at 1e6 4.087, at 1e7 0.3609.",
-        ("≠", "clones need no condition"), _FALLBACK,
+        _FALLBACK,
         eps0=3.0, k=1000, n=1_000_000, T=_ROUNDS, delta=1e-8,
     ),
     _over_rounds(
@@ -172,7 +163,7 @@ PRESETS = (
         "1.4 is reached at T ≤ 212, 2.91 at T ≤ 1067; at 200 epochs Theorem 1 gives 3.086. The "
         "comparator's 4.82 could not be reproduced: numerical clones + sampling + KOV give 3.551 "
         "at T = 1067.",
-        ("?", "their 4.82 not found"), _CLONES,
+        _CLONES,
         1200, eps0=1.5, k=10_000, n=60_000, delta=1e-5,
     ),
     _over_rounds(
@@ -182,7 +173,7 @@ PRESETS = (
         "ε = 3 at an accuracy of 81.15 %, 5.8 at 89.7 %, where [FMT20] needs 18.3.",
         "At 200 epochs Theorem 1 gives 5.7946, at 50 epochs (T = 1500) 2.9876. The comparator's "
         "18.3 could not be reproduced: numerical clones + sampling + KOV give 8.159.",
-        ("?", "5.795; their 18.3 not found"), _CLONES,
+        _CLONES,
         6000, eps0=2.0, k=2000, n=60_000, delta=1e-5,
     ),
     Preset(
@@ -197,8 +188,6 @@ PRESETS = (
         "which Lemma 2 makes Theorem 1.",
         "At k = 1000 Theorem 6 gives 0.0221, where 0.008696 is sharp and 3RR has 0.008695; Theorem "
         "4 gives 0.325, where 0.06425 holds.",
-        status="+",
-        verdict="0.0643, not 0.325",
     ),
     Preset(
         "order-edge",
@@ -211,8 +200,6 @@ PRESETS = (
         "The paper gives no range for λ in (7).",
         "ε = 0.2108 for λ ≤ 64, 0.02255 for λ ≤ 512 and 0.008111 for λ ≤ 2048; the warning at the "
         "search edge stays on in all three.",
-        status="+",
-        verdict="0.2108 or 0.008111 by λₘₐₓ",
     ),
     Preset(
         "renyi-order",
@@ -224,7 +211,87 @@ PRESETS = (
         Sweep("lam", 2, 512, 100, Scale.LOG),
         "Theorem 1 holds for all ε₀, k and λ ≥ 2 (Section 3).",
         "It does, and stays below the cap up to λ = 512 at these parameters.",
-        status="=",
-        verdict="holds, below the cap",
     ),
 )  # fmt: skip
+
+
+def _factor(found: Numbers) -> tuple[Status, str]:
+    """Judge the printed factor of 14 by the composition that needs no condition."""
+    fallback = found["unamplified"] / found["theorem1"]
+    clones = found["clones_numerical"] / found["theorem1"]
+    said = f"“14×” is {nearest(fallback, 3)}× or {nearest(clones, 2)}×"
+    return ("=" if clones >= 13.5 else "≠"), said
+
+
+def _red_curve(found: Numbers) -> tuple[Status, str]:
+    """Judge the curve from the RDP lower bound by an upper bound on ε."""
+    if found["lower_rdp"] > found["numerical_upper"]:
+        return "≠", "red is no lower bound on ε"
+    return "=", "red is below upper bounds"
+
+
+def _condition_8(found: Numbers) -> tuple[Status, str]:
+    """Judge by the points of the figure at which the comparator's condition holds."""
+    valid, points = found["count(clones_closed)"], found["count(theorem1)"]
+    if valid == points:
+        return "=", "condition (8) holds"
+    return "≠", "(8) fails on a part of it" if valid else "condition (8) always fails"
+
+
+def _closed_form(found: Numbers) -> tuple[Status, str]:
+    ours, clones = found["theorem1"], found["clones_closed"]
+    said = f"ε {at_most(ours)}, closed form {at_most(clones)}"
+    return ("=" if ours < clones else "≠"), said
+
+
+def _below_clones(found: Numbers) -> tuple[Status, str]:
+    """Judge by the least factor between the two curves at both ends and the middle."""
+    places = ("[0]", "", "[-1]")
+    least = min(found[f"clones_numerical{at}"] / found[f"theorem1{at}"] for at in places)
+    return ("=" if least > 1 else "≠"), f"at least {at_least(least, 3)}× below clones"
+
+
+def _fallback(found: Numbers) -> tuple[Status, str]:
+    """Judge the comparison with (ε₀, 0) by the clones that need no condition."""
+    clones, fallback = found["clones_numerical"], found["unamplified"]
+    return ("≠" if clones < fallback else "="), f"clones {at_most(clones)}, not {at_most(fallback)}"
+
+
+def comparator(name: str, printed: float) -> Judge:
+    """Judge a number that the paper prints for another analysis: within 5 % it is reproduced."""
+
+    def judge(found: Numbers) -> tuple[Status, str]:
+        near = abs(found[name] / printed - 1) <= 0.05
+        return ("=" if near else "?"), f"their {printed:g} is {at_most(found[name])} here"
+
+    return judge
+
+
+def _orders(found: Numbers) -> tuple[Status, str]:
+    first, last = found["theorem1"], found["theorem1 lam_max=2048"]
+    return "+", f"ε {at_most(first)} or {at_most(last)} by λₘₐₓ"
+
+
+def _below_cap(found: Numbers) -> tuple[Status, str]:
+    """Judge Theorem 1 by the cap that holds without shuffling, at both ends of the figure."""
+    below = all(found[f"theorem1{at}"] <= found[f"renyi_cap{at}"] for at in ("[0]", "[-1]"))
+    return ("=" if below else "≠"), f"holds, {'below' if below else 'above'} the cap"
+
+
+JUDGES: dict[str, Judge] = {
+    "figure-2a": _factor,
+    "figure-2b": _red_curve,
+    "figure-2c": _condition_8,
+    "figure-3a": _condition_8,
+    "figure-3b": _closed_form,
+    "figure-3c": _below_clones,
+    "figure-4a": _fallback,
+    "figure-4b": _fallback,
+    "figure-4c": _fallback,
+    "figure-5a": comparator("clones_numerical T=1067", 4.82),
+    "figure-5b": comparator("clones_numerical", 18.3),
+    "ternary": surpasses("sharp_mixed", "theorem4"),
+    "order-edge": _orders,
+    "renyi-order": _below_cap,
+}
+PRESETS = judged("shuffle-rdp", _PRESETS, JUDGES)

@@ -1,9 +1,11 @@
 """Examples of the paper and of its errata as questions."""
 
-from explorer.studies.base.help_page import Preset
+from explorer.studies.base.help_page import Preset, Status
+from explorer.studies.base.numbers import at_most, format_number, nearest
 from explorer.studies.base.study import Scale, Sweep
+from explorer.studies.base.verdicts import Judge, Numbers, judged, surpasses
 
-PRESETS = (
+_PRESETS = (
     Preset(
         "table-1",
         "Table 1: error against the domain",
@@ -19,8 +21,6 @@ PRESETS = (
         "P_hist calibrated exactly, where at most h = 1000 values occur: 8.518e-5 at every d "
         "(7.066e-5 by exact tails); with the paper's constants 3.399e-3, as printed (β/n, no h) "
         "3.502e-3.",
-        status="=",
-        verdict="the same at every d",
     ),
     Preset(
         "table-2",
@@ -35,8 +35,6 @@ PRESETS = (
         "(Theorem 1.2, Table 2).",
         "P_hist needs 13,633 users with the paper's constants and 320 calibrated exactly, for "
         "every ℓ from 100 to 1e8; the local order grows from 37 to 3.7e7.",
-        status="=",
-        verdict="320 users for every ℓ",
     ),
     Preset(
         "theorem-4-1",
@@ -51,8 +49,6 @@ PRESETS = (
         "need not be (Claims 4.3 and 4.4).",
         "Randomised response with truth 3/4 is log 3 = 1.0986 either way; R_gap, four bits of "
         "which one input never has two, has no finite level locally and 0.6694 behind the shuffle.",
-        status="=",
-        verdict="∞ alone, 0.67 shuffled",
     ),
     Preset(
         "noise-histogram",
@@ -63,8 +59,6 @@ PRESETS = (
         Sweep("n", 100, 1e7, 100, Scale.LOG),
         "1−p = 50 ln(2/δ)/(ε²n) (Figure 1), at half the target: 3040.",
         "The exact minimum is 42.75 at n = 1e4 and 42.66 in the limit: 71 times less.",
-        status="+",
-        verdict="71 times less noise",
     ),
     Preset(
         "noise-count",
@@ -75,8 +69,6 @@ PRESETS = (
         Sweep("n", 100, 1e7, 100, Scale.LOG),
         "1−p = 50 ln(2/δ)/(ε²n) (Figure 1): 725.",
         "The exact minimum is 34.07: 21 times less.",
-        status="+",
-        verdict="21 times less noise",
     ),
     Preset(
         "least-users",
@@ -87,8 +79,6 @@ PRESETS = (
         Sweep("eps", 0.1, 1, 100, Scale.LOG),
         "n ≥ (100/ε²) ln(2/δ) (Theorem 3.1): 1451 at ε = 1, 145,087 at ε = 0.1.",
         "By the exact δ 80 users are enough at ε = 1, 268 at ½ and 5278 at 0.1.",
-        status="+",
-        verdict="80 users, not 1451",
     ),
     Preset(
         "truncation",
@@ -101,8 +91,6 @@ PRESETS = (
         "Only an error bound for the worst count is given (Theorem 3.1(ii)).",
         "At s = n(1−p) half of the estimates are 0; far above it the error is that of the "
         "binomial, √(np(1−p)) counts.",
-        status="+",
-        verdict="exact for every count",
     ),
     Preset(
         "missing-users",
@@ -115,8 +103,6 @@ PRESETS = (
         "“A user in a shuffled protocol may not have the same degree of privacy when other users "
         "deviate” (Section 2).",
         "With 10 % missing δ is 2.83e-6 instead of 1e-6, with 50 % 2.23e-4 (one count: 2.28e-4).",
-        status="=",
-        verdict="δ 2.83 times at 10 % less",
     ),
     Preset(
         "messages",
@@ -127,7 +113,57 @@ PRESETS = (
         Sweep("d", 2, 1e6, 100, Scale.LOG),
         "O(d) messages for P_hist, O(ln(1/(εδ))/ε²) for [13] (Table 1).",
         "1 + dp: all but a few of the d noise messages are really sent by everyone.",
-        status="=",
-        verdict="1 + dp messages",
     ),
 )
+
+
+def _at_every_d(found: Numbers) -> tuple[Status, str]:
+    """Judge by the error bound at both ends of the figure."""
+    growth = found["calibrated[-1]"] / found["calibrated[0]"]
+    same = abs(growth - 1) < 1e-9
+    return ("=", "the same at every d") if same else ("≠", f"{nearest(growth, 3)} times at the end")
+
+
+def _at_every_level(found: Numbers) -> tuple[Status, str]:
+    users = [found[f"separation[{row},3]"] for row in range(4)]
+    same = len(set(users)) == 1
+    return (
+        "=" if same else "≠"
+    ), f"{nearest(max(users))} users for {'every' if same else 'the last'} ℓ"
+
+
+def _alone_and_shuffled(found: Numbers) -> tuple[Status, str]:
+    """Judge R_gap by the level of one user's messages and that behind the shuffle."""
+    alone, shuffled = found["views[3,2]"], found["views[3,3]"]
+    said = f"{format_number(alone)} alone, {nearest(shuffled, 2)} shuffled"
+    return ("=" if alone > shuffled else "≠"), said
+
+
+def _less_noise(found: Numbers) -> tuple[Status, str]:
+    factor = found["paper_noise"] / found["noise"]
+    return ("+" if factor > 1 else "≠"), f"{nearest(factor, 2)} times less noise"
+
+
+def _missing(found: Numbers) -> tuple[Status, str]:
+    factor = found["loss"] / found["target"]
+    return ("=" if factor > 1 else "≠"), f"δ {at_most(factor, 3)} times at 10 % less"
+
+
+def _messages(found: Numbers) -> tuple[Status, str]:
+    """Judge O(d) by the mean number of messages of one user, beside d."""
+    mean, d = found["messages"], found["cheu_order"]
+    return ("=" if mean <= 2 * d else "≠"), f"mean {nearest(mean)} at d = {nearest(d)}"
+
+
+JUDGES: dict[str, Judge] = {
+    "table-1": _at_every_d,
+    "table-2": _at_every_level,
+    "theorem-4-1": _alone_and_shuffled,
+    "noise-histogram": _less_noise,
+    "noise-count": _less_noise,
+    "least-users": surpasses("users", "paper_users", "{} users, not {}"),
+    "truncation": surpasses("rmse", "paper_rmse", "RMSE {}, bound {}", digits=3),
+    "missing-users": _missing,
+    "messages": _messages,
+}
+PRESETS = judged("histograms", _PRESETS, JUDGES)

@@ -1,7 +1,9 @@
 """Unbounded data: its help, and the paper's statements as questions."""
 
-from explorer.studies.base.help_page import Formula, Page, Preset
+from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Scale, Sweep
+from explorer.studies.base.verdicts import Judge, Numbers, judged, surpasses
 from explorer.studies.unbounded import text
 
 PAGE = Page(
@@ -81,7 +83,7 @@ PAGE = Page(
 )
 
 _EXAMPLE = (("eps", 0.2), ("r", 0.008), ("s", 10_000), ("delta", 1e-12))
-PRESETS = (
+_PRESETS = (
     Preset(
         "draws",
         "How many draws are enough (Section 5)",
@@ -98,8 +100,6 @@ PRESETS = (
             "At s = 10,000: ε/r = 25, Theorem 5.3 allows α = 7.24 and the KL form 12.9. At "
             "s = ln(1/δ)/r = 3454 Theorem 5.3 loses a factor of 5.4."
         ),
-        status="≠",
-        verdict="loses a factor of 5.4",
     ),
     Preset(
         "threshold",
@@ -110,8 +110,6 @@ PRESETS = (
         sweep=Sweep("s", 100, 1e8, 100, Scale.LOG),
         published="Lemma 5.2: (1+√2)r + (3/s)ln(1/δ).",
         computed="0.02761 at s = 10,000 by the lemma, 0.01548 by Chernoff's bound.",
-        status="+",
-        verdict="0.01548, not 0.02761",
     ),
     Preset(
         "fact-5.1",
@@ -122,8 +120,6 @@ PRESETS = (
         sweep=Sweep("d", 0.001, 0.4, 200, Scale.LOG),
         published="Fact 5.1: δ grows by e^5 = 148.",
         computed="It grows by (e^10 − 1)/(e^2 − 1) = 3447.",
-        status="≠",
-        verdict="grows by 3447, not 148",
     ),
     Preset(
         "table-1",
@@ -134,7 +130,27 @@ PRESETS = (
         sweep=Sweep("d", 0.001, 1.0, 200, Scale.LOG),
         published="Table 1: δ grows by e^(0.1·10) = 2.7.",
         computed="It grows by (e − 1)/(e^0.1 − 1) = 16.3.",
-        status="≠",
-        verdict="grows by 16.3, not 2.7",
     ),
 )
+
+
+def _loss(found: Numbers) -> tuple[Status, str]:
+    """Judge “only a small factor is lost” at s = ln(1/δ)/r: a factor of 2 would be small."""
+    factor = found["informal"] / found["printed s=3454"]
+    return ("≠" if factor > 2 else "="), f"loses a factor of {nearest(factor, 2)}"
+
+
+def _growth(found: Numbers) -> tuple[Status, str]:
+    """Judge the printed growth of δ by the geometric sum."""
+    true, printed = found["growth"], found["paper"]
+    said = f"δ grows by {nearest(true, 3)}, not {nearest(printed, 3)}"
+    return ("=" if true <= 1.005 * printed else "≠"), said
+
+
+JUDGES: dict[str, Judge] = {
+    "draws": _loss,
+    "threshold": surpasses("chernoff", "printed"),
+    "fact-5.1": _growth,
+    "table-1": _growth,
+}
+PRESETS = judged("unbounded", _PRESETS, JUDGES)

@@ -1,7 +1,9 @@
 """Help and presets of the study of users' data."""
 
-from explorer.studies.base.help_page import Formula, Page, Preset
+from explorer.studies.base.help_page import Formula, Page, Preset, Status
+from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import Scale, Sweep
+from explorer.studies.base.verdicts import Judge, Numbers, judged
 from explorer.studies.users_data import text
 from explorer.studies.users_data.parameters import DRAWN, ITEM_WISE, LOCAL, POSITION
 
@@ -64,7 +66,7 @@ PAGE = Page(
     ),
 )
 
-PRESETS = (
+_PRESETS = (
     Preset(
         "places",
         "Places, item by item",
@@ -75,8 +77,6 @@ PRESETS = (
         "Every item is answered by a metric-private randomiser, and the answers are shuffled "
         "(PrivEMDItemWise).",
         "Answers keep to their item's neighbourhood; which answer is whose is lost in the shuffle.",
-        status="=",
-        verdict="answers stay near their item",
     ),
     Preset(
         "shares",
@@ -88,8 +88,6 @@ PRESETS = (
         "An unbiased estimate of the histogram from the answers (frequency estimation by GKRR).",
         "The same on any finite space: shares of the answers times the inverse of the law, with "
         "the exact error beside this draw's.",
-        status="=",
-        verdict="unbiased, with exact error",
     ),
     Preset(
         "local",
@@ -99,9 +97,8 @@ PRESETS = (
         "shares",
         Sweep("item", 0, 15, 16, Scale.LINEAR),
         "In the local model each user shuffles their own items alone.",
-        "The same promise costs a far smaller α₀, and the estimate's error is many times larger.",
-        status="=",
-        verdict="error many times larger",
+        "The same promise costs accuracy: the exact root mean square error of the histogram is "
+        "1.03, where answers shuffled among all users have 0.479.",
     ),
     Preset(
         "any-size",
@@ -112,8 +109,6 @@ PRESETS = (
         Sweep("place", 1, 2, 2, Scale.LINEAR),
         "BoundedEMDReduction draws items with replacement and then runs a bounded mechanism.",
         "Users weigh alike after drawing, and Algorithm 1 spends the δ of the draws alone.",
-        status="=",
-        verdict="users weigh alike",
     ),
     Preset(
         "who-moved",
@@ -125,8 +120,6 @@ PRESETS = (
         "The earth mover's distance of two data sets of one size is that of an assignment "
         "(Lemma 2.1).",
         "Every user's distance by an optimal plan; most did not move at all.",
-        status="=",
-        verdict="an optimal plan for each",
     ),
     Preset(
         "told-apart",
@@ -137,7 +130,42 @@ PRESETS = (
         Sweep("false_alarm", 0.0, 1.0, 101, Scale.LINEAR),
         "α and δ bound how much likelier any event is under one data set than under another.",
         "One user's change can hardly be told; everybody's changes add up, and may be.",
-        status="=",
-        verdict="one change is hard to tell",
     ),
 )
+
+
+def _moved(found: Numbers) -> tuple[Status, str]:
+    """Give the mean distance of an answer from its item, beside the diameter, in miles."""
+    return "=", f"mean {nearest(found['moved'], 3)} of {nearest(found['diameter'])} miles off"
+
+
+def _this_draw(found: Numbers) -> tuple[Status, str]:
+    """Judge the exact error by this draw's."""
+    exact, drawn = found["rmse"], found["error"]
+    said = f"RMSE {nearest(exact, 3)}; draw {nearest(drawn, 3)}"
+    return ("=" if drawn < 3 * exact else "≠"), said
+
+
+def _locally(found: Numbers) -> tuple[Status, str]:
+    factor = found["rmse"] / found["central"]
+    return ("=" if factor > 1 else "≠"), f"RMSE {nearest(factor, 2)} times larger"
+
+
+def _draws_alone(found: Numbers) -> tuple[Status, str]:
+    same = found["delta_total"] <= found["delta"]
+    return ("=" if same else "≠"), f"δ {at_most(found['delta_total'])}{', of the draws' * same}"
+
+
+JUDGES: dict[str, Judge] = {
+    "places": _moved,
+    "shares": _this_draw,
+    "local": _locally,
+    "any-size": _draws_alone,
+    "who-moved": lambda found: (
+        "=", f"{nearest(found['users_moved'])} moved, at most {at_most(found['farthest'], 3)}",
+    ),
+    "told-apart": lambda found: (
+        "=", f"ε {at_most(found['eps_one'], 3)} for one, {at_most(found['eps_all'], 3)} all",
+    ),
+}  # fmt: skip
+PRESETS = judged("users-data", _PRESETS, JUDGES)

@@ -8,7 +8,7 @@ from explorer.studies.heatmap.trends import FILLED, trends
 from tests.studies.said.numbers import Ask, Measured, Said, crossing
 
 
-def _dense_from(a: Ask, name: str) -> Said:
+def dense_from(a: Ask, name: str) -> Said:
     """Return the k from which dense aggregation has the better bound, to three digits."""
     return Said(
         crossing(lambda k: a.value(name, k=round(k)) - a.value("dense"), 100, 100_000), digits=3
@@ -24,7 +24,7 @@ SAID = {
         "20", "1", "1e5", a("experiments"), a("lower"),
     ),
     ("heatmap-theory", "sparsity"): lambda a: (
-        a("dense"), _dense_from(a, "experiments"), _dense_from(a, "theory"), "1e6", "1",
+        a("dense"), dense_from(a, "experiments"), dense_from(a, "theory"), "1e6", "1",
     ),
     ("heatmap-theory", "algorithms"): lambda a: (
         "1", "4238", Measured(".0038"), a("experiments", n=4238), "1e6", "20",

@@ -9,7 +9,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from functools import cache
 
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.study import preset, preset_request
+from explorer.studies.base.study import Result, preset, preset_request
 from explorer.studies.errata import LABEL
 from explorer.studies.registry import get_study
 from tests.studies import context
@@ -124,7 +124,7 @@ class Ask:
         self, name: str, role: Role | None = None, digits: int | None = None, **changes: object
     ) -> Said:
         """Return a readout by key; `changes` are parameters, or ``quantity``."""
-        found = _answer(self.study, self.key, tuple(changes.items())).readout(name)
+        found = answer_of(self.study, self.key, **changes).readout(name)
         own = found.role if found.role in (Role.UPPER, Role.LOWER) else None
         assert found.value is not None, (name, found.note)
         return Said(float(found.value), role or own, digits)
@@ -135,13 +135,13 @@ class Ask:
 
     def cell(self, table: str, row: int, column: int, role: Role | None = None) -> Said:
         """Return what stands in a table."""
-        answer = _answer(self.study, self.key, ())
+        answer = answer_of(self.study, self.key)
         (found,) = (t for t in answer.tables if t.key == table)
         return Said(float(found.rows[row][column]), role)
 
     def curve(self, name: str, **changes: object) -> list[Said]:
         """Return what a curve shows, point by point."""
-        answer = _answer(self.study, self.key, tuple(changes.items()))
+        answer = answer_of(self.study, self.key, **changes)
         (series,) = (s for s in answer.series if s.key == name)
         own = series.role if series.role in (Role.UPPER, Role.LOWER) else None
         return [Said(float(y), own) for y in series.y]
@@ -152,8 +152,13 @@ def _host() -> context.Context:
     return context.Context()
 
 
+def answer_of(study: str, key: str, **changes: object) -> Result:
+    """Return the answer to a preset's question, with other values; kept once made."""
+    return _answer(study, key, tuple(changes.items()))
+
+
 @cache
-def _answer(study_id: str, key: str, changes: tuple[tuple[str, object], ...]):
+def _answer(study_id: str, key: str, changes: tuple[tuple[str, object], ...]) -> Result:
     study = get_study(study_id)
     values = dict(changes)
     chosen = preset(study, key)

@@ -76,7 +76,7 @@ SAID = {
     ("amplification", "small-eps0"): lambda a: (a("exact_2021"), a("exact_2023")),
     ("amplification", "million"): lambda a: (a("exact_2021"), a("exact_2023")),
     ("amplification", "condition-ignored"): lambda a: (
-        Said(_ignored(), Role.UPPER), Said(_leaks()), Said(_leaks() / 5e-11, digits=3),
+        Said(_ignored(), Role.UPPER), Said(leaks()), Said(leaks() / 5e-11, digits=3),
     ),
     ("amplification", "condition-8"): lambda a: (
         "1000", a("condition_8"), a("condition_9"), "3", "2",
@@ -118,7 +118,7 @@ SAID = {
     ("cldp-sgd", "figure-5a-epsilon"): lambda a: (
         "1.4", _rounds(a, 1.4), Said(math.floor(_rounds(a, 1.4).value / 6)), "2.91",
         _rounds(a, 2.91), Said(math.ceil(_rounds(a, 2.91).value / 6)), "200", a("theorem"),
-        a("numerical"), Said(_pipeline(212), Role.UPPER), "212", Said(_pipeline(1067), Role.UPPER),
+        a("numerical"), Said(pipeline(212), Role.UPPER), "212", Said(pipeline(1067), Role.UPPER),
         "1,067", "4.82",
     ),
     ("cldp-sgd", "figure-5b-epsilon"): lambda a: (
@@ -154,7 +154,7 @@ def _ignored() -> float:
     return float(clones_closed_form(4.0, 1000, 5e-11))
 
 
-def _leaks() -> float:
+def leaks() -> float:
     return float(shuffle_rdp.RandomisedResponseRound(4.0, 1000, 1000).delta(_ignored())[0])
 
 
@@ -162,5 +162,5 @@ def _least(eps: float) -> float:
     return float(histograms.least_users(eps, 1e-6, histograms.Query.COUNT))
 
 
-def _pipeline(rounds: int) -> float:
+def pipeline(rounds: int) -> float:
     return float(shuffle_rdp.pipeline_epsilon(1.5, 10_000, 60_000, rounds, 1e-5, "numeric", 0.5))

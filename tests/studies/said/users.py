@@ -6,6 +6,7 @@ import math
 
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import Role
+from explorer.studies.base.verdicts import kept_numbers
 from tests.studies.said.numbers import Ask, Measured, Said, crossing
 
 
@@ -28,11 +29,14 @@ def _private_up_to(width: str, delta: float) -> Said:
     return Said(crossing(over, 1e-4, 100.0), Role.LOWER)
 
 
-def _group_growth(eps: float, hops: int) -> Said:
+def group_growth(eps: float, hops: int) -> Said:
     return Said(math.expm1(eps * hops) / math.expm1(eps))
 
 
 SAID = {
+    ("users-data", "local"): lambda a: tuple(
+        Said(kept_numbers("users-data", "local")[name]) for name in ("rmse", "central")
+    ),
     ("choose-alpha", "earth"): lambda a: (
         a("alpha"), a("diameter"), Said(100 / a.value("diameter")),
     ),
@@ -87,12 +91,12 @@ SAID = {
         "0.12", "1", a("k1", width=0.12), "0.12", a("k1", width=0.147), "0.147", a("k1"), "0.25",
     ),
     ("frequency", "local"): lambda a: (
-        _edge(a, 1.0), "1", _condition("local", 1.0), _edge(a, 0.1), "0.1",
-        _condition("local", 0.1), _edge(a, 10.0), "10", _condition("local", 10.0), "10",
+        _edge(a, 1.0), "1", condition("local", 1.0), _edge(a, 0.1), "0.1",
+        condition("local", 0.1), _edge(a, 10.0), "10", condition("local", 10.0), "10",
     ),
     ("frequency", "central"): lambda a: (
-        _edge(a, 0.1), "0.1", _condition("central", 0.1), _edge(a, 1.0), "1",
-        _condition("central", 1.0), Measured("124"), "100,000", _edge(a, 1.0, n=100_000),
+        _edge(a, 0.1), "0.1", condition("central", 0.1), _edge(a, 1.0), "1",
+        condition("central", 1.0), Measured("124"), "100,000", _edge(a, 1.0, n=100_000),
     ),
     ("frequency", "theorem66"): lambda a: (
         "25", a("gkrr", alpha=25.0), a("theorem65", alpha=25.0), a("theorem66", alpha=25.0),
@@ -100,7 +104,7 @@ SAID = {
         Measured("0.73"), "35", Measured("0.19"),
     ),
     ("frequency", "hadamard"): lambda a: (
-        Said(um.hadamard_epsilon_printed(1.0, 1000, 1e-12)), Said(_hadamard_delta()),
+        Said(um.hadamard_epsilon_printed(1.0, 1000, 1e-12)), Said(hadamard_delta()),
         a("item"),
     ),
     ("frequency", "near"): lambda a: (
@@ -116,8 +120,8 @@ SAID = {
         Said(12 * math.log(10) / 0.008), Said(25 / a.value("printed", s=3454)),
     ),
     ("unbounded", "threshold"): lambda a: (a("printed"), "10,000", a("chernoff")),
-    ("unbounded", "fact-5.1"): lambda a: ("10", "1", "2", "1", _group_growth(2.0, 5)),
-    ("unbounded", "table-1"): lambda a: ("1", "0.1", "1", _group_growth(0.1, 10)),
+    ("unbounded", "fact-5.1"): lambda a: ("10", "1", "2", "1", group_growth(2.0, 5)),
+    ("unbounded", "table-1"): lambda a: ("1", "0.1", "1", group_growth(0.1, 10)),
 }  # fmt: skip
 
 
@@ -135,14 +139,14 @@ def _broken() -> float:
     return float(um.group_delta(50.0, alpha0, 200, 10**9))
 
 
-def _condition(model: str, eps: float) -> Said:
+def condition(model: str, eps: float) -> Said:
     threshold = {
         "local": um.local_improvement_threshold, "central": um.central_improvement_threshold,
     }[model]  # fmt: skip
     return Said(float(threshold(eps, 100, 1000, 1e-12)))
 
 
-def _hadamard_delta() -> float:
+def hadamard_delta() -> float:
     from explorer.privacy.core import composition
 
     item = float(um.hadamard_epsilon_printed(1.0, 1000, 1e-12))
