@@ -239,38 +239,34 @@ class MainWindow(WindowFrame):
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         if old is not None and old.study == state.study:
-            if state.looks != old.looks and self.current_result is not None:
-                self._show_beside(self.current_result)
+            if state.looks != old.looks:
+                self._show_beside()
             return
         self.tabs.setCurrentWidget(self.workspace)
         self.sides.setTabVisible(1, get_study(state.study).needs_data)
         self._show_data()
-        result = self.current_result
-        if result is None:
+        self.answer_state.setText("")
+        if self.current_result is None:
             self._claim_nothing()
-            self.answer_state.setText("")
             self.badge.hide()
-        else:
-            self._show_beside(result)
-            self.answer_state.setText("")
+        self._show_beside()
         self._stale(self._front_key(), self.answers[self._front_key()].stale)
         self.setWindowTitle(f"{card(state.study).name} – Privacy Explorer")
 
     def _tab_chosen(self, index: int) -> None:
         """Bring the last study of the chosen workspace to the front."""
         key = self.workspaces.key_at(index) or self._front_key()
-        self.menus.update()
         self.desk.stand_aside(self.tool is not None and self.tool.alone)
         self._show_stamp(self.current_result)
         self.narrow.fit()
-        if self.tool or key == self._front_key():
-            return
-        last = self.workspaces[key].current_result
-        of_kind = [c.id for c in cards() if c.workspace == key]
-        if last is not None and last.request.study in of_kind:
-            self.session.set_study(last.request.study)
-        elif of_kind:
-            self.session.set_study(of_kind[0])
+        if not self.tool and key != self._front_key():
+            last = self.workspaces[key].current_result
+            of_kind = [c.id for c in cards() if c.workspace == key]
+            if last is not None and last.request.study in of_kind:
+                self.session.set_study(last.request.study)
+            elif of_kind:
+                self.session.set_study(of_kind[0])
+        self.menus.update()
 
     def _followed(self, recipe: Recipe) -> None:
         """Look at a recipe's answer as it was looked at when it was exported."""
@@ -287,13 +283,13 @@ class MainWindow(WindowFrame):
 
     def _exportable_changed(self) -> None:
         """Say nothing of the answer before beside the first picture of another file."""
-        self.menus.update()
-        unread, before = bool(self.why_no_export()), self.current_result
+        unread = bool(self.why_no_export())
         self.guarantee.set_stale(unread, True)
         if unread:
             self.status_row.show_stamp("")
-        elif before is not None:
-            self._show_beside(before)
+        else:
+            self._show_beside()
+        self.menus.update()
 
     # From the controllers
 
@@ -307,7 +303,7 @@ class MainWindow(WindowFrame):
             f"{words} · {duration_words(elapsed_ms)}" + ("" if result.complete else "…")
         )
         if not self.workspace.unread:  # it is about the file before
-            self._show_beside(result)
+            self._show_beside()
         self.menus.update()
         self.answered.emit(result)
 
@@ -338,7 +334,14 @@ class MainWindow(WindowFrame):
         if key == self._front_key():
             self.guarantee.set_stale(stale, self.answers[key].busy)
 
-    def _show_beside(self, result: Result) -> None:
+    def _show_beside(self) -> None:
+        """Show what goes with the answer in front, whose headline the workspace has written.
+
+        It is the workspace's own: nothing else may stand beside that headline.
+        """
+        result = self.current_result
+        if result is None:
+            return
         asked = result.request
         claim = self.session.state.claim_of(asked.study, asked.quantity)
         self.guarantee.show_result(result, claim)
@@ -413,6 +416,7 @@ class MainWindow(WindowFrame):
             self.left.emit()
             return
         self._idle.stop()
+        self.tabs.currentChanged.disconnect(self._tab_chosen)  # tabs change as they are deleted
         self.keeper.close()
         self.output.close()
         self.files.close()

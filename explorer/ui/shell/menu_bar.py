@@ -284,6 +284,8 @@ class Menus:
     def close(self) -> None:
         """Disconnect from the session."""
         self._window.session.history_changed.disconnect(self.update)
+        self._window.session.changed.disconnect(self._state_changed)
+        self._window.keeper.recent_changed.disconnect(self._update_recent)
         self.errata.close()
         self.checking.close()
         self.cached.close()
