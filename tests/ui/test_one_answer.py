@@ -1,4 +1,4 @@
-"""Headline and guarantee are about one answer, and the menus' entries live as long as the window."""
+"""Headline and guarantee are of one answer; the entries of menus live as long as the window."""
 
 from __future__ import annotations
 
