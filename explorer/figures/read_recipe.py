@@ -367,9 +367,10 @@ def from_parquet(path: Path) -> str | None:
                 "SELECT value FROM parquet_kv_metadata(?) WHERE key = 'recipe'", [named]
             ).fetchone()
         except duckdb.Error as error:
-            raise ValueError(
-                f"{path.name}: the Parquet file is damaged ({str(error).splitlines()[0]})"
-            ) from None
+            # It names files by their whole path, and quotes what the file holds as it is.
+            said = str(error).splitlines()[0].replace(str(path.resolve()), path.name)
+            said = "".join(c if c.isprintable() else "\ufffd" for c in said)
+            raise ValueError(f"{path.name}: the Parquet file is damaged ({said})") from None
     return None if found is None else bytes(found[0]).decode("ascii", "replace")
 
 

@@ -9,6 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 from pypdf import PdfReader
@@ -22,7 +24,7 @@ from explorer.figures.formats import Kind, by_suffix, of_kind
 from explorer.figures.grid.job import GridJob, rendered_grid
 from explorer.figures.grid.panels import headings, legend_series, panels, ranges, shape
 from explorer.figures.grid.tables import columns_of, rows_of
-from explorer.figures.read_recipe import read_exported, read_recipe
+from explorer.figures.read_recipe import from_parquet, read_exported, read_recipe
 from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.grid import Grid
@@ -143,6 +145,22 @@ def test_other_parquet_files_are_not_taken_for_ours(tmp_path) -> None:
     path.write_bytes(b"PAR1 nothing PAR1")
     with pytest.raises(ValueError, match="damaged"):
         read_recipe(path)
+
+
+def test_a_damaged_parquet_file_is_refused_in_printable_words(tmp_path) -> None:
+    """Whatever the database quotes of it, and without the folder."""
+    path = tmp_path / "a.parquet"
+    table = pa.table({"x": [1.0]}, metadata={"recipe": '{"schema": "privacy-explorer-recipe/1"}'})
+    pq.write_table(table, path)
+    whole = path.read_bytes()
+    assert read_recipe(path)["schema"] == "privacy-explorer-recipe/1"
+    footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    for at in (footer, len(whole) - 5):  # a type that there is not, and the footer's length
+        path.write_bytes(whole[:at] + b"\x1e" + whole[at + 1 :])
+        with pytest.raises(ValueError, match=r"a\.parquet: .*damaged") as caught:
+            from_parquet(path)
+        assert str(caught.value).isprintable()
+        assert str(tmp_path) not in str(caught.value)
 
 
 def test_a_grid_that_cannot_be_asked_is_left_out_of_its_recipe(answers) -> None:
