@@ -22,6 +22,8 @@ from tests.waiting import time_limit
 CHECKOUT = Path(__file__).resolve().parents[1]
 QUICK = ("contributions", "adaptive")
 """Benchmarks that take a few seconds at their smallest."""
+TRIES = {"hostile": "13"}
+"""Of fuzzers that take a kind of file after the other: all but those with a recipe."""
 
 
 def run(*words: str) -> str:
@@ -35,8 +37,8 @@ def run(*words: str) -> str:
 
 
 @pytest.mark.parametrize("topic", sorted(TOPICS))
-def test_every_fuzzer_finds_no_fault_in_two_tries(topic: str) -> None:
-    assert "0 faults" in run("tests.fuzz", topic, "--count", "2")
+def test_every_fuzzer_finds_no_fault_in_a_few_tries(topic: str) -> None:
+    assert "0 faults" in run("tests.fuzz", topic, "--count", TRIES.get(topic, "2"))
 
 
 def test_a_program_killed_once_keeps_its_promises() -> None:

@@ -11,6 +11,7 @@ import tempfile
 TOPICS = {
     "checkins": "tests.fuzz.checkins",
     "command-lines": "tests.fuzz.command_lines",
+    "hostile": "tests.fuzz.hostile",
     "recipes": "tests.fuzz.recipes",
     "sessions": "tests.fuzz.sessions",
 }
