@@ -16,7 +16,7 @@ from explorer.figures.table_copy import format_table, plain_number
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region, written_longitude
 from explorer.privacy.core.bound import FloatArray, Reference
-from explorer.studies.base.claims import claimed, stated
+from explorer.studies.base.claims import Unclaimed, claimed, stated, unclaimed
 from explorer.studies.base.study import Mark, Readout, Result, Series, Surface, Table
 
 SCHEMA = "privacy-explorer-result/1"
@@ -81,6 +81,8 @@ def result_document(
     recipe_text(recipe)
     shown = captions.shown_surfaces(result, view)
     curator = any(surface.curator_only for surface in shown)
+    found = claimed(result, view.claim)
+    reasons = unclaimed(result, found)
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "stamp": whole_stamp(result, shown),
@@ -91,7 +93,9 @@ def result_document(
         "fidelity": result.fidelity.name.lower(),
         "complete": result.complete,
         **({"absent": ABSENT_IN_JSON} if result.series else {}),
-        "series": [_series_document(s) for s in captions.visible_series(result, view)],
+        "series": [
+            _series_document(s, reasons.get(s.key)) for s in captions.visible_series(result, view)
+        ],
         "tables": [_table_document(t) for t in result.tables],
         "surfaces": [_surface_document(s) for s in shown],
         "readouts": [
@@ -121,7 +125,6 @@ def result_document(
             "references": [_reference_document(r) for r in promise.references],
             "differences": list(promise.differences),
         }
-    found = claimed(result, view.claim)
     if found is not None:
         document["claim"] = {
             "series": found.series.key,
@@ -147,10 +150,13 @@ def comments(result: Result, view: ViewState, recipe: Mapping[str, object]) -> l
     if result.request.sweep:
         x, y = result.request.sweep.key, result.request.quantity
         lines.append(f"x is {x}; the other columns are {y}{_empty_cells(visible)}")
+    reasons = unclaimed(result, claimed(result, view.claim))
     for series in visible:
         lines.append(f"{series.key}: {captions.legend_label(series)}; {series.reference}")
         lines += [f"{series.key}: {text}" for text in empty_texts(series, visible)]
         lines += [series.note] if series.note else []
+        if series.key in reasons:
+            lines.append(f"{series.key}: better here and not claimed: {reasons[series.key].why}")
     for surface in shown:
         only = " (curator only)" if surface.curator_only else ""
         lines.append(f"{surface.key}: {surface.label}{only}; share of the total in every cell")
@@ -353,7 +359,7 @@ def _reference_document(reference: Reference) -> dict[str, str]:
     return {"paper": reference.paper, "where": reference.where, "note": reference.note}
 
 
-def _series_document(series: Series) -> dict[str, Any]:
+def _series_document(series: Series, reason: Unclaimed | None) -> dict[str, Any]:
     return {
         "key": series.key,
         "label": series.label,
@@ -365,6 +371,7 @@ def _series_document(series: Series) -> dict[str, Any]:
         "low": _finite(series.low),
         "high": _finite(series.high),
         "why_absent": series.undefined_reason,
+        **({"why_not_claimed": reason.why} if reason is not None else {}),
         "note": series.note,
     }
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import replace
 
 import numpy as np
 
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.claims import value_here
+from explorer.studies.base.claims import NOT_AMONG, claimed, stated, unclaimed, value_here
+from explorer.studies.base.phrases import best_chance, chance_of, odds_basis, times_in_100
 from explorer.studies.base.study import default_request, default_sweep
 from tests.studies.context import Context
 
@@ -29,6 +31,57 @@ def last(study, host=None, what=None, sweep=None, points=9, **values):
     for earlier, later in itertools.pairwise(keys):
         assert later[: len(earlier)] == earlier
     return results[-1]
+
+
+def assert_claim(study, result, where=""):
+    """Check that better bounds say why they aren't claimed, and whose odds stand beside a claim.
+
+    Of the tightest valid bound, and of every one that a user could claim.
+    """
+    claim = study.claims.get(result.request.quantity)
+    if claim is None:
+        return
+    turn, rivals = (-1, Role.LOWER) if claim.better == "high" else (1, Role.UPPER)
+    for wanted in ("", *claim.among):
+        found = claimed(result, wanted)
+        reasons = unclaimed(result, found)
+        most = np.inf if found is None else turn * found.value
+        for series in result.series:
+            better = turn * value_here(result, series) < most
+            if better and not series.pin and series.role in (rivals, Role.EXACT):
+                reason = reasons[series.key]
+                assert reason.why not in ("", NOT_AMONG), (where, wanted, series.key)
+                assert reason.mark or wanted, (where, series.key)
+            if not better:
+                assert series.key not in reasons, (where, wanted, series.key)
+        if found is not None and found.said.pairs:
+            promise = stated(result, wanted).guarantee
+            assert_odds(result.request.quantity, promise, found, where)
+
+
+_INDEX = {"eps": 0, "own": 0, "epochs": 0, "delta": 1, "own_delta": 1}
+"""Which number of an (ε, δ) a quantity is."""
+
+
+def assert_odds(quantity, promise, found, where=""):
+    """Check that the odds printed are of the claimed (ε, δ), or that another basis is named."""
+    if promise is None:
+        return
+    first = best_chance(*found.said.pairs[0])
+    if quantity in _INDEX and found.series.key != "local":
+        assert found.said.pairs[0][_INDEX[quantity]] == found.value, where
+    chance = first if promise.qualified else chance_of(promise)
+    text = f"{promise.sentence} {promise.beside}"
+    printed = re.search(r"is right at most ([\d.]+) times in 100", text)
+    if printed:
+        assert printed[1] == times_in_100(chance), where
+    basis = odds_basis(promise)
+    assert bool(basis) == (chance < first), where
+    if "δ(0)" in basis:
+        assert "This is (1+δ(0))/2" in promise.beside, where
+        right = times_in_100(first)
+        alone = "nothing" if right == "100" else f"at most {right} times in 100"
+        assert promise.beside.endswith(f"on its own says less: {alone}."), where
 
 
 def assert_sound(result):

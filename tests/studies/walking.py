@@ -15,7 +15,7 @@ from explorer.studies.base.study import (
     parameter,
     quantity,
 )
-from tests.studies.checks import assert_page, assert_sound
+from tests.studies.checks import assert_claim, assert_page, assert_sound
 from tests.studies.context import Context
 
 _TIES = 1 + 1e-9
@@ -24,6 +24,7 @@ _TIES = 1 + 1e-9
 def check_result(study, result, where):
     """Hold one result against what every consumer relies on, and some more."""
     assert_sound(result)
+    assert_claim(study, result, where)
     assert result.series, where
     keys = [s.key for s in result.series]
     assert len(keys) == len(set(keys)), where

@@ -17,8 +17,10 @@ from explorer.figures.geometry import absent_stretches, invalid_stretches
 from explorer.figures.style import series_styles
 from explorer.figures.tables import result_document, table_text
 from explorer.privacy.core.bound import Reference, Role
+from explorer.studies.base.claims import claimed, unclaimed, value_here
 from explorer.studies.base.study import Series
 from explorer.ui.curves.legend import Legend
+from tests.studies.preset_answers import answer
 
 
 def marked(bounds) -> dict[str, str]:
@@ -40,6 +42,8 @@ def test_headline_and_legend_follow_what_is_claimed(open_window, settled) -> Non
     bounds, panel = window.workspaces["bounds"], window.guarantee
     assert "right at most 50.88 times in 100" in panel.sentence.text()
     assert "55.18 times in 100" in panel.beside.text()
+    assert panel.odds.text() == "50.88 : 49.12"
+    assert panel.headline.text().endswith("at 50 : 50, from δ(0), not from (ε, δ).")
     assert panel.claimed.text().startswith("Claimed: ε ≤ 0.2078 by “numerical upper bound")
     assert marked(bounds) == {"numerical_upper": "tightest valid"}
 
@@ -250,6 +254,36 @@ def test_what_is_computing_is_not_called_invalid(qtbot) -> None:
         legend.show_series((series,), styles, frozenset(), {"a": None}, "at x = 1")
         assert legend.row("a").value.text() == words
         assert ("⊘" in legend.row("a").label.text()) is (words == "not valid")
+
+
+def test_a_better_row_says_why_it_is_not_claimed(qtbot) -> None:
+    result = answer("amplification", "million")
+    found, legend = claimed(result), Legend()
+    qtbot.addWidget(legend)
+    styles = series_styles(list(result.series), "light")
+    values = {s.key: value_here(result, s) for s in result.series}
+    reasons = unclaimed(result, found)
+    for first, front in ((None, True), (("exact_2021",), False)):
+        legend.show_series(
+            result.series, styles, frozenset(values), values, "at n = 1e6",
+            claim=(found, ()), first=first, reasons=reasons,
+        )  # fmt: skip
+        marks = {k: r.tag.text() for k, r in legend._rows.items() if not r.tag.isHidden()}
+        assert marks == {"exact_2021": "tightest valid", "exact_2023": "assumes more"}
+        row, other = legend.row("exact_2023"), legend.row("closed")
+        for said in (row.label.toolTip(), row.check.accessibleDescription()):
+            assert f"Not claimed: {reasons['exact_2023'].why}." in said
+        assert "Not claimed" not in other.label.toolTip()
+        assert ("Not claimed" in legend.fold.toolTip()) is not front
+    # Where it is claimed, the mark of its row is another one.
+    chosen = claimed(result, "exact_2023")
+    legend.show_series(
+        result.series, styles, frozenset(values), values, "at n = 1e6",
+        claim=(chosen, ()), reasons=unclaimed(result, chosen),
+    )  # fmt: skip
+    assert legend.row("exact_2023").tag.text() == "claimed"
+    assert "Not claimed" not in legend.row("exact_2023").label.toolTip()
+    assert legend.row("exact_2021").tag.isHidden()
 
 
 def test_the_answer_in_front_is_the_claimed_number_and_another_can_be_claimed_there(

@@ -10,9 +10,9 @@ from explorer.figures.export_job import ExportJob, recipe_text
 from explorer.figures.table_copy import tex
 from explorer.figures.view_state import study_of
 from explorer.privacy.core.bound import Grade
-from explorer.studies.base.claims import Claimed, claimed, stated
+from explorer.studies.base.claims import Claimed, claimed, stated, unclaimed
 from explorer.studies.base.numbers import at_most
-from explorer.studies.base.phrases import chance_of, shown_odds
+from explorer.studies.base.phrases import chance_of, odds_basis, shown_odds
 from explorer.studies.base.study import Condition, Result
 
 DEFINITION = (
@@ -63,7 +63,11 @@ def reviewer_lines(
     if promise.distance is not None:
         numbers.append(f"δ(0) ≤ {at_most(promise.distance)}, by the whole law of {promise.law}")
     if chance is not None:
-        numbers.append(f"best odds of an observer who began at 50 : 50: {shown_odds(chance)}")
+        basis = odds_basis(promise)
+        numbers.append(
+            f"best odds of an observer who began at 50 : 50: {shown_odds(chance)}"
+            + (f", {basis}" if basis else "")
+        )
     parts = [
         ("Study", [study.name if study else result.request.study]),
         ("Stamp", [result.stamp] if result.stamp else []),
@@ -117,6 +121,12 @@ def _claim_lines(result: Result, found: Claimed | None) -> list[str]:
     proved = best_proved(result, found)
     if proved is not None:
         lines.append(f"The best that is proved: {proved.said.number} by “{proved.series.label}”")
+    labels = {s.key: s.label for s in result.series}
+    lines += [
+        f"“{labels[key]}” is better here and not claimed: {reason.why}"
+        for key, reason in unclaimed(result, found).items()
+        if reason.mark
+    ]
     return lines
 
 

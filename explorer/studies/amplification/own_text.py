@@ -163,13 +163,14 @@ def claim_words(result: Result, series: Series, value: float) -> Said:
     if request.quantity == "own" and eps0 is not None and eps0.value is not None:
         known.append((eps0.value, 0.0))
     told = min(known, key=lambda pair: best_chance(*pair))
+    by = series.label if told == known[0] or eps0 is None else eps0.label
     n = float(request["n"])
     return Said(
         number,
         odds_lines(
             *told, "which of two records a client holds", "after seeing all messages",
             distance=promise.distance if promise else None, law=promise.law if promise else "",
-            by=series.label,
+            by=by,
         ),
         f"({at_most(epsilon)}, {at_most(delta)})-DP when "
         + ("the one record" if n == 1 else f"one of {n:,.0f} records")

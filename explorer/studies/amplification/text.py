@@ -182,8 +182,8 @@ def said_of(result: Result, value: float, label: str, pure: bool = False) -> Sai
     number, epsilon, delta = f"ε ≤ {at_most(value)}", value, float(request["delta"])
     if request.quantity == "delta":
         number, epsilon, delta = f"δ ≤ {at_most(value)}", float(request["eps"]), value
-    known = [(epsilon, delta), (eps0, 0.0)]
-    told = (eps0, 0.0) if pure else min(known, key=lambda pair: best_chance(*pair))
+    known = [(eps0, 0.0)] if pure else [(epsilon, delta), (eps0, 0.0)]
+    told = min(known, key=lambda pair: best_chance(*pair))
     return Said(
         number,
         odds_lines(

@@ -17,6 +17,24 @@ from explorer.studies.registry import get_study
 
 SO_FAR = "Further bounds are being computed."
 """What stands in place of a verdict that they may change."""
+NOT_AMONG = "it is not among what may be claimed of this question"
+"""Of a bound whose study gives no reason (`Claim.besides`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unclaimed:
+    """Why a bound is not claimed.
+
+    Attributes
+    ----------
+    why : str
+        After “not claimed:”, without a full stop.
+    mark : str
+        The same in two words; empty where the role of the series, or the user's choice, says it.
+    """
+
+    why: str
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +130,7 @@ def claimed(result: Result, wanted: str = "") -> Claimed | None:
         for key in claim.among
         if key in known
     }
-    valid = {key: value_here(result, known[key]) for key, why in reasons.items() if not why}
+    valid = {key: value_here(result, known[key]) for key, why in reasons.items() if why is None}
     if not valid:
         return None
     awaited = not result.complete and any(
@@ -125,7 +143,8 @@ def claimed(result: Result, wanted: str = "") -> Claimed | None:
     if wanted and key != wanted:
         failing = known.get(wanted)
         coming = not result.complete and (failing is None or failing.computing)
-        why = "" if coming else reasons.get(wanted, "it is not among the bounds of this question")
+        reason = reasons.get(wanted) or Unclaimed("it is not among the bounds of this question")
+        why = "" if coming else reason.why
     series, value = known[key], valid[key]
     said = claim.sentence(result, series, value)
     found = Claimed(series, value, said, wanted, failing, why, awaited, claim.kind)
@@ -133,6 +152,39 @@ def claimed(result: Result, wanted: str = "") -> Claimed | None:
         # A looser bound came first: its verdict would be gone when the others are there.
         found = replace(found, said=replace(said, lines=(SO_FAR, *said.lines[1:])))
     return found
+
+
+def unclaimed(result: Result, found: Claimed | None) -> dict[str, Unclaimed]:
+    """Return why the curves whose numbers are better than the claimed one are not claimed.
+
+    Parameters
+    ----------
+    result : Result
+    found : Claimed or None
+        What is claimed of it; None if nothing is, and then every number of a bound is better.
+
+    Returns
+    -------
+    dict
+        By key of the series. A bound from the other side is not in it: it is no rival.
+    """
+    try:
+        claim = get_study(result.request.study).claims.get(result.request.quantity)
+    except ValueError:  # of a study that this program does not have
+        return {}
+    if claim is None:
+        return {}
+    turn, other = (-1, Role.UPPER) if claim.better == "high" else (1, Role.LOWER)
+    reached = math.inf if found is None else turn * found.value
+    out = {}
+    for series in result.series:
+        value = turn * value_here(result, series)
+        if series.pin or series.role is other or not value < reached:
+            continue
+        out[series.key] = _why_not(result, series, claim, chosen=False) or Unclaimed(
+            f"you claim “{found.series.label}”" if found else "nothing can be claimed here"
+        )
+    return out
 
 
 def stated(result: Result, wanted: str = "") -> Result:
@@ -185,21 +237,23 @@ def number_only(result: Result, _series: Series, value: float) -> Said:
     return Said(f"{shown.symbol or shown.name} {number}" + (f" {shown.unit}" if shown.unit else ""))
 
 
-def _why_not(result: Result, series: Series, claim: Claim, *, chosen: bool) -> str:
-    """Return why a series can't be claimed here; empty if it can."""
+def _why_not(result: Result, series: Series, claim: Claim, *, chosen: bool) -> Unclaimed | None:
+    """Return why a series can't be claimed here; None if it can."""
     bound = Role.LOWER if claim.better == "high" else Role.UPPER
     if series.role not in (bound, Role.EXACT):
-        return f"it is no {bound.value}"
+        return Unclaimed(f"it is no {bound.value}")
+    if series.key not in claim.among:
+        return Unclaimed(claim.besides.get(series.key, NOT_AMONG), "not claimed")
     for condition in result.conditions:
         if condition.key and condition.key in series.assumes:
             if condition.holds is False:
-                return _failing(condition)
+                return Unclaimed(_failing(condition), "fails here")
             if condition.holds is None and condition.optional and not chosen:
-                return f"it assumes more: {condition.text}"
+                return Unclaimed(f"it assumes more: {condition.text}", "assumes more")
     if math.isfinite(value_here(result, series)):
-        return ""
+        return None
     told = next((r.note for r in result.readouts if r.key == series.key), "")
-    return told or series.undefined_reason or "it has no value at the slider's"
+    return Unclaimed(told or series.undefined_reason or "it has no value at the slider's")
 
 
 def _failing(condition: Condition) -> str:

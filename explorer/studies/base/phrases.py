@@ -88,6 +88,21 @@ def chance_of(promise: Guarantee) -> float | None:
     return min(known, default=None)
 
 
+def odds_basis(promise: Guarantee) -> str:
+    """Return whose odds `chance_of` gives where they are not the first pair's; else empty.
+
+    The first of `Guarantee.pairs` is the claimed one. Begins with ``from``.
+    """
+    chance = chance_of(promise)
+    if chance is None or not promise.pairs or best_chance(*promise.pairs[0]) <= chance:
+        return ""
+    for epsilon, delta in promise.pairs[1:]:
+        if best_chance(epsilon, delta) <= chance:
+            return f"from (ε, δ) = ({at_most(epsilon)}, {at_most(delta)}), not from the claim"
+    # Without numbers, so that the line keeps its length while a slider moves.
+    return "from δ(0), not from (ε, δ)"
+
+
 def useless(pairs: Iterable[tuple[float, float]]) -> bool:
     """Return whether the best of some (ε, δ) is of no use to anybody; not where there is none."""
     return min((best_chance(*pair) for pair in pairs), default=0.0) >= USELESS

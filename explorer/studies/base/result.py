@@ -331,8 +331,8 @@ class Guarantee:
     law : str
         Whose δ(0) that is.
     pairs : tuple of (float, float)
-        Every (ε, δ) that holds of the two cases `sentence` is about; empty where no such is
-        promised.
+        Every (ε, δ) that holds of the two cases `sentence` is about, the claimed one first; empty
+        where no such is promised.
     qualified : bool
         Whether `pairs` hold only under what `sentence` says besides (so far apart, one coordinate
         under such beliefs), so that odds without it would promise too much.

@@ -8,7 +8,7 @@ after any of them.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Protocol
@@ -224,6 +224,9 @@ class Claim:
         Whether ``low`` (upper bounds) or ``high`` (lower ones) numbers are better.
     solves : str
         The parameter that *Solve* offers first; empty for the one on the x axis.
+    besides : mapping of str to str
+        Why a bound that is drawn beside them is never claimed, by the key of its series: it is of
+        another mechanism, or under another promise.
     """
 
     among: tuple[str, ...]
@@ -231,6 +234,7 @@ class Claim:
     kind: Literal["bounds", "mechanisms"] = "bounds"
     better: Literal["low", "high"] = "low"
     solves: str = ""
+    besides: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

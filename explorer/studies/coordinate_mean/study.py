@@ -90,8 +90,16 @@ class CoordinateMean(Study):
     faces = FACES
     short_names = SHORT_NAMES
     claims: ClassVar = {
-        "mse": Claim(("hybrid", "exact", "paper"), number_only, "mechanisms", solves="n"),
-        "level": Claim(("paper", "proposition4", "total"), number_only),
+        "mse": Claim(
+            ("hybrid", "exact", "paper"),
+            number_only,
+            "mechanisms",
+            solves="n",
+            besides=text.STRICTER,
+        ),
+        "level": Claim(
+            ("paper", "proposition4", "total"), text.level_words, besides=text.OTHER_BUDGETS
+        ),
     }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:

@@ -5,9 +5,10 @@ import math
 from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import Reference, Role
 from explorer.privacy.core.papers import COORDINATES as PAPER
+from explorer.studies.base.claims import number_only
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import odds
-from explorer.studies.base.study import Condition, Guarantee
+from explorer.studies.base.study import Condition, Guarantee, Result, Said, Series
 from explorer.studies.coordinate_mean.parameters import TWO
 from explorer.studies.coordinate_mean.plans import Demand, Plan, mse
 from explorer.studies.coordinate_mean.public_file import PublicCoupling
@@ -139,6 +140,38 @@ def believes(level: float) -> str:
     """Return what an observer with 50:50 prior odds can come to: ``reach at most 55:45``."""
     best = odds(level)
     return "become practically certain" if best == "100:0" else f"reach at most {best}"
+
+
+STRICTER = {
+    "best_zeta": (
+        "its budgets meet Proposition 4, part 2, which is stricter than the exact constraint of "
+        "the mechanisms that may be claimed"
+    )
+}
+"""Why an error that is drawn beside those of the mechanisms offered is never claimed."""
+OTHER_BUDGETS = dict.fromkeys(
+    ("exact", "hybrid", "best_zeta"),
+    "it is the level of a mechanism with other budgets than the paper's",
+)
+"""Why levels that are drawn beside those of the paper's budgets are never claimed."""
+
+
+def level_words(result: Result, series: Series, level: float) -> Said:
+    """Say a certified level, and that the odds are those of the level that was demanded."""
+    promise, number = result.guarantee, number_only(result, series, level).number
+    if promise is None:
+        return Said(number)
+    (demanded, _), *_ = promise.pairs
+    if level == demanded:
+        return Said(number)
+    return Said(
+        number,
+        (
+            promise.sentence,
+            f"The odds about the coordinate are those of the level demanded, {at_most(demanded)}; "
+            f"by the level claimed, {at_most(level)}, an observer can {believes(level)}.",
+        ),
+    )
 
 
 def guarantee(

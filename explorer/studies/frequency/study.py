@@ -66,7 +66,9 @@ class Frequency(Study):
     faces = FACES
     short_names = SHORT_NAMES
     claims: ClassVar = {
-        "emd": Claim(("gkrr", "theorem65", "theorem66"), number_only, solves="n"),
+        "emd": Claim(
+            ("gkrr", "theorem65", "theorem66"), number_only, solves="n", besides=text.OTHERS
+        ),
     }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:

@@ -261,6 +261,12 @@ def guarantee(
     )  # fmt: skip
 
 
+OTHERS = dict.fromkeys(
+    ("hadamard", "laplace"),
+    "it is of another mechanism, whose promise does not depend on how far items move",
+)
+"""Why errors that are drawn beside GKRR's are never claimed."""
+
 DIFFERENCES = (
     "GKRR promises less than user-level DP for items moved between clusters when α > ε, and more "
     "for those moved within one when αr < ε: the curves compare errors, not equal promises.",

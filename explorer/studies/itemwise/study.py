@@ -72,8 +72,8 @@ class ItemWise(Study):
     short_names = SHORT_NAMES
     claims: ClassVar = {
         "alpha0": Claim(_SAFE, number_only, better="high", solves="n"),
-        "alpha": Claim(_SAFE, number_only, solves="alpha0"),
-        "delta": Claim(_SAFE_DELTA, number_only, solves="alpha0"),
+        "alpha": Claim(_SAFE, text.claim_words, solves="alpha0"),
+        "delta": Claim(_SAFE_DELTA, text.claim_words, solves="alpha0"),
     }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:

@@ -2,10 +2,11 @@
 
 from explorer.privacy.core.bound import Reference
 from explorer.privacy.core.papers import USER_METRIC as _PAPER
+from explorer.studies.base.claims import number_only
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import guesses
-from explorer.studies.base.study import Condition, Guarantee
-from explorer.studies.itemwise.parameters import EXPONENTIAL, GKRR, OPTIMAL, PLANAR
+from explorer.studies.base.study import Condition, Guarantee, Result, Said, Series
+from explorer.studies.itemwise.parameters import EXPONENTIAL, GKRR, LOCAL, OPTIMAL, PLANAR
 
 EXACT = Reference(
     _PAPER, "Lemma B.1's pair, summed exactly, and group privacy over m hops",
@@ -180,18 +181,9 @@ def guarantee(
     differences: tuple[str, ...],
 ) -> Guarantee:
     """Return the guarantee at the sliders' values."""
-    epsilon = alpha * w
-    failing = f", {at_most(delta)}"
-    seen = "after seeing all of the user's shuffled answers" if local else (
-        "after seeing all shuffled answers"
-    )  # fmt: skip
     return Guarantee(
         unit="one user's whole data set: the shorter the earth mover's way, the better",
-        replace_one=(
-            f"({at_most(alpha)}·w{failing})-private when one user's m items are replaced by "
-            f"others at earth mover's distance w (bounded d_EM-DP, {source}, "
-            f"α₀ = {at_least(alpha0)})"
-        ),
+        replace_one=_replaced(alpha, delta, alpha0, source),
         add_remove=(
             "not covered: n and m are fixed and public; data sets of any size are drawn down to "
             "one size first (see “Unbounded data”)"
@@ -204,14 +196,43 @@ def guarantee(
             "randomises and shuffles all mn items; everybody else sees the shuffled answers. "
             f"Against the shuffler itself an item has its own α₀ = {at_most(alpha0)}."
         ),
-        sentence=guesses(
-            epsilon, delta,
-            f"which of two data sets a user holds, {nearest(w)} of the largest distance apart",
-            seen,
-        ),
-        pairs=((epsilon, delta),), qualified=True,
+        sentence=_observer(alpha * w, delta, w, local),
+        pairs=((alpha * w, delta),), qualified=True,
         references=(EXACT, SORTED, THEOREM_TIGHT),
         differences=differences,
+    )  # fmt: skip
+
+
+def claim_words(result: Result, series: Series, value: float) -> Said:
+    """Say what a bound on α, or on δ, means at the sliders' values."""
+    request = result.request
+    alpha, alpha0, delta, w = (float(request[key]) for key in ("alpha", "alpha0", "delta", "w"))
+    if request.quantity == "alpha":
+        alpha, delta = value, 0.0 if series.key == "composed" else delta
+    else:
+        delta = min(value, 1.0)
+    return Said(
+        number_only(result, series, value).number,
+        (_observer(alpha * w, delta, w, request["model"] == LOCAL),),
+        _replaced(alpha, delta, alpha0, series.label),
+        ((alpha * w, delta),),
+    )
+
+
+def _replaced(alpha: float, delta: float, alpha0: float, source: str) -> str:
+    return (
+        f"({at_most(alpha)}·w, {at_most(delta)})-private when one user's m items are replaced by "
+        f"others at earth mover's distance w (bounded d_EM-DP, {source}, α₀ = {at_least(alpha0)})"
+    )
+
+
+def _observer(epsilon: float, delta: float, w: float, local: bool) -> str:
+    """Return what an observer makes of data sets at the distance `w`."""
+    whose = "all of the user's" if local else "all"
+    return guesses(
+        epsilon, delta,
+        f"which of two data sets a user holds, {nearest(w)} of the largest distance apart",
+        f"after seeing {whose} shuffled answers",
     )  # fmt: skip
 
 

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from explorer.privacy.core.bound import Bound, Role
-from explorer.studies.base.claims import number_only
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import (
     Claim,
@@ -69,7 +68,13 @@ class LinearQueries(Study):
     faces = FACES
     short_names = SHORT_NAMES
     claims: ClassVar = {
-        key: Claim(("kinf", "k2", "kp", "k1"), number_only, "mechanisms", solves="alpha")
+        key: Claim(
+            ("kinf", "k2", "kp", "k1"),
+            text.claim_words,
+            "mechanisms",
+            solves="alpha",
+            besides=text.GAUSSIAN,
+        )
         for key in ("rmse", "coordinate", "euclid")
     }
 

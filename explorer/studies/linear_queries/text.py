@@ -4,9 +4,11 @@ import math
 
 from explorer.privacy.core.bound import Reference
 from explorer.privacy.core.papers import USER_METRIC as _PAPER
+from explorer.studies.base.claims import number_only
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import guesses
-from explorer.studies.base.study import Condition, Guarantee
+from explorer.studies.base.study import Condition, Guarantee, Result, Said, Series
+from explorer.studies.linear_queries.parameters import LOCAL
 
 LIPSCHITZ = Reference(
     _PAPER, "Theorem 4.1", "with equality: two users with one item each attain it"
@@ -157,14 +159,37 @@ def guarantee(
             else f"Central: the curator sees all data and adds the noise once, {n:,.0f} users hide "
             "each other; everybody else sees one noisy answer."
         ),
-        sentence=guesses(
-            alpha * w, delta,
-            f"which of two data sets a user holds, {nearest(w)} of the largest distance apart",
-            "after seeing " + ("their noisy answer" if local else "the noisy answer"),
-        ),
+        sentence=_observer(alpha * w, delta, w, local),
         pairs=((alpha * w, delta),), qualified=True,
         references=(LIPSCHITZ, K_NORM, ANALYTIC),
         differences=differences,
+    )  # fmt: skip
+
+
+GAUSSIAN = dict.fromkeys(
+    ("gauss", "textbook"),
+    "its promise is weaker: (α·w, δ), where the K-norm noise that is claimed has δ = 0",
+)
+"""Why errors of Gaussian noise are never claimed."""
+
+
+def claim_words(result: Result, series: Series, value: float) -> Said:
+    """Say the error of K-norm noise, and what its promise, which needs no δ, means."""
+    request = result.request
+    alpha, w = float(request["alpha"]), float(request["w"])
+    return Said(
+        number_only(result, series, value).number,
+        (_observer(alpha * w, 0.0, w, request["model"] == LOCAL),),
+        pairs=((alpha * w, 0.0),),
+    )
+
+
+def _observer(epsilon: float, delta: float, w: float, local: bool) -> str:
+    """Return what an observer makes of data sets at the distance `w`."""
+    return guesses(
+        epsilon, delta,
+        f"which of two data sets a user holds, {nearest(w)} of the largest distance apart",
+        "after seeing " + ("their noisy answer" if local else "the noisy answer"),
     )  # fmt: skip
 
 

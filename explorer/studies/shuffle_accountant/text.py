@@ -66,6 +66,13 @@ def renyi_words(result: Result, series: Series, level: float) -> Said:
     pure = at_most(float(pure_epsilon(request["eps0"], request["k"], request["n"])))
     return Said(
         number_only(result, series, level).number,
+        (
+            result.guarantee.sentence,
+            f"These odds are those of (εₛ, 0)-DP, εₛ = {pure}, which one round has whichever "
+            "Rényi level is claimed: they are not computed from the level.",
+        )
+        if result.guarantee
+        else (),
         promise=f"({request['lam']}, {at_most(level)})-Rényi DP in one round when one record is "
         f"replaced by any other ({series.label}); T rounds have T times as much. The same round is "
         f"(εₛ, 0)-DP with εₛ = ln(1+γ(e^ε₀−1)) = {pure}",

@@ -59,8 +59,8 @@ class ShuffledHistograms(Study):
     faces = FACES
     short_names = SHORT_NAMES
     claims: ClassVar = {
-        "error": Claim(("tails", "calibrated"), number_only, solves="n"),
-        "query": Claim(("tails", "calibrated"), number_only, solves="n"),
+        key: Claim(("tails", "calibrated"), number_only, solves="n", besides=text.OTHERS)
+        for key in ("error", "query")
     }
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:

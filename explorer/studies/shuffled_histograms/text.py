@@ -116,6 +116,17 @@ ABOUT = {
     ),
     "loss": "m users add noise where the calibration counted on nₕ",
 }
+_CURATOR = "it trusts a curator who sees the data, and the claim trusts a shuffler alone"
+_OTHER_NOISE = "it is of the paper's noise, and the claim is of the noise calibrated by the exact δ"
+OTHERS = {
+    "central": _CURATOR,
+    "stable": _CURATOR,
+    "local": "it is of a protocol in which no shuffler is trusted",
+    "paper": _OTHER_NOISE,
+    "printed": _OTHER_NOISE,
+    "printed_one": _OTHER_NOISE,
+}
+"""Why errors that are drawn beside those of the calibrated noise are never claimed."""
 ALONE = "ε + ln n: ε of a message alone, if one is sent"
 ALONE_NOTE = (
     "Section 1.2: a protocol in which each user sends one message, (ε, δ)-DP behind the shuffle, "

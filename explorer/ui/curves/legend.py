@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from explorer.figures.style import SeriesStyle
-from explorer.studies.base.claims import Claimed
+from explorer.studies.base.claims import Claimed, Unclaimed
 from explorer.studies.base.study import Series
 from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.curves.answer_strip import BEST
@@ -119,13 +119,15 @@ class Legend(QWidget):
         names: Mapping[str, str] | None = None,
         first: Collection[str] | None = None,
         settled: bool = True,
+        reasons: Mapping[str, Unclaimed] | None = None,
     ) -> None:
         """Show these curves, their values and where those were read (``at T = 1000``).
 
         What was read `between` two computed points is no bound, whatever the curve is. `claim` is
         what is claimed, and the keys of the curves that may be. `names` are short ones, by key.
         Curves that are neither among the `first` nor shown stand under the fold; without, none
-        does. Rows change their order only when an answer is `settled`.
+        does. Rows change their order only when an answer is `settled`. `reasons` are why better
+        numbers than the claimed one are not claimed, by key.
         """
         found, self._claimable = claim
         self._claim = found.wanted if found is not None else ""
@@ -141,7 +143,7 @@ class Legend(QWidget):
         self._place(*(_ordered(part, before, values, settled) for part, before in (
             (front, self._front), (rest, self._rest))))  # fmt: skip
         self.here.setText(f"{here} · largest first" if here else "")
-        told = {}
+        told, tips = {}, {}
         for item in series:
             key = item.key
             name = (names or {}).get(key, item.label)
@@ -150,17 +152,21 @@ class Legend(QWidget):
             told[key] = " ".join(filter(None, (name, sign.strip("·"), words)))
             if words == NOT_VALID:
                 told[key] = f"⊘ {name}: {item.undefined_reason or words}"
+            reason = (reasons or {}).get(key)
+            aside = f"Not claimed: {reason.why}." if reason else ""
+            tips[key] = " · ".join(filter(None, (told[key], aside)))
             if key in self._rows:
                 chosen = key == claimed
                 self._rows[key].update(
                     item, name, styles[key], key not in hidden, words,
-                    values.get(key) is not None, why if chosen else "", mark if chosen else "",
+                    values.get(key) is not None, why if chosen else aside,
+                    mark if chosen else reason.mark if reason else "", chosen,
                 )  # fmt: skip
                 self._rows[key].set_chosen(key == self._chosen)
         self.told.setText(
             " · ".join(shorten(told[key], _LETTERS, placeholder=" …") for key in self._rest)
         )
-        self.fold.setToolTip("\n".join(told[key] for key in self._rest))
+        self.fold.setToolTip("\n".join(tips[key] for key in self._rest))
 
     def set_open(self, opened: bool) -> None:
         """Show the rows of the further curves, or their values in a line."""

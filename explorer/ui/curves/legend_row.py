@@ -72,8 +72,8 @@ class LegendRow:
         self.value.setFixedWidth(self.value.fontMetrics().horizontalAdvance(_WIDEST_NUMBER))
         self.check.clicked.connect(lambda on: toggled(self.key, on))
         self._described: tuple[object, ...] = ()
-        self._claimed = self._tip = ""
-        self._chosen = False
+        self._told = self._tip = ""
+        self._chosen = self._marked = False
 
     @property
     def widgets(self) -> tuple[QWidget, ...]:
@@ -88,27 +88,32 @@ class LegendRow:
 
     def update(
         self, series: Series, name: str, style: SeriesStyle, visible: bool, words: str, known: bool,
-        claimed: str = "", mark: str = "",
+        told: str = "", mark: str = "", claimed: bool = False,
     ) -> None:  # fmt: skip
-        """Show a curve, what it says here, and the sentence and mark of one that is claimed."""
+        """Show a curve and what it says here; `told` and `mark` say whether and why it is claimed.
+
+        Where a number is better than what is claimed they say why it is not.
+        """
         self.series = series
         self.swatch.set_style(style, series.mark, series.low is not None)
         self.check.setChecked(visible)
         self.value.setText(words)
         self.value.setEnabled(known)
-        self.check.setAccessibleDescription(f"{series.role.value} {words}")
+        aside = f"; {told}" if told and not claimed else ""
+        self.check.setAccessibleDescription(f"{series.role.value} {words}{aside}")
         absent = words == NOT_VALID
         described = (series.key, name, series.label, series.role, series.grade, series.note,
                      series.undefined_reason, series.present.all(), series.computing,
-                     mark, absent)  # fmt: skip
-        if described == self._described and claimed == self._claimed:
+                     mark, claimed, absent)  # fmt: skip
+        if described == self._described and told == self._told:
             return
         if described != self._described:
+            self._marked = claimed
             self._describe(series, name, mark, absent)
             self._described = described
         # The number claimed moves with every slider: of all this it changes the tool tip alone.
-        self._claimed = claimed
-        tip = self._tip + (f"<br><b>{html.escape(claimed)}</b>" if claimed else "")
+        self._told = told
+        tip = self._tip + (f"<br><b>{html.escape(told)}</b>" if told else "")
         for widget in (*self.widgets, self.label):
             widget.setToolTip(f"<p>{tip}</p>")
 
@@ -116,14 +121,14 @@ class LegendRow:
         """Write the name bold because the curve is drawn bold, or as it is else."""
         if chosen != self._chosen:
             self._chosen = chosen
-            self.label.set_strong(chosen or not self.tag.isHidden())
+            self.label.set_strong(chosen or self._marked)
 
     def _describe(self, series: Series, name: str, mark: str, absent: bool) -> None:
         """Write what stays while the values of a curve change."""
         self.check.setAccessibleName(f"show {series.label}")
         partly = not series.present.all() and not series.computing
         self.label.setText(("⊘ " if absent else "") + name)
-        self.label.set_strong(bool(mark) or self._chosen)
+        self.label.set_strong(self._marked or self._chosen)
         self.tag.setText(mark)
         self.tag.setVisible(bool(mark))
         graded = f" · {series.grade.value}" if series.role in (Role.UPPER, Role.LOWER) else ""

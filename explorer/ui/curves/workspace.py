@@ -13,7 +13,7 @@ from explorer.engine.session.own_curves import own_from_list, own_to_list
 from explorer.engine.session.plot_view import Pin, PlotView, pins_from_list, pins_to_list
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
-from explorer.studies.base.claims import Claimed
+from explorer.studies.base.claims import Claimed, unclaimed
 from explorer.studies.base.study import (
     Request,
     Result,
@@ -387,6 +387,7 @@ class BoundsWorkspace(Workspace):
         self.legend.show_series(
             result.series, styles, self.plot.hidden, values, here, between, self._found,
             self.looking.names_of(result), self.looking.first_of(result), result.complete,
+            unclaimed(result, self._found[0]),
         )  # fmt: skip
         self.guide.show_result(result)
 

@@ -17,7 +17,14 @@ from explorer.privacy.core.bound import Grade
 from explorer.studies.base.claims import SO_FAR, Claimed, claimed, stated
 from explorer.studies.base.face import short_name
 from explorer.studies.base.numbers import in_signs, unbroken
-from explorer.studies.base.phrases import USELESS, chance_of, first_sentence, in_brief, shown_odds
+from explorer.studies.base.phrases import (
+    USELESS,
+    chance_of,
+    first_sentence,
+    in_brief,
+    odds_basis,
+    shown_odds,
+)
 from explorer.studies.base.study import Condition, Guarantee, Result
 from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.base.theme import Theme
@@ -35,7 +42,7 @@ NO_DATA = "Nothing is claimed: no check-ins are open. Open a file with Ctrl+O, o
 NO_ANSWER = "Nothing is claimed: there is no answer. Change a value to compute again."
 _IN_FRONT = {COMING: "computing…", NO_DATA: "No check-ins are open.", NO_ANSWER: "No answer."}
 _NOTHING = "Nothing is claimed here."
-_OBSERVER = "Best odds of an observer who began at 50 : 50."
+_OBSERVER = "Best odds of an observer who began at 50 : 50"
 _MOST_WORDS = 40
 """Of a sentence that stands where there are no odds; all of it is in the first fold."""
 _UNIT_WORDS = 14
@@ -307,7 +314,8 @@ class GuaranteePanel(QScrollArea):
             self.odds.setAccessibleName(f"Odds at most {shown}")
             self.bar.show_chance(chance, f"Odds at most {shown}")
         verdict = SO_FAR if unsettled else "No useful promise."
-        self.headline.setText(_OBSERVER if useful else verdict)
+        observer = ", ".join(filter(None, (_OBSERVER, odds_basis(promise)))) + "."
+        self.headline.setText(observer if useful else verdict)
         self.headline.setToolTip(promise.sentence)
 
     def _name(self, result: Result, found: Claimed | None) -> str:

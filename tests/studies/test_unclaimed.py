@@ -1,0 +1,142 @@
+"""Better bounds say why they are not claimed; odds beside a claim are its own, or it is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from explorer.figures.pages.reviewer import reviewer_lines
+from explorer.figures.tables import comments, result_document
+from explorer.figures.view_state import ViewState
+from explorer.studies.base.claims import claimed, stated, unclaimed
+from explorer.studies.base.phrases import chance_of, odds, odds_basis
+from explorer.studies.base.study import Claim, Guarantee
+from explorer.studies.registry import get_study
+from tests.studies.checks import assert_claim, assert_odds
+from tests.studies.preset_answers import answer
+from tests.studies.walking import final_result
+
+MARKS = {
+    ("amplification", "million"): {"exact_2023": "assumes more"},
+    ("shuffle-rdp", "ternary"): {"theorem6": "assumes more", "sharp_alike": "assumes more"},
+    ("histograms", "table-1"): {
+        "central": "not claimed", "stable": "not claimed",
+        # The role says that these are no bounds.
+        "cheu_order": "", "fewest_order": "", "central_order": "",
+    },
+    ("frequency", "near"): {"laplace": "not claimed"},
+    ("coordinate-mean", "beliefs"): {"best_zeta": "not claimed"},
+    ("itemwise", "local"): {},  # what is refuted bounds the claim from the other side
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("preset", MARKS)
+def test_a_better_number_that_is_not_claimed_says_why(preset) -> None:
+    result = answer(*preset)
+    reasons = unclaimed(result, claimed(result))
+    assert {key: reason.mark for key, reason in reasons.items()} == MARKS[preset]
+    document = result_document(result, ViewState.for_result(result), {})
+    told = {s["key"]: s["why_not_claimed"] for s in document["series"] if "why_not_claimed" in s}
+    shown = {s["key"] for s in document["series"]}
+    assert told == {key: reason.why for key, reason in reasons.items() if key in shown}
+
+
+def test_the_reason_is_that_of_the_condition_which_decides() -> None:
+    """Whether an assumption may be made, fails or holds changes claim and reason together."""
+    result = answer("amplification", "million")
+    (needed,) = (c for c in result.conditions if c.key == "common")
+    others = tuple(c for c in result.conditions if c.key != "common")
+    for holds, mark in ((None, "assumes more"), (False, "fails here"), (True, "")):
+        asked = replace(result, conditions=(*others, replace(needed, holds=holds)))
+        found = claimed(asked)
+        reasons = unclaimed(asked, found)
+        assert (found.series.key == "exact_2023") is (holds is True)
+        assert set(reasons) == ({"exact_2023"} if mark else set())
+        assert not mark or reasons["exact_2023"].mark == mark
+        assert not mark or needed.text.split(": ", 1)[1] in reasons["exact_2023"].why
+
+
+def test_what_the_user_claims_instead_is_the_reason() -> None:
+    result = answer("amplification", "million")
+    reasons = unclaimed(result, claimed(result, "local"))
+    label = next(s.label for s in result.series if s.key == "local")
+    assert reasons["exact_2021"].why == f"you claim “{label}”"
+    assert reasons["exact_2023"].mark == "assumes more"
+    assert "lower" not in reasons
+
+
+def test_a_bound_without_a_reason_is_found(monkeypatch) -> None:
+    study, result = get_study("frequency"), answer("frequency", "near")
+    assert_claim(study, result)
+    bare: Claim = replace(study.claims["emd"], besides={})
+    monkeypatch.setattr(type(study), "claims", {"emd": bare})
+    with pytest.raises(AssertionError, match="laplace"):
+        assert_claim(study, result)
+
+
+def test_odds_of_another_basis_name_it() -> None:
+    plain = Guarantee("a record", "", "", "nobody", "a sentence", pairs=((0.5, 1e-6),))
+    assert odds_basis(plain) == ""
+    assert odds_basis(replace(plain, pairs=())) == ""
+    assert odds_basis(replace(plain, distance=0.9)) == ""  # it says less
+    assert odds_basis(replace(plain, distance=0.1)) == "from δ(0), not from (ε, δ)"
+    weak = replace(plain, pairs=((9.0, 1e-6), (1.0, 0.0)))
+    assert odds_basis(weak) == "from (ε, δ) = (1, 0), not from the claim"
+    assert odds_basis(replace(weak, qualified=True)) == ""  # no odds are shown
+
+
+def test_odds_that_do_not_belong_to_the_claim_are_found() -> None:
+    result = answer("shuffle-rdp", "figure-2a")
+    found, promise = claimed(result), stated(result).guarantee
+    assert_odds("eps", promise, found)
+    assert chance_of(promise) == pytest.approx(0.50873751)
+    with pytest.raises(AssertionError):
+        assert_odds("eps", replace(promise, distance=None), found)
+    with pytest.raises(AssertionError):
+        assert_odds("eps", promise, replace(found, value=found.value / 2))
+    (numbers,) = (lines for head, lines in reviewer_lines(result, "", {}) if head == "Numbers")
+    assert numbers[-1].endswith(": 50.88 : 49.12, from δ(0), not from (ε, δ)")
+
+
+def test_the_odds_of_a_promise_on_levels_follow_the_claim() -> None:
+    result = answer("itemwise", "three")
+    w, alpha = float(result.request["w"]), {s.key: float(s.y[-1]) for s in result.series}
+    assert len(alpha) > 2
+    for key in ("sorted", "exact"):
+        found = claimed(result, key)
+        assert found.series.key == key
+        promise = stated(result, key).guarantee
+        assert promise.pairs[0] == (found.value * w, 1e-12)
+        right = odds(*promise.pairs[0]).partition(":")[0]
+        assert f"at most {right} times in 100" in promise.sentence
+        assert found.series.label in promise.replace_one
+
+
+def test_noise_that_needs_no_delta_has_odds_without_it() -> None:
+    asked = answer("linear-queries", "city").request.with_value("delta", 0.1)
+    promise = stated(final_result(get_study("linear-queries"), asked)).guarantee
+    assert promise.pairs == ((float(asked["alpha"]) * float(asked["w"]), 0.0),)
+    assert "at most 54.99 times in 100" in promise.sentence
+
+
+def test_a_level_below_the_one_demanded_says_whose_odds_are_printed() -> None:
+    result = answer("coordinate-mean", "beliefs")
+    found, promise = claimed(result), stated(result).guarantee
+    assert promise.pairs == ((0.2, 0.0),)
+    assert found.value < 0.2
+    assert f"reach at most {odds(0.2)}" in promise.sentence
+    assert promise.beside.endswith(f"an observer can reach at most {odds(found.value)}.")
+
+
+def test_odds_beside_a_renyi_level_are_not_its_own() -> None:
+    promise = stated(answer("shuffle-rdp", "renyi-order")).guarantee
+    assert "at most 50.16 times in 100" in promise.sentence
+    assert "not computed from the level" in promise.beside
+
+
+def test_the_lines_of_a_csv_say_why_a_better_bound_is_not_claimed() -> None:
+    result = answer("amplification", "million")
+    lines = comments(result, ViewState.for_result(result), {})
+    (line,) = (line for line in lines if "not claimed" in line)
+    assert line.startswith("exact_2023: better here and not claimed: it assumes more")
