@@ -26,6 +26,7 @@ def last(study, host=None, what=None, sweep=None, points=9, **values):
     assert all(a.fidelity <= b.fidelity for a, b in itertools.pairwise(results))
     for result in results:
         assert_sound(result)
+        assert_claim(study, result, study.id)
     # A later answer only adds curves: those before keep their places, and their colours.
     keys = [[s.key for s in r.series] for r in results]
     for earlier, later in itertools.pairwise(keys):

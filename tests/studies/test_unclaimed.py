@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -11,10 +12,10 @@ from explorer.figures.tables import comments, result_document
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.claims import claimed, stated, unclaimed
 from explorer.studies.base.phrases import chance_of, odds, odds_basis
-from explorer.studies.base.study import Claim, Guarantee
-from explorer.studies.registry import get_study
-from tests.studies.checks import assert_claim, assert_odds
-from tests.studies.preset_answers import answer
+from explorer.studies.base.study import Claim, Guarantee, preset
+from explorer.studies.registry import cards, get_study
+from tests.studies.checks import assert_claim, assert_odds, last
+from tests.studies.preset_answers import PATH, answer
 from tests.studies.walking import final_result
 
 MARKS = {
@@ -31,11 +32,11 @@ MARKS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("preset", MARKS)
-def test_a_better_number_that_is_not_claimed_says_why(preset) -> None:
-    result = answer(*preset)
+@pytest.mark.parametrize(("study_id", "key"), MARKS)
+def test_a_better_number_that_is_not_claimed_says_why(study_id: str, key: str) -> None:
+    result = answer(study_id, key)
     reasons = unclaimed(result, claimed(result))
-    assert {key: reason.mark for key, reason in reasons.items()} == MARKS[preset]
+    assert {key: reason.mark for key, reason in reasons.items()} == MARKS[study_id, key]
     document = result_document(result, ViewState.for_result(result), {})
     told = {s["key"]: s["why_not_claimed"] for s in document["series"] if "why_not_claimed" in s}
     shown = {s["key"] for s in document["series"]}
@@ -64,6 +65,23 @@ def test_what_the_user_claims_instead_is_the_reason() -> None:
     assert reasons["exact_2021"].why == f"you claim “{label}”"
     assert reasons["exact_2023"].mark == "assumes more"
     assert "lower" not in reasons
+
+
+def _without_preset() -> list[tuple[str, str]]:
+    """Return what may be claimed of and no kept preset asks: `answer` checks those."""
+    asked = set()
+    for name in json.loads(PATH.read_text(encoding="utf-8"))["answers"]:
+        study, key = name.split("/")
+        asked.add((study, preset(get_study(study), key).quantity))
+    claims = [(card.id, what) for card in cards() for what in get_study(card.id).claims]
+    return [pair for pair in claims if pair not in asked and pair[1] != "tradeoff"]
+
+
+@pytest.mark.parametrize(("study_id", "what"), _without_preset())
+def test_every_claim_at_the_defaults_has_its_reasons_and_odds(study_id: str, what: str) -> None:
+    study = get_study(study_id)
+    result = last(study, what=what, points=2)  # checks each answer on the way
+    assert claimed(result).series.key in study.claims[what].among
 
 
 def test_a_bound_without_a_reason_is_found(monkeypatch) -> None:
