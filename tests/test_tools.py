@@ -1,13 +1,9 @@
-"""The project's own tools run at their smallest size, so that they keep up with the program.
-
-Benchmarks whose smallest size takes long are only imported; ``python -m tests.benchmarks --smoke``
-runs them all.
-"""
+"""The project's own tools run at their smallest size, so that they keep up with the program."""
 
 from __future__ import annotations
 
-import importlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,8 +16,11 @@ from tests.fuzz.__main__ import TOPICS
 from tests.waiting import time_limit
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-QUICK = ("contributions", "adaptive")
-"""Benchmarks that take a few seconds at their smallest."""
+WINDOW = ["live", "bounds_live", "studies", "which_epsilon", "first_picture"]
+"""Benchmarks that share a window at their smallest."""
+OTHERS = [topic for topic in topics() if topic not in WINDOW]
+GROUPS = {"window": WINDOW, "even": OTHERS[::2], "odd": OTHERS[1::2]}
+"""Benchmarks that run in one process each, which spares imports."""
 TRIES = {"hostile": "13"}
 """Of fuzzers that take a kind of file after the other: all but those with a recipe."""
 
@@ -45,15 +44,22 @@ def test_a_program_killed_once_keeps_its_promises() -> None:
     assert "0 faults" in run("tests.kills", "--count", "1")
 
 
-def test_quick_benchmarks_run() -> None:
-    said = run("tests.benchmarks", "--smoke", *QUICK)
-    assert all(f"\n{topic}\n" in said for topic in QUICK)
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_benchmark_runs_at_its_smallest(group: str) -> None:
+    asked = GROUPS[group]
+    said = run("tests.benchmarks", "--smoke", *asked)
+    assert re.findall(r"^(\w+) \([\d.]+ s\)$", said, re.MULTILINE) == asked
     assert "none of them counts" in said
 
 
-@pytest.mark.parametrize("topic", topics())
-def test_every_benchmark_is_one(topic: str) -> None:
-    assert callable(importlib.import_module(f"tests.benchmarks.bench_{topic}").run)
+def test_every_benchmark_is_in_a_group() -> None:
+    assert sorted(topic for group in GROUPS.values() for topic in group) == topics()
+
+
+def test_the_soak_drags_a_slider_and_takes_memory_down() -> None:
+    said = run("tests.benchmarks.soak", "--smoke")
+    assert re.search(r"^1 rounds, 2 drags; peak \d+", said, re.MULTILINE)
+    assert re.search(r"= window +\d+\.\d \+ answers +\d+\.\d", said)
 
 
 def test_every_mutant_still_changes_the_program() -> None:

@@ -10,9 +10,10 @@ import importlib
 import os
 import pkgutil
 import sys
+import time
 
 import tests.benchmarks as package
-from tests.benchmarks.table import SMOKE, Row, render
+from tests.benchmarks.table import KEPT, SMOKE, Row, render
 
 
 def topics() -> list[str]:
@@ -30,14 +31,18 @@ def main() -> int:
         os.environ[SMOKE] = "1"
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the program itself does
+    unknown = [topic for topic in wanted if topic not in topics()]
+    if unknown:
+        print(f"no benchmark {unknown[0]!r}; there are", *topics())
+        return 2
     rows: list[Row] = []
-    for topic in wanted or topics():
-        if topic not in topics():
-            print(f"no benchmark {topic!r}; there are", *topics())
-            return 2
-        found = importlib.import_module(f"tests.benchmarks.bench_{topic}").run()
-        print(f"\n{topic}\n{render(found)}", flush=True)
-        rows += found
+    with KEPT:
+        for topic in wanted or topics():
+            began = time.perf_counter()
+            found = importlib.import_module(f"tests.benchmarks.bench_{topic}").run()
+            took = f" ({time.perf_counter() - began:.1f} s)" if smoke else ""
+            print(f"\n{topic}{took}\n{render(found)}", flush=True)
+            rows += found
     if smoke:
         print(f"\n{len(rows)} measurements ran; none of them counts")
         return 0

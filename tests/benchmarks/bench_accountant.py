@@ -75,7 +75,7 @@ def _study() -> list[Row]:
     ):  # fmt: skip
         request = replace(base, sweep=Sweep(axis, low, high, sized(100, 3), Scale.LOG))
         first, last = [], []
-        for _ in range(3):
+        for _ in range(sized(3, 1)):
             answers = _answers(request, Context())
             first.append(answers[0][1])
             last.append(sum(spent for _, spent in answers))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -53,20 +54,22 @@ def _as_printed(x: np.ndarray, c: np.ndarray, rng: np.random.Generator) -> np.nd
 
 def _first_and_last(study_id: str, **values: object) -> tuple[float, float]:
     """Return the median times to a study's first and to its last answer, nothing remembered."""
-    from explorer.studies.base.study import default_request
+    from explorer.studies.base.study import default_request, default_sweep
     from explorer.studies.registry import get_study
     from tests.studies.context import Context
 
     study = get_study(study_id)
     firsts, lasts = [], []
-    for repeat in range(6):
+    for repeat in range(sized(6, 1)):
         request = default_request(study, **values)
+        if sized(False, True):
+            request = replace(request, sweep=default_sweep(study, request.sweep.key, 3))
         start = time.perf_counter()
         answers = study.answer(request, Context())
         given = [next(answers)]
         first = time.perf_counter() - start
         given += answers
-        if repeat:
+        if repeat or sized(False, True):
             firsts.append(first)
             lasts.append(time.perf_counter() - start)
         assert given[-1].complete, study_id
@@ -77,7 +80,7 @@ def answers() -> list[Row]:
     """Time the three studies in the window's place, worker processes left out."""
     mean = _first_and_last("coordinate-mean")
     learnt = _first_and_last("coordinate-learnt")
-    regression = _first_and_last("private-regression", trials=2, n=1000)
+    regression = _first_and_last("private-regression", trials=2, n=sized(1000, 200))
     return [
         at_most("coordinate-mean, first curves over q", 1e3 * mean[0], 40.0, "ms"),
         at_most("  all curves, 100 points", 1e3 * mean[1], 1000.0, "ms"),

@@ -18,8 +18,8 @@ from explorer.engine.executors.dask import DaskExecutor
 from explorer.engine.executors.embedded import EmbeddedExecutor
 from tests.benchmarks.table import Row, at_least, at_most, sized
 
-EMPTY = sized(400, 20)
-SWEEP_S = float(os.environ.get("SWEEP_S", sized("60", "0.4")))
+EMPTY = sized(400, 4)
+SWEEP_S = float(os.environ.get("SWEEP_S", sized("60", "0.1")))
 TASK_S = 0.02
 WORKERS = 2
 MADE: dict[str, Callable[[], Executor]] = {
@@ -49,7 +49,7 @@ def never() -> None:
 def empty_batch_ms(pool: Executor) -> float:
     """Return the CPU milliseconds that a batch takes beside its tasks."""
     batch = name_of(run_batch), name_of(work), [0.0], code_here()
-    for future in [pool.submit(*batch) for _ in range(20)]:
+    for future in [pool.submit(*batch) for _ in range(sized(20, 2))]:
         future.result()
     began = cpu_s()
     for future in [pool.submit(*batch) for _ in range(EMPTY)]:

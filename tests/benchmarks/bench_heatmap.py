@@ -21,7 +21,7 @@ from explorer.geography.region import Region
 from explorer.privacy.heatmaps import aggregate
 from explorer.studies.base.study import Fidelity, Selection, default_request
 from explorer.studies.heatmap.study import HeatmapStudy
-from tests.benchmarks.table import Row, at_most
+from tests.benchmarks.table import Row, at_most, sized
 from tests.studies.test_heatmap import FakePoints
 
 REGION = Region(40.5, -74.3, 41.0, -73.6)
@@ -82,10 +82,10 @@ def frames(key: str, values: list[float], **fixed: Any) -> tuple[list[float], li
 
 def run() -> list[Row]:
     """Measure frames of every mechanism, and the aggregation before the first."""
-    epsilons = np.geomspace(0.1, 10, 60).tolist()
+    epsilons = np.geomspace(0.1, 10, sized(60, 2)).tolist()
     rows = []
     mechanisms = ("pyramid", "capped", "least-squares", "laplace", "top", "gaussian", "integers")
-    for side, limit in ((256, 4.0), (1024, 30.0)):
+    for side, limit in sized(((256, 4.0), (1024, 30.0)), ((64, 4.0),)):
         for mechanism in mechanisms:
             # With so many assumed users least squares fits up to eight or nine levels.
             fixed = {"n0": 100_000} if mechanism == "least-squares" else {}
@@ -98,18 +98,18 @@ def run() -> list[Row]:
             rows.append(
                 at_most(f"picture, {mechanism}, Δ={side}", median(pictures), limit, "ms", note)
             )
-    sigmas = np.linspace(0.015, 0.05, 30).tolist()
-    for side, limit in ((256, 16.0), (1024, 66.0)):
+    sigmas = np.linspace(0.015, 0.05, sized(30, 2)).tolist()
+    for side, limit in sized(((256, 16.0), (1024, 66.0)), ((64, 16.0),)):
         pictures, _ = frames("sigma", sigmas, resolution=side)
         rows.append(
             at_most(f"both pictures while σ moves, Δ={side}", median(pictures), limit, "ms")
         )
     rng = np.random.default_rng(1)
-    n = 100_000
+    n = sized(100_000, 1_000)
     user, lat, lon = rng.integers(0, 5000, n), rng.random(n), rng.random(n)
     once = partial(aggregate, user, lat, lon, None, (0.0, 0.0, 1.0, 1.0), 8)
     times = []
-    for _ in range(9):
+    for _ in range(sized(9, 1)):
         start = time.perf_counter()
         once()
         times.append(1e3 * (time.perf_counter() - start))

@@ -18,7 +18,8 @@ from tests.benchmarks.table import Row, at_least, at_most, sized
 
 def _median(call: Callable[[], object], repeats: int = 5) -> float:
     """Milliseconds."""
-    call()
+    if sized(True, False):  # warm
+        call()
     times = []
     for _ in range(sized(repeats, 1)):
         start = time.perf_counter()

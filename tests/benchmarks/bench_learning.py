@@ -51,7 +51,7 @@ def _training() -> list[Row]:
         plan = learning.Plan(model, SAMPLED, np.inf if p is None else 1.0, 20.0, rates, made)
         state = learning.start(plan, np.random.default_rng(0))
         seconds = _median(lambda: learning.advance(plan, held, state, rounds))
-        end = learning.advance(plan, held, state, 10 * rounds)
+        end = learning.advance(plan, held, state, sized(10, 1) * rounds)
         return seconds, learning.accuracy(model, end.theta, images.x_test, images.y_test)
 
     peer = SGDClassifier(loss="log_loss", alpha=0.0, learning_rate="constant", eta0=0.05)
@@ -86,7 +86,7 @@ def _study() -> list[Row]:
 
     def asked(what: str, key: str, **values: float) -> Request:
         request = default_request(study, **values)
-        return replace(request, quantity=what, sweep=default_sweep(study, key, 100))
+        return replace(request, quantity=what, sweep=default_sweep(study, key, sized(100, 3)))
 
     def first(what: str, key: str, name: str, values: list[float]) -> float:
         """Median time to the first answer while a slider moves."""
@@ -106,8 +106,8 @@ def _study() -> list[Row]:
         return 1e3 * (time.perf_counter() - start)
 
     try:
-        epochs = [float(e) for e in range(20, 60, 3)]
-        levels = list(np.linspace(1.0, 3.0, 15))
+        epochs = [float(e) for e in range(20, 60, sized(3, 20))]
+        levels = list(np.linspace(1.0, 3.0, sized(15, 2)))
         rows = [
             at_most("risk, dragging ε₀: first answer", first("risk", "epochs", "eps0", levels),
                     8.0, "ms"),
@@ -122,8 +122,9 @@ def _study() -> list[Row]:
                     first("accuracy", "spent", "eps0", levels), 40.0, "ms"),
         ]  # fmt: skip
         last("accuracy", "spent", epochs=1, runs=1, n=500, k=100)  # starts the worker
-        trained = last("accuracy", "spent")
-        again = last("accuracy", "spent", delta=1e-6)
+        size = sized({}, {"epochs": 1, "runs": 1, "n": 500, "k": 100})
+        trained = last("accuracy", "spent", **size)
+        again = last("accuracy", "spent", delta=1e-6, **size)
         return [
             *rows,
             Row("accuracy, defaults: 3 runs of 20 epochs, all trained", trained / 1e3, None, "s",

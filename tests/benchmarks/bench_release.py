@@ -27,6 +27,9 @@ from explorer.release.process import draw_apart
 from tests.benchmarks.table import Row, at_most, sized
 
 SMALL, LARGE, A_USER, RUNS = sized((100_000, 6_400_000, 60, 3), (2_000, 3_000, 60, 1))
+SIDE = sized(256, 16)
+CASES = sized(((SMALL, 2, True), (LARGE, 15, True), (LARGE, 15, False)), ((SMALL, 2, False),))
+"""Rows, the most seconds, and whether a user's rows stand together."""
 _AT_ONCE = 200_000
 
 
@@ -35,7 +38,7 @@ def run() -> list[Row]:
     found = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for rows, limit, order in ((SMALL, 2, True), (LARGE, 15, True), (LARGE, 15, False)):
+        for rows, limit, order in CASES:
             path = _write(folder / "rows.txt", rows, order)
             said = "" if order else ", users in no order"
             taken = min(_release(folder, path) for _ in range(RUNS))
@@ -66,7 +69,7 @@ def _write(path: Path, rows: int, together: bool) -> Path:
 def _plan(population: str, path: Path) -> dict[str, Any]:
     parameters = {
         "box": ["40.5", "-74.25", "40.9", "-73.7"],
-        "side": 256,
+        "side": SIDE,
         "columns": ["user", "time", "lat", "lon", "place"],
         "delimiter": "tab",
     }

@@ -26,15 +26,18 @@ import numpy as np
 
 from explorer.studies.base.study import Parameter, Request, Study, parameter, relevant
 from explorer.studies.registry import cards, get_study
+from tests.benchmarks import bench_live, study_cpu
 from tests.benchmarks.bench_bounds_live import Repaints, settle
 from tests.benchmarks.bench_live import VALUES, Clock, drag, pause, wait
-from tests.benchmarks.table import Row, at_most
+from tests.benchmarks.table import Row, at_most, sized
 
 CLOSED_MS, COARSE_MS = 16.0, 50.0
 REFINED_MS, GAP_MS = 1000.0, 33.0
 CLOSED = {"choose-alpha", "coordinate-learnt", "heatmap-theory", "unbounded"}
 """Studies whose first quantity is a closed form, drawn in full at every value; all others answer
 with a coarse exact curve first."""
+FEW = ["unbounded"]
+"""Of a smoke run: all studies take the same steps."""
 SIMULATED = {"private-regression": "training on drawn records goes on with progress"}
 """Studies whose first quantity is complete only after a simulation, which has no bar."""
 
@@ -56,6 +59,10 @@ def dragged(study: Study, request: Request) -> tuple[Parameter, ...]:
 @contextmanager
 def window() -> Iterator[object]:
     """Give the real window, its sample loaded."""
+    if sized(False, True):
+        with bench_live.window() as shown:
+            yield shown
+        return
     from PySide6.QtWidgets import QApplication
 
     app = QApplication.instance() or QApplication([])
@@ -71,7 +78,7 @@ def window() -> Iterator[object]:
         try:
             wait(lambda: shown.data.current is not None and not shown.busy)
             shown.service.client.start()  # as the program does soon after its start
-            pause(2.0)
+            pause(sized(2.0, 0.1))
             freeze_gc()
             yield shown
         finally:
@@ -100,7 +107,7 @@ def _follow(shown, study_id: str, key: str, clock: Clock) -> list[Row]:
     """Drag one slider of the study in front."""
     slider = shown.parameters.row(key).slider
     shown.parameters.ensureWidgetVisible(slider)
-    pause(0.2)
+    pause(sized(0.2, 0.02))
     times, gap, frames = drag(
         lambda: settle(shown),
         slider,
@@ -156,6 +163,8 @@ def measure(wanted: list[str]) -> list[Row]:
 
 def run() -> list[Row]:
     """Measure each part in a process of its own, the window's starting as the program does."""
+    if sized(False, True):  # here, which spares two starts
+        return study_cpu.measure(FEW) + measure(FEW)
     settings = {"OPENBLAS_NUM_THREADS": "1", "QT_QPA_PLATFORM": "offscreen"}
     rows: list[Row] = []
     for part in ("study_cpu", "bench_studies"):

@@ -61,7 +61,7 @@ def _inverted_one_by_one(alphas: np.ndarray) -> list[float]:
 def run() -> list[Row]:
     rng = np.random.default_rng(1)
     a0 = np.linspace(0.01, 3, 200)
-    alphas = np.linspace(0.1, 50, 200)
+    alphas = np.linspace(0.1, 50, sized(200, 4))
     curve = _median(lambda: um.theorem44_alpha(a0, 1000, 1e-20, 1e5), 50)
     inverse = _median(lambda: um.theorem44_invert(alphas, 1e-12, 1000, 1e5), 50)
     single = _median(lambda: _inverted_one_by_one(alphas), 3)
@@ -72,7 +72,7 @@ def run() -> list[Row]:
     central = _median(lambda: um.group_alpha0(25, 1e-12, 1000, 1e5), 3)
     coarse = _median(lambda: um.group_alpha0_estimate(25, 1e-12, 1000, 1e5), 20)
     space = Clustered(10, 20, 0.1)
-    items = rng.integers(0, 200, 10**6)
+    items = rng.integers(0, 200, sized(10**6, 1000))
     mechanism, hadamard = um.GKRR(space, 2.0), um.HadamardResponse(200, 2.0)
     return [
         at_most("Theorem 4.4, α of 200 α₀", curve, 0.1, "ms"),
