@@ -265,8 +265,10 @@ def run() -> list[Row]:
             )
         asked["box"] = _BOXES["city"]
         found += asked_once(folder, asked)
-        few = folder if ROWS <= FEW else made(base / "few", FEW)
-        asked |= {"cache": str(base / "few cache"), "rows": FEW if few != folder else ROWS}
+        few = folder
+        if ROWS > FEW:
+            few = made(base / "few", FEW)
+            asked |= {"cache": str(base / "few cache"), "rows": FEW}
         ours = _child(_ASK, few, **asked)
         for name, reading in _FRAMES.items():
             if find_spec(name.lower()) is None:
