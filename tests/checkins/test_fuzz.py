@@ -9,14 +9,13 @@ from tests.fuzz.checkin_files import inflated
 from tests.fuzz.outcome import Outcome
 
 
-@pytest.mark.parametrize("seed", [11, 12])
-def test_mutated_files_lose_no_good_row(seed: int) -> None:
-    outcome = checkins.run(50, seed)
+def test_mutated_files_lose_no_good_row() -> None:
+    outcome = checkins.run(30, 11)
     assert outcome.faults == []
     read = sum(n for what, n in outcome.counts.items() if what.endswith(": read"))
     refused = sum(n for what, n in outcome.counts.items() if what.endswith(": refused"))
-    assert read + refused == 50
-    assert read > 30
+    assert read + refused == 30
+    assert read > 18
 
 
 def test_a_fault_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:

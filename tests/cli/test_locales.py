@@ -35,19 +35,18 @@ sys.exit(run(["window", "--screenshot", picture, "--size", "800x600"]))
 """
 
 
-@pytest.fixture(scope="module")
-def locales(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with locales, for LOCPATH."""
+@pytest.fixture
+def locales(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A folder with the locale of a test's name, for LOCPATH."""
     if shutil.which("localedef") is None or not Path("/usr/share/i18n/locales").is_dir():
         pytest.skip("localedef and its sources are in Debian's package locales")
-    folder = tmp_path_factory.mktemp("locales")
-    for name in LOCALES:
-        subprocess.run(
-            ["localedef", "-i", name, "-f", "UTF-8", str(folder / f"{name}.UTF-8")],
-            check=True,
-            capture_output=True,
-        )
-    return folder
+    name = request.getfixturevalue("name")
+    subprocess.run(
+        ["localedef", "-i", name, "-f", "UTF-8", str(tmp_path / f"{name}.UTF-8")],
+        check=True,
+        capture_output=True,
+    )
+    return tmp_path
 
 
 def run_in(name: str, folder: Path, tmp_path: Path) -> subprocess.CompletedProcess[bytes]:

@@ -42,7 +42,7 @@ def table(folder: Path, user: str = "") -> Path:
 
 
 def heatmap(capsys: Any, *words: Any) -> tuple[int, dict[str, Any], str]:
-    code = run(["heatmap", *map(str, words), *REGION, "--json", "--no-cache"])
+    code = run(["heatmap", *map(str, words), *REGION, "--resolution", "16", "--json", "--no-cache"])
     printed = capsys.readouterr()
     return code, json.loads(printed.out) if code == 0 else {}, printed.err
 

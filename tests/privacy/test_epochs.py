@@ -42,15 +42,15 @@ def three_symbols(eps0):
     return (np.ones((3, 3)) + (e - 1) * np.eye(3)) / (e + 2)
 
 
-@pytest.mark.parametrize(("n", "k"), [(4, 1), (4, 2), (5, 1), (6, 3)])
-@pytest.mark.parametrize("eps", [0.0, 0.1, 0.7])
-def test_an_epoch_of_one_randomiser_is_one_shuffle(n, k, eps):
+@pytest.mark.parametrize(("n", "k"), [(4, 1), (4, 2), (5, 1), (5, 3)])
+def test_an_epoch_of_one_randomiser_is_one_shuffle(n, k):
     rows = three_symbols(2.0)
     own, changed = (0, *[2] * (n - 1)), (1, *[2] * (n - 1))
-    split = hockey_stick(epoch_law(rows, own, k), epoch_law(rows, changed, k), eps)
-    whole = hockey_stick(epoch_law(rows, own, n), epoch_law(rows, changed, n), eps)
-    assert split == pytest.approx(whole, rel=1e-10)
-    assert split <= shuffled_delta(eps, 2.0, n, "2023") * (1 + 1e-10)
+    split, whole = ([epoch_law(rows, inputs, size) for inputs in (own, changed)] for size in (k, n))
+    for eps in (0.0, 0.1, 0.7):
+        delta = hockey_stick(*split, eps)
+        assert delta == pytest.approx(hockey_stick(*whole, eps), rel=1e-10)
+        assert delta <= shuffled_delta(eps, 2.0, n, "2023") * (1 + 1e-10)
 
 
 def test_the_golden_epoch():

@@ -9,6 +9,7 @@ import pytest
 
 from explorer.cli.common import recipe_of
 from explorer.engine.session.recipe import recipe_from_dict
+from tests.ui.small_map import SMALL_MAP
 
 
 def mean_latitude(result) -> float:
@@ -30,7 +31,7 @@ def test_the_time_zone_is_chosen_undone_and_kept(open_window, settled, qtbot, tm
     path: Path = tmp_path / "mine.csv"
     rows = [f"u{h % 12},2010-10-17 {h:02}:48:53,40.{h:02},-73.9" for h in range(24)]
     path.write_text("user,time,lat,lon\n" + "\n".join(rows) + "\n")
-    window = open_window()
+    window = open_window(study="heatmap", values=SMALL_MAP)
     settled(window)
     times = window.data_panel.time
     assert times.zone.isHidden()  # all times of the sample have an offset
@@ -77,7 +78,7 @@ def test_the_time_zone_is_chosen_undone_and_kept(open_window, settled, qtbot, tm
 
 
 def test_a_zone_that_there_is_not_changes_nothing(open_window, settled, qtbot, tmp_path) -> None:
-    window = open_window()
+    window = open_window(study="heatmap", values=SMALL_MAP)
     settled(window)
     times = window.data_panel.time
     times.zone.setText("Europe/Wien")
