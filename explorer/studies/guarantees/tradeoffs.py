@@ -142,7 +142,12 @@ def with_tradeoff(
             *own,
         )
         kind.quantities = (*kind.quantities, TRADEOFF)
-        claim = Claim((*promising, "pair"), number_only, better="high")
+        claim = Claim(
+            (*promising, "pair"),
+            number_only,
+            better="high",
+            besides={"promised": "it is promised of the mechanism that the audit runs"},
+        )
         kind.claims = {**kind.claims, KEY: claim}
         first = kind.faces.get(others[0])
         face = Face(first.essential if first else tuple(matter[:4]), (*promising, "pair", *_BESIDE))
