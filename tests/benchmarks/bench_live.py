@@ -414,6 +414,8 @@ def play(shown, seconds: float) -> float:
 
 
 ROWS = sized(6_400_000, 3_000)
+APART_S = 0.012
+"""Between two moves; pyqtgraph leaves out what comes within 10 ms of the last."""
 MOVES = sized(150, 20)
 """A drag begins when the pointer has gone some pixels, half a one each time."""
 
@@ -444,8 +446,10 @@ def drag_region_box(shown, clock: Clock) -> tuple[list[float], float, float]:
         return shown.session.state.selection.region.west
 
     def tick() -> None:
-        if len(sent) < MOVES and time.perf_counter() >= begin + len(sent) / RATE:
-            now = time.perf_counter()
+        now = time.perf_counter()
+        if sent and now - sent[-1][0] < APART_S:  # after a pause, not all that are due
+            return
+        if len(sent) < MOVES and now >= begin + len(sent) / RATE:
             hand.move(x + 0.5 * (len(sent) + 1), y)
             sent.append((now, west()))
 
