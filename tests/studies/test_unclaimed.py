@@ -143,8 +143,9 @@ def test_a_level_below_the_one_demanded_says_whose_odds_are_printed() -> None:
     found, promise = claimed(result), stated(result).guarantee
     assert promise.pairs == ((0.2, 0.0),)
     assert found.value < 0.2
-    assert f"reach at most {odds(0.2)}" in promise.sentence
-    assert promise.beside.endswith(f"an observer can reach at most {odds(found.value)}.")
+    assert f"reach at most {odds(found.value)}," in promise.sentence
+    assert promise.beside.startswith("Of the level demanded, 0.2: ")
+    assert f"reach at most {odds(0.2)}" in promise.beside
 
 
 def test_odds_beside_a_renyi_level_are_not_its_own() -> None:

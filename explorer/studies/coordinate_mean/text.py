@@ -157,19 +157,17 @@ OTHER_BUDGETS = dict.fromkeys(
 
 
 def level_words(result: Result, series: Series, level: float) -> Said:
-    """Say a certified level, and that the odds are those of the level that was demanded."""
+    """Say a certified level with its own odds, then those of the level that was demanded."""
     promise, number = result.guarantee, number_only(result, series, level).number
     if promise is None:
         return Said(number)
     (demanded, _), *_ = promise.pairs
-    if level == demanded:
-        return Said(number)
     return Said(
         number,
         (
-            promise.sentence,
-            f"The odds about the coordinate are those of the level demanded, {at_most(demanded)}; "
-            f"by the level claimed, {at_most(level)}, an observer can {believes(level)}.",
+            f"By the level claimed, {at_most(level)}, an observer with 50:50 prior odds on the "
+            f"coordinate's value can {believes(level)}, under the beliefs that it holds for.",
+            f"Of the level demanded, {at_most(demanded)}: {promise.sentence}",
         ),
     )
 
