@@ -124,6 +124,16 @@ def test_the_programs_commands_work_as_printed(
 WRITES = ("--output", "--screenshot")
 
 
+def test_what_the_programs_commands_write_needs_no_extra() -> None:
+    from explorer.figures.formats import FORMATS
+
+    extras = {f".{f.suffix}": f.extra for f in FORMATS}
+    words = [w for c in PROGRAM for w in pairwise(shlex.split(c, comments=True)) if w[0] in WRITES]
+    suffixes = {Path(name).suffix for _, name in words} & set(extras)
+    assert {".png", ".pdf", ".gif"} <= suffixes
+    assert not [s for s in suffixes if extras[s]]
+
+
 def test_the_one_that_needs_a_network_names_a_known_file() -> None:
     from explorer.checkins.public.fetch import SOURCES
 

@@ -20,7 +20,9 @@ def test_its_commands_and_its_plan(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(places, "default_ledger", lambda: tmp_path / "ledger.sqlite")
+    # Away from the working folder, as on a user's machine: the commands must not expect it there.
+    kept = tmp_path / "data" / "ledger.sqlite"
+    monkeypatch.setattr(places, "default_ledger", lambda: kept)
     monkeypatch.setattr(places, "default_settings", lambda: tmp_path / "settings" / "ledgers.json")
     commands = re.findall(r"^    privacy-explorer (.+)$", SECTION, flags=re.MULTILINE)
     assert {command.split()[0] for command in commands} == {"ledger", "release", "verify"}
@@ -29,8 +31,9 @@ def test_its_commands_and_its_plan(
     (tmp_path / "checkins.csv").write_text("".join(rows), encoding="utf-8")
     for command in commands:
         assert run(shlex.split(command, comments=True)) == 0, command
-        said = capsys.readouterr().out
-        assert said.strip(), command
+        streams = capsys.readouterr()
+        said = streams.out
+        assert (said + streams.err).strip(), command
         if command.startswith("ledger open"):
             written = json.loads(plan) | {"population": said.split()[-1]}
             (tmp_path / "PLAN.json").write_text(json.dumps(written), encoding="utf-8")
