@@ -53,7 +53,7 @@ def composed(text: str) -> str | None:
         return text
     if len(text) > MOST_MARKS and any(
         marks and sum(1 for _ in run) > MOST_MARKS
-        for marks, run in groupby(text, lambda c: unicodedata.combining(c) > 0)
+        for marks, run in groupby(text, lambda c: unicodedata.category(c)[0] == "M")
     ):
         return None
     return unicodedata.normalize("NFC", text)

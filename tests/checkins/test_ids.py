@@ -18,7 +18,7 @@ from explorer.checkins.sampling import hash_ids, sample_key
 from explorer.release.ledger.keys import person_mark
 from explorer.release.rows.format import FileFormat
 from explorer.release.rows.values import id_reader
-from explorer.user_rows import NO_WIDTH, id_text
+from explorer.user_rows import MOST_MARKS, NO_WIDTH, id_text
 
 Write = Callable[..., Path]
 
@@ -56,6 +56,17 @@ def test_the_normal_form_is_the_same_for_every_letter() -> None:
         found = [text for (text,) in con.execute(query, [texts]).fetchall()]
     differ = [(a, b) for a, b in zip(texts, found, strict=True) if id_text(a) != b]
     assert not differ
+
+
+@pytest.mark.parametrize("count", [MOST_MARKS, MOST_MARKS + 1])
+@pytest.mark.parametrize("mark", ["\u0301", "\u0903", "\u0323\u200d", "\U0001e8d0"])
+def test_too_many_marks_are_no_id_for_any_reader(mark: str, count: int) -> None:
+    texts = [mark * count, "a" + mark * count + "b", mark * 100 + " " + mark * (count - 100)]
+    with connect() as con:
+        query = f"SELECT {id_expression('c')} FROM (SELECT unnest(?) AS c)"
+        found = [text for (text,) in con.execute(query, [texts]).fetchall()]
+    assert found == list(map(id_text, texts))
+    assert [text is None for text in found] == [count > MOST_MARKS, count > MOST_MARKS, False]
 
 
 def check_ins(write: Write, users: tuple[str, ...]) -> Path:

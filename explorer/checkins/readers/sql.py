@@ -142,17 +142,17 @@ _BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
 
 def id_expression(column: str) -> str:
     """Return SQL for the text by which ids are compared, as `explorer.user_rows.id_text` does."""
-    # A mark has two bytes and more. `\\p{M}{129}` itself takes .2 s to compile, in every query, and
+    # A mark has two bytes and more. `\p{M}{129}` itself takes .2 s to compile, in every query, and
     # 30 µs a row.
-    others_blank = f"regexp_replace({column}, '\\P{{M}}+', ' ', 'g')"
+    seen = f"regexp_replace({column}, '[{_SHOWN}]', '', 'g')"
+    others_blank = f"regexp_replace({seen}, '\\P{{M}}+', ' ', 'g')"
     few_marks = (
         f"(strlen({column}) <= {2 * MOST_MARKS} "
         f"OR NOT regexp_matches({others_blank}, '[^ ]{{{MOST_MARKS + 1}}}'))"
     )
     return (
         f"CASE WHEN regexp_full_match({column}, '[!-~]([ -~]*[!-~])?') THEN {column} "
-        f"WHEN {few_marks} THEN trim(nfc_normalize("
-        f"regexp_replace({column}, '[{_SHOWN}]', '', 'g')), {quote(_BLANKS)}) END"
+        f"WHEN {few_marks} THEN trim(nfc_normalize({seen}), {quote(_BLANKS)}) END"
     )
 
 
