@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -185,8 +186,14 @@ def test_an_entry_that_is_in_use_is_not_replaced(tmp_path: Path) -> None:
     found.close()
 
 
-def test_two_imports_of_the_same_file_at_once_both_succeed(tmp_path: Path) -> None:
+def test_two_imports_of_the_same_file_at_once_both_succeed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path, cache = tmp_path / "a.txt", tmp_path / "cache"
+    # Of its own: what other tests' killed programs leave in the usual one is swept, too.
+    (scratch := tmp_path / "scratch").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    monkeypatch.setenv("TMPDIR", str(scratch))
     path.write_text("".join(ROW.format(i % 9, 1 + i % 28) for i in range(4000)))
     inner: list[int] = []
 

@@ -80,7 +80,7 @@ def assert_odds(quantity, promise, found, where=""):
     assert bool(basis) == (chance < first), where
     if "δ(0)" in basis:
         assert "This is (1+δ(0))/2" in promise.beside, where
-        right = times_in_100(first)
+        right = times_in_100(min(best_chance(*pair) for pair in found.said.pairs))
         alone = "nothing" if right == "100" else f"at most {right} times in 100"
         assert promise.beside.endswith(f"on its own says less: {alone}."), where
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from explorer.studies.base.help_page import Formula, Page, Preset, Status
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.verdicts import Judge, Numbers, judged, surpasses
-from explorer.studies.heatmap.mechanisms import ONE_USER, REFERENCES
+from explorer.studies.heatmap.mechanisms import MECHANISMS, ONE_USER, REFERENCES
 from explorer.studies.heatmap.trends import (
     figure_1_judged,
     figure_1_said,
@@ -370,14 +370,18 @@ def _nearly_best(found: Numbers) -> tuple[Status, str]:
 
 _SMALLER = "mean EMD {}, not {}"
 JUDGES: dict[str, Judge] = {
-    "adaptive": surpasses("adaptive", "pyramid", _SMALLER, write=nearest),
+    # Presets that are called as the mechanism they show.
+    **{
+        item.key: surpasses(item.key, "pyramid", _SMALLER, write=nearest)
+        for item in _PRESETS
+        if item.key in MECHANISMS
+    },
     "figure-3-algorithm": _ahead("laplace", "mean EMD {}, Laplace {}"),
     "figure-3-baseline": _poor,
     "figure-3-top": _behind,
     "figure-8": _with_epsilon,
     "figure-9": _ahead("top", "mean EMD {}; top t % {}"),
     "figure-13": _nearly_best,
-    "least-squares": surpasses("least-squares", "pyramid", _SMALLER, write=nearest),
     "whole-counts": lambda found: (
         "≠" if found["integers"] < found["pyramid"] else "=",
         _SMALLER.format(nearest(found["integers"], 3), nearest(found["pyramid"], 3)),
