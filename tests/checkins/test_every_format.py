@@ -18,7 +18,7 @@ REAL = {
     "foursquare-new-york.txt.gz": (NAMES, 227_178),
     "gowalla-world-userpoi.csv.gz": ([], 255_138),
 }
-PART, WHOLE = 2_000, ("parquet", "gpkg")
+PART, WHOLE = 2_000, ("parquet",)
 """Rows of a real file that go through every format, and the formats that take all of it quickly."""
 
 
