@@ -313,7 +313,7 @@ _PRESETS = (
     ),
     Preset(
         "least-squares",
-        "Beyond the paper: depth cap and least squares, ε = 1",
+        "Beyond the paper: least squares, ε = 1",
         "At the same ε nearer to the truth, on average over the check-ins below: measure no deeper "
         "than 200 expected users can be seen, and fit all counts.",
         values=(("mechanism", "least-squares"), ("epsilon", 1.0), ("n0", 200), ("w", 20)),
