@@ -158,7 +158,7 @@ _PRESETS = (
     ),
     Preset(
         "second-branch-broken",
-        "Where only hops in increasing order prove equation (7)",
+        "Equation (7) proved by ordered hops alone",
         "Neither Theorem 4.4 nor exact hops give what the second branch of (7) promises; hops in "
         "increasing order do.",
         values=(("alpha", 50.0), ("m", 200), ("n", 10**9), ("delta", 1e-9),
