@@ -233,6 +233,7 @@ OTHERS: dict[str, dict[str, Callable[[], float]]] = {
     },
     "users-data/local": {"central": lambda: Ask("users-data", "shares").value("rmse")},
     "users-data/any-size": {"delta": lambda: 1e-6},
+    "users-data/told-apart": {"alpha": lambda: 2.0},
 }  # fmt: skip
 """Numbers that are no readout of the preset."""
 SLOW = ("heatmap/", "private-regression", "users-data")

@@ -142,8 +142,8 @@ _BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
 
 def id_expression(column: str) -> str:
     """Return SQL for the text by which ids are compared, as `explorer.user_rows.id_text` does."""
-    # A mark has two bytes and more. `\p{M}{129}` itself takes .2 s to compile, in every query, and
-    # 30 µs a row.
+    # A mark has two bytes and more. `\p{M}{129}` itself takes over .1 s to compile, in every query,
+    # and some 20 µs a row.
     seen = f"regexp_replace({column}, '[{_SHOWN}]', '', 'g')"
     others_blank = f"regexp_replace({seen}, '\\P{{M}}+', ' ', 'g')"
     few_marks = (

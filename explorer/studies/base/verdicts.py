@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from math import hypot
@@ -53,9 +54,10 @@ def judged(
     """
     out = []
     for item in presets:
-        # A new judge has no numbers before the command has run; a test asks for its verdict.
-        if item.key in judges and (numbers := _kept().get(f"{study}/{item.key}")):
-            status, verdict = judges[item.key](numbers)
+        # A judge that asks for a new number has no verdict before the command has run; a test asks
+        # for every verdict.
+        with suppress(KeyError):
+            status, verdict = judges[item.key](kept_numbers(study, item.key))
             item = replace(item, status=status, verdict=verdict)
         out.append(item)
     return tuple(out)
@@ -86,6 +88,23 @@ def surpasses(
         here, there = found[ours], found[theirs]
         words = form.format(write(here, digits), write(there, digits))
         return ("+" if here < there else "≠"), words
+
+    return judge
+
+
+def reproduces(name: str, printed: float) -> Judge:
+    """Return a judge of a bound that the paper prints for others' analysis: within 5 % it is ours.
+
+    Parameters
+    ----------
+    name : str
+        Of the bound as it comes out here.
+    printed : float
+    """
+
+    def judge(found: Numbers) -> tuple[Status, str]:
+        near = abs(found[name] / printed - 1) <= 0.05
+        return ("=" if near else "?"), f"their {printed:g} is {at_most(found[name])} here"
 
     return judge
 

@@ -3,7 +3,7 @@
 from explorer.studies.base.help_page import Preset, Status
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import Scale, Sweep, Value
-from explorer.studies.base.verdicts import Judge, Numbers, judged
+from explorer.studies.base.verdicts import Judge, Numbers, judged, reproduces
 from explorer.studies.cldp_sgd.parameters import (
     ACCURACY,
     CONVOLUTIONAL,
@@ -124,16 +124,6 @@ _PRESETS = (
 )  # fmt: skip
 
 
-def _comparator(printed: float) -> Judge:
-    """Judge a number that the paper prints for another analysis: within 5 % it is reproduced."""
-
-    def judge(found: Numbers) -> tuple[Status, str]:
-        near = abs(found["clones"] / printed - 1) <= 0.05
-        return ("=" if near else "?"), f"their {printed:g} is {at_most(found['clones'])} here"
-
-    return judge
-
-
 def _trained(accuracy: float) -> Judge:
     """Judge by the mean accuracy that the paper prints at the same number of epochs, in %."""
 
@@ -157,8 +147,8 @@ def _risk(found: Numbers) -> tuple[Status, str]:
 
 
 JUDGES: dict[str, Judge] = {
-    "figure-5a-epsilon": _comparator(4.82),
-    "figure-5b-epsilon": _comparator(18.3),
+    "figure-5a-epsilon": reproduces("clones", 4.82),
+    "figure-5b-epsilon": reproduces("clones", 18.3),
     "figure-5a-digits": _trained(90.0),
     "figure-5b-digits": _trained(89.7),
     "digits-own": _fewer,

@@ -3,7 +3,7 @@
 from explorer.studies.base.help_page import Preset, Status
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.study import Scale, Sweep, Value
-from explorer.studies.base.verdicts import Judge, Numbers, judged, surpasses
+from explorer.studies.base.verdicts import Judge, Numbers, judged, reproduces, surpasses
 
 _ABOUT = (
     "Blue in the paper is Theorem 1, red the curve from the RDP lower bound, magenta the "
@@ -257,16 +257,6 @@ def _fallback(found: Numbers) -> tuple[Status, str]:
     return ("≠" if clones < fallback else "="), f"clones {at_most(clones)}, not {at_most(fallback)}"
 
 
-def comparator(name: str, printed: float) -> Judge:
-    """Judge a number that the paper prints for another analysis: within 5 % it is reproduced."""
-
-    def judge(found: Numbers) -> tuple[Status, str]:
-        near = abs(found[name] / printed - 1) <= 0.05
-        return ("=" if near else "?"), f"their {printed:g} is {at_most(found[name])} here"
-
-    return judge
-
-
 def _orders(found: Numbers) -> tuple[Status, str]:
     first, last = found["theorem1"], found["theorem1 lam_max=2048"]
     return "+", f"ε {at_most(first)} or {at_most(last)} by λₘₐₓ"
@@ -288,8 +278,8 @@ JUDGES: dict[str, Judge] = {
     "figure-4a": _fallback,
     "figure-4b": _fallback,
     "figure-4c": _fallback,
-    "figure-5a": comparator("clones_numerical T=1067", 4.82),
-    "figure-5b": comparator("clones_numerical", 18.3),
+    "figure-5a": reproduces("clones_numerical T=1067", 4.82),
+    "figure-5b": reproduces("clones_numerical", 18.3),
     "ternary": surpasses("sharp_mixed", "theorem4"),
     "order-edge": _orders,
     "renyi-order": _below_cap,

@@ -135,8 +135,10 @@ _PRESETS = (
 
 
 def _moved(found: Numbers) -> tuple[Status, str]:
-    """Give the mean distance of an answer from its item, beside the diameter, in miles."""
-    return "=", f"mean {nearest(found['moved'], 3)} of {nearest(found['diameter'])} miles off"
+    """Judge “metric-private” by the mean distance of an answer from its item, in miles."""
+    moved, diameter = found["moved"], found["diameter"]
+    said = f"mean {nearest(moved, 3)} of {nearest(diameter)} miles off"
+    return ("=" if moved < diameter / 2 else "≠"), said
 
 
 def _this_draw(found: Numbers) -> tuple[Status, str]:
@@ -156,16 +158,26 @@ def _draws_alone(found: Numbers) -> tuple[Status, str]:
     return ("=" if same else "≠"), f"δ {at_most(found['delta_total'])}{', of the draws' * same}"
 
 
+def _assigned(found: Numbers) -> tuple[Status, str]:
+    """Judge Lemma 2.1: all items together can't be farther apart than who moved farthest."""
+    farthest = found["farthest"]
+    said = f"{nearest(found['users_moved'])} moved, at most {at_most(farthest, 3)}"
+    return ("=" if found["pools"] <= farthest else "≠"), said
+
+
+def _told(found: Numbers) -> tuple[Status, str]:
+    """Judge by ε of the user who moved farthest, which is at most α times that distance."""
+    one, every = found["eps_one"], found["eps_all"]
+    kept = one <= found["alpha"] * found["farthest"] * (1 + 1e-9)
+    return ("=" if kept else "≠"), f"ε {at_most(one, 3)} for one, {at_most(every, 3)} all"
+
+
 JUDGES: dict[str, Judge] = {
     "places": _moved,
     "shares": _this_draw,
     "local": _locally,
     "any-size": _draws_alone,
-    "who-moved": lambda found: (
-        "=", f"{nearest(found['users_moved'])} moved, at most {at_most(found['farthest'], 3)}",
-    ),
-    "told-apart": lambda found: (
-        "=", f"ε {at_most(found['eps_one'], 3)} for one, {at_most(found['eps_all'], 3)} all",
-    ),
-}  # fmt: skip
+    "who-moved": _assigned,
+    "told-apart": _told,
+}
 PRESETS = judged("users-data", _PRESETS, JUDGES)

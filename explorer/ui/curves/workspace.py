@@ -13,7 +13,7 @@ from explorer.engine.session.own_curves import own_from_list, own_to_list
 from explorer.engine.session.plot_view import Pin, PlotView, pins_from_list, pins_to_list
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
-from explorer.studies.base.claims import Claimed, unclaimed
+from explorer.studies.base.claims import Claimed, Unclaimed, unclaimed
 from explorer.studies.base.study import (
     Request,
     Result,
@@ -93,6 +93,8 @@ class BoundsWorkspace(Workspace):
         self.looking = Looking(session, self.legend)
         self.guide = Guide(session, self.plot, self.legend, self.answer)
         self._found: tuple[Claimed | None, tuple[str, ...]] = (None, ())
+        self._marked: tuple[object, frozenset[str]] = (None, frozenset())
+        """Of which question, and which curves, the legend last said that they are not claimed."""
         self.plot.handles.set_session(session)
         self.pinning.answered.connect(self._redraw)
         self.solving.shown_changed.connect(self._solve.setChecked)
@@ -387,9 +389,22 @@ class BoundsWorkspace(Workspace):
         self.legend.show_series(
             result.series, styles, self.plot.hidden, values, here, between, self._found,
             self.looking.names_of(result), self.looking.first_of(result), result.complete,
-            unclaimed(result, self._found[0]),
+            self._better(result),
         )  # fmt: skip
         self.guide.show_result(result)
+
+    def _better(self, result: Result) -> dict[str, Unclaimed]:
+        """Return why better numbers than the claimed one are not claimed.
+
+        While the claim may still change no mark comes: it would go again with the final claim.
+        """
+        found, about = self._found[0], _subject(result.request)
+        reasons = unclaimed(result, found)
+        if result.complete or (found is not None and not found.unsettled):
+            self._marked = (about, frozenset(reasons))
+            return reasons
+        marked = self._marked[1] if self._marked[0] == about else frozenset()
+        return {key: reason for key, reason in reasons.items() if key in marked}
 
     def _failed(self, _error: Exception) -> None:
         if self.current_result is not None:
