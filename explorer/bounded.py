@@ -99,9 +99,14 @@ def call(
         Whatever the function raised.
     """
     reports = stream(
-        function, *args, name=name, memory=memory, cancelled=cancelled, progress=progress,
+        function,
+        *args,
+        name=name,
+        memory=memory,
+        cancelled=cancelled,
+        progress=progress,
         reporting=report is not None,
-    )  # fmt: skip
+    )
     while True:
         try:
             found = next(reports)
@@ -189,9 +194,12 @@ class _Worker:
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", command],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                pass_fds=(theirs, ours), env={**os.environ, "OMP_NUM_THREADS": "1"},
-            )  # fmt: skip
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(theirs, ours),
+                env={**os.environ, "OMP_NUM_THREADS": "1"},
+            )
         finally:
             os.close(theirs)
             os.close(ours)

@@ -151,10 +151,13 @@ class Edges:
         if not half or (self.west > -half and self.east < half):
             return (whole,)
         low, high = max(self.west, -half), min(self.east, half)
-        moved = ((max(low_, -half), min(high_, half)) for low_, high_ in (
-            (self.west - self.turn, self.east - self.turn),
-            (self.west + self.turn, self.east + self.turn),
-        ))  # fmt: skip
+        moved = (
+            (max(low_, -half), min(high_, half))
+            for low_, high_ in (
+                (self.west - self.turn, self.east - self.turn),
+                (self.west + self.turn, self.east + self.turn),
+            )
+        )
         others = (span for span in moved if span[0] <= span[1])
         return ((low, high), *(s for s in others if not (low <= s[0] and s[1] <= high)))
 
@@ -263,9 +266,12 @@ class UserRows:
         first, end = int(self.starts[users][0]), int(self.ends[users][-1])
         rows = slice(first, end)
         return UserRows(
-            self.y[rows], self.x[rows], None if self.t is None else self.t[rows],
-            self.starts[users] - first, self.ends[users] - first,
-        )  # fmt: skip
+            self.y[rows],
+            self.x[rows],
+            None if self.t is None else self.t[rows],
+            self.starts[users] - first,
+            self.ends[users] - first,
+        )
 
     def pieces(self, size: int) -> Iterator[slice]:
         """Yield all users, some at a time, who have at most so many rows, or are one."""

@@ -53,8 +53,13 @@ def private_map() -> Image.Image:
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "map.csv"
         asked = ["heatmap", "sample", "--resolution", str(CELLS), "--output", str(table)]
-        subprocess.run([sys.executable, "-m", "explorer", *asked], check=True, cwd=HERE.parent,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+        subprocess.run(
+            [sys.executable, "-m", "explorer", *asked],
+            check=True,
+            cwd=HERE.parent,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         told = (line for line in table.read_text("utf-8").splitlines() if not line.startswith("#"))
         rows = [row for row in csv.DictReader(told) if row["private"]][: CELLS * CELLS]
     grid = np.zeros((CELLS, CELLS))

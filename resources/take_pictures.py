@@ -24,10 +24,25 @@ def take(name: str, words: list[str], folder: Path) -> None:
     """Draw the window off screen at twice its size, shrink the picture and its colours."""
     target = folder / name
     subprocess.run(
-        [sys.executable, "-m", "explorer", "window", *words, "--theme", "light",
-         "--size", "1280x800", "--scale", str(SCALE), "--screenshot", str(target)],
-        check=True, cwd=HERE.parent, env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "explorer",
+            "window",
+            *words,
+            "--theme",
+            "light",
+            "--size",
+            "1280x800",
+            "--scale",
+            str(SCALE),
+            "--screenshot",
+            str(target),
+        ],
+        check=True,
+        cwd=HERE.parent,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+    )
     with Image.open(target) as picture:
         size = WIDTH, round(WIDTH * picture.height / picture.width)
         small = picture.convert("RGB").resize(size, Image.Resampling.LANCZOS)

@@ -159,8 +159,9 @@ def text_of(entry: Entry) -> str:
     homes = [(draw.uniform(-1, 1) * spread, draw.uniform(-1, 1) * spread) for _ in range(PERSONS)]
     out = io.StringIO()
     quoting: Any = csv.QUOTE_ALL if entry.get("quote_all") else csv.QUOTE_MINIMAL
-    writer = csv.writer(out, delimiter=entry.get("delimiter", ","), quoting=quoting,
-                        lineterminator="\n")  # fmt: skip
+    writer = csv.writer(
+        out, delimiter=entry.get("delimiter", ","), quoting=quoting, lineterminator="\n"
+    )
     writer.writerow([column["name"] for column in entry["columns"]])
     order = [p for _ in range(TURNS) for p in draw.sample(range(PERSONS), PERSONS)]
     for number, person in enumerate(order):
@@ -169,10 +170,14 @@ def text_of(entry: Entry) -> str:
         cells = []
         for place_in_row, column in enumerate(entry["columns"]):
             row = Row(
-                number, person, at + timedelta(minutes=7 * place_in_row),
+                number,
+                person,
+                at + timedelta(minutes=7 * place_in_row),
                 south + north + draw.gauss(0, 0.2) * spread,
-                west + east + draw.gauss(0, 0.2) * spread, draw, entry.get("decimal") == "comma",
-            )  # fmt: skip
+                west + east + draw.gauss(0, 0.2) * spread,
+                draw,
+                entry.get("decimal") == "comma",
+            )
             cells.append(MAKERS[column["kind"]](row))
         writer.writerow(cells)
     return "".join(f"{line}\n" for line in entry.get("before", ())) + out.getvalue()

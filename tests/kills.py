@@ -155,10 +155,21 @@ def _kill(job: str, folder: Path, rng: random.Random) -> None:
 def _starts(folder: Path) -> str:
     """Start the window with a screenshot on the caches that are left."""
     done = subprocess.run(
-        [sys.executable, "-m", "explorer", "window", "--study", "heatmap", "--data",
-         str(folder / "checkins.txt"), "--screenshot", str(folder / "window.png")],
-        capture_output=True, text=True,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "explorer",
+            "window",
+            "--study",
+            "heatmap",
+            "--data",
+            str(folder / "checkins.txt"),
+            "--screenshot",
+            str(folder / "window.png"),
+        ],
+        capture_output=True,
+        text=True,
+    )
     return "" if done.returncode == 0 else f"window does not start: {done.stderr.strip()[-300:]}"
 
 

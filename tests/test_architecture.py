@@ -18,9 +18,16 @@ import explorer
 
 ROOT = Path(__file__).resolve().parents[1]
 QT_FREE = (
-    "privacy", "checkins", "geography", "studies", "release", "engine", "figures", "cli",
+    "privacy",
+    "checkins",
+    "geography",
+    "studies",
+    "release",
+    "engine",
+    "figures",
+    "cli",
     "resources",
-)  # fmt: skip
+)
 OWN_IMPORTS_IN_FUNCTIONS = 31
 """Outside `cli`: each with its reason beside it."""
 

@@ -14,11 +14,20 @@ from packaging.utils import canonicalize_name
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 ENVIRONMENTS = [
-    {"python_full_version": f"{python}.9", "python_version": python, "platform_machine": machine,
-     "sys_platform": "linux", "platform_system": "Linux", "os_name": "posix",
-     "implementation_name": "cpython", "platform_python_implementation": "CPython", "extra": ""}
-    for python in ("3.11", "3.13") for machine in ("x86_64", "aarch64")
-]  # fmt: skip
+    {
+        "python_full_version": f"{python}.9",
+        "python_version": python,
+        "platform_machine": machine,
+        "sys_platform": "linux",
+        "platform_system": "Linux",
+        "os_name": "posix",
+        "implementation_name": "cpython",
+        "platform_python_implementation": "CPython",
+        "extra": "",
+    }
+    for python in ("3.11", "3.13")
+    for machine in ("x86_64", "aarch64")
+]
 
 
 def pinned() -> list[tuple[Requirement, list[str]]]:

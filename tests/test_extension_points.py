@@ -161,14 +161,14 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
     checkout.edit(
         "explorer/studies/heatmap/mechanisms.py",
         ("Parameter, Request", "Kind, "),
-        ("\n    )\n}  # fmt: skip", BANDS),
+        ("\n    )\n}", BANDS),
     )
     checkout.add(PARTS / "note.py", "explorer/figures/note.py")
-    checkout.edit("explorer/figures/formats.py", ("\n)  # fmt: skip", NOTE))
+    checkout.edit("explorer/figures/formats.py", ("\n)", NOTE))
     checkout.add(PARTS / "gauge.py", "explorer/ui/gauge.py")
     checkout.add(TEMPLATE / "randomized_response.py", "explorer/studies/randomized_response.py")
-    checkout.edit("explorer/ui/shell/workspaces.py", ('\n}  # fmt: skip\n"""Those', GAUGE))
-    checkout.edit("explorer/studies/cards.py", ("\n    )\n}  # fmt: skip", CARD))
+    checkout.edit("explorer/ui/shell/workspaces.py", ('\n}\n"""Those', GAUGE))
+    checkout.edit("explorer/studies/cards.py", ("\n    )\n}", CARD))
     checkout.add(PARTS / "walk.py", "tests/ui/walk.py")
     yield checkout
     shutil.rmtree(checkout.folder)
@@ -230,9 +230,11 @@ def test_an_installed_study_is_on_the_command_line_and_in_exports(tmp_path: Path
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "explorer", *arguments], capture_output=True, text=True,
+            [sys.executable, "-m", "explorer", *arguments],
+            capture_output=True,
+            text=True,
             env={**os.environ, "PYTHONPATH": path},
-        )  # fmt: skip
+        )
 
     listed = run("studies")
     assert "randomized-response" in listed.stdout

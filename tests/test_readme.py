@@ -153,9 +153,15 @@ def test_other_commands_name_what_is_there(command: str) -> None:
         if word.startswith(("tests/", "resources/", ".ci/")):
             assert (ROOT / word).exists()
     known = (
-        "pipx", "python3.13", ".", "eval", "bash", ".venv/bin/python",
-        "HYPOTHESIS_PROFILE=thorough", "resources/packaging/build.sh",
-    )  # fmt: skip
+        "pipx",
+        "python3.13",
+        ".",
+        "eval",
+        "bash",
+        ".venv/bin/python",
+        "HYPOTHESIS_PROFILE=thorough",
+        "resources/packaging/build.sh",
+    )
     assert words[0] in known
 
 

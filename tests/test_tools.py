@@ -28,9 +28,12 @@ TRIES = {"hostile": "13"}
 def run(*words: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", *words],
-        cwd=CHECKOUT, env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
-        capture_output=True, text=True, timeout=time_limit(120),
-    )  # fmt: skip
+        cwd=CHECKOUT,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+        capture_output=True,
+        text=True,
+        timeout=time_limit(120),
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -101,12 +101,19 @@ def test_unknown_functions_and_errors_are_counted():
 
 
 def test_only_functions_without_an_adapter_are_forgiven(tmp_path, capsys):
-    known = {"function": "subsample_eps", "arguments": {"eps": 0.0, "gamma": 0.5}, "rtol": 0.0,
-             "atol": 0.0}  # fmt: skip
+    known = {
+        "function": "subsample_eps",
+        "arguments": {"eps": 0.0, "gamma": 0.5},
+        "rtol": 0.0,
+        "atol": 0.0,
+    }
     nobody = {"function": "nobody_knows", "arguments": {}, "expected": 1, "rtol": 0.0, "atol": 0.0}
     for expected, more, status in (
-        (0.0, [], 0), (0.0, [nobody], 0), (1.0, [], 1), (1.0, [nobody], 1),
-    ):  # fmt: skip
+        (0.0, [], 0),
+        (0.0, [nobody], 0),
+        (1.0, [], 1),
+        (1.0, [nobody], 1),
+    ):
         file = tmp_path / "some.json"
         file.write_text(json.dumps({"vectors": [known | {"expected": expected}, *more]}))
         assert vectors.main([str(file), "--known-only"]) == status

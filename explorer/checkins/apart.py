@@ -56,10 +56,15 @@ def apart(
     progress = keywords.pop("progress", None)
     with _explained():
         return bounded.call(
-            _with_readers, dict(READERS), partial(function, *args, **keywords),
-            name=name, memory=memory or database_bytes(),
-            cancelled=cancelled, report=report, **({"progress": progress} if progress else {}),
-        )  # fmt: skip
+            _with_readers,
+            dict(READERS),
+            partial(function, *args, **keywords),
+            name=name,
+            memory=memory or database_bytes(),
+            cancelled=cancelled,
+            report=report,
+            **({"progress": progress} if progress else {}),
+        )
 
 
 def streamed(

@@ -245,9 +245,12 @@ class CheckinData:
 
         everybody = (users, share, index) == (None, None, None)
         return PointSet(
-            find, self.users, self._kept, find_early if everybody else None,
+            find,
+            self.users,
+            self._kept,
+            find_early if everybody else None,
             partial(self._sets.surround, edges) if index is None else None,
-        )  # fmt: skip
+        )
 
     def layout(self) -> Layout:
         """Return all rows as they are counted, made once and kept in the entry of the cache.
@@ -355,9 +358,15 @@ class CheckinData:
         dialects = [Dialect(**stored) for stored in self._settings["dialects"]]
         with self._asking.cursor() as cursor:
             return export(
-                cursor, self._entry.folder, self.files, self.report, dialects, self.mapping,
-                Path(target), cancelled,
-            )  # fmt: skip
+                cursor,
+                self._entry.folder,
+                self.files,
+                self.report,
+                dialects,
+                self.mapping,
+                Path(target),
+                cancelled,
+            )
 
     def close(self) -> None:
         """Let go of all files; what other threads still ask raises there; twice does nothing."""

@@ -113,10 +113,18 @@ class Layout:
         order, offsets = sorted_.indices, sorted_.indptr.astype(np.int64)
         y, x = (sorted_.data >> 32).astype(np.int32), sorted_.data.astype(np.int32)
         begin = offsets[:-1]
-        boxes = np.column_stack([
-            np.minimum.reduceat(y, begin), np.minimum.reduceat(x, begin),
-            np.maximum.reduceat(y, begin), np.maximum.reduceat(x, begin),
-        ]) if len(users) else np.zeros((0, 4), np.int32)  # fmt: skip
+        boxes = (
+            np.column_stack(
+                [
+                    np.minimum.reduceat(y, begin),
+                    np.minimum.reduceat(x, begin),
+                    np.maximum.reduceat(y, begin),
+                    np.maximum.reduceat(x, begin),
+                ]
+            )
+            if len(users)
+            else np.zeros((0, 4), np.int32)
+        )
         t, weight, image = (None if c is None else c[order] for c in (t, weight, image))
         return cls(y, x, t, weight, image, offsets, hashes[users, 0], boxes, users, step, origin)
 

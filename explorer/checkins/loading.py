@@ -141,9 +141,14 @@ def open_checkins(
         mapping = _with_known_words(files.name, mapping)
     dialect = dialect or preview.dialect
     plan = Plan(
-        files.name, files.parts[0].path, replace(dialect, decimal=decimal or dialect.decimal),
-        mapping or preview.mapping, len(preview.columns), detect_duplicates, fingerprint,
-    )  # fmt: skip
+        files.name,
+        files.parts[0].path,
+        replace(dialect, decimal=decimal or dialect.decimal),
+        mapping or preview.mapping,
+        len(preview.columns),
+        detect_duplicates,
+        fingerprint,
+    )
     work = LoadProgress(preview.size, progress, cancelled, plan.dialect.needs_copy)
     state = ""
     if cache_dir is not None:
@@ -297,9 +302,16 @@ class _Load:
             entry.file("lines.txt").unlink(missing_ok=True)
             shutil.rmtree(entry.file(_SPILL), ignore_errors=True)
             facts = describe(
-                report, sha256, plan.mapping, plan.dialect, files, self.dialects, size, state,
+                report,
+                sha256,
+                plan.mapping,
+                plan.dialect,
+                files,
+                self.dialects,
+                size,
+                state,
                 self._preview.columns,
-            )  # fmt: skip
+            )
             entry.seal(facts, work.stage("Storing"))
             if cache_dir is not None and entry.folder.parent == cache_dir:
                 entry.keep(cache_dir, key)
@@ -319,9 +331,16 @@ class _Load:
         plan = self._plan
         if needs_worker(plan.dialect):
             report, sha256, self.dialects = apart(
-                _fill_apart, plan, self._files, self._preview, folder, name=plan.name,
-                cancelled=self._work.cancelled, report=self._work.relay, progress=_advance,
-            )  # fmt: skip
+                _fill_apart,
+                plan,
+                self._files,
+                self._preview,
+                folder,
+                name=plan.name,
+                cancelled=self._work.cancelled,
+                report=self._work.relay,
+                progress=_advance,
+            )
             return report, sha256
         con = connect(folder / _SPILL)
         try:
@@ -371,10 +390,20 @@ class _Load:
         if not duplicates:
             notes.append("Nothing was checked for duplicates.")
         report = LoadReport(
-            scan.lines, len(scan.names), len(scan.blank), kept, aside,
-            read.examples(), tuple(notes), len(scan.joined), work.seconds, read.reports(),
-            len(scan.before), naive, merged,
-        )  # fmt: skip
+            scan.lines,
+            len(scan.names),
+            len(scan.blank),
+            kept,
+            aside,
+            read.examples(),
+            tuple(notes),
+            len(scan.joined),
+            work.seconds,
+            read.reports(),
+            len(scan.before),
+            naive,
+            merged,
+        )
         if report.accounted != report.physical_lines:
             raise CheckinError(
                 f"{plan.name}: {scan.lines} lines, but {report.accounted} accounted for "
@@ -403,10 +432,13 @@ class _Load:
         if 2 * invalid > report.total_set_aside:
             encoding = shown_encoding(self._plan.dialect.encoding)
             asked = Question(
-                "encoding", "In which encoding is the text?",
+                "encoding",
+                "In which encoding is the text?",
                 f"Its rows are not valid {encoding}: choose another encoding.",
-                ("encoding",), (), None,
-            )  # fmt: skip
+                ("encoding",),
+                (),
+                None,
+            )
             raise MappingNeeded(
                 f"{self._plan.name}: {asked.sentence}",
                 replace(self._preview, questions=(asked,)),

@@ -20,10 +20,11 @@ def ends_of(lon: FloatArray) -> list[float | None]:
     """Return what `longitudes_of` takes of at least one longitude."""
     east_half, west_half = lon[lon >= 0], lon[lon < 0]
     return [
-        float(lon.min()), float(lon.max()),
+        float(lon.min()),
+        float(lon.max()),
         float(east_half.min()) if len(east_half) else None,
         float(west_half.max()) if len(west_half) else None,
-    ]  # fmt: skip
+    ]
 
 
 def joined_ends(parts: Iterable[Sequence[float | None]]) -> list[float | None]:
@@ -125,9 +126,11 @@ def cell_sides(box: Box, partition: int, index: int) -> Box:
     row, column = divmod(index, partition)
     height, width = (north - south) / partition, (east - west) / partition
     return (
-        south + row * height, west + column * width,
-        south + (row + 1) * height, west + (column + 1) * width,
-    )  # fmt: skip
+        south + row * height,
+        west + column * width,
+        south + (row + 1) * height,
+        west + (column + 1) * width,
+    )
 
 
 def seconds(name: str, text: str) -> int:

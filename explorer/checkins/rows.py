@@ -24,8 +24,11 @@ PARQUET = "(FORMAT parquet, COMPRESSION lz4, DICTIONARY_SIZE_LIMIT 1000)"
 """Quick to write rather than small: looking for dictionaries costs more than it saves."""
 
 ROWS, DUPLICATES, USERS, ASIDE = (
-    "rows.parquet", "duplicates.parquet", "users.parquet", "aside.parquet",
-)  # fmt: skip
+    "rows.parquet",
+    "duplicates.parquet",
+    "users.parquet",
+    "aside.parquet",
+)
 """Files of an entry. Rows rejected stay among the others, told by their code; the order of the
 file is what their line numbers are made of."""
 
@@ -67,9 +70,13 @@ def find_duplicates(con: Any, folder: Path, tick: Tick) -> None:
     if total > MANY:  # too many to look up in every question: mark the rows themselves
         code = f"CASE WHEN n IS NULL THEN code ELSE {Reason.DUPLICATE.code} END::UTINYINT"
         _rewrite(
-            con, folder, f"r.* EXCLUDE (file_row_number) REPLACE ({code} AS code)",
-            "found ON file_row_number = n", total, tick,
-        )  # fmt: skip
+            con,
+            folder,
+            f"r.* EXCLUDE (file_row_number) REPLACE ({code} AS code)",
+            "found ON file_row_number = n",
+            total,
+            tick,
+        )
         no_duplicates(con, folder)
     con.execute("DROP TABLE found")
 
@@ -161,9 +168,13 @@ def number_users(con: Any, folder: Path, tick: Tick) -> None:
     named = "SELECT key AS user_id, user_id AS name FROM numbers ORDER BY key"
     con.execute(f"COPY ({named}) TO {users} {PARQUET}")
     _rewrite(
-        con, folder, "r.* EXCLUDE (file_row_number) REPLACE (key AS user_id)",
-        "numbers USING (user_id)", count(con, folder / USERS), tick,
-    )  # fmt: skip
+        con,
+        folder,
+        "r.* EXCLUDE (file_row_number) REPLACE (key AS user_id)",
+        "numbers USING (user_id)",
+        count(con, folder / USERS),
+        tick,
+    )
     con.execute("DROP TABLE numbers")
 
 

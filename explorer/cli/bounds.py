@@ -227,9 +227,13 @@ def bounds_command(
                 f"--hide: {unknown[0]!r} is no curve here; there are {', '.join(known)}"
             )
         view = ViewState.for_result(
-            result, theme=theme, claim=claim, hidden=hidden, left_out=left_out,
+            result,
+            theme=theme,
+            claim=claim,
+            hidden=hidden,
+            left_out=left_out,
             own=tuple(own_to_list(own)),
-        )  # fmt: skip
+        )
         found = claimed(result, claim)
         if found is not None and output is not None:
             click.echo(found.line, err=True)

@@ -9,9 +9,12 @@ import click
 
 @click.command("check")
 @click.option(
-    "--runs", type=click.IntRange(0, 10_000_000), default=4000, show_default=True,
+    "--runs",
+    type=click.IntRange(0, 10_000_000),
+    default=4000,
+    show_default=True,
     help="Of every audit, on each of two neighbouring data sets; 0 for no audits.",
-)  # fmt: skip
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the audits.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def check_command(runs: int, seed: int, as_json: bool) -> int:

@@ -30,8 +30,18 @@ if TYPE_CHECKING:
     from explorer.studies.base.study import Request, Result
 Decorator = Callable[[Any], Any]
 COLUMN_ROLES = (
-    "user", "time", "lat", "lon", "latlon", "lonlat", "location", "weight", "x", "y", "image",
-)  # fmt: skip
+    "user",
+    "time",
+    "lat",
+    "lon",
+    "latlon",
+    "lonlat",
+    "location",
+    "weight",
+    "x",
+    "y",
+    "image",
+)
 ALIASES = {"x": "lon", "y": "lat"}
 """Of planes that are not the Earth."""
 NEEDED_ROLES = ("user", "lat", "lon")
@@ -74,20 +84,29 @@ def picture_options(size: str) -> Decorator:
     return together(
         click.option("--size", metavar="WxH", default=size, show_default=True, help="In pixels."),
         click.option(
-            "--dpi", type=click.IntRange(30, 1200), default=150, show_default=True,
+            "--dpi",
+            type=click.IntRange(30, 1200),
+            default=150,
+            show_default=True,
             help="Dots per inch; letters keep their size in inches.",
         ),
         click.option(
-            "--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True,
+            "--theme",
+            type=click.Choice(["light", "dark"]),
+            default="light",
+            show_default=True,
             help="Colours of the picture.",
         ),
-    )  # fmt: skip
+    )
 
 
 without_option = click.option(
-    "--without", "left_out", multiple=True, type=click.Choice(PARTS),
+    "--without",
+    "left_out",
+    multiple=True,
+    type=click.Choice(PARTS),
     help="Leave this out of the picture; may be repeated. Stamps and map credits stay.",
-)  # fmt: skip
+)
 
 
 def parse_region(ctx: click.Context, _option: click.Parameter, raw: str | None) -> Any:
@@ -315,9 +334,14 @@ def _wanted(
     fields = {key: value for key, value in reading.items() if key not in OF_DIALECT}
     layer = reading.get("layer")
     preview = sniff_files(
-        find_files(files), None, reading.get("encoding"), None, reading.get("decimal"), layer,
+        find_files(files),
+        None,
+        reading.get("encoding"),
+        None,
+        reading.get("decimal"),
+        layer,
         bool(reading.get("unpack")),
-    )  # fmt: skip
+    )
     chosen: dict[str, int | None] = {}
     for role, name in columns.items():
         if not name:
@@ -334,10 +358,14 @@ def _wanted(
             chosen[role] = int(name) - 1
         else:
             names = ", ".join(preview.columns)
-            wrong = "" if names.isascii() or not preview.delimiter else (
-                f". If letters of these names are wrong, give another --encoding than "
-                f"{preview.encoding}"
-            )  # fmt: skip
+            wrong = (
+                ""
+                if names.isascii() or not preview.delimiter
+                else (
+                    f". If letters of these names are wrong, give another --encoding than "
+                    f"{preview.encoding}"
+                )
+            )
             raise ValueError(
                 f"{preview.basename}: there is no column {name!r} for {role}; there are "
                 f"{names}{wrong}"

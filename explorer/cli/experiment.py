@@ -139,25 +139,45 @@ def _regions(ctx: click.Context, option: click.Parameter, raw: tuple[str, ...]) 
     help="Default: all that the map offers; of a figure those it is about.",
 )
 @click.option(
-    "--epsilon", default=".1,.5,1,2,5,10", show_default=True, callback=_listed("epsilon"),
-    metavar="E,…", help="Privacy of the map.",
-)  # fmt: skip
+    "--epsilon",
+    default=".1,.5,1,2,5,10",
+    show_default=True,
+    callback=_listed("epsilon"),
+    metavar="E,…",
+    help="Privacy of the map.",
+)
 @click.option(
-    "--resolution", default="256", show_default=True, callback=_listed("resolution"),
-    metavar="N,…", help="Cells on a side of the map.",
-)  # fmt: skip
+    "--resolution",
+    default="256",
+    show_default=True,
+    callback=_listed("resolution"),
+    metavar="N,…",
+    help="Cells on a side of the map.",
+)
 @click.option(
-    "--sigma", default=".02", show_default=True, callback=_listed("sigma"),
-    metavar="S,…", help="Blur of the heatmaps that are compared, in sides of the map.",
-)  # fmt: skip
+    "--sigma",
+    default=".02",
+    show_default=True,
+    callback=_listed("sigma"),
+    metavar="S,…",
+    help="Blur of the heatmaps that are compared, in sides of the map.",
+)
 @click.option(
-    "--n0", default="200", show_default=True, callback=_listed("n0"),
-    metavar="N,…", help="Assumed number of users.",
-)  # fmt: skip
+    "--n0",
+    default="200",
+    show_default=True,
+    callback=_listed("n0"),
+    metavar="N,…",
+    help="Assumed number of users.",
+)
 @click.option(
-    "--w", default="20", show_default=True, callback=_listed("w"),
-    metavar="N,…", help="Cells kept on a level.",
-)  # fmt: skip
+    "--w",
+    default="20",
+    show_default=True,
+    callback=_listed("w"),
+    metavar="N,…",
+    help="Cells kept on a level.",
+)
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Another parameter of the map."
 )
@@ -224,8 +244,12 @@ def experiment_command(
         if data is not None:
             settings |= {"data": data.basename, "sha256": data.fingerprint}
         document = {
-            "schema": SCHEMA, **about, "stamp": stamp_of(data), "settings": settings, **report
-        }  # fmt: skip
+            "schema": SCHEMA,
+            **about,
+            "stamp": stamp_of(data),
+            "settings": settings,
+            **report,
+        }
     if output is not None:
         write(output, document)
     click.echo(document_json(document) if as_json else as_table(document))
@@ -308,9 +332,15 @@ def _opened(stack: ExitStack, asked: dict[str, Any], quiet: bool) -> CheckinData
     if asked["data"] is None:
         return None
     data, _ = open_file(
-        stack, (asked["data"],), asked["columns"], use_cache=not asked["no_cache"], quiet=quiet,
-        plane=asked["plane"], reading=chosen_reading(asked), memory=asked["memory"],
-    )  # fmt: skip
+        stack,
+        (asked["data"],),
+        asked["columns"],
+        use_cache=not asked["no_cache"],
+        quiet=quiet,
+        plane=asked["plane"],
+        reading=chosen_reading(asked),
+        memory=asked["memory"],
+    )
     stack.callback(data.close)
     if not quiet:
         say_columns(data)

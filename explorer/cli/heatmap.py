@@ -271,16 +271,26 @@ def heatmap_command(
         _check_once(region, plane, image, set_aside, cluster)
         assert region is not None
         only = {
-            "box": region.box, "start": start, "end": end, "timed": animate in OF_TIME,
+            "box": region.box,
+            "start": start,
+            "end": end,
+            "timed": animate in OF_TIME,
             "fingerprint": as_json or output is not None,  # the recipe names the files by it
-        }  # fmt: skip
+        }
     with ExitStack() as stack:
         host = open_host(stack, cluster, quiet=quiet)
         data, suggested = open_file(
-            stack, files, columns, use_cache=not no_cache, quiet=quiet, plane=plane,
-            reading=reading, memory=memory,
-            executor=partial(host.computing.for_import, check=lambda: None), once=only,
-        )  # fmt: skip
+            stack,
+            files,
+            columns,
+            use_cache=not no_cache,
+            quiet=quiet,
+            plane=plane,
+            reading=reading,
+            memory=memory,
+            executor=partial(host.computing.for_import, check=lambda: None),
+            once=only,
+        )
         if not quiet and panes != "private":
             say_columns(data)
         count_look(data)
@@ -294,9 +304,17 @@ def heatmap_command(
         if box is None:
             box, came = extent_of(data), Origin.EXTENT
         selection = Selection(
-            data.fingerprint, box, start, end, users, data_seed, share, all_sides(came), timed,
+            data.fingerprint,
+            box,
+            start,
+            end,
+            users,
+            data_seed,
+            share,
+            all_sides(came),
+            timed,
             unit=Unit(data.unit),
-        )  # fmt: skip
+        )
         question = default_request(get_study("heatmap"), **values)
         named = host.add_file(picture.path) if picture is not None else ""
         summaries: dict[str, dict[str, Any]] = {}
@@ -305,9 +323,10 @@ def heatmap_command(
             request = replace(question, selection=selection, seed=seed)
             result = compute(host, request, quiet=quiet)
             shown = tuple(
-                s.key for s in result.surfaces
+                s.key
+                for s in result.surfaces
                 if panes == "both" or s.key == panes or (panes == "private" and not s.curator_only)
-            )  # fmt: skip
+            )
             view = ViewState.for_result(
                 result, theme=theme, surfaces=shown, picture=named, left_out=left_out
             )

@@ -17,8 +17,10 @@ BATCH = "privacy-explorer-heatmap-images/1"
 METRICS = ("similarity", "pearson", "kl", "emd")
 """And the distance in the map's unit."""
 SENTENCES = {
-    "loss_sentence": "loss", "noise_warning": "noise_level", "weights_sentence": "weights_bias",
-}  # fmt: skip
+    "loss_sentence": "loss",
+    "noise_warning": "noise_level",
+    "weights_sentence": "weights_bias",
+}
 """Entry of the metrics → the readout whose note it is."""
 
 

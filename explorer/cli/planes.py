@@ -138,9 +138,15 @@ def batch_summary(summaries: dict[str, dict[str, Any]], schema: str) -> dict[str
     """Return the summaries of several images as one, with the mean of their metrics."""
     first = next(iter(summaries.values()))
     shared = (
-        "stamp", "unit", "columns", "rows", "metrics_on", "epsilon_per_level", "guarantee",
+        "stamp",
+        "unit",
+        "columns",
+        "rows",
+        "metrics_on",
+        "epsilon_per_level",
+        "guarantee",
         "conditions",
-    )  # fmt: skip
+    )
     names = [key for key, value in first["metrics"].items() if not isinstance(value, str)]
     means: dict[str, float | str | None] = {}
     for key in names:

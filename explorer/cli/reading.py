@@ -187,9 +187,10 @@ def _option(preview: Preview, fields: Sequence[tuple[str, Any]]) -> str:
 
     no_user = "unit" in dict(fields)  # that option says that there is no such column
     roles = [
-        (role, column) for role, column in fields
+        (role, column)
+        for role, column in fields
         if role in COLUMN_FIELDS and not (no_user and role == "user")
-    ]  # fmt: skip
+    ]
     order = dict(fields).get("order")
     if order is not None:  # one column holds both coordinates
         roles = [(order, dict(fields)["lat"])]

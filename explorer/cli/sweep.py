@@ -146,8 +146,9 @@ def sweep_command(
         answer = run_grid(stack, host, request, grid, executor, Progress(quiet, "answers"))
     if curve and curve not in [s.key for s in answer.series]:
         there = ", ".join(s.key for s in answer.series)
-        raise click.BadParameter(f"there is no curve {curve!r}; there are {there}",
-                                 param_hint="--curve")  # fmt: skip
+        raise click.BadParameter(
+            f"there is no curve {curve!r}; there are {there}", param_hint="--curve"
+        )
     view = ViewState(
         theme=theme,
         x_log=request.sweep is not None and request.sweep.scale is Scale.LOG,
@@ -180,9 +181,13 @@ def _format(output: Path | None, as_json: bool) -> ExportFormat:
 
 
 def run_grid(
-    stack: ExitStack, host: StudyRuntime, request: Request, grid: Grid, executor: Executor,
+    stack: ExitStack,
+    host: StudyRuntime,
+    request: Request,
+    grid: Grid,
+    executor: Executor,
     progress: Progress,
-) -> GridAnswer:  # fmt: skip
+) -> GridAnswer:
     """Compute what is not known yet of a grid, and return its answer."""
     from explorer.engine.executors.checkpoint import Checkpoint
     from explorer.engine.experiments import kept_trials

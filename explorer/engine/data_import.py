@@ -50,10 +50,16 @@ def import_data(
 
     try:
         open_any_size(
-            task.source, task.mapping, dialect=task.dialect, cache_dir=task.cache_dir,
-            memory=task.memory, in_memory=0, progress=report, cancelled=cancelled,
+            task.source,
+            task.mapping,
+            dialect=task.dialect,
+            cache_dir=task.cache_dir,
+            memory=task.memory,
+            in_memory=0,
+            progress=report,
+            cancelled=cancelled,
             executor=partial(runtime.computing.for_import, check=check),
-        ).close()  # fmt: skip
+        ).close()
     except LoadCancelled:
         check()
         raise

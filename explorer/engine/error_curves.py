@@ -211,8 +211,10 @@ class Judge:
         with closing(Checkpoint(kept_trials())) as checkpoint:
             found: dict[str, Any] = dict(checkpoint.known(trials.by_key))
         following = 0.0
-        parts = (self._found(some, where, check)
-                 for some, where in ((first, nearest), (trials, executor)))  # fmt: skip
+        parts = (
+            self._found(some, where, check)
+            for some, where in ((first, nearest), (trials, executor))
+        )
         for part in chain.from_iterable(parts):
             found |= part
             now = time.monotonic()

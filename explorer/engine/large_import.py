@@ -96,9 +96,15 @@ def open_any_size(
 
     def at_once() -> CheckinData:
         return open_checkins(
-            source, mapping, dialect=dialect, cache_dir=cache_dir, use_cache=use_cache,
-            progress=progress, cancelled=cancelled, known_synthetic=known_synthetic,
-        )  # fmt: skip
+            source,
+            mapping,
+            dialect=dialect,
+            cache_dir=cache_dir,
+            use_cache=use_cache,
+            progress=progress,
+            cancelled=cancelled,
+            known_synthetic=known_synthetic,
+        )
 
     memory = memory or database_bytes()
     most = most_in_memory(memory) if in_memory is None else in_memory
@@ -201,9 +207,16 @@ class _Import:
             dialects = [plan.dialect for plan in plans]
             total = sum(part.path.stat().st_size for part in self._files.parts)
             facts = describe(
-                report, sha256, self._mapping, self._dialect, self._files, dialects, total, states,
+                report,
+                sha256,
+                self._mapping,
+                self._dialect,
+                self._files,
+                dialects,
+                total,
+                states,
                 self._preview.columns,
-            )  # fmt: skip
+            )
             facts["shards"] = {
                 "bits": self._size.bits,
                 **_extremes(parts, self._mapping.plane_there),
@@ -226,24 +239,35 @@ class _Import:
     def _plans(self) -> list[Plan]:
         files, preview = self._files, self._preview
         plan = Plan(
-            files.name, files.parts[0].path, self._dialect, self._mapping, len(preview.columns),
-            duplicates=self._mapping.may_repeat, fingerprint=True,
-        )  # fmt: skip
+            files.name,
+            files.parts[0].path,
+            self._dialect,
+            self._mapping,
+            len(preview.columns),
+            duplicates=self._mapping.may_repeat,
+            fingerprint=True,
+        )
         return plans_for(plan, files, preview, lambda: check(self._cancelled))
 
     def _split_tasks(self, plans: list[Plan]) -> Iterable[dict[str, Any]]:
         shared = {
-            "folder": str(self._folder), "first": plans[0].name, "bits": self._size.bits,
-            "memory": self._size.memory, "guessed": self._guessed,
-        }  # fmt: skip
+            "folder": str(self._folder),
+            "first": plans[0].name,
+            "bits": self._size.bits,
+            "memory": self._size.memory,
+            "guessed": self._guessed,
+        }
         return [{**shared, "part": i, "plan": plan_task(plan)} for i, plan in enumerate(plans)]
 
     def _order_tasks(self) -> Iterable[dict[str, Any]]:
         shared = {
-            "folder": str(self._folder), "parts": len(self._files.parts), "bits": self._size.bits,
-            "mapping": self._mapping.stored(), "duplicates": self._mapping.may_repeat,
+            "folder": str(self._folder),
+            "parts": len(self._files.parts),
+            "bits": self._size.bits,
+            "mapping": self._mapping.stored(),
+            "duplicates": self._mapping.may_repeat,
             "memory": self._size.memory,
-        }  # fmt: skip
+        }
         return [{**shared, "shard": shard} for shard in range(1 << self._size.bits)]
 
     def _each(
@@ -308,11 +332,20 @@ class _Import:
             notes += spelling_notes(naive, merged, plans[0].mapping.zone)
             examples = part_examples(con, folder, plans, rows, _quiet(self._cancelled))
             report = LoadReport(
-                first, sum(r.header for r in rows), sum(r.blank for r in rows), kept, counts,
-                examples, tuple(notes), sum(r.continued for r in rows),
-                time.perf_counter() - self._began, part_reports(con, folder, files, rows),
-                sum(r.before_header for r in rows), naive, merged,
-            )  # fmt: skip
+                first,
+                sum(r.header for r in rows),
+                sum(r.blank for r in rows),
+                kept,
+                counts,
+                examples,
+                tuple(notes),
+                sum(r.continued for r in rows),
+                time.perf_counter() - self._began,
+                part_reports(con, folder, files, rows),
+                sum(r.before_header for r in rows),
+                naive,
+                merged,
+            )
         finally:
             con.close()
         if not kept:

@@ -109,10 +109,17 @@ def geotiff_bytes(job: ExportJob) -> bytes:
     high, wide = (region.north - region.south) / rows, (region.east - region.west) / columns
     with MemoryFile() as memory:
         with memory.open(
-            driver="GTiff", width=columns, height=rows, count=len(shown), dtype="float32",
-            crs=CRS.from_epsg(4326), nodata=np.nan, compress="deflate", interleave="band",
+            driver="GTiff",
+            width=columns,
+            height=rows,
+            count=len(shown),
+            dtype="float32",
+            crs=CRS.from_epsg(4326),
+            nodata=np.nan,
+            compress="deflate",
+            interleave="band",
             transform=Affine(wide, 0, region.west, 0, -high, region.north),
-        ) as image:  # fmt: skip
+        ) as image:
             # Tags first: only then they stand before the numbers, where a recipe is looked for.
             image.update_tags(
                 TIFFTAG_IMAGEDESCRIPTION=recipe_text(job.recipe),

@@ -145,9 +145,25 @@ def compared_row(
     if result is None or found is None:
         why = missing or ("this answer does not have it" if result else "not computed")
         return ComparedRow(
-            study.name, y, key, None, None, None, None, "", at, (), "", "", recipe, why,
-            short=key, asked=y, claimed=claimed, delta=promise,
-        )  # fmt: skip
+            study.name,
+            y,
+            key,
+            None,
+            None,
+            None,
+            None,
+            "",
+            at,
+            (),
+            "",
+            "",
+            recipe,
+            why,
+            short=key,
+            asked=y,
+            claimed=claimed,
+            delta=promise,
+        )
     series = next((s for s in result.series if s.key == key), None)
     # A readout that is a curve's value is the quantity on the y axis; any other says what it is.
     measured, unit = (y, found.unit or shown.unit) if series else (found.label, found.unit)

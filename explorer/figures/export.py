@@ -39,9 +39,14 @@ _one_at_a_time = threading.Lock()
 def picture_bytes(job: ExportJob) -> bytes:
     """Return a job's picture, as `figure_bytes`."""
     return figure_bytes(
-        job.result, job.view, job.recipe, job.format.suffix, size_px=job.size_px, dpi=job.dpi,
+        job.result,
+        job.view,
+        job.recipe,
+        job.format.suffix,
+        size_px=job.size_px,
+        dpi=job.dpi,
         backdrop=job.backdrop,
-    )  # fmt: skip
+    )
 
 
 def figure_bytes(
@@ -142,10 +147,16 @@ METADATA: dict[str, Callable[[str, str], dict[str, Any]]] = {
         {"Recipe": recipe, "Software": _CREATOR} | ({"Comment": stamp} if stamp else {})
     ),
     "svg": lambda recipe, stamp: {
-        "Description": recipe, "Date": None, "Creator": _CREATOR, "Rights": stamp or None,
+        "Description": recipe,
+        "Date": None,
+        "Creator": _CREATOR,
+        "Rights": stamp or None,
     },
     "pdf": lambda recipe, stamp: {
-        "Keywords": recipe, "CreationDate": None, "Creator": _CREATOR, "Subject": stamp or None,
+        "Keywords": recipe,
+        "CreationDate": None,
+        "Creator": _CREATOR,
+        "Subject": stamp or None,
     },
-}  # fmt: skip
+}
 """What goes beside the picture: the recipe where its reader looks for it, and no dates."""

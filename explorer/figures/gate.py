@@ -17,9 +17,16 @@ from explorer.studies.base.request import Unit
 from explorer.studies.base.study import Result, Selection
 
 VIEW = (
-    "title", "theme", "surfaces", "colour_map", "linked_scale", "show_basemap", "show_cities",
-    "picture", "left_out",
-)  # fmt: skip
+    "title",
+    "theme",
+    "surfaces",
+    "colour_map",
+    "linked_scale",
+    "show_basemap",
+    "show_cities",
+    "picture",
+    "left_out",
+)
 """What of a view passes. Where the map was moved to does not: who moved it saw the true one."""
 JUDGED_HERE = (
     "ε or another setting was judged on these check-ins by “Which ε?”: it tells of them, and no "

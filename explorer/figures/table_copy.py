@@ -20,19 +20,37 @@ _GREEK_NAMES = (
     "upsilon varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
 )
 _MATH = {sign: rf"\{name}" for sign, name in zip(_GREEK, _GREEK_NAMES.split(), strict=True)} | {
-    "≤": r"\le", "≥": r"\ge", "±": r"\pm", "×": r"\times", "∞": r"\infty", "≈": r"\approx",
-    "·": r"\cdot", "→": r"\to", "ℓ": r"\ell", "√": r"\surd", "≠": r"\ne", "−": "-",
-    "∈": r"\in", "✓": r"\surd", "✗": r"\times",
-}  # fmt: skip
+    "≤": r"\le",
+    "≥": r"\ge",
+    "±": r"\pm",
+    "×": r"\times",
+    "∞": r"\infty",
+    "≈": r"\approx",
+    "·": r"\cdot",
+    "→": r"\to",
+    "ℓ": r"\ell",
+    "√": r"\surd",
+    "≠": r"\ne",
+    "−": "-",
+    "∈": r"\in",
+    "✓": r"\surd",
+    "✗": r"\times",
+}
 _RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+", strict=True))
 _LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢₖₘₙₒₚᵣₛₜₓ", "0123456789aehikmnoprstx", strict=True))
 """Signs of subscripts and what they stand for: ``λₘₐₓ``, ``nₕ``."""
 _PIECES = re.compile(f"[{''.join(_RAISED)}]+|[{''.join(_LOWERED)}]+|.", re.DOTALL)
 _ESCAPES = {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "…": r"\dots{}", "–": "--", "—": "---", "“": "``", "”": "''",
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "…": r"\dots{}",
+    "–": "--",
+    "—": "---",
+    "“": "``",
+    "”": "''",
     **{sign: "\\" + sign for sign in "&%$#_{}"},
-}  # fmt: skip
+}
 
 
 def format_table(

@@ -89,11 +89,12 @@ def clone_total_variation(
     value = np.asarray(shuffled_delta(0.0, eps0, k, which), dtype=float)
     # Wide crowds are sampled, and raised for that already.
     return Bound(
-        _up(value, _EXACT), Role.UPPER,
+        _up(value, _EXACT),
+        Role.UPPER,
         Reference(f"{_CLONES} {which.value}", "the clones' pair at ε = 0"),
         truncated=np.broadcast_to(clones_are_wide(eps0, k, which), value.shape),
         grade=Grade.PROVED,
-    )  # fmt: skip
+    )
 
 
 def count_total_variation(n: ArrayLike, q: ArrayLike) -> Bound:
@@ -107,9 +108,11 @@ def count_total_variation(n: ArrayLike, q: ArrayLike) -> Bound:
         Probability of one user's noise bit (1−p or p), in [0, 1].
     """
     return Bound(
-        _up(count_delta(0.0, n, q), _EXACT), Role.UPPER,
-        Reference(HISTOGRAMS, "Theorem 3.1 (i)", "exact, at ε = 0"), grade=Grade.PROVED,
-    )  # fmt: skip
+        _up(count_delta(0.0, n, q), _EXACT),
+        Role.UPPER,
+        Reference(HISTOGRAMS, "Theorem 3.1 (i)", "exact, at ε = 0"),
+        grade=Grade.PROVED,
+    )
 
 
 def two_bin_total_variation(n: ArrayLike, q: ArrayLike) -> Bound:
@@ -118,10 +121,11 @@ def two_bin_total_variation(n: ArrayLike, q: ArrayLike) -> Bound:
     Arguments as for `count_total_variation`.
     """
     return Bound(
-        _up(histogram_delta(0.0, n, q), _EXACT), Role.UPPER,
+        _up(histogram_delta(0.0, n, q), _EXACT),
+        Role.UPPER,
         Reference(HISTOGRAMS, "Theorem 3.2 (i)", "exact for two bins, at ε = 0"),
         grade=Grade.PROVED,
-    )  # fmt: skip
+    )
 
 
 def pure_total_variation(eps: ArrayLike) -> Bound:

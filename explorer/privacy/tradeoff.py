@@ -16,9 +16,10 @@ PIECEWISE = Reference(
     "Wasserman & Zhou 2010; Dong, Roth & Su 2022", "Proposition 3 (f-DP of (ε, δ)-DP)"
 )
 DUAL = Reference(
-    "Dong, Roth & Su 2022", "Proposition 6 (f-DP and all its (ε, δ) are the same)",
+    "Dong, Roth & Su 2022",
+    "Proposition 6 (f-DP and all its (ε, δ) are the same)",
     "both orders of the two data sets",
-)  # fmt: skip
+)
 _LAST_DIGITS = 2e-15
 """What 1 − δ − e^ε·α may lose to rounding where it is above 0."""
 
@@ -80,9 +81,7 @@ def tradeoff_attained(
     flat = np.exp(-e) * np.maximum(most - alpha, 0.0)
     best = np.maximum(steep, flat).max(axis=1) + _LAST_DIGITS
     # A test that does not look has β = 1 − α.
-    return Bound(
-        np.clip(best, 0.0, 1 - alpha[:, 0]), Role.UPPER, reference, grade=Grade.PROVED
-    )  # fmt: skip
+    return Bound(np.clip(best, 0.0, 1 - alpha[:, 0]), Role.UPPER, reference, grade=Grade.PROVED)
 
 
 def _arguments(

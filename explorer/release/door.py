@@ -101,9 +101,13 @@ def entered_plan(ledger: Ledger, release: str, data: Path = Path()) -> Plan:
     if declared is None:
         raise LedgerError(f"release {release}: what was declared is not kept; give its PLAN.json")
     return made_plan(
-        entered.population, data, entered.mechanism, dict(entered.parameters or {}),
-        entered.epsilon, kept_declared(declared),
-    )  # fmt: skip
+        entered.population,
+        data,
+        entered.mechanism,
+        dict(entered.parameters or {}),
+        entered.epsilon,
+        kept_declared(declared),
+    )
 
 
 def resumed_plan(ledger: Ledger, release: str, plan: Plan) -> Plan:

@@ -82,9 +82,7 @@ def as_geojson(written: Written) -> bytes:
         for (row, column), sides, share in _cells(written, shown)
         if share
     ]
-    found = {
-        "type": "FeatureCollection", "about": list(_header(written)), "features": features
-    }  # fmt: skip
+    found = {"type": "FeatureCollection", "about": list(_header(written)), "features": features}
     return json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
 
 

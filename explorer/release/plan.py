@@ -33,8 +33,15 @@ MOST_CONDITIONS = 50
 MOST_PLAN_BYTES = 4 << 20
 
 TEXTS = (
-    "title", "curator", "description", "intended_use", "label", "period", "region", "source_type",
-)  # fmt: skip
+    "title",
+    "curator",
+    "description",
+    "intended_use",
+    "label",
+    "period",
+    "region",
+    "source_type",
+)
 """What is declared in words; `label` is that of the data."""
 DECLARED_ROWS = ("model and trust", "utility and bias", "data security")
 """Rows of NIST SP 800-226 that the curator answers for, as no program can."""
@@ -185,9 +192,10 @@ def checked_plan(content: object, folder: Path = Path()) -> Plan:
     population = top["population"]
     if not isinstance(population, str) or not _ID.fullmatch(population):
         raise ParameterError(
-            "population", f"{_short(population)} is no population's id",
+            "population",
+            f"{_short(population)} is no population's id",
             "give its 32 digits as the ledger shows them",
-        )  # fmt: skip
+        )
     data = _text(top["data"], "data")
     if not data.strip() or "\0" in data:
         raise ParameterError("data", f"{_short(data)} is no path", "give the path of the file")
@@ -223,16 +231,18 @@ def made_plan(
     simulated = isinstance(mechanism_id, str) and mechanism_id in PROTOCOLS
     if mechanism is None and not simulated:
         raise ParameterError(
-            "mechanism.id", f"{_short(mechanism_id)} is not known here",
+            "mechanism.id",
+            f"{_short(mechanism_id)} is not known here",
             f"give one of {', '.join(MECHANISMS)}",
-        )  # fmt: skip
+        )
     if not isinstance(parameters, dict):
         raise ParameterError("mechanism.parameters", "is no object", "give names and values")
     if parameters.get("unit", "user") != "user":
         raise ParameterError(
-            "mechanism.parameters.unit", f"{_short(parameters['unit'])} is no unit of a release",
+            "mechanism.parameters.unit",
+            f"{_short(parameters['unit'])} is no unit of a release",
             "a release needs a column that names the person: leave it out, or give user",
-        )  # fmt: skip
+        )
     parameters = {name: value for name, value in parameters.items() if name != "unit"}
     for name, value in parameters.items():
         _check_plain(value, f"mechanism.parameters.{_short(name)[1:-1]}")
@@ -295,9 +305,10 @@ def declared_of(content: object) -> Declared:
     source = found.get("format", FORMAT_DECLARED)
     if source not in (FORMAT_DECLARED, FORMAT_TAKEN):
         raise ParameterError(
-            "declared.format", f"{_short(source)} is not offered",
+            "declared.format",
+            f"{_short(source)} is not offered",
             f"give {FORMAT_TAKEN!r}, or leave it out",
-        )  # fmt: skip
+        )
     return Declared(texts, independent, stated, source)
 
 
@@ -325,9 +336,10 @@ def _fields(
     for name in content:
         if name not in (*names, *optional):
             raise ParameterError(
-                below + _short(name)[1:-1], "is not known",
+                below + _short(name)[1:-1],
+                "is not known",
                 f"leave it out; {where} has {', '.join(names)}",
-            )  # fmt: skip
+            )
     for name in names:
         if name not in content:
             raise ParameterError(below + name, "is missing", "add it")
@@ -351,9 +363,10 @@ def _check_plain(value: object, field: str) -> None:
             _text(item, field)
         elif isinstance(item, bool) or not isinstance(item, int):
             raise ParameterError(
-                field, f"{_short(item)} is neither text nor a whole number",
+                field,
+                f"{_short(item)} is neither text nor a whole number",
                 "give one of these, or a list of them",
-            )  # fmt: skip
+            )
         elif abs(item) >= 1 << 62:
             raise ParameterError(field, "is too large a number", "give a smaller one")
 

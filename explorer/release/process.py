@@ -48,16 +48,25 @@ class DrawOrder:
     def of(cls, place: Place, plan: Plan, release: str) -> DrawOrder:
         """Return the order for a plan and the id it was entered under."""
         return cls(
-            place, release, plan.population, plan.data, plan.mechanism.id, plan.parameters(),
+            place,
+            release,
+            plan.population,
+            plan.data,
+            plan.mechanism.id,
+            plan.parameters(),
             plan.epsilon,
-        )  # fmt: skip
+        )
 
     def run(self) -> None:
         """Draw: the output is stored then, and nothing is returned."""
         plan = made_plan(
-            self.population, self.data, self.mechanism, self.parameters, self.epsilon,
+            self.population,
+            self.data,
+            self.mechanism,
+            self.parameters,
+            self.epsilon,
             Declared({}, False, ()),
-        )  # fmt: skip
+        )
         draw(self.place, plan, self.release)
 
 

@@ -76,8 +76,10 @@ class SimulationOnlyError(ReleaseError):
     """
 
     def __init__(self, stamped: dict[str, Any]) -> None:
-        super().__init__(f"mechanism.id: {stamped['mechanism']['id']} is a simulation, not a "
-                         f"release. {stamped['sentence']}")  # fmt: skip
+        super().__init__(
+            f"mechanism.id: {stamped['mechanism']['id']} is a simulation, not a "
+            f"release. {stamped['sentence']}"
+        )
         self.stamped = stamped
 
 

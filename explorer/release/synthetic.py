@@ -52,9 +52,14 @@ def synthetic_people(
         time = rng.integers(start, end, rows)
     texts = {name: _texts(checked, name, rows, rng) for name in reads.texts}
     return People(
-        starts, lat, lon, there if reads.places else None,
-        time, there if reads.times else None, texts,
-    )  # fmt: skip
+        starts,
+        lat,
+        lon,
+        there if reads.places else None,
+        time,
+        there if reads.times else None,
+        texts,
+    )
 
 
 def neighbour(people: People, user: int) -> People:
@@ -73,9 +78,14 @@ def neighbour(people: People, user: int) -> People:
         for name, column in people.texts.items()
     }
     return People(
-        starts, of(people.lat), of(people.lon), of(people.placed), of(people.time),
-        of(people.timed), texts,
-    )  # fmt: skip
+        starts,
+        of(people.lat),
+        of(people.lon),
+        of(people.placed),
+        of(people.time),
+        of(people.timed),
+        texts,
+    )
 
 
 def gathered(people: People, user: int, checked: Any) -> People:
@@ -105,9 +115,14 @@ def gathered(people: People, user: int, checked: Any) -> People:
         for name, column in people.texts.items()
     }
     return People(
-        people.starts, alike(people.lat), alike(people.lon), people.placed, alike(people.time),
-        people.timed, texts,
-    )  # fmt: skip
+        people.starts,
+        alike(people.lat),
+        alike(people.lon),
+        people.placed,
+        alike(people.time),
+        people.timed,
+        texts,
+    )
 
 
 def _places(

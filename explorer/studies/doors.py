@@ -39,21 +39,29 @@ DOORS = (
         "See a private map of your file beside the true one, and find the ε at which it is good "
         "enough.",
         "start-map.png",
-        "Open check-ins…", "open", "Try the synthetic sample", "sample", "or drop a file anywhere",
+        "Open check-ins…",
+        "open",
+        "Try the synthetic sample",
+        "sample",
+        "or drop a file anywhere",
     ),
     Door(
         "I train a model",
         "Clients send noisy, shuffled messages. See how private the training is, and solve for "
         "the noise you need.",
         "start-training.json",
-        "Start with your numbers", "study:shuffle-rdp/n",
-        "I only count things", "study:histograms",
+        "Start with your numbers",
+        "study:shuffle-rdp/n",
+        "I only count things",
+        "study:histograms",
     ),
     Door(
         "I read a paper",
         "Their figures and tables, computed anew, with our numbers beside theirs and the reason "
         "where they differ.",
         "start-paper.json",
-        "Browse the figures", "figures", hint="or type a number: Ctrl+K “figure 2”",
+        "Browse the figures",
+        "figures",
+        hint="or type a number: Ctrl+K “figure 2”",
     ),
-)  # fmt: skip
+)

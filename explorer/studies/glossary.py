@@ -34,133 +34,172 @@ TERMS: dict[str, Term] = {
     term.key: term
     for term in (
         Term(
-            "epsilon", "ε",
+            "epsilon",
+            "ε",
             "What is published can change anybody's odds about one person by at most e^ε; "
             "smaller is more private.",
         ),
         Term("delta", "δ", "How much probability may escape that promise."),
         Term(
-            "epsilon0", "ε₀",
+            "epsilon0",
+            "ε₀",
             "The ε that each person's own report keeps before it is shuffled, even from whoever "
             "collects the reports.",
         ),
         Term("curator", "Curator", "Who holds the true data.", ("curator", "curators")),
         Term(
-            "shuffle", "Shuffle", "Messages lose their senders before anybody reads them.",
+            "shuffle",
+            "Shuffle",
+            "Messages lose their senders before anybody reads them.",
             ("shuffle", "shuffled", "shuffling", "Shuffled", "Shuffling"),
         ),
         Term(
-            "shuffler", "Shuffler",
+            "shuffler",
+            "Shuffler",
             "Whoever mixes all messages so that nobody can tell who sent which; its mixing must "
-            "be trusted.", ("shuffler",),
+            "be trusted.",
+            ("shuffler",),
         ),
         Term(
-            "local-model", "Local model",
+            "local-model",
+            "Local model",
             "Everybody adds noise before sending anything, so no curator need be trusted.",
             ("local model", "local privacy", "local DP"),
         ),
         Term(
-            "amplification", "Amplification",
+            "amplification",
+            "Amplification",
             "A report hidden among many others, by shuffling or sampling, has a smaller ε than by "
-            "itself.", ("amplification", "amplified"),
+            "itself.",
+            ("amplification", "amplified"),
         ),
         Term(
-            "clones", "Clones",
+            "clones",
+            "Clones",
             "A proof that some of the other people's reports look as if one person had sent them, "
-            "which hides that person's own.", ("clones", "clone"),
+            "which hides that person's own.",
+            ("clones", "clone"),
         ),
         Term(
-            "emd", "EMD",
+            "emd",
+            "EMD",
             "Earth mover's distance: the least total distance that weight must be moved to turn "
-            "one map or data set into another.", ("earth mover's distance",),
+            "one map or data set into another.",
+            ("earth mover's distance",),
         ),
         Term(
-            "kov", "KOV",
+            "kov",
+            "KOV",
             "The exact rule of Kairouz, Oh and Viswanath for the ε and δ of many (ε₀, δ₀)-private "
             "steps together.",
         ),
         Term(
-            "lambda", "λ",
+            "lambda",
+            "λ",
             "The order of Rényi differential privacy: higher orders weigh rare, revealing outputs "
-            "more; λ* is the one that gives the smallest ε.", ("λ*",),
+            "more; λ* is the one that gives the smallest ε.",
+            ("λ*",),
         ),
         Term(
-            "alpha", "α",
+            "alpha",
+            "α",
             "In metric privacy, how much ε one unit of distance between two data sets may cost; "
             "smaller is more private.",
         ),
         Term(
-            "renyi", "Rényi DP",
+            "renyi",
+            "Rényi DP",
             "A promise about the average of powers of the odds, by order λ; it adds up over rounds "
             "and converts to ε and δ.",
             ("Rényi differential privacy", "RDP", "Rényi"),
         ),
         Term(
-            "hockey-stick", "Hockey-stick divergence",
+            "hockey-stick",
+            "Hockey-stick divergence",
             "The smallest δ for which two outputs' distributions keep a given ε.",
             ("hockey-stick divergence", "hockey stick", "hockey-stick"),
         ),
         Term(
-            "coupling", "Coupling q",
+            "coupling",
+            "Coupling q",
             "A plan that pairs two distributions' outcomes, with chances that keep both; the "
             "cheapest one gives the earth mover's distance.",
             ("coupling", "couplings"),
         ),
         Term(
-            "neighbouring", "Neighbouring",
+            "neighbouring",
+            "Neighbouring",
             "Two data sets that differ in one protected unit: added or removed, or replaced by "
-            "another.", ("neighbouring", "neighbours"),
+            "another.",
+            ("neighbouring", "neighbours"),
         ),
         Term(
-            "unit", "Unit of protection",
+            "unit",
+            "Unit of protection",
             "What one promise is about: one person with all their data, one check-in, or one "
-            "message.", ("unit of protection", "protected unit"),
+            "message.",
+            ("unit of protection", "protected unit"),
         ),
         Term(
-            "mechanism", "Mechanism", "A randomised algorithm that turns data into what is "
-            "published.", ("mechanism", "mechanisms"),
+            "mechanism",
+            "Mechanism",
+            "A randomised algorithm that turns data into what is published.",
+            ("mechanism", "mechanisms"),
         ),
         Term(
-            "sensitivity", "Sensitivity",
+            "sensitivity",
+            "Sensitivity",
             "By how much the true answer can change when one protected unit does; noise grows "
-            "with it.", ("sensitivity",),
+            "with it.",
+            ("sensitivity",),
         ),
         Term(
-            "composition", "Composition",
+            "composition",
+            "Composition",
             "How the ε and δ of several releases about the same people add up.",
             ("composition", "composed"),
         ),
         Term(
-            "metric", "Metric space",
+            "metric",
+            "Metric space",
             "A set of things with a distance between every two of them, such as places in miles.",
             ("metric space", "metric spaces"),
         ),
         Term(
-            "upper-bound", "Upper bound",
-            "The true value is proved to be no larger than this number.", ("upper bound",),
+            "upper-bound",
+            "Upper bound",
+            "The true value is proved to be no larger than this number.",
+            ("upper bound",),
         ),
         Term(
-            "lower-bound", "Lower bound",
+            "lower-bound",
+            "Lower bound",
             "The true value is proved to be no smaller, so nobody can promise less.",
             ("lower bound",),
         ),
         Term(
-            "trade-off", "Trade-off curve",
+            "trade-off",
+            "Trade-off curve",
             "For every rate of false alarms, the least rate of misses of anybody who guesses "
-            "whether one person took part.", ("trade-off curve", "trade-off function"),
+            "whether one person took part.",
+            ("trade-off curve", "trade-off function"),
         ),
         Term(
-            "demonstration-noise", "Demonstration noise",
+            "demonstration-noise",
+            "Demonstration noise",
             "Noise that a seed makes again, for looking only; whoever knows the seed can take it "
-            "off.", ("demonstration noise",),
+            "off.",
+            ("demonstration noise",),
         ),
         Term(
-            "release-noise", "Release noise",
+            "release-noise",
+            "Release noise",
             "Noise drawn anew from the system's randomness and kept nowhere, as a real release "
-            "needs.", ("release noise",),
+            "needs.",
+            ("release noise",),
         ),
     )
-}  # fmt: skip
+}
 
 
 @cache

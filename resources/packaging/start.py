@@ -6,10 +6,18 @@ import sys
 from pathlib import Path
 
 FALLBACK = (
-    "libmd.so.0", "libbsd.so.0", "libXau.so.6", "libXdmcp.so.6", "libxcb.so.1", "libX11.so.6",
-    "libGLdispatch.so.0", "libGLX.so.0", "libGL.so.1", "libOpenGL.so.0",
+    "libmd.so.0",
+    "libbsd.so.0",
+    "libXau.so.6",
+    "libXdmcp.so.6",
+    "libxcb.so.1",
+    "libX11.so.6",
+    "libGLdispatch.so.0",
+    "libGLX.so.0",
+    "libGL.so.1",
+    "libOpenGL.so.0",
     "libEGL.so.1",
-)  # fmt: skip
+)
 """What Qt links to and a bare system lacks, in the order in which they need each other. Where the
 system has one, that is taken: it belongs to its graphics driver."""
 

@@ -31,7 +31,8 @@ ADAPTERS = {
     "ternary_theorem4": rdp.theorem4,
     "ternary_theorem6": rdp.theorem6,
     "ternary_alpha2_tight": lambda eps0, k: {
-        "special": rdp.sharp_alike(eps0, k), "mixed": rdp.sharp_mixed(eps0, k)
+        "special": rdp.sharp_alike(eps0, k),
+        "mixed": rdp.sharp_mixed(eps0, k),
     },
     "lemma2_rdp": lambda lam, gamma, zeta_alpha: rdp.lemma2_rdp(lam, gamma, zeta_alpha),
-}  # fmt: skip
+}

@@ -66,13 +66,20 @@ def _study() -> list[Row]:
         rows.append(
             at_most(
                 f"study: sweep {axis}, {dragged} dragged, first answer, 100 points",
-                statistics.median(times[1:]), 5.0, "ms", f"worst {max(times[1:]):.1f}",
+                statistics.median(times[1:]),
+                5.0,
+                "ms",
+                f"worst {max(times[1:]):.1f}",
             )
-        )  # fmt: skip
+        )
     for axis, low, high in (
-        ("T", 1, 1e6), ("delta", 1e-30, 0.1), ("eps0", 0.01, 10), ("k", 1, 1e6), ("n", 1e3, 1e9),
+        ("T", 1, 1e6),
+        ("delta", 1e-30, 0.1),
+        ("eps0", 0.01, 10),
+        ("k", 1, 1e6),
+        ("n", 1e3, 1e9),
         ("gamma", 1e-6, 1.0),
-    ):  # fmt: skip
+    ):
         request = replace(base, sweep=Sweep(axis, low, high, sized(100, 3), Scale.LOG))
         first, last = [], []
         for _ in range(sized(3, 1)):
@@ -114,9 +121,12 @@ def _double_sum(eps: float, eps0: float, k: int) -> float:
     total = 0.0
     for c in range(low, high + 1):
         weight = math.exp(
-            log_factorial[k - 1] - log_factorial[c] - log_factorial[k - 1 - c]
-            + c * math.log(pc) + (k - 1 - c) * math.log1p(-pc)
-        )  # fmt: skip
+            log_factorial[k - 1]
+            - log_factorial[c]
+            - log_factorial[k - 1 - c]
+            + c * math.log(pc)
+            + (k - 1 - c) * math.log1p(-pc)
+        )
         a = math.floor((c + 1) * tau) + 1
         i = np.arange(max(a - 1, 0), c + 1)
         pmf = np.exp(log_factorial[c] - log_factorial[i] - log_factorial[c - i] - c * math.log(2))
@@ -141,9 +151,12 @@ def _clones() -> list[Row]:
     rows.append(
         at_least(
             "exact clones: δ at ε against the 2021 double sum, k = 1,000,000",
-            slow / fast, 20.0, "×", f"{slow:.0f} ms against {fast:.2f} ms",
+            slow / fast,
+            20.0,
+            "×",
+            f"{slow:.0f} ms against {fast:.2f} ms",
         )
-    )  # fmt: skip
+    )
     return rows
 
 
@@ -155,11 +168,12 @@ def _composed() -> list[Row]:
         ("10 rounds", (2.0, 10**3, 10**6, 10, 1e-8)),
         ("δ = 1e-200", (2.0, 10**3, 10**6, 10**5, 1e-200)),
         ("two messages a round", (2.0, 2, 100, 20_000, 1e-6)),
-    ):  # fmt: skip
+    ):
         for what, bound, limit in (
-            ("clones", clone_epsilon, 100.0), ("2RR", randomised_response_epsilon, 100.0),
+            ("clones", clone_epsilon, 100.0),
+            ("2RR", randomised_response_epsilon, 100.0),
             ("3RR", three_symbol_epsilon, 500.0),
-        ):  # fmt: skip
+        ):
             spent = _median(lambda bound=bound, a=arguments: bound(*a), 9)
             rows.append(at_most(f"composed {what}, certified: {name}", spent, limit, "ms"))
     for k, eps0 in ((10**3, 2.0), (10**6, 2.0), (10**9, 1.0)):

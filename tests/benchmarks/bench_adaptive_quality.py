@@ -32,8 +32,10 @@ REFERENCE = Path(__file__).parents[1] / "data" / "vectors" / "heatmaps-beyond.js
 DRAWS, SAMPLE, DATA_SEED = sized(10, 1), 200, 7
 BUSY = ((181, 149), (181, 148), (196, 152))
 NEW_YORK = (
-    (40.5, -74.25, 40.9, -73.7), (40.7, -74.02, 40.82, -73.92), (40.6, -74.02, 40.72, -73.86),
-)  # fmt: skip
+    (40.5, -74.25, 40.9, -73.7),
+    (40.7, -74.02, 40.82, -73.92),
+    (40.6, -74.02, 40.72, -73.86),
+)
 
 
 def regions() -> dict[str, list[tuple[float, float, float, float]]]:

@@ -102,10 +102,13 @@ def run() -> list[Row]:
             agree = abs(value / exact.value - 1)
             rows.append(
                 at_least(
-                    f"HiGHS / ours, {side}²", 1e3 * seconds / ours, faster, "times",
+                    f"HiGHS / ours, {side}²",
+                    1e3 * seconds / ours,
+                    faster,
+                    "times",
                     f"HiGHS {seconds:.2f} s, values differ by {agree:.0e}",
                 )
-            )  # fmt: skip
+            )
         far = grid_emd(p, q, WIDTH_KM / side, HEIGHT_KM / side)
         km = _median_ms(
             times // 2 + 1,
@@ -113,16 +116,23 @@ def run() -> list[Row]:
         )
         rows.append(
             Row(
-                f"exact EMD in km (unequal steps), {side}²", km, None, "ms", None,
+                f"exact EMD in km (unequal steps), {side}²",
+                km,
+                None,
+                "ms",
+                None,
                 f"{km / ours:.1f} × equal steps, gap {far.gap / far.value:.0e}",
             )
-        )  # fmt: skip
+        )
     interval = block_interval(p, q)
     live = _median_ms(15, lambda: block_interval(p, q))
     rows.append(
         at_most(
-            "live interval at 256², 64² blocks", live, 50.0, "ms",
+            "live interval at 256², 64² blocks",
+            live,
+            50.0,
+            "ms",
             f"{interval.lower / exact.value - 1:+.1%} … {interval.upper / exact.value - 1:+.1%}",
         )
-    )  # fmt: skip
+    )
     return rows

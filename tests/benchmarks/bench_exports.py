@@ -37,6 +37,9 @@ def run() -> list[Row]:
     return [
         at_most(
             "65,536 cells of two maps as GeoJSON, against json.dumps of them",
-            ours / peer, 1.0, "×", f"{ours:.0f} ms against {peer:.0f} ms",
+            ours / peer,
+            1.0,
+            "×",
+            f"{ours:.0f} ms against {peer:.0f} ms",
         )
-    ]  # fmt: skip
+    ]

@@ -65,8 +65,14 @@ def opened(window: Any, path: Path) -> dict[str, Any]:
     label = looks[0].label if looks else "none"
     until(lambda: loaded)
     load = time.perf_counter() - start
-    return {"first": first, "cpu": used, "load": load, "label": label, "looks": len(looks),
-            "rows": loaded[0]}  # fmt: skip
+    return {
+        "first": first,
+        "cpu": used,
+        "load": load,
+        "label": label,
+        "looks": len(looks),
+        "rows": loaded[0],
+    }
 
 
 def _measured(path: Path) -> dict[str, Any]:
@@ -112,12 +118,20 @@ def run() -> list[Row]:
             name = "".join(path.suffixes)
             rows.append(
                 at_most(
-                    f"first picture of {name}", first, LIMIT_S, "s",
+                    f"first picture of {name}",
+                    first,
+                    LIMIT_S,
+                    "s",
                     f"{1e3 * cpu:.0f} ms CPU; {found[0]['label']}; {found[0]['looks']} pictures",
                 )
-            )  # fmt: skip
+            )
             rows.append(
-                at_most(f"… beside the whole load of {name}", first / load, 0.1, "× load",
-                        f"load {load:.1f} s")
-            )  # fmt: skip
+                at_most(
+                    f"… beside the whole load of {name}",
+                    first / load,
+                    0.1,
+                    "× load",
+                    f"load {load:.1f} s",
+                )
+            )
     return rows

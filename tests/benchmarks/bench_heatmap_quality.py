@@ -175,7 +175,10 @@ def run() -> list[Row]:
         note = f"stated {stated:g} on check-ins that are not named"
         rows.append(Row(f"whole counts, {name}, ε = 10", mean, None, "of the side", None, note))
     rows.append(
-        _better("whole counts: discrete Laplace against paper, ε = 10",
-                found["discrete Laplace"], found["paper"])
-    )  # fmt: skip
+        _better(
+            "whole counts: discrete Laplace against paper, ε = 10",
+            found["discrete Laplace"],
+            found["paper"],
+        )
+    )
     return rows

@@ -32,9 +32,12 @@ def _pairs(eps: float, n: int, q: float) -> float:
     """The histogram's δ as the definition writes it, over all pairs of counts of two bins."""
     y = np.arange(n + 1)
     log_pmf = (
-        gammaln(n + 1) - gammaln(y + 1) - gammaln(n - y + 1)
-        + y * math.log(q) + (n - y) * math.log1p(-q)
-    )  # fmt: skip
+        gammaln(n + 1)
+        - gammaln(y + 1)
+        - gammaln(n - y + 1)
+        + y * math.log(q)
+        + (n - y) * math.log1p(-q)
+    )
     here = np.append(np.exp(log_pmf), 0.0)
     up = np.append(0.0, np.exp(log_pmf))
     gain = up[:, None] * here - math.exp(eps) * here[:, None] * up
@@ -70,8 +73,10 @@ def run() -> list[Row]:
         at_least("  faster than all pairs of counts", theirs / ours, 20.0, "×"),
     ]
     for eps, delta, users in (
-        (1.0, 1e-6, 10**4), (1e-3, 1e-6, 10**9), (1e-5, 1e-6, 10**12),
-    ):  # fmt: skip
+        (1.0, 1e-6, 10**4),
+        (1e-3, 1e-6, 10**9),
+        (1e-5, 1e-6, 10**12),
+    ):
         rows.append(
             at_most(
                 f"calibrate a histogram, ε = {eps:g}, δ = {delta:g}, n = {users:.0e}",
@@ -83,17 +88,23 @@ def run() -> list[Row]:
     rows += [
         at_most(
             "fewest users of a histogram, ε = 1e-5, δ = 1e-6",
-            _median(lambda: histograms.least_users(1e-5, 1e-6), 3), 2000.0, "ms",
+            _median(lambda: histograms.least_users(1e-5, 1e-6), 3),
+            2000.0,
+            "ms",
         ),
         at_most(
             "samples of support identification, ε = 1e-3, h = 100",
-            _median(lambda: histograms.exact_samples(1e-3, 1e-6, 100), 3), 2000.0, "ms",
+            _median(lambda: histograms.exact_samples(1e-3, 1e-6, 100), 3),
+            2000.0,
+            "ms",
         ),
         at_most(
             "strong composition, exact, T = 1e9",
-            _median(lambda: composition.kov_exact_epsilon(0.01, 10**9, 1e-8), 3), 2000.0, "ms",
+            _median(lambda: composition.kov_exact_epsilon(0.01, 10**9, 1e-8), 3),
+            2000.0,
+            "ms",
         ),
-    ]  # fmt: skip
+    ]
     loss = shuffle_rdp.clone_loss(2.0, 1000, 10**6)
     rounds = shuffle_rdp.Composition(loss, Role.UPPER)
     eps = rounds.epsilon(1e-6, 10).value
@@ -106,9 +117,10 @@ def run() -> list[Row]:
         at_most(
             "ε of 10 rounds of clones at δ = 1e-200, law included",
             _median(lambda: shuffle_rdp.clone_epsilon(2.0, 1000, 10**6, 10, 1e-200), 3),
-            2000.0, "ms",
+            2000.0,
+            "ms",
         ),
-    ]  # fmt: skip
+    ]
     levels = np.random.default_rng(0).uniform(0.1, 3.0, 200)
     subsets = [(i,) for i in range(200)]
     water = _median(lambda: co.best_disjoint_levels(levels, 4.0, 0.05, subsets), 3)

@@ -25,8 +25,9 @@ FIELDS: dict[str, Callable[[int], str]] = {
     "brackets": lambda n: "(" * n,
     "combining marks": lambda n: "a" + "\u0301" * (n // 4) + "\u0323" * (n // 4),
 }
-GOOD = "".join(f"u{i % 7}\t2010-01-05T10:00:00Z\t48.{i + 100}\t16.{i + 100}\tp\n"
-               for i in range(200))  # fmt: skip
+GOOD = "".join(
+    f"u{i % 7}\t2010-01-05T10:00:00Z\t48.{i + 100}\t16.{i + 100}\tp\n" for i in range(200)
+)
 
 
 def _opened(path: Path) -> None:

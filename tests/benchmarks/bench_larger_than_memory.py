@@ -208,10 +208,13 @@ def made(folder: Path, rows: int) -> Path:
         first, last = part * rows // PARTS, (part + 1) * rows // PARTS
         con.execute(
             _MADE.format(
-                users=rows // 40, first=first, last=last, rate=max(rows // (90 * 86400), 1),
+                users=rows // 40,
+                first=first,
+                last=last,
+                rate=max(rows // (90 * 86400), 1),
                 path=folder / f"part-{part:02}.parquet",
             )
-        )  # fmt: skip
+        )
     con.close()
     return folder
 
@@ -243,9 +246,12 @@ def run() -> list[Row]:
         base = Path(place)
         folder = made(base / "rows", ROWS)
         asked = {
-            "limit": LIMIT_MB, "spill": str(base / "spill"), "cache": str(base / "cache"),
-            "rows": ROWS, "box": _BOXES["city"],
-        }  # fmt: skip
+            "limit": LIMIT_MB,
+            "spill": str(base / "spill"),
+            "cache": str(base / "cache"),
+            "rows": ROWS,
+            "box": _BOXES["city"],
+        }
         whole = _child(_IMPORT, folder, **asked)
         size = f"{whole['rows'] / 1e6:g} M rows"
         found.append(Row(f"import of {size}: seconds", whole["seconds"], None, "s", None))

@@ -70,14 +70,25 @@ def _training() -> list[Row]:
     summed = _median(lambda: unit.total(vectors, rng))
     one_by_one = _median(lambda: unit.randomise(vectors, rng).sum(axis=0))
     return [
-        Row("SGDClassifier.partial_fit, one epoch of the digits", theirs * 1e3, None, "ms", None,
-            f"one sample a step, ten one-vs-rest; accuracy {reached:.3f} after ten"),
-        at_most("plain SGD here ÷ SGDClassifier, one epoch", plain / theirs, 1.5, "×",
-                f"{SAMPLED} samples a step; accuracy {plain_score:.3f} after ten"),
+        Row(
+            "SGDClassifier.partial_fit, one epoch of the digits",
+            theirs * 1e3,
+            None,
+            "ms",
+            None,
+            f"one sample a step, ten one-vs-rest; accuracy {reached:.3f} after ten",
+        ),
+        at_most(
+            "plain SGD here ÷ SGDClassifier, one epoch",
+            plain / theirs,
+            1.5,
+            "×",
+            f"{SAMPLED} samples a step; accuracy {plain_score:.3f} after ten",
+        ),
         at_most("R∞ ÷ plain SGD, one epoch", sparse / plain, 2.5, "×"),
         at_most("R₂ ÷ drawing its normals, one epoch", dense / normals, 3.0, "×"),
         at_least("R₂ summed: faster than report by report", one_by_one / summed, 1.0, "×"),
-    ]  # fmt: skip
+    ]
 
 
 def _study() -> list[Row]:
@@ -109,28 +120,49 @@ def _study() -> list[Row]:
         epochs = [float(e) for e in range(20, 60, sized(3, 20))]
         levels = list(np.linspace(1.0, 3.0, sized(15, 2)))
         rows = [
-            at_most("risk, dragging ε₀: first answer", first("risk", "epochs", "eps0", levels),
-                    8.0, "ms"),
-            at_most("ε over epochs, dragging E: first answer",
-                    first("eps", "epochs", "epochs", epochs), 8.0, "ms"),
-            at_most("ε over epochs, dragging ε₀: first answer",
-                    first("eps", "epochs", "eps0", levels), 40.0, "ms"),
+            at_most(
+                "risk, dragging ε₀: first answer",
+                first("risk", "epochs", "eps0", levels),
+                8.0,
+                "ms",
+            ),
+            at_most(
+                "ε over epochs, dragging E: first answer",
+                first("eps", "epochs", "epochs", epochs),
+                8.0,
+                "ms",
+            ),
+            at_most(
+                "ε over epochs, dragging ε₀: first answer",
+                first("eps", "epochs", "eps0", levels),
+                40.0,
+                "ms",
+            ),
             at_most("ε over ε₀: first answer", first("eps", "eps0", "epochs", epochs), 40.0, "ms"),
             at_most("ε over epochs, refined", last("eps", "epochs", eps0=2.5), 1000.0, "ms"),
             at_most("ε over ε₀, refined", last("eps", "eps0", n=20_000), 1000.0, "ms"),
-            at_most("accuracy, dragging ε₀: first answer",
-                    first("accuracy", "spent", "eps0", levels), 40.0, "ms"),
-        ]  # fmt: skip
+            at_most(
+                "accuracy, dragging ε₀: first answer",
+                first("accuracy", "spent", "eps0", levels),
+                40.0,
+                "ms",
+            ),
+        ]
         last("accuracy", "spent", epochs=1, runs=1, n=500, k=100)  # starts the worker
         size = sized({}, {"epochs": 1, "runs": 1, "n": 500, "k": 100})
         trained = last("accuracy", "spent", **size)
         again = last("accuracy", "spent", delta=1e-6, **size)
         return [
             *rows,
-            Row("accuracy, defaults: 3 runs of 20 epochs, all trained", trained / 1e3, None, "s",
-                None),
+            Row(
+                "accuracy, defaults: 3 runs of 20 epochs, all trained",
+                trained / 1e3,
+                None,
+                "s",
+                None,
+            ),
             at_most("accuracy, δ changed: nothing trained anew", again, 1000.0, "ms"),
-        ]  # fmt: skip
+        ]
     finally:
         host.close()
 

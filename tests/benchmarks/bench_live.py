@@ -319,8 +319,10 @@ def _apart(scale: str) -> list[Row]:
     done = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks.bench_live", scale],
         env={**os.environ, **settings, "QT_SCALE_FACTOR": "2" if scale == "2" else "1"},
-        stdout=subprocess.PIPE, check=True, text=True,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+    )
     return [Row(**row) for row in json.loads(done.stdout.splitlines()[-1])]
 
 
@@ -540,11 +542,16 @@ def dragged_region(rows: int = ROWS) -> list[Row]:
     for what, (times, gap, frames) in found.items():
         name = f"{what} dragged over {rows / 1e6:g} M rows"
         measured += [
-            at_most(f"{name}, to both panes: p95", float(np.percentile(times, 95)), 66.0, "ms",
-                    f"median {np.median(times):.0f} ms"),
+            at_most(
+                f"{name}, to both panes: p95",
+                float(np.percentile(times, 95)),
+                66.0,
+                "ms",
+                f"median {np.median(times):.0f} ms",
+            ),
             at_least(f"{name}: frames a second", frames, 15.0, "1/s"),
             at_most(f"{name}: longest gap", gap, 33.0, "ms"),
-        ]  # fmt: skip
+        ]
     return measured
 
 

@@ -182,18 +182,24 @@ def run() -> list[Row]:
                 seconds = statistics.median(r["seconds"] for r in runs)
                 rows.append(
                     at_most(
-                        f"load {name} {kind}, time", seconds / base, limit, "× pandas",
+                        f"load {name} {kind}, time",
+                        seconds / base,
+                        limit,
+                        "× pandas",
                         f"{seconds:.2f} s; {note}",
                     )
-                )  # fmt: skip
+                )
                 peak = max(r["peak"] for r in runs)
                 theirs = min(r["peak"] for r in pandas)
                 rows.append(
                     at_most(
-                        f"load {name} {kind}, peak memory", peak / theirs, 0.5, "× pandas",
+                        f"load {name} {kind}, peak memory",
+                        peak / theirs,
+                        0.5,
+                        "× pandas",
                         f"{peak:.0f} MB; pandas {theirs:.0f} MB",
                     )
-                )  # fmt: skip
+                )
             reopened += [r["reopen"] for r in full]
             peak_full = peak_full or statistics.median(r["peak"] for r in full)
         rows.append(at_most("reopen from the cache", max(reopened), 0.5, "s", "worst of 10"))
@@ -204,17 +210,25 @@ def run() -> list[Row]:
             shutil.rmtree(cache, ignore_errors=True)
             stops.append(_child(_CANCEL, plain, cache, moment)["seconds"])
         rows.append(
-            at_most("stop a load (5 moments), median", statistics.median(stops) * 1e3, 50, "ms",
-                    f"worst {max(stops) * 1e3:.0f} ms")
-        )  # fmt: skip
+            at_most(
+                "stop a load (5 moments), median",
+                statistics.median(stops) * 1e3,
+                50,
+                "ms",
+                f"worst {max(stops) * 1e3:.0f} ms",
+            )
+        )
         large = _tenfold(plain)
         ten = ours(large, "full")
         rows.append(
             at_most(
-                "peak memory at ten times the rows", abs(ten["peak"] / peak_full - 1), 0.2,
-                "change", f"{ten['peak']:.0f} MB after {peak_full:.0f} MB; {ten['seconds']:.0f} s",
+                "peak memory at ten times the rows",
+                abs(ten["peak"] / peak_full - 1),
+                0.2,
+                "change",
+                f"{ten['peak']:.0f} MB after {peak_full:.0f} MB; {ten['seconds']:.0f} s",
             )
-        )  # fmt: skip
+        )
         rows.append(at_most("reopen ten times the rows", ten["reopen"], 0.5, "s"))
         shutil.rmtree(cache, ignore_errors=True)
     return rows

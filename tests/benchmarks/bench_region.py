@@ -46,9 +46,10 @@ def made_checkins(users: int = USERS) -> Iterator[Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "made.parquet"
         con = duckdb.connect()
-        con.register("columns", {
-            "user": user, "second": second, "lat": place[:, 0].copy(), "lon": place[:, 1].copy()
-        })  # fmt: skip
+        con.register(
+            "columns",
+            {"user": user, "second": second, "lat": place[:, 0].copy(), "lon": place[:, 1].copy()},
+        )
         con.execute(
             "COPY (SELECT \"user\", TIMESTAMPTZ '2010-01-01 00:00:00+00' + to_seconds(second) AS "
             f"time, lat, lon FROM columns ORDER BY random()) TO '{path}' (FORMAT parquet)"
@@ -128,10 +129,15 @@ def run() -> list[Row]:
             before = min(cpu_ms(by_query, data, keys, *asked(i)) for i in range(2))
             times = [cpu_ms(by_layout, data, *asked(i)) for i in range(MOVES)]
             mean, worst = float(np.mean(times)), max(times)
-            found.append(at_least(
-                f"{kind} moved: query and aggregate / layout", before / mean, RATIO, "times",
-                f"{before:.0f} ms and {mean:.2f} ms CPU, at most {worst:.1f}",
-            ))  # fmt: skip
+            found.append(
+                at_least(
+                    f"{kind} moved: query and aggregate / layout",
+                    before / mean,
+                    RATIO,
+                    "times",
+                    f"{before:.0f} ms and {mean:.2f} ms CPU, at most {worst:.1f}",
+                )
+            )
         world = (-90.0, -180.0, 90.0, 0.0)
         by_layout(data, world, None, None)
         whole = min(cpu_ms(by_layout, data, world, None, None) for _ in range(3))

@@ -127,6 +127,7 @@ def _command(folder: Path, path: Path) -> float:
     begin = time.perf_counter()
     subprocess.run(
         [sys.executable, str(script), *words, "--out", str(folder / "map.csv")],
-        check=True, capture_output=True,
-    )  # fmt: skip
+        check=True,
+        capture_output=True,
+    )
     return time.perf_counter() - begin

@@ -90,8 +90,10 @@ def _start(home: str, *arguments: str) -> dict[str, float]:
         timeout=120,
         check=True,
     )
-    return {key: float(at) - began for key, at in (line.split() for line in done.stdout.split("\n")
-                                                   if line)}  # fmt: skip
+    return {
+        key: float(at) - began
+        for key, at in (line.split() for line in done.stdout.split("\n") if line)
+    }
 
 
 def _starts(study: str) -> dict[str, float]:

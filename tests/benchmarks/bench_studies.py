@@ -49,9 +49,12 @@ def dragged(study: Study, request: Request) -> tuple[Parameter, ...]:
     main = [
         p
         for p in study.parameters
-        if p.numeric and not p.axis_only and not p.group
-        and relevant(p, values, request.quantity) and p.key not in swept.replaces
-    ]  # fmt: skip
+        if p.numeric
+        and not p.axis_only
+        and not p.group
+        and relevant(p, values, request.quantity)
+        and p.key not in swept.replaces
+    ]
     main.sort(key=lambda p: p.key != swept.key)
     return tuple(main[:2])
 
@@ -170,8 +173,11 @@ def run() -> list[Row]:
     for part in ("study_cpu", "bench_studies"):
         done = subprocess.run(
             [sys.executable, "-m", f"tests.benchmarks.{part}"],
-            env={**os.environ, **settings}, stdout=subprocess.PIPE, check=True, text=True,
-        )  # fmt: skip
+            env={**os.environ, **settings},
+            stdout=subprocess.PIPE,
+            check=True,
+            text=True,
+        )
         rows += [Row(**row) for row in json.loads(done.stdout.splitlines()[-1])]
     return rows
 

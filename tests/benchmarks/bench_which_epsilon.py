@@ -105,10 +105,15 @@ def _pools(
         found = []
         for draw in range(draws):
             trial = make_trial(
-                data=SOURCE.data, region="square", counts=counts, sides_km=SIDES_KM, draw=draw,
-                seed=0, measures=(measure,),
+                data=SOURCE.data,
+                region="square",
+                counts=counts,
+                sides_km=SIDES_KM,
+                draw=draw,
+                seed=0,
+                measures=(measure,),
                 values={"mechanism": mechanism, "epsilon": epsilon, "resolution": resolution},
-            )  # fmt: skip
+            )
             found.append(run_trial(task_of(trial, folder))[measure])
         return np.array(found, dtype=float)
 
@@ -134,8 +139,10 @@ def _in_a_process() -> tuple[float, float]:
     done = subprocess.run(
         [sys.executable, "-m", "tests.benchmarks.bench_which_epsilon"],
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "QT_QPA_PLATFORM": "offscreen"},
-        stdout=subprocess.PIPE, check=True, text=True,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+    )
     first, last = json.loads(done.stdout.splitlines()[-1])
     return first, last
 
@@ -149,8 +156,10 @@ def curves_cpu(share: int = sized(10, 600)) -> tuple[float, int]:
             Place("square"), SOURCE, request, axis, compared("pyramid", axis), USERS, 20
         )
         rows = list(rows_of(points, 0, Path(folder), ("emd",)))
-        trials = [{**trial, "sides_km": list(SIDES_KM), "measures": ["emd_km"]}
-                  for trial in in_order(rows, str).by_key.values()]  # fmt: skip
+        trials = [
+            {**trial, "sides_km": list(SIDES_KM), "measures": ["emd_km"]}
+            for trial in in_order(rows, str).by_key.values()
+        ]
         run_trial(task_of(trials[0], Path(folder)))
         began = time.process_time()
         for trial in trials[::share]:

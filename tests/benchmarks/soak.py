@@ -226,8 +226,10 @@ def main() -> int:
         print("memory is not judged")
         return 1 if soak.failed else 0
     ratio = end.total / early.total
-    print(f"after {early.seconds / 60:.1f} min {early.total:.1f} MB, end {end.total:.1f} MB: "
-          f"ratio {ratio:.3f} (at most {MAX_GROWTH})")  # fmt: skip
+    print(
+        f"after {early.seconds / 60:.1f} min {early.total:.1f} MB, end {end.total:.1f} MB: "
+        f"ratio {ratio:.3f} (at most {MAX_GROWTH})"
+    )
     return 1 if ratio > MAX_GROWTH or soak.failed else 0
 
 

@@ -42,15 +42,19 @@ def program(code: str, *arguments: object, settings: dict[str, str] | None = Non
     words = [str(one) for one in arguments]
     if SMOKE in os.environ:
         with (
-            patch.object(sys, "argv", ["-c", *words]), patch.dict(os.environ),
+            patch.object(sys, "argv", ["-c", *words]),
+            patch.dict(os.environ),
             contextlib.redirect_stdout(io.StringIO()) as printed,
-        ):  # fmt: skip
+        ):
             exec(compile(code, "<program>", "exec"), {"__name__": "__main__"})
         return printed.getvalue()
     ran = subprocess.run(
         [sys.executable, "-c", code, *words],
-        capture_output=True, text=True, check=False, env=os.environ | (settings or {}),
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | (settings or {}),
+    )
     if ran.returncode:
         raise RuntimeError(ran.stderr)
     return ran.stdout

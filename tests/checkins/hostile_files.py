@@ -41,9 +41,10 @@ def _sheet(rows: bytes, texts: bytes = b"") -> bytes:
         f'<Relationship Id="r2" Type="{relations}/sharedStrings" Target="sharedStrings.xml"/>'
         "</Relationships>",
         "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>'.encode()
-        + rows + b"</sheetData></worksheet>",
+        + rows
+        + b"</sheetData></worksheet>",
         "xl/sharedStrings.xml": f'<sst xmlns="{main}">'.encode() + texts + b"</sst>",
-    }  # fmt: skip
+    }
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for part, content in parts.items():
@@ -64,8 +65,9 @@ def shared_texts() -> bytes:
 def far_row() -> bytes:
     """A sheet whose second row is the last that there may be, in its last column."""
     cells = b"".join(b'<c r="%s%d"><v>1</v></c>' % (c, 1) for c in (b"A", b"B", b"C"))
-    return _sheet(b'<row r="1">' + cells + b'</row><row r="999999999"><c r="XFD999999999"><v>1</v>'
-                  b"</c></row>")  # fmt: skip
+    return _sheet(
+        b'<row r="1">' + cells + b'</row><row r="999999999"><c r="XFD999999999"><v>1</v></c></row>'
+    )
 
 
 def entities() -> bytes:
@@ -120,10 +122,13 @@ def parquet_many_rows() -> bytes:
 
     file = io.BytesIO()
     rows = 4_000_000
-    part = pa.table({
-        "user": pa.array(np.zeros(rows, np.int64)), "lat": np.full(rows, 48.5),
-        "lon": np.full(rows, 16.5),
-    })  # fmt: skip
+    part = pa.table(
+        {
+            "user": pa.array(np.zeros(rows, np.int64)),
+            "lat": np.full(rows, 48.5),
+            "lon": np.full(rows, 16.5),
+        }
+    )
     with pq.ParquetWriter(file, part.schema, compression="zstd") as writer:
         for _ in range(10):
             writer.write_table(part)
@@ -133,10 +138,13 @@ def parquet_many_rows() -> bytes:
 def geojson(crs: object = None, text: str = "") -> bytes:
     """A collection of points, with whatever it says of its reference system."""
     features = [
-        {"type": "Feature", "properties": {"user": f"u{i % 5}", "note": text},
-         "geometry": {"type": "Point", "coordinates": [16 + i / 1000, 48 + i / 1000]}}
+        {
+            "type": "Feature",
+            "properties": {"user": f"u{i % 5}", "note": text},
+            "geometry": {"type": "Point", "coordinates": [16 + i / 1000, 48 + i / 1000]},
+        }
         for i in range(30)
-    ]  # fmt: skip
+    ]
     whole = {"type": "FeatureCollection", **({"crs": crs} if crs is not None else {})}
     return json.dumps(whole | {"features": features}).encode()
 
@@ -155,9 +163,15 @@ def geopackage(path: Path, *statements: str) -> None:
 
     points = [struct.pack("<BIdd", 1, 1, 16 + i / 1000, 48 + i / 1000) for i in range(30)]
     pyogrio.raw.write(
-        path, np.array(points, object), [np.array([f"u{i % 5}" for i in range(30)], object)],
-        ["user"], layer="points", driver="GPKG", geometry_type="Point", crs="EPSG:4326",
-    )  # fmt: skip
+        path,
+        np.array(points, object),
+        [np.array([f"u{i % 5}" for i in range(30)], object)],
+        ["user"],
+        layer="points",
+        driver="GPKG",
+        geometry_type="Point",
+        crs="EPSG:4326",
+    )
     with closing(sqlite3.connect(path)) as con:
         for statement in statements:
             con.execute(statement)
@@ -181,9 +195,14 @@ def fifo(path: Path) -> None:
 
 
 MADE: dict[str, Callable[[], bytes]] = {
-    "wide.xlsx": one_wide_row, "texts.xlsx": shared_texts, "far.xlsx": far_row,
-    "entities.xlsx": entities, "dictionary.parquet": parquet_dictionary,
-    "nested.parquet": parquet_nested, "rows.parquet": parquet_many_rows,
-    "deep.geojson": deep_geojson, "zeros.txt.gz": gzip_bomb,
-}  # fmt: skip
+    "wide.xlsx": one_wide_row,
+    "texts.xlsx": shared_texts,
+    "far.xlsx": far_row,
+    "entities.xlsx": entities,
+    "dictionary.parquet": parquet_dictionary,
+    "nested.parquet": parquet_nested,
+    "rows.parquet": parquet_many_rows,
+    "deep.geojson": deep_geojson,
+    "zeros.txt.gz": gzip_bomb,
+}
 """Contents by file name; each takes under a second to make."""

@@ -43,8 +43,16 @@ def rows_at(place: float) -> str:
     lat = rng.integers(-200_000_000, -150_000_000, ROWS)
     lon = rng.integers(0, 60_000_000, ROWS)
     # on both edges, on 180° itself after the turn, and one step beside each
-    lon[:8] = [7_000_000, 6_999_999, 53_000_000, 53_000_001, 20_000_000, 20_000_000, 20_000_001,
-               19_999_999]  # fmt: skip
+    lon[:8] = [
+        7_000_000,
+        6_999_999,
+        53_000_000,
+        53_000_001,
+        20_000_000,
+        20_000_000,
+        20_000_001,
+        19_999_999,
+    ]
     lon = lon + round(place * 10**7)
     lon = np.where(lon > TURN // 2, lon - TURN, lon)
     lon[5] = -TURN // 2 if place == TURNED else lon[5]  # the other name of 180°
@@ -89,9 +97,10 @@ def answers(data: CheckinData, place: float) -> dict[str, Any]:
         "east": np.rint((lon - place) * 10**7).astype(int).tolist(),
         "density": data.density(box, 40, 30).tolist(),
         "busiest": [(cell.rows, cell.users) for cell in cells_found],
-        "where": [np.round(np.subtract(c.box, (0, place, 0, place)), 7).tolist()
-                  for c in cells_found],
-    }  # fmt: skip
+        "where": [
+            np.round(np.subtract(c.box, (0, place, 0, place)), 7).tolist() for c in cells_found
+        ],
+    }
 
 
 def test_answers_turn_with_the_data(both: dict[float, CheckinData]) -> None:
@@ -187,9 +196,12 @@ def test_a_region_is_written_with_its_west_above_its_east() -> None:
     east = region_of((0.0, 100.0, 1.0, -177.1234567))
     assert east.declared == (0.0, 100.0, 1.0, -177.1234567)
     for wrong in (
-        (0.0, 10.0, 1.0, 10.0), (0.0, 10.0, 1.0, 9.0), (0.0, 177.0, 1.0, 183.0),
-        (0.0, -181.0, 1.0, -170.0), (0.0, 1.0, 1.0, -178.9),
-    ):  # fmt: skip
+        (0.0, 10.0, 1.0, 10.0),
+        (0.0, 10.0, 1.0, 9.0),
+        (0.0, 177.0, 1.0, 183.0),
+        (0.0, -181.0, 1.0, -170.0),
+        (0.0, 1.0, 1.0, -178.9),
+    ):
         with pytest.raises(ValueError, match=r"longitude|wide"):
             region_of(wrong)
 

@@ -36,8 +36,15 @@ def loads(path: Path, cache_dir: Path, **options: object) -> bool:
 def test_reopened_data_is_the_same(write: Write, cache_dir: Path) -> None:
     path = write("\n".join(ROWS))
     names = (
-        "report", "fingerprint", "rows", "users", "extent", "first_time", "last_time", "size",
-    )  # fmt: skip
+        "report",
+        "fingerprint",
+        "rows",
+        "users",
+        "extent",
+        "first_time",
+        "last_time",
+        "size",
+    )
     with open_checkins(path, cache_dir=cache_dir) as data:
         first = {name: getattr(data, name) for name in names}
     with open_checkins(path, cache_dir=cache_dir) as again:
@@ -56,9 +63,13 @@ def test_nothing_but_what_is_needed_is_kept(write: Write, cache_dir: Path) -> No
     loads(write("\n".join(f"u{row}" for row in ROWS)), cache_dir)
     (entry,) = cache_dir.iterdir()
     assert sorted(p.name for p in entry.iterdir()) == [
-        "aside.parquet", "duplicates.parquet", "lock", "report.json", "rows.parquet",
+        "aside.parquet",
+        "duplicates.parquet",
+        "lock",
+        "report.json",
+        "rows.parquet",
         "users.parquet",
-    ]  # fmt: skip
+    ]
     assert cache_size(cache_dir) == sum(p.stat().st_size for p in entry.iterdir())
 
 

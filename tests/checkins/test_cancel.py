@@ -60,9 +60,11 @@ def test_cancelled_in_each_stage(
     cache_dir = tmp_path / "cache"
     with pytest.raises(LoadCancelled):
         open_checkins(
-            large["zipped"], cache_dir=cache_dir if cached else None, progress=watch,
+            large["zipped"],
+            cache_dir=cache_dir if cached else None,
+            progress=watch,
             cancelled=reached.is_set,
-        )  # fmt: skip
+        )
     assert reached.is_set()
     assert left(cache_dir) == []
 

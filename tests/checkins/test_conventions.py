@@ -47,9 +47,19 @@ HEADERS = {
     "Portuguese": ("Usuário", "Data e hora", "Latitude", "Longitude"),
     "Dutch": ("Gebruiker", "Tijdstip", "Breedtegraad", "Lengtegraad"),
 }
-DATES = ("%d.%m.%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%Y-%m-%d %H:%M:%S",
-         "%Y-%m-%dT%H:%M:%S", "%d-%m-%Y %H:%M:%S", "%m/%d/%Y %I:%M:%S %p", "%d %b %Y %H:%M:%S",
-         "%Y/%m/%d %H:%M:%S", "%d.%m.%Y, %H:%M:%S", "%d.%m.%y %H.%M.%S")  # fmt: skip
+DATES = (
+    "%d.%m.%Y %H:%M:%S",
+    "%d/%m/%Y %H:%M:%S",
+    "%m/%d/%Y %H:%M:%S",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%dT%H:%M:%S",
+    "%d-%m-%Y %H:%M:%S",
+    "%m/%d/%Y %I:%M:%S %p",
+    "%d %b %Y %H:%M:%S",
+    "%Y/%m/%d %H:%M:%S",
+    "%d.%m.%Y, %H:%M:%S",
+    "%d.%m.%y %H.%M.%S",
+)
 
 
 def rows_of(data) -> list[tuple]:
@@ -67,12 +77,14 @@ def frame(seed: int, rows: int = 40) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     days = pd.to_datetime("2024-05-01") + pd.to_timedelta(np.arange(rows) % 31, "D")
     seconds = pd.to_timedelta(rng.integers(0, 86_400, rows), "s")
-    return pd.DataFrame({
-        "user": [f"K-{n}" for n in rng.integers(0, 9, rows)],
-        "time": (days + seconds).tz_localize("UTC"),
-        "lat": rng.uniform(48.1, 48.3, rows).round(5),
-        "lon": rng.uniform(16.2, 16.5, rows).round(5),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "user": [f"K-{n}" for n in rng.integers(0, 9, rows)],
+            "time": (days + seconds).tz_localize("UTC"),
+            "lat": rng.uniform(48.1, 48.3, rows).round(5),
+            "lon": rng.uniform(16.2, 16.5, rows).round(5),
+        }
+    )
 
 
 def expected(table: pd.DataFrame) -> list[tuple]:
@@ -124,8 +136,9 @@ def test_seconds_and_milliseconds_since_1970(tmp_path, unit: str, decimal: str) 
         assert rows_of(data) == expected(table)  # such times need no zone
 
 
-@pytest.mark.parametrize("language", ["German", "Spanish", "French", "Italian", "Portuguese",
-                                      "Dutch"])  # fmt: skip
+@pytest.mark.parametrize(
+    "language", ["German", "Spanish", "French", "Italian", "Portuguese", "Dutch"]
+)
 def test_every_name_of_a_language_is_known(language: str) -> None:
     names = [word for said in NAMES.values() for word in said[language].split()]
     assert all(key(name) == name for name in names)
@@ -214,23 +227,90 @@ def test_dates_that_there_are_not(text: str) -> None:
     assert not any(reads_time(text, form) for form in OFFERED)
 
 
-SPELLINGS = ("%d.%m.%Y %H:%M", "%m/%d/%Y %I:%M %p", "%d %B %Y %H:%M:%S.%f", "%Y%m%d",
-             "%Y%m%d%H%M%S", "%d.%m.%y %H.%M.%S", "%Y.%m.%d %H:%M%z", "%b %d, %Y",
-             "%d/%m/%YT%H:%MZ", "%a %b %d %H:%M:%S %z %Y", "%a, %d %b %Y %H:%M:%S %z")  # fmt: skip
-OFFSETS = ("Z", " Z", "z", "UTC", " UTC", "GMT", " GMT", "EST", " EST", " CET", " NZ",
-           " Europe/Vienna", "+02:00", "-0430", "+02", "+2", " +0200", " +02:00", "UTC-07:00",
-           " UTC-07:00", " GMT+2", "+14:00", "+14:30", "+15:00", "-12:00", "-13:00", "+25:00",
-           "+05:75", "+0575", "+05:30:15", "\u221202:00", "+02:", " (UTC)", " AM",
-           "PM")  # fmt: skip
+SPELLINGS = (
+    "%d.%m.%Y %H:%M",
+    "%m/%d/%Y %I:%M %p",
+    "%d %B %Y %H:%M:%S.%f",
+    "%Y%m%d",
+    "%Y%m%d%H%M%S",
+    "%d.%m.%y %H.%M.%S",
+    "%Y.%m.%d %H:%M%z",
+    "%b %d, %Y",
+    "%d/%m/%YT%H:%MZ",
+    "%a %b %d %H:%M:%S %z %Y",
+    "%a, %d %b %Y %H:%M:%S %z",
+)
+OFFSETS = (
+    "Z",
+    " Z",
+    "z",
+    "UTC",
+    " UTC",
+    "GMT",
+    " GMT",
+    "EST",
+    " EST",
+    " CET",
+    " NZ",
+    " Europe/Vienna",
+    "+02:00",
+    "-0430",
+    "+02",
+    "+2",
+    " +0200",
+    " +02:00",
+    "UTC-07:00",
+    " UTC-07:00",
+    " GMT+2",
+    "+14:00",
+    "+14:30",
+    "+15:00",
+    "-12:00",
+    "-13:00",
+    "+25:00",
+    "+05:75",
+    "+0575",
+    "+05:30:15",
+    "\u221202:00",
+    "+02:",
+    " (UTC)",
+    " AM",
+    "PM",
+)
 OTHERS = (
-    "", "epoch", "infinity", "now", "2024", "1.2.24", "1.2.5", "31.02.2024", "01.02.2024  07:05",
-    "1 may 2024", "Feb 30, 2024", "12/31/2024 0:05 PM", "12/31/2024 13:05 AM", "20240101",
+    "",
+    "epoch",
+    "infinity",
+    "now",
+    "2024",
+    "1.2.24",
+    "1.2.5",
+    "31.02.2024",
+    "01.02.2024  07:05",
+    "1 may 2024",
+    "Feb 30, 2024",
+    "12/31/2024 0:05 PM",
+    "12/31/2024 13:05 AM",
+    "20240101",
     "2024011",
-    "1700000000", "1700000000.5", "1,7e9", "-1", "1e9", "4e9", "nan", "inf", "1_000_000_000",
-    "Mon Jan 01 07:00:00 +0000 2024", "Mon, 01 Jan 2024 07:00:00 +0275", "x" * 200,
-    "2024-01-02" + " " * 60, " 2024-01-02 ", "2024.01.02 07:00Z",
-    "2024.01.02 07:00+25:00", "1700000000000000",
-)  # fmt: skip
+    "1700000000",
+    "1700000000.5",
+    "1,7e9",
+    "-1",
+    "1e9",
+    "4e9",
+    "nan",
+    "inf",
+    "1_000_000_000",
+    "Mon Jan 01 07:00:00 +0000 2024",
+    "Mon, 01 Jan 2024 07:00:00 +0275",
+    "x" * 200,
+    "2024-01-02" + " " * 60,
+    " 2024-01-02 ",
+    "2024.01.02 07:00Z",
+    "2024.01.02 07:00+25:00",
+    "1700000000000000",
+)
 
 
 def iso_like(draw: random.Random) -> str:
@@ -263,8 +343,9 @@ def mostly_good(draw: random.Random) -> str:
     return text
 
 
-@settings(max_examples=25, deadline=None,
-          suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     seed=st.integers(0, 2**32),
     spelling=st.sampled_from(["iso", "iso", *COUNTED, *SPELLINGS]),
@@ -287,27 +368,44 @@ def test_the_preview_and_the_load_read_the_same_times(tmp_path, seed, spelling, 
             expected[f"u{i}"] = since // timedelta(microseconds=1)
     read = typed_rows(text_source(path, "\t", True, 4), mapping, 4, False, decimal)
     with connect() as con:
-        found = dict(con.execute(
-            f"SELECT user_id, epoch_us(time) FROM ({read}) WHERE code = 0"
-        ).fetchall())  # fmt: skip
+        found = dict(
+            con.execute(f"SELECT user_id, epoch_us(time) FROM ({read}) WHERE code = 0").fetchall()
+        )
     differ = {i: (texts[i], found.get(f"u{i}"), expected.get(f"u{i}")) for i in range(len(texts))}
     assert not {i: seen for i, seen in differ.items() if seen[1] != seen[2]}
 
 
-@pytest.mark.parametrize("text", [
-    "2024-1-2 7:0:0", "2024-01-02 07:00:00 Z", "2024-01-02 07:00:00UTC", "2024-01-02 07:00:00 UTC",
-    "2024-01-02 00:00:00 UTC-07:00", "2024-01-02T07:00:00z", "2024-01-02 09:00:00 +0200",
-    "2024-01-02 21:00:00+14:00", "2024-01-02 07:00 GMT", "2024/1/2 7:00:00.000",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-1-2 7:0:0",
+        "2024-01-02 07:00:00 Z",
+        "2024-01-02 07:00:00UTC",
+        "2024-01-02 07:00:00 UTC",
+        "2024-01-02 00:00:00 UTC-07:00",
+        "2024-01-02T07:00:00z",
+        "2024-01-02 09:00:00 +0200",
+        "2024-01-02 21:00:00+14:00",
+        "2024-01-02 07:00 GMT",
+        "2024/1/2 7:00:00.000",
+    ],
+)
 def test_spellings_of_one_moment(write: Write, text: str) -> None:
     with open_checkins(dates(write, text), cache_dir=None) as data:
         assert (data.rows, data.first_time) == (60, "2024-01-02T07:00:00Z")
 
 
-@pytest.mark.parametrize("text", [
-    "2024-01-02 07:00:00 EST", "2024-01-02 07:00:00+25:00", "2024-01-02 07:00:00+05:75",
-    "2024-01-02 07:00:00-13:00", "2024-01-02 07:00:00+15:00", "2024-01-02 07:00:00 Europe/Vienna",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-01-02 07:00:00 EST",
+        "2024-01-02 07:00:00+25:00",
+        "2024-01-02 07:00:00+05:75",
+        "2024-01-02 07:00:00-13:00",
+        "2024-01-02 07:00:00+15:00",
+        "2024-01-02 07:00:00 Europe/Vienna",
+    ],
+)
 def test_offsets_that_do_not_exist_are_rejected(write: Write, text: str) -> None:
     path = dates(write, *["2024-01-02 07:00:00"] * 59, text)
     with open_checkins(path, cache_dir=None) as data:
@@ -445,9 +543,14 @@ def test_degrees_times_ten_million_are_converted_exactly(write: Write, decimal: 
 
 
 @pytest.mark.parametrize(
-    ("times", "naive"), [(["2024-05-01 12:00:00"], 60), (["2024-05-01T12:00:00Z"], 0),
-                         (["2024-05-01T12:00:00Z", "2024-05-01 14:00"], 30), (["1.5.2024"], 60)]
-)  # fmt: skip
+    ("times", "naive"),
+    [
+        (["2024-05-01 12:00:00"], 60),
+        (["2024-05-01T12:00:00Z"], 0),
+        (["2024-05-01T12:00:00Z", "2024-05-01 14:00"], 30),
+        (["1.5.2024"], 60),
+    ],
+)
 def test_times_without_an_offset_are_counted(write: Write, times: list[str], naive: int) -> None:
     with open_checkins(dates(write, *times), cache_dir=None) as data:
         assert data.report.naive_times == naive
@@ -465,8 +568,10 @@ def test_an_example_that_tells_nothing_is_refused(text: str) -> None:
 
 
 def test_a_time_of_day_in_a_column_of_its_own_is_asked_about(write: Write) -> None:
-    body = [f"u{i % 9};{1 + i % 28:02d}.05.2024;10:{i % 60:02d};48,{100 + i};16,{300 + i}"
-            for i in range(60)]  # fmt: skip
+    body = [
+        f"u{i % 9};{1 + i % 28:02d}.05.2024;10:{i % 60:02d};48,{100 + i};16,{300 + i}"
+        for i in range(60)
+    ]
     path = write("\n".join(["Nutzer;Datum;Uhrzeit;Breite;Länge", *body]), "two.csv")
     with pytest.raises(MappingNeeded, match="“Uhrzeit”, which is not read"):
         open_checkins(path, cache_dir=None)
@@ -515,8 +620,13 @@ def test_the_hour_that_is_skipped_or_repeated(form: str) -> None:
 
 
 def test_an_offset_in_the_value_goes_before_the_zone() -> None:
-    same = ["2024-05-01T12:00:00+02:00", "2024-05-01 10:00:00Z", "2024-05-01 10:00 UTC",
-            "2024-05-01 12:00", "2024-05-01 05:30-0430"]  # fmt: skip
+    same = [
+        "2024-05-01T12:00:00+02:00",
+        "2024-05-01 10:00:00Z",
+        "2024-05-01 10:00 UTC",
+        "2024-05-01 12:00",
+        "2024-05-01 05:30-0430",
+    ]
     assert len(set(instants(same, "iso", "Europe/Vienna"))) == 1
     assert instants(["01.05.2024 12:00 +0200"], "%d.%m.%Y %H:%M %z", "Asia/Tokyo") == [1714557600]
 
@@ -582,8 +692,9 @@ def test_ships_at_sea_are_not_swapped(write: Write) -> None:
 # Real files
 
 
-@pytest.mark.parametrize("name", ["gowalla-first-10000.csv", "gowalla-new-york.txt.gz",
-                                  "foursquare-new-york.txt.gz"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["gowalla-first-10000.csv", "gowalla-new-york.txt.gz", "foursquare-new-york.txt.gz"]
+)
 @pytest.mark.parametrize(
     ("separator", "decimal", "form", "zone", "header"),
     [

@@ -183,9 +183,10 @@ def test_busiest_cells(data: CheckinData) -> None:
         assert grid[row, column] == cell.rows
         assert (north - south, east - west) == pytest.approx((0.05, 0.05))
         users = {
-            r[0] for r in ROWS
+            r[0]
+            for r in ROWS
             if inside(r) and int((r[2] - 40) * 20) == row and int((r[3] + 74) * 20) == column
-        }  # fmt: skip
+        }
         assert cell.users == len(users)
 
 
@@ -267,10 +268,22 @@ def test_exported_lines_are_those_of_the_file(
     tmp_path_factory: pytest.TempPathFactory, plan: list[int], zipped: bool
 ) -> None:
     folder = tmp_path_factory.mktemp("export")
-    kinds = [None, Reason.ZERO_ZERO, Reason.TOO_FEW_FIELDS, None, Reason.INVALID_BYTES,
-             Reason.LINE_TOO_LONG]  # fmt: skip
-    bad = [b"", b"1\t2010-01-01T00:00:00Z\t0\t0\t7", b'a "quoted", line', b"",
-           b"\xff\t2010-01-01T00:00:00Z\t40\t-73\t1", b"y" * (3 << 19)]  # fmt: skip
+    kinds = [
+        None,
+        Reason.ZERO_ZERO,
+        Reason.TOO_FEW_FIELDS,
+        None,
+        Reason.INVALID_BYTES,
+        Reason.LINE_TOO_LONG,
+    ]
+    bad = [
+        b"",
+        b"1\t2010-01-01T00:00:00Z\t0\t0\t7",
+        b'a "quoted", line',
+        b"",
+        b"\xff\t2010-01-01T00:00:00Z\t40\t-73\t1",
+        b"y" * (3 << 19),
+    ]
     lines = [good(i).encode() for i in range(3 * len(plan) + 3)]  # enough to know the layout by
     want = []
     for kind in plan:

@@ -119,8 +119,15 @@ def test_parts_in_several_encodings(tmp_path: Path) -> None:
 
 
 def test_usual_names_of_encodings() -> None:
-    names = {"Windows-1252": "cp1252", "SJIS": "cp932", "Shift_JIS": "cp932", "GBK": "gb18030",
-             "latin1": "latin-1", "UTF8": "utf-8", "utf-16le": "utf-16-le"}  # fmt: skip
+    names = {
+        "Windows-1252": "cp1252",
+        "SJIS": "cp932",
+        "Shift_JIS": "cp932",
+        "GBK": "gb18030",
+        "latin1": "latin-1",
+        "UTF8": "utf-8",
+        "utf-16le": "utf-16-le",
+    }
     assert {name: encodings.codec_of(name) for name in names} == names
     for name in ("nonsense", "base64", "rot13"):
         with pytest.raises(ValueError, match=name):

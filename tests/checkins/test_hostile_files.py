@@ -79,10 +79,11 @@ def test_a_reference_system_is_neither_fetched_nor_opened(tmp_path: Path, crs: A
 @pytest.mark.parametrize(
     ("crs", "text"),
     [
-        (None, "crs"), ({"type": "name", "properties": {"name": "EPSG:4326"}}, ""),
+        (None, "crs"),
+        ({"type": "name", "properties": {"name": "EPSG:4326"}}, ""),
         ({"type": "name", "properties": {"name": "urn:ogc:def:crs:OGC:1.3:CRS84"}}, '"crs": {'),
     ],
-)  # fmt: skip
+)
 def test_a_named_reference_system_is_read(tmp_path: Path, crs: Any, text: str) -> None:
     path = tmp_path / "a.geojson"
     path.write_bytes(hostile_files.geojson(crs, text))
@@ -93,14 +94,16 @@ def test_a_named_reference_system_is_read(tmp_path: Path, crs: Any, text: str) -
     "statements",
     [
         ("DROP TABLE points", f"CREATE VIEW points AS {hostile_files.ENDLESS}"),
-        ("ALTER TABLE gpkg_contents RENAME TO c",
-         "CREATE VIEW gpkg_contents AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
-         "FROM n) SELECT c.* FROM c, n WHERE n.i < 0"),
+        (
+            "ALTER TABLE gpkg_contents RENAME TO c",
+            "CREATE VIEW gpkg_contents AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
+            "FROM n) SELECT c.* FROM c, n WHERE n.i < 0",
+        ),
         ("UPDATE gpkg_spatial_ref_sys SET definition = '+init=/dev/stdin:1'",),
         ("UPDATE gpkg_spatial_ref_sys SET definition = 'http://127.0.0.1:9/x'",),
     ],
     ids=["view", "contents", "init", "link"],
-)  # fmt: skip
+)
 def test_a_geopackage_that_computes_or_opens_is_refused(
     tmp_path: Path, statements: tuple[str, ...]
 ) -> None:
@@ -113,10 +116,11 @@ def test_a_geopackage_that_computes_or_opens_is_refused(
 def test_a_view_beside_a_table_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "a.gpkg"
     hostile_files.geopackage(
-        path, f"CREATE VIEW endless AS {hostile_files.ENDLESS}",
+        path,
+        f"CREATE VIEW endless AS {hostile_files.ENDLESS}",
         "INSERT INTO gpkg_contents (table_name, data_type, identifier) "
         "VALUES ('endless', 'attributes', 'endless')",
-    )  # fmt: skip
+    )
     preview = sniff(path)
     assert preview.layers == ()
     assert preview.columns[2:] == ("user",)
@@ -152,7 +156,7 @@ def test_an_idx_archive_is_unpacked_up_to_a_limit(
         b"<?xml version='1.0' encoding='idna'?><svg/>",
         b"<?xml version='1.0' encoding='zlib'?><svg/>",
     ],
-)  # fmt: skip
+)
 def test_a_drawing_of_an_unknown_encoding_is_a_sentence(tmp_path: Path, head: bytes) -> None:
     path = tmp_path / "a.svg"
     path.write_bytes(head)

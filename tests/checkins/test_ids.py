@@ -22,13 +22,40 @@ from explorer.user_rows import MOST_MARKS, NO_WIDTH, id_text
 
 Write = Callable[..., Path]
 
-SPELLINGS = ("Zoë", "Zoe\u0308", " Zoë", "Zoë ", "\u00a0Zoë\u2003", "\ufeffZoë", "Zo\u200bë",
-             "Zoe\u200d\u0308", "\u2060 Zoë \u200c", "Zoë\u3000")  # fmt: skip
+SPELLINGS = (
+    "Zoë",
+    "Zoe\u0308",
+    " Zoë",
+    "Zoë ",
+    "\u00a0Zoë\u2003",
+    "\ufeffZoë",
+    "Zo\u200bë",
+    "Zoe\u200d\u0308",
+    "\u2060 Zoë \u200c",
+    "Zoë\u3000",
+)
 LETTERS = (
-    *NO_WIDTH, *"aeouAZ09 .-_@\t\x0b\x1c\x1f\x85\u00a0\u2003\u2028\u3000",
-    "\u0301", "\u0308", "\u0323",
-    "e\u0301", "ñ", "ß", "한", "ᄒ", "ᅡ", "ᆫ", "ﬁ", "Å", "\u212b", "\u0958", "क", "\u093c", "😀", "עִ",
-)  # fmt: skip
+    *NO_WIDTH,
+    *"aeouAZ09 .-_@\t\x0b\x1c\x1f\x85\u00a0\u2003\u2028\u3000",
+    "\u0301",
+    "\u0308",
+    "\u0323",
+    "e\u0301",
+    "ñ",
+    "ß",
+    "한",
+    "ᄒ",
+    "ᅡ",
+    "ᆫ",
+    "ﬁ",
+    "Å",
+    "\u212b",
+    "\u0958",
+    "क",
+    "\u093c",
+    "😀",
+    "עִ",
+)
 
 
 @settings(max_examples=20)
@@ -70,8 +97,9 @@ def test_too_many_marks_are_no_id_for_any_reader(mark: str, count: int) -> None:
 
 
 def check_ins(write: Write, users: tuple[str, ...]) -> Path:
-    rows = [f"{u}\t2024-05-01T10:00:{i:02d}Z\t48.{100 + i}\t16.{300 + i}"
-            for i, u in enumerate(users)]  # fmt: skip
+    rows = [
+        f"{u}\t2024-05-01T10:00:{i:02d}Z\t48.{100 + i}\t16.{300 + i}" for i, u in enumerate(users)
+    ]
     return write("\n".join(["user\ttime\tlat\tlon", *rows]), "ids.tsv")
 
 

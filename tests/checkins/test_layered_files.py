@@ -73,9 +73,7 @@ def test_a_geopackage_with_several_layers_asks_which(tmp_path: Path) -> None:
         points = geopandas.points_from_xy([11.0, 11.5], [lat, lat])
         table = geopandas.GeoDataFrame({"user": ["a", "b"]}, geometry=points, crs="EPSG:4326")
         table.to_file(path, layer=layer)
-    roads = geopandas.GeoDataFrame(
-        geometry=[shapely.LineString([(0, 0), (1, 1)])], crs="EPSG:4326"
-    )  # fmt: skip
+    roads = geopandas.GeoDataFrame(geometry=[shapely.LineString([(0, 0), (1, 1)])], crs="EPSG:4326")
     roads.to_file(path, layer="roads")
     assert sniff(path).layers == ("north", "south")
     with pytest.raises(MappingNeeded, match="several tables: north, south; say which"):
@@ -138,9 +136,12 @@ def test_other_databases_and_damaged_files_are_refused(tmp_path: Path, write: Wr
 
 @pytest.mark.parametrize(
     ("name", "library", "extra"),
-    [("a.gpkg", "pyogrio", "geofiles"), ("a.geojson", "pyarrow", "geofiles"),
-     ("a.xlsx", "openpyxl", "excel")],
-)  # fmt: skip
+    [
+        ("a.gpkg", "pyogrio", "geofiles"),
+        ("a.geojson", "pyarrow", "geofiles"),
+        ("a.xlsx", "openpyxl", "excel"),
+    ],
+)
 def test_without_the_library_it_is_said_what_to_install(
     name: str, library: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,10 +223,15 @@ def days_and_hours(i: int) -> list[object]:
 
 @pytest.mark.parametrize(
     ("name", "cells", "asked"),
-    [("date", whole_days, False), ("Datum", days_and_hours, False), ("time", whole_days, True),
-     ("start_value", days_and_hours, True), ("reading", days_and_hours, True),
-     ("altitude", whole_days, None)],
-)  # fmt: skip
+    [
+        ("date", whole_days, False),
+        ("Datum", days_and_hours, False),
+        ("time", whole_days, True),
+        ("start_value", days_and_hours, True),
+        ("reading", days_and_hours, True),
+        ("altitude", whole_days, None),
+    ],
+)
 def test_numbers_that_may_be_dates_are_asked_about(name, cells, asked, tmp_path: Path) -> None:
     preview = sniff(trips(tmp_path / "a.xlsx", [name], cells))
     question = preview.question("time")
@@ -241,9 +247,15 @@ def test_numbers_that_may_be_dates_are_asked_about(name, cells, asked, tmp_path:
 
 
 @pytest.mark.parametrize("day", [DAY.date(), 40265], ids=["date", "number"])
-@pytest.mark.parametrize("clock", [
-    DAY.time(), datetime.timedelta(hours=12, minutes=30), 0.521006944,
-], ids=["time", "duration", "number"])  # fmt: skip
+@pytest.mark.parametrize(
+    "clock",
+    [
+        DAY.time(),
+        datetime.timedelta(hours=12, minutes=30),
+        0.521006944,
+    ],
+    ids=["time", "duration", "number"],
+)
 def test_times_of_day_beside_dates_are_asked_about(day, clock, tmp_path: Path) -> None:
     path = trips(tmp_path / "a.xlsx", ["date", "time"], lambda _: [day, clock])
     question = sniff(path).question("time")
@@ -277,9 +289,12 @@ def test_every_row_of_a_sheet_is_accounted_for(mac: bool, tmp_path: Path) -> Non
         assert report.before_header == 1
         found = {e.line: r for r, rows in report.examples.items() for e in rows}
         assert found == {
-            10: Reason.FORMULA, 15: Reason.BLANK_FIELD,
-            22: Reason.BLANK_FIELD, 25: Reason.BAD_TIME, 26: Reason.NOT_A_NUMBER,
-        }  # fmt: skip
+            10: Reason.FORMULA,
+            15: Reason.BLANK_FIELD,
+            22: Reason.BLANK_FIELD,
+            25: Reason.BAD_TIME,
+            26: Reason.NOT_A_NUMBER,
+        }
         assert report.kept == 17  # a formula in a column that is not used costs nothing
         assert report.accounted == report.physical_lines
         assert data.first_time == "2010-03-28T12:30:15Z"
@@ -340,10 +355,13 @@ def test_numbers_stay_as_they_were_typed(tmp_path: Path) -> None:
     [
         ("old.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "save it as .xlsx without"),
         ("cut.xlsx", b"PK\x03\x04[Content_Types].xml" + bytes(600), "damaged Excel workbook"),
-        ("a.ods", b"PK\x03\x04" + bytes(26)
-         + b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet", "OpenDocument sheet: save"),
+        (
+            "a.ods",
+            b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet",
+            "OpenDocument sheet: save",
+        ),
     ],
-)  # fmt: skip
+)
 def test_other_spreadsheets_are_refused_with_a_remedy(
     name: str, data: bytes, why: str, write: Write
 ) -> None:

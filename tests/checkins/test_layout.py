@@ -32,8 +32,10 @@ def lines(seed: int = 3) -> list[str]:
     lon = np.round(rng.uniform(-74.5, -72.5, ROWS), 7)
     seconds = rng.integers(0, 10**6, ROWS)
     when = np.datetime64("2010-01-01T00:00:00") + seconds
-    return [f"{u}\t{t}Z\t{a:.7f}\t{o:.7f}\t{i}"
-            for i, (u, t, a, o) in enumerate(zip(user, when, lat, lon, strict=True))]  # fmt: skip
+    return [
+        f"{u}\t{t}Z\t{a:.7f}\t{o:.7f}\t{i}"
+        for i, (u, t, a, o) in enumerate(zip(user, when, lat, lon, strict=True))
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +73,11 @@ def test_rows_lie_in_the_order_of_the_users_hashes(data: CheckinData) -> None:
         seconds = [np.datetime64(m[1][:-1]) - np.datetime64("2000-01-01") for m in mine]
         assert layout.t[rows].tolist() == [s / np.timedelta64(1, "s") for s in seconds]
         assert layout.boxes[number].tolist() == [
-            layout.y[rows].min(), layout.x[rows].min(), layout.y[rows].max(), layout.x[rows].max()
-        ]  # fmt: skip
+            layout.y[rows].min(),
+            layout.x[rows].min(),
+            layout.y[rows].max(),
+            layout.x[rows].max(),
+        ]
     assert (layout.weight, layout.image) == (None, None)
     assert (layout.y.dtype, layout.hashes.dtype) == (np.int32, np.uint64)
 
@@ -163,9 +168,7 @@ def test_without_room_on_the_disk_memory_will_do(
 
 def test_a_failed_save_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     empty = np.zeros(0, np.int32)
-    layout = Layout.build(
-        empty, empty, empty, None, None, None, np.zeros((0, 2), np.uint64)
-    )  # fmt: skip
+    layout = Layout.build(empty, empty, empty, None, None, None, np.zeros((0, 2), np.uint64))
     assert layout.save(tmp_path / "layout").rows.users == 0
     monkeypatch.setattr(np, "save", lambda *_, **__: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(OSError, match="full"):
@@ -226,9 +229,11 @@ def test_fractions_of_seconds_are_rounded_down(write: Callable[..., Path]) -> No
 
 def test_every_answer_has_the_same_edge(write: Callable[..., Path]) -> None:
     """More than seven decimals are rounded before anything is asked of them."""
-    rows = ["1\t2010-01-01T00:00:00Z\t40.00000004\t-73.5\t0",
-            "2\t2010-01-01T00:00:00Z\t39.99999996\t-73.5\t0",
-            "3\t2010-01-01T00:00:00Z\t39.99999994\t-73.5\t0"]  # fmt: skip
+    rows = [
+        "1\t2010-01-01T00:00:00Z\t40.00000004\t-73.5\t0",
+        "2\t2010-01-01T00:00:00Z\t39.99999996\t-73.5\t0",
+        "3\t2010-01-01T00:00:00Z\t39.99999994\t-73.5\t0",
+    ]
     with open_checkins(write("\n".join(rows)), cache_dir=None) as data:
         assert data.extent == (39.9999999, -73.5, 40.0, -73.5)
         assert data.points(BOX).lat.tolist() == [40.0, 40.0]

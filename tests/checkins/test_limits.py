@@ -100,8 +100,9 @@ def test_what_lacks_memory_is_done_again_with_more(
         return real(*args)
 
     monkeypatch.setattr(loading, step, lacking)
-    with open_checkins(write("\n".join(good(i % 40, f"u{i}") for i in range(50))),
-                       cache_dir=None) as data:  # fmt: skip
+    with open_checkins(
+        write("\n".join(good(i % 40, f"u{i}") for i in range(50))), cache_dir=None
+    ) as data:
         assert data.rows == 50
     assert len(allowed) == 1
     assert allowed[0] >= memory.LEAST
@@ -143,8 +144,10 @@ def test_little_memory_spills_into_the_cache_folder(
 
 
 def test_flipped_bits_in_the_cache_move_no_check_in(write: Write, tmp_path: Path) -> None:
-    rows = [f"u{i % 9}\t2010-01-01T00:00:{i % 60:02d}Z\t{40 + i / 997:.6f}\t-73.5\t{i}"
-            for i in range(400)]  # fmt: skip
+    rows = [
+        f"u{i % 9}\t2010-01-01T00:00:{i % 60:02d}Z\t{40 + i / 997:.6f}\t-73.5\t{i}"
+        for i in range(400)
+    ]
     path, cache_dir = write("\n".join(rows)), tmp_path / "cache"
     with open_checkins(path, cache_dir=cache_dir) as data:
         true = data.points(data.extent)
@@ -165,8 +168,9 @@ def test_flipped_bits_in_the_cache_move_no_check_in(write: Write, tmp_path: Path
 
 def test_a_change_in_the_middle_is_found(write: Write, tmp_path: Path) -> None:
     """Same size, same time, same beginning and end: the time of the change itself tells."""
-    rows = [f"u{i % 9}\t2010-01-01T00:00:{i % 60:02d}Z\t40.5\t-73.5\t{i:030d}"
-            for i in range(40_000)]  # fmt: skip
+    rows = [
+        f"u{i % 9}\t2010-01-01T00:00:{i % 60:02d}Z\t40.5\t-73.5\t{i:030d}" for i in range(40_000)
+    ]
     path, cache_dir = write("\n".join(rows)), tmp_path / "cache"
     assert path.stat().st_size > 2_200_000
     open_checkins(path, cache_dir=cache_dir).close()

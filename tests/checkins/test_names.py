@@ -73,9 +73,13 @@ def test_text_opens_itself(folder: Path, name: str) -> None:
         assert [e.line for e in data.report.examples[Reason.TOO_FEW_FIELDS]] == [12]
         data.basename.encode()
         with database.connect().cursor() as con:
-            names = con.execute(
-                f"SELECT name FROM {database.parquet_table(data._entry.file('users.parquet'))}"
-            ) if "name" in _columns(con, data._entry.file("users.parquet")) else None  # fmt: skip
+            names = (
+                con.execute(
+                    f"SELECT name FROM {database.parquet_table(data._entry.file('users.parquet'))}"
+                )
+                if "name" in _columns(con, data._entry.file("users.parquet"))
+                else None
+            )
             if names is not None:
                 assert {int(n) for (n,) in names.fetchall()} == set(range(1, 12))
         assert data.export_set_aside(folder / "aside.csv") == 1
@@ -140,11 +144,16 @@ def test_a_column_named_like_the_readers_own(tmp_path: Path) -> None:
     path = tmp_path / "f.parquet"
     pq.write_table(
         pa.table(
-            {"user": [1, 2], "lat": [1.5, 99.0], "lon": [2.0, 2.0], "file_row_number": [8, 9],
-             'the "n"': [1, 2]}
+            {
+                "user": [1, 2],
+                "lat": [1.5, 99.0],
+                "lon": [2.0, 2.0],
+                "file_row_number": [8, 9],
+                'the "n"': [1, 2],
+            }
         ),
         path,
-    )  # fmt: skip
+    )
     with open_checkins(path, cache_dir=None) as data:
         assert data.rows == 1
         assert data.report.examples[Reason.OUT_OF_RANGE][0].line == 2

@@ -105,8 +105,9 @@ def check_alike(source: Path, asked_of: Sequence[dict[str, Any]] = ASKED[:2]) ->
                     assert counted(few, asked) == counted(whole, asked), asked
                     assert few.asked_once
                     assert (few.rows, few.columns) == (
-                        whole.points(BOX, **only(asked)).rows, whole.columns
-                    )  # fmt: skip
+                        whole.points(BOX, **only(asked)).rows,
+                        whole.columns,
+                    )
         found = np.array(whole.density(BOX, 20, 30))
         busiest = whole.busiest_cells(BOX, 9, 4)
     few = open_once(source, BOX)

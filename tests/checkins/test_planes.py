@@ -94,8 +94,11 @@ def test_one_image_or_all(write: Write) -> None:
         assert data.images == ("'; --", "a", "b")
         box = PlaneRegion.whole(data.plane).box  # type: ignore[union-attr]
         assert [data.points(box, image=name).rows for name in (None, "a", "b", "'; --")] == [
-            4, 2, 1, 1,
-        ]  # fmt: skip
+            4,
+            2,
+            1,
+            1,
+        ]
         assert data.points(box, image="a").users_in_region == 2
         assert data.density(box, 4, 4, image="b").sum() == 1
         assert sum(cell.rows for cell in data.busiest_cells(box, 4, image="a")) == 2

@@ -15,21 +15,27 @@ from explorer.checkins.model import Mapping, Reason
 
 ROWS: list[dict[str, Any]] = [
     {
-        "who": {"user": f"u{i % 4}"}, "time": f"2024-05-01T00:{i:02}:00Z",
-        "lat": 48.2 + i / 1000, "lon": 16.3, "tags": ["a", i],
+        "who": {"user": f"u{i % 4}"},
+        "time": f"2024-05-01T00:{i:02}:00Z",
+        "lat": 48.2 + i / 1000,
+        "lon": 16.3,
+        "tags": ["a", i],
     }
     for i in range(40)
-]  # fmt: skip
+]
 LINES = [json.dumps(row) for row in ROWS]
 TAKEOUT = {
     "locations": [
         {
-            "latitudeE7": -482000001 - i, "longitudeE7": 1630000000, "accuracy": 12,
-            "timestamp": f"2024-05-01T00:{i:02}:00Z", "activity": [{"type": "STILL"}],
+            "latitudeE7": -482000001 - i,
+            "longitudeE7": 1630000000,
+            "accuracy": 12,
+            "timestamp": f"2024-05-01T00:{i:02}:00Z",
+            "activity": [{"type": "STILL"}],
         }
         for i in range(5)
     ]
-}  # fmt: skip
+}
 POINTS = "".join(
     f'<trkpt lat="{48.2 + i / 1000}" lon="16.3"><time>2024-05-01T00:{i:02}:00Z</time></trkpt>'
     for i in range(5)
@@ -78,8 +84,14 @@ def test_read_whatever_the_file_is_called(case: str, write: Callable[..., Path])
     path = write(text, "checkins.txt")
     preview = checkins.sniff(path)
     assert preview.columns == columns
-    user = {"array": "who.user", "indented": "who.user", "lines": "who.user", "kml": "name",
-            "gpx": "longitude", "takeout": "longitude"}[case]  # fmt: skip
+    user = {
+        "array": "who.user",
+        "indented": "who.user",
+        "lines": "who.user",
+        "kml": "name",
+        "gpx": "longitude",
+        "takeout": "longitude",
+    }[case]
     mapping = mapping_of(columns, user)
     with checkins.open_checkins(path, mapping, cache_dir=None) as data:
         report = data.report

@@ -116,8 +116,12 @@ def test_the_system_is_part_of_what_is_kept(write: Write, tmp_path: Path) -> Non
 
 @pytest.mark.filterwarnings("error")
 def test_how_exact_a_conversion_is_stands_in_the_report_and_nowhere_else() -> None:
-    for crs, said in (("EPSG:3857", "exactly"), ("EPSG:32733", "exactly"),
-                      ("EPSG:25832", "to about 1 m"), ("EPSG:27700", "to about ")):  # fmt: skip
+    for crs, said in (
+        ("EPSG:3857", "exactly"),
+        ("EPSG:32733", "exactly"),
+        ("EPSG:25832", "to about 1 m"),
+        ("EPSG:27700", "to about "),
+    ):
         converter(crs)
         assert accuracy(crs).startswith(said)
 
@@ -127,8 +131,9 @@ def test_a_file_that_names_its_system_is_not_asked_about(kind: str, tmp_path: Pa
     lon, lat = places("EPSG:27700")
     points = geopandas.GeoDataFrame(
         {"user": [f"u{i % 9}" for i in range(ROWS)]},
-        geometry=geopandas.points_from_xy(lon, lat), crs="EPSG:4326",
-    )  # fmt: skip
+        geometry=geopandas.points_from_xy(lon, lat),
+        crs="EPSG:4326",
+    )
     path = tmp_path / f"points.{kind}"
     metres = points.to_crs("EPSG:27700")
     if kind.endswith("parquet"):
@@ -250,9 +255,10 @@ def test_columns_of_a_table_stay_beside_geometries(tmp_path: Path) -> None:
         {"user": np.arange(30) % 15, "latitude": 50.0, "longitude": np.arange(30) / 10}
     )
     points = geopandas.GeoDataFrame(
-        frame, geometry=geopandas.points_from_xy(frame["longitude"], frame["latitude"] - 10),
+        frame,
+        geometry=geopandas.points_from_xy(frame["longitude"], frame["latitude"] - 10),
         crs="EPSG:4326",
-    )  # fmt: skip
+    )
     path = tmp_path / "points.gpkg"
     points.to_file(path)
     preview = sniff(path)

@@ -52,9 +52,19 @@ def test_heatmap_prints_counts_metrics_and_recipe(
 ) -> None:
     picture = tmp_path / "out.png"
     code = run(
-        ["heatmap", str(tiny_file), "--region", "-34.2,18.3,-33.9,18.6", "--epsilon", "2.5",
-         "--json", "--output", str(picture), *SMALL]
-    )  # fmt: skip
+        [
+            "heatmap",
+            str(tiny_file),
+            "--region",
+            "-34.2,18.3,-33.9,18.6",
+            "--epsilon",
+            "2.5",
+            "--json",
+            "--output",
+            str(picture),
+            *SMALL,
+        ]
+    )
     printed = json.loads(capsys.readouterr().out)
     assert code == 0
     assert printed["rows"]["read"] == 31
@@ -203,8 +213,10 @@ def test_as_a_program(tmp_path: Path) -> None:
     """The installed module as a process: output on stdout only, exit code from the command."""
     done = subprocess.run(
         [sys.executable, "-m", "explorer", "bounds", "shuffle-rdp", "--sweep", "T=1:10:2"],
-        capture_output=True, text=True, cwd=tmp_path,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert done.stdout.splitlines()[-1].startswith("10,")
@@ -317,12 +329,15 @@ def test_maps_stand_beside_the_private_one(
 ) -> None:
     words = ["heatmap", str(tiny_file), "--resolution", "32", "--quiet"]
     for beside, panes, wanted in (
-        ("true,least-squares,difference,error", "both",
-         ["true", "private", "private:least-squares", "difference", "error"]),
+        (
+            "true,least-squares,difference,error",
+            "both",
+            ["true", "private", "private:least-squares", "difference", "error"],
+        ),
         ("true,least-squares,difference,error", "private", ["private", "private:least-squares"]),
         ("least-squares", "both", ["private", "private:least-squares"]),
         ("true,laplace", "true", ["true"]),
-    ):  # fmt: skip
+    ):
         out = tmp_path / "map.csv"
         more = ["--beside", beside, "--panes", panes, "--output", str(out)]
         assert run([*words, *more]) == 0
@@ -465,9 +480,18 @@ def test_heatmap_of_several_files_and_of_their_folder(
     found = []
     for asked in ([whole], [folder], parts[::-1]):
         code = run(
-            ["heatmap", *map(str, asked), "--region", "-34.2,18.3,-33.9,18.6", "--json",
-             "--set-aside", str(aside), "--no-cache", *SMALL]
-        )  # fmt: skip
+            [
+                "heatmap",
+                *map(str, asked),
+                "--region",
+                "-34.2,18.3,-33.9,18.6",
+                "--json",
+                "--set-aside",
+                str(aside),
+                "--no-cache",
+                *SMALL,
+            ]
+        )
         assert code == 0
         printed = json.loads(capsys.readouterr().out)
         found.append([printed[key] for key in ("metrics", "users", "rows")])
@@ -484,8 +508,20 @@ def test_heatmap_of_more_rows_than_memory_holds(
     from tests.engine.test_large_import import made_folder
 
     folder = made_folder(tmp_path / "rows", rows=1500)
-    asked = ["heatmap", str(folder), "--region", "40,-74.5,41,-73", "--json", "--resolution", "32",
-             "--seed", "3", "--memory", "900MB", "--no-cache"]  # fmt: skip
+    asked = [
+        "heatmap",
+        str(folder),
+        "--region",
+        "40,-74.5,41,-73",
+        "--json",
+        "--resolution",
+        "32",
+        "--seed",
+        "3",
+        "--memory",
+        "900MB",
+        "--no-cache",
+    ]
     found = []
     for most, more in ((30_000_000, []), (100, []), (100, ["--cluster", "local:1"])):
         monkeypatch.setattr("explorer.engine.large_import.most_in_memory", lambda _, n=most: n)

@@ -19,10 +19,28 @@ from tests.planes import gaze_table
 REGION = "40.55,-74.10,40.90,-73.75"
 QUALITY = ["experiment", "heatmap-quality"]
 SMALL = [
-    *QUALITY, "--data", "sample", "--region", REGION, "--region", "40.6,-74.1,40.9,-73.8",
-    "--mechanisms", "pyramid,laplace", "--epsilon", "1,4", "--users", "50,all", "--draws", "3",
-    "--resolution", "16", "--data-seed", "7", "--workers", "1",
-]  # fmt: skip
+    *QUALITY,
+    "--data",
+    "sample",
+    "--region",
+    REGION,
+    "--region",
+    "40.6,-74.1,40.9,-73.8",
+    "--mechanisms",
+    "pyramid,laplace",
+    "--epsilon",
+    "1,4",
+    "--users",
+    "50,all",
+    "--draws",
+    "3",
+    "--resolution",
+    "16",
+    "--data-seed",
+    "7",
+    "--workers",
+    "1",
+]
 Said = Callable[..., tuple[int, str, str]]
 
 
@@ -56,8 +74,10 @@ def test_rows_progress_and_the_same_numbers_by_any_number_of_workers(
     assert [(r["region"], r["users_asked"], r["epsilon"], r["mechanism"]) for r in rows] == [
         (region, users, epsilon, mechanism)
         for region in ("40.55,-74.1,40.9,-73.75", "40.6,-74.1,40.9,-73.8")
-        for users in (50, "all") for epsilon in (1.0, 4.0) for mechanism in ("pyramid", "laplace")
-    ]  # fmt: skip
+        for users in (50, "all")
+        for epsilon in (1.0, 4.0)
+        for mechanism in ("pyramid", "laplace")
+    ]
     for row in rows:
         assert row["draws"] == 3
         assert row["users"] == 50 or (row["users_asked"] == "all" and row["users"] > 50)
@@ -113,8 +133,23 @@ def test_the_same_command_goes_on_after_a_stop(said: Said, monkeypatch: pytest.M
 
 
 def test_the_busiest_cells_and_single_draws(said: Said) -> None:
-    words = ["--data", "sample", "--regions", "2", "--draws", "1", "--resolution", "16",
-             "--mechanisms", "pyramid", "--epsilon", "1", "--workers", "1", "--json"]  # fmt: skip
+    words = [
+        "--data",
+        "sample",
+        "--regions",
+        "2",
+        "--draws",
+        "1",
+        "--resolution",
+        "16",
+        "--mechanisms",
+        "pyramid",
+        "--epsilon",
+        "1",
+        "--workers",
+        "1",
+        "--json",
+    ]
     code, out, _ = said(*QUALITY, *words)
     assert code == 0
     rows = json.loads(out)["rows"]
@@ -127,9 +162,26 @@ def test_the_busiest_cells_and_single_draws(said: Said) -> None:
 
 
 def test_what_users_contribute_is_a_setting_of_its_own_counts(said: Said) -> None:
-    words = ["--data", "sample", "--region", REGION, "--draws", "2", "--resolution", "16",
-             "--epsilon", "4", "--mechanisms", "adaptive,integers", "--users", "60",
-             "--workers", "1", "--json", "--quiet"]  # fmt: skip
+    words = [
+        "--data",
+        "sample",
+        "--region",
+        REGION,
+        "--draws",
+        "2",
+        "--resolution",
+        "16",
+        "--epsilon",
+        "4",
+        "--mechanisms",
+        "adaptive,integers",
+        "--users",
+        "60",
+        "--workers",
+        "1",
+        "--json",
+        "--quiet",
+    ]
     found = {}
     for rule in ("weights=checkins", "weights=cells", "weights=one-cell", "cap=2"):
         code, out, _ = said(*QUALITY, *words, "--set", rule, fresh=False)
@@ -243,13 +295,15 @@ WITH_DATA = [*QUALITY, "--data", "sample", "--region", REGION]
         ([*WITH_DATA, "--set", "epsilon=3"], ["--set", "--epsilon"]),
         ([*WITH_DATA, "--set", "variant=mine"], ["--set", "experiments, theory"]),
         ([*WITH_DATA, "--set", "magic=1"], ["magic", "variant"]),
-        (["experiment", "figure-1", "--data", "sample", "--epsilon", "1"],
-         ["--epsilon", "figure-1", "heatmap-quality"]),
+        (
+            ["experiment", "figure-1", "--data", "sample", "--epsilon", "1"],
+            ["--epsilon", "figure-1", "heatmap-quality"],
+        ),
         (["experiment", "figure-2"], ["--data", "check-ins"]),
         (["experiment", "figure-10", "--data", "sample"], ["--data", "figure-10"]),
         (["experiment", "figure-10", "--set", "epsilon=3"], ["--set", "epsilon"]),
     ],
-)  # fmt: skip
+)
 def test_wrong_words_are_told_with_the_option_and_what_to_do(
     said: Said, words: list[str], told: list[str]
 ) -> None:

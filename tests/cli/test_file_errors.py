@@ -17,19 +17,28 @@ JAPANESE = "利用者;時刻;緯度;経度\n"
 POINT = {"user": "a", "lat": 48.1, "lon": 16.2}
 CASES = {
     "header.csv": (HEADER, [], "holds no rows below its header"),
-    "wrong.csv": ((JAPANESE + ROWS).encode("shift_jis"), ["--encoding", "utf-8"],
-                  "not text in the encoding UTF-8"),
-    "wrong-2.csv": ((HEADER + ROWS).encode("utf-16-le"), ["--encoding", "utf-8"],
-                    "not text in the encoding UTF-8"),
-    "named.csv": (HEADER + ROWS, ["--encoding", "windows-1252", "--columns", "lon=Länge"],
-                  "another --encoding"),
+    "wrong.csv": (
+        (JAPANESE + ROWS).encode("shift_jis"),
+        ["--encoding", "utf-8"],
+        "not text in the encoding UTF-8",
+    ),
+    "wrong-2.csv": (
+        (HEADER + ROWS).encode("utf-16-le"),
+        ["--encoding", "utf-8"],
+        "not text in the encoding UTF-8",
+    ),
+    "named.csv": (
+        HEADER + ROWS,
+        ["--encoding", "windows-1252", "--columns", "lon=Länge"],
+        "another --encoding",
+    ),
     "numbers.json": ("[1, 2, 3]", [], "no JSON objects"),
     "comment.json": (f"// of today\n{json.dumps([POINT] * 9)}", [], "no JSON objects"),
     "none.json": (json.dumps({"type": "FeatureCollection", "features": []}), [], "holds no rows"),
     "empty.json": ("[]", [], "holds no rows"),
     "lists.json": ("[[1, 2], [3, 4]]", [], "no objects with named values"),
     "other.json": (json.dumps({"points": [POINT] * 9}), [], "not an array of rows"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -211,8 +211,11 @@ def test_two_imports_of_the_same_file_at_once_both_succeed(
         )
         other = subprocess.run(
             [sys.executable, "-c", code, str(path), str(cache)],
-            cwd=CHECKOUT, capture_output=True, text=True, timeout=time_limit(60),
-        )  # fmt: skip
+            cwd=CHECKOUT,
+            capture_output=True,
+            text=True,
+            timeout=time_limit(60),
+        )
         assert other.returncode == 0, other.stderr
         inner.append(int(other.stdout))
 

@@ -63,8 +63,13 @@ def test_tab_offers_studies_and_their_keys() -> None:
     assert offered("bounds", "shuffle-rdp", "--set", "eps") == ["eps0="]
     assert "T=" in offered("bounds", "shuffle-rdp", "--sweep", "")
     assert offered("bounds", "shuffle-rdp", "--quantity", "") == [
-        "eps", "rdp", "own", "epochs", "ternary", "tradeoff"
-    ]  # fmt: skip
+        "eps",
+        "rdp",
+        "own",
+        "epochs",
+        "ternary",
+        "tradeoff",
+    ]
     assert "figure-2a" in offered("bounds", "shuffle-rdp", "--preset", "figure-2")
     assert offered("bounds", "no-such-study", "--set", "") == []
     assert offered("cache", "") == ["clear", "show"]
@@ -73,22 +78,26 @@ def test_tab_offers_studies_and_their_keys() -> None:
 def test_the_installed_program_completes() -> None:
     """As a shell asks it, through the environment."""
     done = subprocess.run(
-        [sys.executable, "-m", "explorer"], capture_output=True, text=True,
+        [sys.executable, "-m", "explorer"],
+        capture_output=True,
+        text=True,
         env={
             **os.environ,
             "_PRIVACY_EXPLORER_COMPLETE": "bash_complete",
             "COMP_WORDS": "privacy-explorer bounds shuf",
             "COMP_CWORD": "2",
         },
-    )  # fmt: skip
+    )
     assert done.stdout.split() == ["plain,shuffle-rdp"], done.stderr
 
 
 def test_the_line_for_a_shells_start_up_file_is_printed() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "explorer"], capture_output=True, text=True,
+        [sys.executable, "-m", "explorer"],
+        capture_output=True,
+        text=True,
         env={**os.environ, "_PRIVACY_EXPLORER_COMPLETE": "zsh_source"},
-    )  # fmt: skip
+    )
     assert done.returncode == 0
     assert "#compdef privacy-explorer" in done.stdout
 

@@ -192,9 +192,17 @@ def test_columns_by_the_names_of_a_plane(
     rows = [f"{i % 9},{i % 30 / 10},{i % 20 / 10},a" for i in range(90)]
     path.write_text("\n".join(["who,across,down,what", *rows]) + "\n")
     code, out, _ = heatmap(
-        capsys, path, "--plane", "3x2:cm", "--image", "a", "--json", *SMALL,
-        "--columns", "user=who,x=across,y=down,image=what",
-    )  # fmt: skip
+        capsys,
+        path,
+        "--plane",
+        "3x2:cm",
+        "--image",
+        "a",
+        "--json",
+        *SMALL,
+        "--columns",
+        "user=who,x=across,y=down,image=what",
+    )
     assert code == 0
     assert json.loads(out)["rows"]["kept"] == 90
     assert json.loads(out)["recipe"]["selection"]["plane"] == "3x2:cm:up"

@@ -33,10 +33,14 @@ def table(folder: Path, user: str = "") -> Path:
     path = folder / "table.csv"
     names = [*([user] if user else []), "time", "lat", "lon"]
     rows = [
-        [*([f"u{i % 5}"] if user else []), f"2024-01-{1 + i % 28:02}T10:00:00Z",
-         f"{40.1 + i * 0.01:.4f}", f"{-74.9 + i * 0.02:.4f}"]
+        [
+            *([f"u{i % 5}"] if user else []),
+            f"2024-01-{1 + i % 28:02}T10:00:00Z",
+            f"{40.1 + i * 0.01:.4f}",
+            f"{-74.9 + i * 0.02:.4f}",
+        ]
         for i in range(60)
-    ]  # fmt: skip
+    ]
     path.write_text("\n".join(map(",".join, [names, *rows])) + "\n")
     return path
 
@@ -54,9 +58,11 @@ def test_a_file_without_a_user_column(tmp_path: Path, capsys: Any, unit: str, us
     assert code == 0
     assert (printed["unit"], printed["users"]["used"]) == (unit, users)
     assert printed["columns"] == {
-        "user": None, "time": {"name": "time", "index": 1},
-        "lat": {"name": "lat", "index": 2}, "lon": {"name": "lon", "index": 3},
-    }  # fmt: skip
+        "user": None,
+        "time": {"name": "time", "index": 1},
+        "lat": {"name": "lat", "index": 2},
+        "lon": {"name": "lon", "index": 3},
+    }
     assert "lat" in said
     recipe = printed["recipe"]
     assert recipe["data"]["columns"]["unit"] == recipe["selection"]["unit"] == unit
@@ -69,9 +75,10 @@ def test_units_need_a_file_without_a_user_column(tmp_path: Path, capsys: Any) ->
     path = table(tmp_path, "user_id")
     assert heatmap(capsys, path)[1]["unit"] == "user"
     for words in (
-        ("--unit", "row"), ("--columns", "user=user_id", "--unit", "file"),
+        ("--unit", "row"),
+        ("--columns", "user=user_id", "--unit", "file"),
         ("--columns", "user="),
-    ):  # fmt: skip
+    ):
         code, _, said = heatmap(capsys, path, *words)
         assert code
         assert "--unit" in said

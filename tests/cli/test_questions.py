@@ -12,9 +12,7 @@ from explorer.cli import run
 @pytest.fixture
 def rides(tmp_path: Path) -> Path:
     path = tmp_path / "rides.csv"
-    rows = (
-        f'{i},k{i % 9},48.1{i},16.2{i},48.3{i},16.4{i},03/04/2024 10:00' for i in range(60)
-    )  # fmt: skip
+    rows = (f"{i},k{i % 9},48.1{i},16.2{i},48.3{i},16.4{i},03/04/2024 10:00" for i in range(60))
     header = 'ride,"card,no",a_lat,a_lon,b_lat,b_lon,on'
     path.write_text("\n".join((header, *rows)) + "\n", encoding="utf-8")
     return path

@@ -30,9 +30,16 @@ def test_an_example_and_a_zone_are_in_the_recipe(tmp_path: Path, capsys) -> None
     path = table(tmp_path, "03.04.2024 00:30")
     day = ("--start", "2024-04-02T22:00:00Z", "--end", "2024-04-02T23:00:00Z")
     code, printed, _ = heatmap(
-        capsys, path, "--time-zone", "europe/vienna", "--time-format", "31.12.2024 23:59",
-        "--decimal", "comma", *day,
-    )  # fmt: skip
+        capsys,
+        path,
+        "--time-zone",
+        "europe/vienna",
+        "--time-format",
+        "31.12.2024 23:59",
+        "--decimal",
+        "comma",
+        *day,
+    )
     assert code == 0
     assert printed["users"]["used"] == 9
     columns = recipe_from_dict(printed["recipe"]).columns

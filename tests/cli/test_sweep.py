@@ -55,8 +55,22 @@ def test_a_parquet_file_holds_its_recipe_and_json_goes_to_stdout(tmp_path, capsy
 
 
 def test_trials_have_a_mean_and_an_interval(capsys) -> None:
-    asked = ["sweep", "private-regression", "--sweep", "n=200:400:2", "--over", "eps=1,4",
-             "--set", "trials=2", "--workers", "1", "--quiet", "--json", "--seed", "7"]  # fmt: skip
+    asked = [
+        "sweep",
+        "private-regression",
+        "--sweep",
+        "n=200:400:2",
+        "--over",
+        "eps=1,4",
+        "--set",
+        "trials=2",
+        "--workers",
+        "1",
+        "--quiet",
+        "--json",
+        "--seed",
+        "7",
+    ]
     assert run([*asked, "--trials", "3"]) == 0
     three = json.loads(capsys.readouterr().out)
     assert run(asked) == 0
@@ -91,9 +105,23 @@ def test_what_cannot_be_asked_is_refused_before_any_work(arguments, said, capsys
 
 
 def test_a_stopped_command_goes_on(tmp_path) -> None:
-    command = [sys.executable, "-m", "explorer", "sweep", "shuffle-rdp", "--sweep", "T=1:1e6:20",
-               "--over", "eps0=0.5:4:4", "--over", "n=1e5:1e6:4", "--workers", "1",
-               "--output", str(tmp_path / "a.csv")]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "explorer",
+        "sweep",
+        "shuffle-rdp",
+        "--sweep",
+        "T=1:1e6:20",
+        "--over",
+        "eps0=0.5:4:4",
+        "--over",
+        "n=1e5:1e6:4",
+        "--workers",
+        "1",
+        "--output",
+        str(tmp_path / "a.csv"),
+    ]
     with (tmp_path / "said").open("w+") as said:
         first = subprocess.Popen(command, stderr=said, env=os.environ | {"PYTHONUNBUFFERED": "1"})
         assert wait_until(lambda: kept_in(tmp_path / "cache") >= 3, 60)

@@ -139,8 +139,12 @@ def test_broken_connections_go_on(server: Server, tmp_path: Path) -> None:
     assert done.path.read_bytes() == BODY
     assert done.transferred == len(BODY), "nothing came twice"
     assert server.behaviour.requests == [
-        None, "bytes=1000-", "bytes=201000-", "bytes=201001-", "bytes=201006-",
-    ]  # fmt: skip
+        None,
+        "bytes=1000-",
+        "bytes=201000-",
+        "bytes=201001-",
+        "bytes=201006-",
+    ]
 
 
 def test_gives_up_and_goes_on_in_the_next_call(server: Server, tmp_path: Path) -> None:
@@ -280,9 +284,7 @@ def test_redirects_stay_on_the_web(server: Server, tmp_path: Path) -> None:
 def test_no_length_said(server: Server, tmp_path: Path) -> None:
     server.behaviour.say_length = False
     totals: set[int | None] = set()
-    fetch(
-        _url(server), tmp_path / "f.gz", progress=lambda _, total: totals.add(total), pause=0
-    )  # fmt: skip
+    fetch(_url(server), tmp_path / "f.gz", progress=lambda _, total: totals.add(total), pause=0)
     assert (tmp_path / "f.gz").read_bytes() == BODY
     assert totals == {None}
 
@@ -349,9 +351,12 @@ def test_cancel_keeps_what_came(server: Server, tmp_path: Path) -> None:
     seen: list[int] = []
     with pytest.raises(FetchCancelled):
         fetch(
-            _url(server), tmp_path / "file.txt.gz", progress=lambda n, _: seen.append(n),
-            cancelled=lambda: bool(seen), pause=0,
-        )  # fmt: skip
+            _url(server),
+            tmp_path / "file.txt.gz",
+            progress=lambda n, _: seen.append(n),
+            cancelled=lambda: bool(seen),
+            pause=0,
+        )
     assert not (tmp_path / "file.txt.gz").exists()
     done = fetch(_url(server), tmp_path / "file.txt.gz", pause=0)
     assert done.transferred == len(BODY) - seen[0]

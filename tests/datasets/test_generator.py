@@ -127,9 +127,12 @@ def test_rhythm_and_tail() -> None:
 def test_spots_stay_narrow_and_all_cities_appear() -> None:
     seen = set()
     cities = {
-        "Austin": (30.3, -97.7), "London": (51.5, -0.1), "Tokyo": (35.68, 139.73),
-        "Sydney": (-33.88, 151.2), "São Paulo": (-23.56, -46.65),
-    }  # fmt: skip
+        "Austin": (30.3, -97.7),
+        "London": (51.5, -0.1),
+        "Tokyo": (35.68, 139.73),
+        "Sydney": (-33.88, 151.2),
+        "São Paulo": (-23.56, -46.65),
+    }
     for _, _, lat, lon, _ in _rows(_text(2000, 40_000, seed=4)):
         seen |= {c for c, (a, o) in cities.items() if abs(a - lat) < 0.2 and abs(o - lon) < 0.2}
         # The Upper Bay between Governors Island and Staten Island is open water.

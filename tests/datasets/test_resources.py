@@ -56,9 +56,12 @@ def _probe(path: Path, folder: Path) -> dict[str, object]:
     """Run the probe outside the checkout with `path` alone in front of the standard library."""
     done = subprocess.run(
         [sys.executable, "-S", "-c", PROBE],
-        cwd=folder, check=True, capture_output=True, text=True,
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        text=True,
         env={"PYTHONPATH": str(path), "PATH": os.environ["PATH"]},
-    )  # fmt: skip
+    )
     answer: dict[str, object] = json.loads(done.stdout)
     assert str(answer["where"]).startswith(str(path))
     return answer
@@ -67,10 +70,24 @@ def _probe(path: Path, folder: Path) -> dict[str, object]:
 def test_unpacked_wheel(wheel: Path, tmp_path: Path) -> None:
     installed = tmp_path / "site"
     subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--no-compile",
-         "--disable-pip-version-check", "--quiet", "--target", str(installed), str(wheel)],
-        cwd=tmp_path, check=True, capture_output=True,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--no-deps",
+            "--no-index",
+            "--no-compile",
+            "--disable-pip-version-check",
+            "--quiet",
+            "--target",
+            str(installed),
+            str(wheel),
+        ],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
     answer = _probe(installed, tmp_path)
     assert answer["sha256"] == answer["on_disk"] == answer["in_memory"]
 

@@ -146,8 +146,9 @@ def test_the_maps_line_tells_nothing_that_is_not_private(capsys, tmp_path: Path)
         assert total == pytest.approx(float(np.nansum(values)), rel=1e-6)
         done = subprocess.run(
             [sys.executable, "-c", script.replace("'FILE'", "'sample'")],
-            capture_output=True, text=True,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+        )
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["recipe"]["values"] == dict(settings["values"])
 

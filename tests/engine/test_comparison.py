@@ -72,8 +72,9 @@ def test_only_numbers_with_a_role_are_compared_and_hidden_curves_are_not() -> No
 
 def test_a_curve_without_a_number_is_asked_for_at_the_sliders_value() -> None:
     study = get_study("choose-alpha")
-    request = replace(default_request(study), quantity="fraction",
-                      sweep=default_sweep(study, "moved"))  # fmt: skip
+    request = replace(
+        default_request(study), quantity="fraction", sweep=default_sweep(study, "moved")
+    )
     with closing(StudyRuntime()) as host:
         answer = final_result(host, request)
         entries = [e for e in entries_of(answer, {"level_2"}) if e.request.sweep.points == 1]
@@ -147,11 +148,18 @@ def test_shared_parameters_are_set_where_they_fit() -> None:
 @pytest.mark.parametrize(
     ("rows", "by", "order"),
     [
-        ([1], -1, "bacd"), ([0], -1, "abcd"), ([1, 2], -1, "bcad"), ([2, 3], -1, "acdb"),
-        ([0, 1], 1, "cabd"), ([3], 1, "abcd"), ([0, 2], 1, "badc"), ([0, 1], -1, "abcd"),
-        ([2, 3], 1, "abcd"), ([], 1, "abcd"),
+        ([1], -1, "bacd"),
+        ([0], -1, "abcd"),
+        ([1, 2], -1, "bcad"),
+        ([2, 3], -1, "acdb"),
+        ([0, 1], 1, "cabd"),
+        ([3], 1, "abcd"),
+        ([0, 2], 1, "badc"),
+        ([0, 1], -1, "abcd"),
+        ([2, 3], 1, "abcd"),
+        ([], 1, "abcd"),
     ],
-)  # fmt: skip
+)
 def test_rows_move_together(rows, by, order) -> None:
     entries = tuple(Entry(SHUFFLE, key) for key in "abcd")
     assert "".join(e.key for e in moved(entries, rows, by)) == order

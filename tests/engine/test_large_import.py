@@ -159,9 +159,12 @@ def test_cancel_leaves_nothing(folder: Path, tmp_path: Path) -> None:
     cache, seen = tmp_path / "cache", list[Progress]()
     with pytest.raises(LoadCancelled):
         open_any_size(
-            folder, cache_dir=cache, progress=seen.append,
-            cancelled=lambda: bool(seen) and seen[-1].fraction > 0.65, **SMALL,
-        )  # fmt: skip
+            folder,
+            cache_dir=cache,
+            progress=seen.append,
+            cancelled=lambda: bool(seen) and seen[-1].fraction > 0.65,
+            **SMALL,
+        )
     assert {p.stage for p in seen} == {"Sorting", "Ordering"}
     assert not list(cache.iterdir())
 

@@ -31,8 +31,10 @@ def test_a_link_asks_the_same(study_id) -> None:
         assert "\n" not in link
         read = recipe_from_dict(recipe_of(link)).request
         assert (read.quantity, read.sweep, read.seed) == (
-            request.quantity, request.sweep, request.seed
-        )  # fmt: skip
+            request.quantity,
+            request.sweep,
+            request.seed,
+        )
         values = dict(request.values)
         for p in study.parameters:
             if relevant(p, values, request.quantity) and p.kind is not Kind.FILE:
@@ -72,12 +74,26 @@ def test_a_link_has_what_is_pinned_and_says_what_it_leaves_out() -> None:
     assert len(link) < len(link_of(plain)) + 300
 
 
-@given(st.text(max_size=60) | st.sampled_from((
-    "shuffle-rdp?.sweep=T,1", "shuffle-rdp?.view={", "shuffle-rdp?.new=1", "shuffle-rdp?eps0=many",
-    "shuffle-rdp?no=1", "nothing?a=1", "shuffle-rdp?.selection=[]", "shuffle-rdp?.seed=x",
-    "shuffle-rdp?.pins={}", "shuffle-rdp?.pins=[1]", "shuffle-rdp?.pins=[{}]",
-    'shuffle-rdp?.pins=[{"values":[]}]', 'shuffle-rdp?.view=[]&.pins=[]',
-)))  # fmt: skip
+@given(
+    st.text(max_size=60)
+    | st.sampled_from(
+        (
+            "shuffle-rdp?.sweep=T,1",
+            "shuffle-rdp?.view={",
+            "shuffle-rdp?.new=1",
+            "shuffle-rdp?eps0=many",
+            "shuffle-rdp?no=1",
+            "nothing?a=1",
+            "shuffle-rdp?.selection=[]",
+            "shuffle-rdp?.seed=x",
+            "shuffle-rdp?.pins={}",
+            "shuffle-rdp?.pins=[1]",
+            "shuffle-rdp?.pins=[{}]",
+            'shuffle-rdp?.pins=[{"values":[]}]',
+            "shuffle-rdp?.view=[]&.pins=[]",
+        )
+    )
+)
 def test_a_damaged_link_is_refused_in_a_sentence(text: str) -> None:
     refused = text.partition("?")[0].strip() not in study_ids()
     with pytest.raises(RecipeError, match=r"\w") if refused or "?" in text else nullcontext():

@@ -61,8 +61,9 @@ def test_a_column_a_curve_or_a_row_a_point(tmp_path: Path) -> None:
 
 
 def test_bad_rows_are_named_with_what_to_do(tmp_path: Path) -> None:
-    read = of("x,y,name,role\n1,0.1,a,\nb,0.2,a,\n3,0.3,a,best\n4,0.3\n5,0.5,a,exact\n6,1,a,\n",
-              tmp_path)  # fmt: skip
+    read = of(
+        "x,y,name,role\n1,0.1,a,\nb,0.2,a,\n3,0.3,a,best\n4,0.3\n5,0.5,a,exact\n6,1,a,\n", tmp_path
+    )
     assert [c.x for c in read.curves] == [(1, 6)]
     assert read.rejected == (
         "my.csv, line 3, x: 'b' is not a number; write a number such as 0.25, or leave the row out",
@@ -73,8 +74,9 @@ def test_bad_rows_are_named_with_what_to_do(tmp_path: Path) -> None:
     )
     read = of("x,a,b\n1,2,3\n2,?,4\n3,,\n", tmp_path)
     assert [row.split(": ")[0] for row in read.rejected] == [
-        "my.csv, line 3, a", "my.csv, line 4",
-    ]  # fmt: skip
+        "my.csv, line 3, a",
+        "my.csv, line 4",
+    ]
     with pytest.raises(TableFileError, match=r"my.csv, line 2, user: 'ada' is not a number.*x, y"):
         of("user,lat\nada,1\nbob,2\n", tmp_path)
     with pytest.raises(TableFileError, match="at least 2 are needed"):
@@ -111,9 +113,9 @@ def test_they_are_baselines_and_colour_no_other_curve_anew(drawn) -> None:
     assert {k: styles[k] for k in before} == before
     assert {styles[c.key].colour for c in own} == {LIGHT.muted}
     assert all(styles[c.key].dash for c in own)
-    low = replace(both, series=tuple(
-        replace(s, y=np.zeros_like(s.y)) if s.own else s for s in both.series
-    ))  # fmt: skip
+    low = replace(
+        both, series=tuple(replace(s, y=np.zeros_like(s.y)) if s.own else s for s in both.series)
+    )
     assert claimed(low).series.key == claimed(result).series.key
     keys = [s.key for s in both.series]
     look = SessionState("amplification").look_of("amplification", "eps")

@@ -72,10 +72,17 @@ class Shapes(Study):
                 y = shape(x, m, b) + 0 * x
             drawn.append(
                 Series(
-                    key, key, role, points.x, y, SOURCE, mark=self.mark, formula=self.formula,
+                    key,
+                    key,
+                    role,
+                    points.x,
+                    y,
+                    SOURCE,
+                    mark=self.mark,
+                    formula=self.formula,
                     undefined_reason="left out" if np.isnan(y).any() else "",
                 )
-            )  # fmt: skip
+            )
         # A coarse answer that is far off must not be taken for the curve.
         off = tuple(replace(s, y=s.y * 3) for s in drawn)
         yield Result(request, Fidelity.COARSE, series=off)
@@ -311,8 +318,10 @@ def test_estimates_by_a_formula_are_solved_after_all_others() -> None:
 
 def test_dots_that_are_computed_are_solved_and_bars_are_not() -> None:
     for mark, formula, solvable in (
-        (Mark.DOTS, True, True), (Mark.DOTS, False, False), (Mark.BARS, True, False),
-    ):  # fmt: skip
+        (Mark.DOTS, True, True),
+        (Mark.DOTS, False, False),
+        (Mark.BARS, True, False),
+    ):
         study = Shapes({"curve": (Role.EXACT, lambda x, m, b: m)}, mark=mark, formula=formula)
         register(study)
         host = StudyRuntime()

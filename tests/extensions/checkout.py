@@ -13,12 +13,20 @@ from explorer.files import write_whole
 
 ROOT = Path(__file__).resolve().parents[2]
 WANTED = (
-    "explorer", "resources", "datasets", "pyproject.toml", "tests/__init__.py", "tests/conftest.py",
-    "tests/qt_robot.py", "tests/waiting.py",
-    "tests/warm_processes.py", "tests/warm_processes_preload.py",
-    "tests/ui/__init__.py", "tests/ui/conftest.py",
+    "explorer",
+    "resources",
+    "datasets",
+    "pyproject.toml",
+    "tests/__init__.py",
+    "tests/conftest.py",
+    "tests/qt_robot.py",
+    "tests/waiting.py",
+    "tests/warm_processes.py",
+    "tests/warm_processes_preload.py",
+    "tests/ui/__init__.py",
+    "tests/ui/conftest.py",
     "tests/ui/tiny_study.py",
-)  # fmt: skip
+)
 
 
 class Checkout:
@@ -57,6 +65,9 @@ class Checkout:
         """Run a module of the copy."""
         environment = {**os.environ, "PYTHONPATH": str(self.folder)}
         return subprocess.run(
-            [sys.executable, "-m", *arguments], cwd=self.folder, env=environment,
-            capture_output=True, text=True,
-        )  # fmt: skip
+            [sys.executable, "-m", *arguments],
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )

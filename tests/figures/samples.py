@@ -82,8 +82,13 @@ def curves(*extra: Series, stamp: str = "", log: bool = True) -> Result:
             series("exact", Role.EXACT, 0.006 * np.sqrt(x), x),
             series("lower", Role.LOWER, np.maximum(0, 0.002 * np.sqrt(x) - 0.05), x),
             series(
-                "simulated", Role.ESTIMATE, 0.005 * np.sqrt(x), x,
-                low=0.004 * np.sqrt(x), high=0.0065 * np.sqrt(x), note="95 % of 100 runs",
+                "simulated",
+                Role.ESTIMATE,
+                0.005 * np.sqrt(x),
+                x,
+                low=0.004 * np.sqrt(x),
+                high=0.0065 * np.sqrt(x),
+                note="95 % of 100 runs",
             ),
             *extra,
         ),
@@ -93,14 +98,18 @@ def curves(*extra: Series, stamp: str = "", log: bool = True) -> Result:
             Condition("ε₀ is below log(n)", False, "2 > 1.5"),
         ),
         guarantee=Guarantee(
-            "one record", "not covered: the number of messages tells", "ε-DP", "The shuffler.",
-            "Nobody learns more than the odds 2 : 1 about one record.", (PAPER,),
+            "one record",
+            "not covered: the number of messages tells",
+            "ε-DP",
+            "The shuffler.",
+            "Nobody learns more than the odds 2 : 1 about one record.",
+            (PAPER,),
         ),
         readouts=(Readout("order", "Best order λ", 17.0),),
         notes=("Made up for a test.",),
         stamp=stamp,
         complete=True,
-    )  # fmt: skip
+    )
 
 
 def hot_map(row: int, column: int, cells: int, value: float = 1.0) -> np.ndarray:
@@ -122,8 +131,14 @@ def maps(
         request=replace(
             default_request(HeatmapStudy()),
             selection=Selection(
-                "cd" * 32, region, "2010-01-01T00:00:00Z", None, 200, 3,
-                region_from=all_sides(came_from), time_from=came_from,
+                "cd" * 32,
+                region,
+                "2010-01-01T00:00:00Z",
+                None,
+                200,
+                3,
+                region_from=all_sides(came_from),
+                time_from=came_from,
             ),
             seed=7,
         ),
@@ -131,7 +146,11 @@ def maps(
         surfaces=(
             Surface("true", "True heatmap", true, region, True, f"curator only — {STAMP}"),
             Surface(
-                "private", "Private heatmap: pyramid, ε = 1", private, region, False,
+                "private",
+                "Private heatmap: pyramid, ε = 1",
+                private,
+                region,
+                False,
                 f"demonstration noise — {STAMP}",
             ),
         ),
@@ -144,7 +163,7 @@ def maps(
         guarantee=Guarantee("one user", "ε-DP", "2ε-DP", "The curator.", "Odds change by e^ε."),
         stamp=f"demonstration noise — {STAMP}",
         complete=True,
-    )  # fmt: skip
+    )
 
 
 def exported_map(recipe, suffix: str) -> bytes:

@@ -64,9 +64,7 @@ def answer(request: Request, _check: Check) -> Iterator[Result]:
 def job(fmt: str, came_from: Origin = Origin.EXTENT, **more) -> ExportJob:
     result = maps(came_from=came_from)
     view = ViewState.for_result(result, **{k: more.pop(k) for k in ("surfaces",) if k in more})
-    return ExportJob(
-        result, view, RECIPE, by_suffix(fmt), size_px=(400, 300), dpi=60, **more
-    )  # fmt: skip
+    return ExportJob(result, view, RECIPE, by_suffix(fmt), size_px=(400, 300), dpi=60, **more)
 
 
 def pictures(path: Path) -> list[np.ndarray]:

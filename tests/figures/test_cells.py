@@ -149,8 +149,13 @@ def test_a_geotiff_of_a_private_map_holds_its_cells_and_no_other_band(tmp_path: 
         assert np.array_equal(private[::-1], maps().surface("private").values)
         told = image.tags() | image.tags(1)
     assert set(told) == {
-        "TIFFTAG_IMAGEDESCRIPTION", "TIFFTAG_SOFTWARE", "STAMP", "ABOUT", "KEY", "AREA_OR_POINT",
-    }  # fmt: skip
+        "TIFFTAG_IMAGEDESCRIPTION",
+        "TIFFTAG_SOFTWARE",
+        "STAMP",
+        "ABOUT",
+        "KEY",
+        "AREA_OR_POINT",
+    }
     assert "true" not in json.loads(told["TIFFTAG_IMAGEDESCRIPTION"])["view"]["surfaces"]
 
 

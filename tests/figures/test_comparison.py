@@ -31,10 +31,20 @@ from explorer.studies.base.study import (
 from explorer.studies.registry import get_study
 
 ROW = ComparedRow(
-    "Study & co", "ε at δ", "Theorem 1 | α_0", Role.UPPER, 2.5e-6, None, None, "", ("ε₀ = 2",),
+    "Study & co",
+    "ε at δ",
+    "Theorem 1 | α_0",
+    Role.UPPER,
+    2.5e-6,
+    None,
+    None,
+    "",
+    ("ε₀ = 2",),
     (Condition("k ≤ n", True), Condition("ε ≤ 1", False), Condition("independent", None)),
-    "Paper 2021, 50% of it", "", recipe='{"a": 1}',
-)  # fmt: skip
+    "Paper 2021, 50% of it",
+    "",
+    recipe='{"a": 1}',
+)
 
 
 @pytest.fixture
@@ -125,9 +135,13 @@ def test_settings_name_what_matters_and_what_differs_comes_first(request_: Reque
 
 @pytest.mark.parametrize(
     ("value", "role", "said"),
-    [(2.11802, Role.UPPER, "≤ 2.119"), (0.24479, Role.LOWER, "≥ 0.2447"),
-     (2.11802, Role.EXACT, "= 2.118"), (2.11802, None, "2.118")],
-)  # fmt: skip
+    [
+        (2.11802, Role.UPPER, "≤ 2.119"),
+        (0.24479, Role.LOWER, "≥ 0.2447"),
+        (2.11802, Role.EXACT, "= 2.118"),
+        (2.11802, None, "2.118"),
+    ],
+)
 def test_a_bound_is_rounded_to_its_safe_side_wherever_it_is_read(value, role, said) -> None:
     row = replace(ROW, role=role, value=value)
     assert value_text(row) == said

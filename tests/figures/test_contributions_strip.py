@@ -13,9 +13,11 @@ from tests.figures.samples import PICTURES, file_bytes, maps
 
 RECIPE = {"schema": "privacy-explorer-recipe/1"}
 TABLE = Table(
-    "contributions", "What users contribute", ("from", "to", "a", "b"),
+    "contributions",
+    "What users contribute",
+    ("from", "to", "a", "b"),
     ((1.0, 1.0, 31.0, 47.0), (2.0, 2.0, 20.0, 9.0), (3.0, 4.0, 7.0, 2.0)),
-)  # fmt: skip
+)
 SAID = ("cells visited", "a user, up to …")
 
 

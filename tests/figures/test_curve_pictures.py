@@ -120,9 +120,13 @@ def test_a_pinned_curve_says_again_only_what_differs():
     present = series("odd", Role.UPPER, [1, 2, np.nan, np.nan], x, **more)
     same = replace(present, key="pin1:odd", label="odd (pinned: as now)", pin=1)
     other = replace(
-        present, key="pin2:odd", label="odd (pinned: k = 2)", pin=2, note="order inside",
+        present,
+        key="pin2:odd",
+        label="odd (pinned: k = 2)",
+        pin=2,
+        note="order inside",
         y=np.array([1, np.nan, np.nan, np.nan]),
-    )  # fmt: skip
+    )
     result = curves(present, same, other)
 
     def said(**view):

@@ -60,8 +60,13 @@ class Planter:
         if isinstance(value, Readout) and value.key in MADE_OF_NOISE and not value.curator_only:
             return replace(value, label=self.word, note=self.word, unit=self.word)
         if isinstance(value, Surface):
-            return replace(value, label=self.word, stamp=self.word, region=self.region(),
-                           values=np.full((16, 16), self.fresh() / 1e12, np.float32))  # fmt: skip
+            return replace(
+                value,
+                label=self.word,
+                stamp=self.word,
+                region=self.region(),
+                values=np.full((16, 16), self.fresh() / 1e12, np.float32),
+            )
         if isinstance(value, Region):
             return self.region()
         self.planted.append(path)
@@ -80,9 +85,9 @@ class Planter:
         assert is_dataclass(value), path
         dots = f"{path}." if path else ""
         return replace(
-            value, **{f.name: self.plant(getattr(value, f.name), dots + f.name)
-                      for f in fields(value)}
-        )  # fmt: skip
+            value,
+            **{f.name: self.plant(getattr(value, f.name), dots + f.name) for f in fields(value)},
+        )
 
     def fresh(self) -> int:
         """Return a number that nothing else is, with the canary's digits."""
@@ -241,8 +246,9 @@ def test_numbers_made_of_noise_keep_their_values() -> None:
     )
     public, _, _ = gate(result, ViewState.for_result(result), {})
     assert [(r.key, r.value) for r in public.readouts] == [
-        ("objective", 1.25), ("epsilon_level_2", 0.5),
-    ]  # fmt: skip
+        ("objective", 1.25),
+        ("epsilon_level_2", 0.5),
+    ]
 
 
 def test_a_stamp_is_never_lost() -> None:
@@ -278,9 +284,10 @@ def test_a_region_that_was_found_is_drawn_without_its_place(came_from: Origin) -
     assert "drawn without its place" in text
     assert "a region found from the check-ins" in text
     header = next(
-        line for line in write("csv", result, view, recipe).decode().splitlines()
+        line
+        for line in write("csv", result, view, recipe).decode().splitlines()
         if not line.startswith("#")
-    )  # fmt: skip
+    )
     assert header == "row,column,private"
     # Another place, the same noisy numbers: the same file.
     other = maps(region=Region(-34.2, 18.3, -33.9, 18.6), came_from=came_from)

@@ -78,9 +78,8 @@ def test_pandas_reads_every_point_of_every_curve(study_id, answers) -> None:
     answer = answers(study_id)
     from_csv, from_parquet = as_frames(answer)
     expected = [
-        (cell.request, s, i)
-        for cell in answer.cells for s in cell.series for i in range(len(s.x))
-    ]  # fmt: skip
+        (cell.request, s, i) for cell in answer.cells for s in cell.series for i in range(len(s.x))
+    ]
     assert len(from_csv) == len(from_parquet) == len(expected) > 0
     assert list(from_csv.columns) == list(from_parquet.columns) == list(columns_of(answer))
     swept = answer.request.sweep.key
@@ -189,8 +188,9 @@ def test_plots_stand_in_rows_and_columns_with_the_same_axes(answers) -> None:
     answer = answers("amplification")
     assert shape(answer) == (1, 2, 2)
     assert headings(answer) == (
-        ["n = 1,000 clients", "n = 100,000 clients"], ["δ = 10⁻⁹", "δ = 10⁻⁶"]
-    )  # fmt: skip
+        ["n = 1,000 clients", "n = 100,000 clients"],
+        ["δ = 10⁻⁹", "δ = 10⁻⁶"],
+    )
     for panel in panels(answer, 0):
         (cell,) = panel.cells
         n, delta = answer.values_at(cell.place)

@@ -24,13 +24,27 @@ def with_panes(number: int):
     true, private = base.surfaces
     more = [
         replace(private, key="private:laplace", label="Private heatmap: Laplace, ε = 1"),
-        Surface("difference", "Difference: private − true", private.values - true.values, REGION,
-                True, true.stamp, diverging=True),
-        Surface("error", "Error per cell (standard deviation of 20 draws)",
-                hot_map(3, 3, 16, 0.01), REGION, True, true.stamp),
-        Surface("p90", "90th percentile of 20 draws", hot_map(2, 2, 16, 0.02), REGION, True,
-                true.stamp),
-    ]  # fmt: skip
+        Surface(
+            "difference",
+            "Difference: private − true",
+            private.values - true.values,
+            REGION,
+            True,
+            true.stamp,
+            diverging=True,
+        ),
+        Surface(
+            "error",
+            "Error per cell (standard deviation of 20 draws)",
+            hot_map(3, 3, 16, 0.01),
+            REGION,
+            True,
+            true.stamp,
+        ),
+        Surface(
+            "p90", "90th percentile of 20 draws", hot_map(2, 2, 16, 0.02), REGION, True, true.stamp
+        ),
+    ]
     return replace(base, surfaces=(true, private, *more)[:number])
 
 

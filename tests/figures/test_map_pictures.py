@@ -53,9 +53,13 @@ def test_the_stamp_covers_nothing(size):
     for among in ((), ("a longer stamp " * 40,)):
         with own_settings():
             page = draw_page(
-                result, view_of(result, surfaces=BOTH), RECIPE,
-                (size[0] / dpi, size[1] / dpi), dpi, stamps=among,
-            )  # fmt: skip
+                result,
+                view_of(result, surfaces=BOTH),
+                RECIPE,
+                (size[0] / dpi, size[1] / dpi),
+                dpi,
+                stamps=among,
+            )
             renderer = FigureCanvasAgg(page.figure).get_renderer()
             page.figure.draw_without_rendering()
             (stamp,) = (text for text in page.figure.texts if text.get_gid() == "stamp")
@@ -178,9 +182,13 @@ def test_regions_of_every_shape_fit(region):
     result = maps(region=region)
     for surfaces in (BOTH, ("private",)):
         data = figure_bytes(
-            result, view_of(result, surfaces=surfaces), RECIPE, "png",
-            size_px=(900, 600), dpi=100,
-        )  # fmt: skip
+            result,
+            view_of(result, surfaces=surfaces),
+            RECIPE,
+            "png",
+            size_px=(900, 600),
+            dpi=100,
+        )
         assert Image.open(io.BytesIO(data)).size == (900, 600)
 
 
@@ -195,8 +203,11 @@ SIZES = [((1600, 1000), 150), ((2079, 1465), 600), ((700, 900), 90), ((1200, 500
 
 @pytest.mark.parametrize(("size", "dpi"), SIZES, ids=["screen", "paper column", "portrait", "wide"])
 @pytest.mark.parametrize("surfaces", [BOTH, ("private",)], ids=["both", "private"])
-@pytest.mark.parametrize("box", [None, (40.7, -74.05, 40.8, -74.0), (40.2, -75.5, 40.3, -73.0)],
-                         ids=["region", "tall part", "wide part"])  # fmt: skip
+@pytest.mark.parametrize(
+    "box",
+    [None, (40.7, -74.05, 40.8, -74.0), (40.2, -75.5, 40.3, -73.0)],
+    ids=["region", "tall part", "wide part"],
+)
 def test_a_map_fills_its_page(size, dpi, surfaces, box):
     """A zoomed view filled a fifth of the page: panes kept the shape they had in the window."""
     result = maps()

@@ -67,17 +67,39 @@ def test_bars_of_several_series_stand_side_by_side_around_their_x():
 
 def test_bars_come_back_from_the_picture():
     root = ElementTree.fromstring(
-        picture(only(series("b", Role.EXACT, [3, 1.5, np.nan], [1, 2, 3], mark=Mark.BARS,
-                            undefined_reason="no third level")))
-    )  # fmt: skip
+        picture(
+            only(
+                series(
+                    "b",
+                    Role.EXACT,
+                    [3, 1.5, np.nan],
+                    [1, 2, 3],
+                    mark=Mark.BARS,
+                    undefined_reason="no third level",
+                )
+            )
+        )
+    )
     boxes = corners(root, "series-b")
     np.testing.assert_allclose(boxes[:, 0], [0.6, 1.6], atol=0.01)
     np.testing.assert_allclose(boxes[:, 1], [1.4, 2.4], atol=0.01)
     np.testing.assert_allclose(boxes[:, 2], 0, atol=0.01)
     np.testing.assert_allclose(boxes[:, 3], [3, 1.5], atol=0.01)
-    assert "no third level" in words_of(picture(only(series(
-        "b", Role.EXACT, [3, np.nan], [1, 3], mark=Mark.BARS, undefined_reason="no third level"
-    ))), "svg")  # fmt: skip
+    assert "no third level" in words_of(
+        picture(
+            only(
+                series(
+                    "b",
+                    Role.EXACT,
+                    [3, np.nan],
+                    [1, 3],
+                    mark=Mark.BARS,
+                    undefined_reason="no third level",
+                )
+            )
+        ),
+        "svg",
+    )
 
 
 def test_bars_over_whole_numbers_have_whole_ticks():
@@ -101,8 +123,9 @@ def test_bars_over_whole_numbers_have_whole_ticks():
 
 def test_dots_have_their_error_bars():
     x = np.array([8.0, 2.0, 5.0])  # in any order
-    dots = series("d", Role.ESTIMATE, [4, 6, 5], x, low=[3, 5.5, 4], high=[5.5, 7, 5.5],
-                  mark=Mark.DOTS)  # fmt: skip
+    dots = series(
+        "d", Role.ESTIMATE, [4, 6, 5], x, low=[3, 5.5, 4], high=[5.5, 7, 5.5], mark=Mark.DOTS
+    )
     dots = replace(dots, low=np.asarray(dots.low), high=np.asarray(dots.high))
     root = ElementTree.fromstring(picture(only(dots)))
     spread = corners_of_lines(root, "spread-d")
@@ -213,16 +236,25 @@ def test_every_mark_is_drawn_in_every_format(mark, fmt):
 
 @pytest.mark.parametrize("mark", list(Mark))
 def test_every_mark_is_a_table_in_csv_and_json(mark):
-    item = series("m", Role.ESTIMATE, [0.1, np.nan, 10], [3.0, 1, 3], mark=mark,
-                  undefined_reason="hole", low=np.array([0, 1, 1.0]),
-                  high=np.array([1, 2, np.inf]))  # fmt: skip
+    item = series(
+        "m",
+        Role.ESTIMATE,
+        [0.1, np.nan, 10],
+        [3.0, 1, 3],
+        mark=mark,
+        undefined_reason="hole",
+        low=np.array([0, 1, 1.0]),
+        high=np.array([1, 2, np.inf]),
+    )
     result = only(item)
     text = file_bytes(result, view_of(result), RECIPE, "csv").decode()
     rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
     # Two points at one x: rows of their own, in their own order.
     assert [(r["x"], r["m"], r["m:low"], r["m:high"]) for r in rows] == [
-        ("3", "0.1", "0", "1"), ("1", "", "1", "2"), ("3", "10", "1", ""),
-    ]  # fmt: skip
+        ("3", "0.1", "0", "1"),
+        ("1", "", "1", "2"),
+        ("3", "10", "1", ""),
+    ]
     (document,) = json.loads(file_bytes(result, view_of(result), RECIPE, "json"))["series"]
     assert document["mark"] == mark.value
     assert document["y"] == [0.1, None, 10]

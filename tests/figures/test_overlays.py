@@ -19,9 +19,12 @@ from tests.figures.samples import RECIPE, REGION, STAMP, file_bytes, hot_map, ma
 PLACES = np.array([[0.25, 0.75], [0.5, 0.5], [0.9, 0.1]])
 SHARES = np.array([0.5, 0.375, 0.125])
 CENTRES = Overlay(
-    PLACES, SHARES, True, np.array([[0.5, 0.5, 0.2], [0.1, 0.9, 0.1]]),
+    PLACES,
+    SHARES,
+    True,
+    np.array([[0.5, 0.5, 0.2], [0.1, 0.9, 0.1]]),
     np.array([[0.0, 0.6, 1.0, 0.6]]),
-)  # fmt: skip
+)
 NOISY = Overlay(PLACES)
 
 
@@ -32,10 +35,15 @@ def with_overlay(overlay: Overlay, came_from: Origin = Origin.TYPED) -> Result:
         result, request=result.request.with_value("beside", "true,centres").with_value("centres", 3)
     )
     drawn = Surface(
-        "centres", "3 centres of pyramid, ε = 1", hot_map(0, 0, 16), REGION, False,
-        f"demonstration noise — {STAMP}", overlay=overlay,
+        "centres",
+        "3 centres of pyramid, ε = 1",
+        hot_map(0, 0, 16),
+        REGION,
+        False,
+        f"demonstration noise — {STAMP}",
+        overlay=overlay,
         source="private",
-    )  # fmt: skip
+    )
     near = Readout("centres_cost", "Mean distance to the nearest centre", 1.25, unit="km")
     return replace(result, surfaces=(*result.surfaces, drawn), readouts=(*result.readouts, near))
 

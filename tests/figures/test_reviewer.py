@@ -39,9 +39,16 @@ def amplification() -> ExportJob:
 def test_the_text_has_what_a_reviewer_asks(amplification: ExportJob) -> None:
     said = dict(reviewer_lines(amplification.result, "", amplification.recipe))
     for heading in (
-        "Definition", "Protects", "Claimed", "Numbers", "Neighbouring: replace one",
-        "Neighbouring: add or remove one", "Conditions", "Settings", "Version",
-    ):  # fmt: skip
+        "Definition",
+        "Protects",
+        "Claimed",
+        "Numbers",
+        "Neighbouring: replace one",
+        "Neighbouring: add or remove one",
+        "Conditions",
+        "Settings",
+        "Version",
+    ):
         assert said[heading], heading
     found = claimed(amplification.result)
     assert found is not None

@@ -67,8 +67,15 @@ def test_other_formats_are_refused():
 def test_no_point_of_a_path_or_of_repeated_runs_is_lost():
     line = series("line", Role.EXACT, [1, 2, 3], [0, 1, 2])
     path = series("path", Role.EXACT, [5, 6, 7], [1, 3, 1], mark=Mark.PATH)
-    runs = series("runs", Role.ESTIMATE, [8, 9], [2, 2], mark=Mark.DOTS,
-                  low=np.array([7.0, 8]), high=np.array([9.0, 10]))  # fmt: skip
+    runs = series(
+        "runs",
+        Role.ESTIMATE,
+        [8, 9],
+        [2, 2],
+        mark=Mark.DOTS,
+        low=np.array([7.0, 8]),
+        high=np.array([9.0, 10]),
+    )
     names, table = wide_table((line, path, runs))
     assert names == ["x", "line", "path", "runs", "runs:low", "runs:high"]
     np.testing.assert_array_equal(table[:3, :2], [[0, 1], [1, 2], [2, 3]])
@@ -80,8 +87,13 @@ def test_no_point_of_a_path_or_of_repeated_runs_is_lost():
 
 
 def test_exports_hold_the_tables_of_a_study():
-    table = Table("t", "Levels, all", ("level", "ε"), (("top\nmost", 0.5), ("low", None),
-                  ("far", float("nan"))), "exact")  # fmt: skip
+    table = Table(
+        "t",
+        "Levels, all",
+        ("level", "ε"),
+        (("top\nmost", 0.5), ("low", None), ("far", float("nan"))),
+        "exact",
+    )
     result = replace(curves(), tables=(table,))
     view = ViewState.for_result(result)
     text = table_text(result, view, RECIPE)
@@ -92,7 +104,12 @@ def test_exports_hold_the_tables_of_a_study():
     assert "#" not in after
     document = json.loads(file_bytes(result, view, RECIPE, "json"))
     assert document["tables"] == [
-        {"key": "t", "title": "Levels, all", "columns": ["level", "ε"], "note": "exact",
-         "rows": [["top\nmost", 0.5], ["low", None], ["far", None]]}
-    ]  # fmt: skip
+        {
+            "key": "t",
+            "title": "Levels, all",
+            "columns": ["level", "ε"],
+            "note": "exact",
+            "rows": [["top\nmost", 0.5], ["low", None], ["far", None]],
+        }
+    ]
     assert document["series"][0]["mark"] == "line"

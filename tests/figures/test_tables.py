@@ -31,8 +31,14 @@ def test_curves_come_back_exactly_and_empty_where_not_valid():
     result = curves()
     comments, rows = read(table_text(result, ViewState.for_result(result), RECIPE))
     assert list(rows[0]) == [
-        "x", "paper", "exact", "lower", "simulated", "simulated:low", "simulated:high",
-    ]  # fmt: skip
+        "x",
+        "paper",
+        "exact",
+        "lower",
+        "simulated",
+        "simulated:low",
+        "simulated:high",
+    ]
     for s in result.series:
         x = np.array([float(row["x"]) for row in rows])
         y = np.array([float(row[s.key]) if row[s.key] else np.nan for row in rows])

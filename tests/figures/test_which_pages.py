@@ -50,14 +50,30 @@ def result_of(axis: str = "epsilon", measure: str = "emd_km", grey: float = 6.5)
     fall = np.linspace(9, 0.5, len(x))
     curves = [curve_of("adaptive", x, fall), curve_of("pyramid", x, 1.5 * fall)]
     drawn = [
-        Series(c.mechanism, MECHANISMS[c.mechanism].title, Role.ESTIMATE, c.x, c.mean,
-               MECHANISMS[c.mechanism].references[0], c.quantile(0.1), c.quantile(0.9))
+        Series(
+            c.mechanism,
+            MECHANISMS[c.mechanism].title,
+            Role.ESTIMATE,
+            c.x,
+            c.mean,
+            MECHANISMS[c.mechanism].references[0],
+            c.quantile(0.1),
+            c.quantile(0.9),
+        )
         for c in curves
-    ]  # fmt: skip
+    ]
     return which_result(
-        maps().request, chosen, MEASURES[measure], words.OFTEN, drawn, curves,
-        np.full(len(x), grey), 1.0, STAMP, [SAID],
-    )  # fmt: skip
+        maps().request,
+        chosen,
+        MEASURES[measure],
+        words.OFTEN,
+        drawn,
+        curves,
+        np.full(len(x), grey),
+        1.0,
+        STAMP,
+        [SAID],
+    )
 
 
 def written(fmt: str, result: Result, **view) -> bytes:
@@ -83,10 +99,14 @@ def test_the_page_has_axes_target_grey_map_and_no_other_seed() -> None:
     content = written("svg", result_of())
     said = words_of(content, "svg")
     for part in (
-        "ε, more private to the left", "error in km, 9 of 10 draws are below",
-        "what one can live with: 1 km", "an evenly grey map errs: 6.5 km", STAMP,
-        "Bands: 10–90 % of draws.", "adaptive quadtree — estimate",
-    ):  # fmt: skip
+        "ε, more private to the left",
+        "error in km, 9 of 10 draws are below",
+        "what one can live with: 1 km",
+        "an evenly grey map errs: 6.5 km",
+        STAMP,
+        "Bands: 10–90 % of draws.",
+        "adaptive quadtree — estimate",
+    ):
         assert part in said, part
     assert "noise seed" not in said  # that of the map drew none of the curves
     assert "ε = 1" not in said  # it is on the axis
@@ -138,8 +158,16 @@ def test_the_numbers_are_all_there() -> None:
 def test_a_grey_map_that_differs_from_point_to_point_is_no_level() -> None:
     chosen = AXES["sigma"]
     result = which_result(
-        maps().request, chosen, MEASURES["emd_km"], words.MEAN, (), (),
-        np.arange(5.0), 1.0, STAMP, [],
-    )  # fmt: skip
+        maps().request,
+        chosen,
+        MEASURES["emd_km"],
+        words.MEAN,
+        (),
+        (),
+        np.arange(5.0),
+        1.0,
+        STAMP,
+        [],
+    )
     assert result.readouts == ()
     assert replace(result, notes=()).stamp == STAMP

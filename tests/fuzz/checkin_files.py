@@ -31,11 +31,23 @@ SPELLINGS = {
 }
 HEADINGS = (
     {},
-    {"user": "Kunde", "time": "Zeitpunkt", "lat": "Breite", "lon": "Länge [°]", "venue": "Ort",
-     "weight": "Anzahl"},
-    {"user": "Usuario", "time": "FECHA Y HORA", "lat": "Latitud", "lon": "Longitud",
-     "venue": "lugar", "weight": "visitas"},
-)  # fmt: skip
+    {
+        "user": "Kunde",
+        "time": "Zeitpunkt",
+        "lat": "Breite",
+        "lon": "Länge [°]",
+        "venue": "Ort",
+        "weight": "Anzahl",
+    },
+    {
+        "user": "Usuario",
+        "time": "FECHA Y HORA",
+        "lat": "Latitud",
+        "lon": "Longitud",
+        "venue": "lugar",
+        "weight": "visitas",
+    },
+)
 """What columns are called in other languages; in English as they are."""
 
 
@@ -115,10 +127,40 @@ def _quoted(text: str, quoted: bool, rng: random.Random) -> str:
 
 
 BAD = (
-    "", "", "\r", "x", "\t", ",,,,", ";;;", '"', '""', 'a"b', '"open', 'close"', '"a""b', "\0", "é",
-    "nan\tnan\tnan\tnan\tnan", "1\t2\t3", "9" * 400, "1e400,1e400,1e400", "\x1f", "\x1e\x1f", "#",
-    '"1,2\t3', "𝄞", "\ufeff", "\\", "\\\"", "'", "=1+1", "-", "0\t0\t0\t0\t0", "\u2028", "\x85",
-)  # fmt: skip
+    "",
+    "",
+    "\r",
+    "x",
+    "\t",
+    ",,,,",
+    ";;;",
+    '"',
+    '""',
+    'a"b',
+    '"open',
+    'close"',
+    '"a""b',
+    "\0",
+    "é",
+    "nan\tnan\tnan\tnan\tnan",
+    "1\t2\t3",
+    "9" * 400,
+    "1e400,1e400,1e400",
+    "\x1f",
+    "\x1e\x1f",
+    "#",
+    '"1,2\t3',
+    "𝄞",
+    "\ufeff",
+    "\\",
+    '\\"',
+    "'",
+    "=1+1",
+    "-",
+    "0\t0\t0\t0\t0",
+    "\u2028",
+    "\x85",
+)
 """Lines that are no rows."""
 
 

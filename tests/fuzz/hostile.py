@@ -99,10 +99,14 @@ def _table(kind: str) -> bytes:
     from tests.checkins.layered_files import write_as
 
     times = pandas.date_range("2024-05-01", periods=ROWS, freq="min", tz="UTC")
-    table = pandas.DataFrame({
-        "user": [f"u{i % 4}" for i in range(ROWS)], "time": times,
-        "latitude": [48.2 + i / 1000 for i in range(ROWS)], "longitude": 16.3,
-    })  # fmt: skip
+    table = pandas.DataFrame(
+        {
+            "user": [f"u{i % 4}" for i in range(ROWS)],
+            "time": times,
+            "latitude": [48.2 + i / 1000 for i in range(ROWS)],
+            "longitude": 16.3,
+        }
+    )
     with tempfile.TemporaryDirectory() as folder:
         return write_as(kind, table, Path(folder)).read_bytes()
 

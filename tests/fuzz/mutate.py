@@ -13,11 +13,43 @@ for _ in range(60):
     _DEEP = [_DEEP]
 
 STRANGE: tuple[Any, ...] = (
-    None, True, False, 0, -1, 1, 2**31, 2**63, -(2**63), 10**400, 0.5, -0.0, 1e308, 5e-324,
-    math.inf, -math.inf, math.nan, "", " ", "x", "\0", "\ud800", "é" * 600, "epoch_x", "1e400",
-    "../../etc/passwd", "nan", [], [None], [[]], {}, {"": None}, {"a": {"b": {}}}, _DEEP,
-    list(range(300)), "9" * 400,
-)  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    -1,
+    1,
+    2**31,
+    2**63,
+    -(2**63),
+    10**400,
+    0.5,
+    -0.0,
+    1e308,
+    5e-324,
+    math.inf,
+    -math.inf,
+    math.nan,
+    "",
+    " ",
+    "x",
+    "\0",
+    "\ud800",
+    "é" * 600,
+    "epoch_x",
+    "1e400",
+    "../../etc/passwd",
+    "nan",
+    [],
+    [None],
+    [[]],
+    {},
+    {"": None},
+    {"a": {"b": {}}},
+    _DEEP,
+    list(range(300)),
+    "9" * 400,
+)
 """Values that fields are given which expect others."""
 
 

@@ -218,10 +218,11 @@ def test_errors_name_the_parameter(call, named):
 @given(
     st.lists(
         st.tuples(st.floats(1e-3, 10), st.floats(0, 6.3), st.floats(-30, -0.5)),
-        min_size=2, max_size=12,
+        min_size=2,
+        max_size=12,
     ),
     st.sampled_from(list(Clones)),
-)  # fmt: skip
+)
 def test_many_crowds_at_once_as_one_by_one(crowds, variant):
     eps0, log_k, log_delta = np.array(crowds).T
     k, delta = np.rint(10**log_k), 10**log_delta

@@ -49,11 +49,18 @@ def test_nobody_else_checks_a_range():
     # Exact integers and fractions are never made floats, and what is wrong with many
     # entries of data is said of the data.
     exact = {
-        "noise/exact.py", "noise/bits.py", "heatmaps/integers.py", "spaces/base.py",
-        "heatmaps/shuffle_model/protocol.py", "user_metric/integer_tables.py",
-        "coordinates/reports/exact_reports.py", "noise/laplace_law.py",
-        "releases/attacks.py", "releases/conversions.py", "releases/splits.py",
-    }  # fmt: skip
+        "noise/exact.py",
+        "noise/bits.py",
+        "heatmaps/integers.py",
+        "spaces/base.py",
+        "heatmaps/shuffle_model/protocol.py",
+        "user_metric/integer_tables.py",
+        "coordinates/reports/exact_reports.py",
+        "noise/laplace_law.py",
+        "releases/attacks.py",
+        "releases/conversions.py",
+        "releases/splits.py",
+    }
     folder = Path(explorer.privacy.__file__).parent
     by_hand = re.compile(r"\"\w+: \{\w+(!r|:g)?\} is (outside|below \d|not a (whole|finite))")
     found = {

@@ -27,9 +27,12 @@ def exact_level(lam, eps0, k, n, variant):
         for c in range(k):
             for a in range(c + 1):
                 mass = (
-                    mpmath.binomial(k - 1, c) * pc**c * (other ** (k - 1 - c) if c < k - 1 else 1)
-                    * mpmath.binomial(c, a) / mpmath.mpf(2) ** c
-                )  # fmt: skip
+                    mpmath.binomial(k - 1, c)
+                    * pc**c
+                    * (other ** (k - 1 - c) if c < k - 1 else 1)
+                    * mpmath.binomial(c, a)
+                    / mpmath.mpf(2) ** c
+                )
                 for counts, own, changed in (
                     ((a + 1, c - a), e / (e + 1), 1 / (e + 1)),
                     ((a, c - a + 1), 1 / (e + 1), e / (e + 1)),
@@ -88,9 +91,12 @@ def _unpaid(made):
 
 
 @given(
-    st.floats(0.02, 8.0), st.integers(1, 3000), st.integers(1, 1000), st.sampled_from(VARIANTS),
+    st.floats(0.02, 8.0),
+    st.integers(1, 3000),
+    st.integers(1, 1000),
+    st.sampled_from(VARIANTS),
     st.sampled_from([2, 3, 8, 40, 300]),
-)  # fmt: skip
+)
 def test_levels_lie_between_randomised_response_and_the_caps(eps0, k, times, variant, lam):
     n = k * times
     got = rdp.clone_rdp(lam, eps0, k, n, variant)
@@ -116,9 +122,13 @@ def test_levels_of_figure_2a(eps0, variant, expected):
 
 @pytest.mark.parametrize(
     ("eps0", "variant", "epsilon", "order"),
-    [(2.0, "2021", 0.22134, 120), (2.0, "2023", 0.16228, 160), (3.0, "2021", 0.47767, 59),
-     (3.0, "2023", 0.32794, 84)],
-)  # fmt: skip
+    [
+        (2.0, "2021", 0.22134, 120),
+        (2.0, "2023", 0.16228, 160),
+        (3.0, "2021", 0.47767, 59),
+        (3.0, "2023", 0.32794, 84),
+    ],
+)
 def test_epsilon_of_the_figures(eps0, variant, epsilon, order):
     found = rdp.clone_rdp_epsilon(eps0, 1e3, 1e6, 1e5, 1e-8, 2048, variant)
     assert float(found.epsilon) == pytest.approx(epsilon, rel=2e-5)

@@ -93,9 +93,12 @@ def test_no_point_of_the_curve_says_more(eps0, k, share):
 
 
 @given(
-    st.floats(0.05, 6), st.integers(1, 10**4), st.integers(1, 1000), st.integers(1, 10**5),
+    st.floats(0.05, 6),
+    st.integers(1, 10**4),
+    st.integers(1, 1000),
+    st.integers(1, 10**5),
     st.floats(-12, -1),
-)  # fmt: skip
+)
 def test_composed_odds_lie_between_responses_and_the_point_at_delta(eps0, k, times, T, log_delta):
     rounds = (eps0, k, times * k, T)
     upper = odds.composed_clone_total_variation(*rounds)

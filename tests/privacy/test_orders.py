@@ -81,9 +81,13 @@ def test_many_rounds(eps0, k, log_times, T, delta, lam_max):
 
 @given(
     st.sampled_from([1.0, 2.0, math.inf]),
-    st.floats(1e-300, 1e150), st.floats(1e-300, 1e300), st.integers(1, 10**6),
-    st.floats(5e-324, 800), COUNT, ROUNDS,
-)  # fmt: skip
+    st.floats(1e-300, 1e150),
+    st.floats(1e-300, 1e300),
+    st.integers(1, 10**6),
+    st.floats(5e-324, 800),
+    COUNT,
+    ROUNDS,
+)
 def test_convergence(p, L, D, d, eps0, k, T):
     assert rdp.convergence_bound(p, L, D, d, eps0, k, T) >= 0
 

@@ -88,16 +88,28 @@ def _family_tables():
     krr = (np.ones((3, 3)) + (E - 1) * np.eye(3)) / (E + 2)
     kept, set_ = 0.6, blanket.unary_set(1.3, 0.6)
     bits = np.array(list(itertools.product((0, 1), repeat=3)))
-    unary = np.stack([
-        np.prod(np.where(bits, np.where(np.arange(3) == x, kept, set_),
-                         np.where(np.arange(3) == x, 1 - kept, 1 - set_)), axis=1)
-        for x in range(3)
-    ])  # fmt: skip
+    unary = np.stack(
+        [
+            np.prod(
+                np.where(
+                    bits,
+                    np.where(np.arange(3) == x, kept, set_),
+                    np.where(np.arange(3) == x, 1 - kept, 1 - set_),
+                ),
+                axis=1,
+            )
+            for x in range(3)
+        ]
+    )
     theta = 0.25
-    caps = np.array([
-        [E * theta, theta, theta, theta], [theta, E * theta, theta, theta],
-        [theta, theta, E * theta, theta], [theta, theta, theta, E * theta],
-    ]) / (1 + (E - 1) * theta)  # fmt: skip
+    caps = np.array(
+        [
+            [E * theta, theta, theta, theta],
+            [theta, E * theta, theta, theta],
+            [theta, theta, E * theta, theta],
+            [theta, theta, theta, E * theta],
+        ]
+    ) / (1 + (E - 1) * theta)
     return [
         (blanket.k_ary(1.3, 3), krr, False),
         (blanket.unary(kept, set_), unary, True),

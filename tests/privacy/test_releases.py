@@ -75,9 +75,11 @@ def test_weekly_releases_are_those_of_the_specification():
 
 
 @given(
-    st.integers(0, 2**60), st.fractions(min_value=Fraction(1, 50), max_value=1),
-    st.integers(0, 6), st.integers(0, 8),
-)  # fmt: skip
+    st.integers(0, 2**60),
+    st.fractions(min_value=Fraction(1, 50), max_value=1),
+    st.integers(0, 6),
+    st.integers(0, 8),
+)
 def test_splits_are_floors_of_irrational_shares(units, squared, first, more):
     found = level_split(units, squared, first, first + more)
     assert sum(found) <= units < sum(found) + len(found) + 1
@@ -106,9 +108,13 @@ def test_laws_of_noise_agree_with_each_other():
 
 
 SCALES = [
-    Fraction(1, 3), Fraction(1), Fraction(7, 3), Fraction(50),
-    Fraction(2**20 * 2**40, 353263913368), Fraction(2**50 + 1, 3),
-]  # fmt: skip
+    Fraction(1, 3),
+    Fraction(1),
+    Fraction(7, 3),
+    Fraction(50),
+    Fraction(2**20 * 2**40, 353263913368),
+    Fraction(2**50 + 1, 3),
+]
 
 
 @pytest.mark.parametrize(
@@ -174,15 +180,36 @@ def test_adaptive_choice_breaks_exact_composition():
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("1", 1), ("-0.5", Fraction(-1, 2)), ("+.25", Fraction(1, 4)), ("3.", 3), ("1e2", 100),
-        ("2.5E-1", Fraction(1, 4)), (" 7 ", 7), ("0" * 40, 0), ("9" * 40, 10**40 - 1),
-        ("1e40", 10**40), ("1e-40", Fraction(1, 10**40)),
+        ("1", 1),
+        ("-0.5", Fraction(-1, 2)),
+        ("+.25", Fraction(1, 4)),
+        ("3.", 3),
+        ("1e2", 100),
+        ("2.5E-1", Fraction(1, 4)),
+        (" 7 ", 7),
+        ("0" * 40, 0),
+        ("9" * 40, 10**40 - 1),
+        ("1e40", 10**40),
+        ("1e-40", Fraction(1, 10**40)),
         ("." + "1" * 40 + "e-40", Fraction(int("1" * 40), 10**80)),
-        ("nan", None), ("inf", None), ("", None), (".", None), ("1e41", None), ("1e-41", None),
-        ("9" * 41, None), ("1_0", None), ("1,5", None), ("0x1", None), ("1e", None), ("--1", None),
-        ("\u0661", None), ("1\n2", None), ("1e1000", None), ("e5", None),
+        ("nan", None),
+        ("inf", None),
+        ("", None),
+        (".", None),
+        ("1e41", None),
+        ("1e-41", None),
+        ("9" * 41, None),
+        ("1_0", None),
+        ("1,5", None),
+        ("0x1", None),
+        ("1e", None),
+        ("--1", None),
+        ("\u0661", None),
+        ("1\n2", None),
+        ("1e1000", None),
+        ("e5", None),
     ],
-)  # fmt: skip
+)
 def test_decimals_are_read_exactly_or_not_at_all(text, value):
     found = means.read_decimal(text)
     assert found == (None if value is None else value * 10**means.PLACES)

@@ -105,9 +105,16 @@ def only(route, loss, side):
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize(
     ("eps0", "k", "n", "T"),
-    [(0.2, 1, 1, 400), (3.0, 1, 50, 250), (1.0, 2, 4, 20), (0.5, 2, 2, 60), (2.0, 2, 20, 50),
-     (1.0, 3, 30, 16), (4.0, 3, 3, 9)],
-)  # fmt: skip
+    [
+        (0.2, 1, 1, 400),
+        (3.0, 1, 50, 250),
+        (1.0, 2, 4, 20),
+        (0.5, 2, 2, 60),
+        (2.0, 2, 20, 50),
+        (1.0, 3, 30, 16),
+        (4.0, 3, 3, 9),
+    ],
+)
 def test_every_way_lies_on_its_side_of_the_exact_value(eps0, k, n, T, reverse, route):
     sums = every_sum(eps0, k, n, T, reverse)
     loss = rdp.randomised_response_loss(eps0, k, n)
@@ -129,9 +136,13 @@ def test_every_way_lies_on_its_side_of_the_exact_value(eps0, k, n, T, reverse, r
 
 
 @given(
-    LOG_EPS0, st.integers(1, 10**6), st.integers(1, 10**4),
-    st.floats(0, 9).map(lambda x: int(10**x)), st.floats(-40, -0.5), st.booleans(),
-)  # fmt: skip
+    LOG_EPS0,
+    st.integers(1, 10**6),
+    st.integers(1, 10**4),
+    st.floats(0, 9).map(lambda x: int(10**x)),
+    st.floats(-40, -0.5),
+    st.booleans(),
+)
 def test_both_sides_of_one_law_meet(eps0, k, times, T, log_delta, reverse):
     loss = rdp.randomised_response_loss(eps0, k, times * k, depth=150)
     loss = loss.reversed() if reverse else loss
@@ -143,16 +154,21 @@ def test_both_sides_of_one_law_meet(eps0, k, times, T, log_delta, reverse):
 
 
 @given(
-    LOG_EPS0, st.integers(1, 10**6), st.integers(1, 10**4),
-    st.floats(0, 9).map(lambda x: int(10**x)), st.floats(0.01, 2), st.booleans(),
-)  # fmt: skip
+    LOG_EPS0,
+    st.integers(1, 10**6),
+    st.integers(1, 10**4),
+    st.floats(0, 9).map(lambda x: int(10**x)),
+    st.floats(0.01, 2),
+    st.booleans(),
+)
 def test_rough_deltas_lie_on_their_side_and_near(eps0, k, times, T, share, reverse):
     loss = rdp.randomised_response_loss(eps0, k, times * k, depth=150)
     loss = loss.reversed() if reverse else loss
     lower, upper = (rdp.Composition(loss, side) for side in SIDES)
     eps = share * min(upper.epsilon(1e-8, T).value, 700.0)
-    sharp, rough = ([made.delta(eps, T, enough) for made in (lower, upper)]
-                    for enough in (1e-4, 1e-2))  # fmt: skip
+    sharp, rough = (
+        [made.delta(eps, T, enough) for made in (lower, upper)] for enough in (1e-4, 1e-2)
+    )
     for low, high in itertools.product((sharp[0], rough[0]), (sharp[1], rough[1])):
         assert low.value <= high.value
     for better, quick in zip(sharp, rough, strict=True):
@@ -251,9 +267,13 @@ def test_one_round_of_clone_atoms_is_the_exact_curve(eps0, k, share, variant):
 
 
 @given(
-    st.floats(0.1, 3), st.integers(600, 4000), st.integers(1, 100), st.integers(2, 10**6),
-    st.floats(-12, -1), st.sampled_from(list(Clones)),
-)  # fmt: skip
+    st.floats(0.1, 3),
+    st.integers(600, 4000),
+    st.integers(1, 100),
+    st.integers(2, 10**6),
+    st.floats(-12, -1),
+    st.sampled_from(list(Clones)),
+)
 @settings(max_examples=12)
 def test_some_clones_stand_for_all(eps0, clones, times, T, log_delta, variant):
     # Where most numbers of clones are left out the result is above that of all, and as near.
@@ -340,9 +360,7 @@ def test_broadcasting_and_no_leak():
 @example(2.5258, 736457, -254.55, Role.LOWER)
 @example(1.81305, 858, -30.874, Role.UPPER)  # δ falls in steps
 @example(8.17261, 626437, -0.51269, Role.LOWER)  # and where it falls no lower bound is left
-@given(
-    st.floats(0.01, 20), st.integers(65, 10**6), st.floats(-300, -0.5), st.sampled_from(SIDES)
-)  # fmt: skip
+@given(st.floats(0.01, 20), st.integers(65, 10**6), st.floats(-300, -0.5), st.sampled_from(SIDES))
 def test_lattice_and_integral_are_strong_composition_at_any_delta(eps, T, log_delta, side):
     # Two losses, ±ε: their sums are known exactly.
     delta = 10.0**log_delta

@@ -98,10 +98,12 @@ def test_clones_left_over_are_averaged(eps0, k):
     p = math.exp(-eps0)
     with mpmath.workdps(30):
         mean = mpmath.fsum(
-            mpmath.binomial(k - 1, m) * mpmath.mpf(p) ** m * (1 - mpmath.mpf(p)) ** (k - 1 - m)
+            mpmath.binomial(k - 1, m)
+            * mpmath.mpf(p) ** m
+            * (1 - mpmath.mpf(p)) ** (k - 1 - m)
             / (m + 1)
             for m in range(k)
-        )  # fmt: skip
+        )
     expected = rdp.sharp_alike(eps0, 1) * float(mean)
     assert rdp.sharp_mixed(eps0, k) == pytest.approx(expected, rel=1e-9)
 

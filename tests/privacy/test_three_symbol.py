@@ -114,9 +114,12 @@ def test_composed_rounds_lie_on_their_side_of_every_sum(eps0, k, n, T, route):
 
 
 @given(
-    LOG_EPS0, st.integers(1, 300), st.integers(1, 50), st.floats(-0.05, 0.999),
+    LOG_EPS0,
+    st.integers(1, 300),
+    st.integers(1, 50),
+    st.floats(-0.05, 0.999),
     st.sampled_from([30, 700]),
-)  # fmt: skip
+)
 def test_the_law_of_losses_is_the_round_merged_below_and_split_above(eps0, k, times, share, cells):
     n = times * k
     eps = max(share, 0.0) * float(rdp.pure_epsilon(eps0, k, n))
@@ -132,9 +135,12 @@ def test_the_law_of_losses_is_the_round_merged_below_and_split_above(eps0, k, ti
 
 
 @given(
-    st.floats(0.1, 3), st.integers(600, 4000), st.integers(1, 100), st.integers(2, 10**6),
+    st.floats(0.1, 3),
+    st.integers(600, 4000),
+    st.integers(1, 100),
+    st.integers(2, 10**6),
     st.floats(-12, -1),
-)  # fmt: skip
+)
 @settings(max_examples=12)
 def test_some_outcomes_stand_for_all(eps0, said, times, T, log_delta):
     # Where most numbers of messages are left out the result is below that of all, and as near.
@@ -154,10 +160,14 @@ def test_some_outcomes_stand_for_all(eps0, said, times, T, log_delta):
 
 @pytest.mark.parametrize(
     ("eps0", "n", "two", "three"),
-    [(0.7, 10**5, 0.006701, 0.006697), (1.0, 10**5, 0.010142, 0.010917),
-     (2.0, 10**3, 0.323279, 0.371973), (2.0, 10**5, 0.024661, 0.031230),
-     (4.0, 10**5, 0.084714, 0.117025)],
-)  # fmt: skip
+    [
+        (0.7, 10**5, 0.006701, 0.006697),
+        (1.0, 10**5, 0.010142, 0.010917),
+        (2.0, 10**3, 0.323279, 0.371973),
+        (2.0, 10**5, 0.024661, 0.031230),
+        (4.0, 10**5, 0.084714, 0.117025),
+    ],
+)
 def test_table_of_single_rounds(eps0, n, two, three):
     assert rdp.randomised_response_round_epsilon(eps0, n, n, 1e-6) == pytest.approx(two, abs=6e-7)
     assert rdp.three_symbol_round_epsilon(eps0, n, n, 1e-6) == pytest.approx(three, abs=6e-7)
@@ -166,9 +176,13 @@ def test_table_of_single_rounds(eps0, n, two, three):
 
 @pytest.mark.parametrize(
     ("eps0", "low", "high"),
-    [(1.0, 0.04980, 0.04983), (2.0, 0.13732, 0.13736), (3.0, 0.2756, 0.2759),
-     (4.0, 0.4962, 0.4968)],
-)  # fmt: skip
+    [
+        (1.0, 0.04980, 0.04983),
+        (2.0, 0.13732, 0.13736),
+        (3.0, 0.2756, 0.2759),
+        (4.0, 0.4962, 0.4968),
+    ],
+)
 def test_table_of_composed_rounds(eps0, low, high):
     rounds = (eps0, 10**3, 10**6, 10**5, 1e-8)
     found = rdp.three_symbol_epsilon(*rounds)
@@ -194,8 +208,9 @@ def test_nowhere_above_the_clones_of_one_common_randomiser(eps0, n, power):
     assert lower <= shuffled_epsilon(eps0, n, 10.0**power, "2023") <= eps0
 
 
-@given(LOG_EPS0, st.integers(1, 10**5), st.integers(1, 100), st.integers(1, 10**6),
-       st.floats(-12, -1))  # fmt: skip
+@given(
+    LOG_EPS0, st.integers(1, 10**5), st.integers(1, 100), st.integers(1, 10**6), st.floats(-12, -1)
+)
 def test_composed_it_is_nowhere_above_the_clones(eps0, k, times, T, log_delta):
     rounds = (eps0, k, times * k, T, 10.0**log_delta)
     lower = float(rdp.lower_epsilon(*rounds).value)

@@ -53,9 +53,14 @@ def test_many_points_find_a_symmetric_law():
 
 @pytest.mark.parametrize(
     ("eps", "delta", "alpha", "beta"),
-    [(1.0, 0.0, 0.0, 1.0), (1.0, 0.01, 0.0, 0.99), (np.log(3), 0.0, 0.25, 0.25),
-     (0.0, 0.2, 0.3, 0.5), (700.0, 0.0, 1e-3, 0.0)],
-)  # fmt: skip
+    [
+        (1.0, 0.0, 0.0, 1.0),
+        (1.0, 0.01, 0.0, 0.99),
+        (np.log(3), 0.0, 0.25, 0.25),
+        (0.0, 0.2, 0.3, 0.5),
+        (700.0, 0.0, 1e-3, 0.0),
+    ],
+)
 def test_the_piecewise_linear_curve(eps, delta, alpha, beta):
     assert tradeoff_from_deltas(alpha, eps, delta).value[0] == pytest.approx(beta, abs=1e-14)
 

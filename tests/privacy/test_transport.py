@@ -64,9 +64,12 @@ def _highs(p: np.ndarray, q: np.ndarray, step_x: float, step_y: float) -> float:
         (np.r_[ones, -ones], (np.r_[tails, heads], np.r_[arcs, arcs])), (p.size, tails.size)
     ).tocsr()[:-1]
     done = scipy.optimize.linprog(
-        cost, A_eq=incidence, b_eq=(p - q).ravel()[:-1], method="highs",
+        cost,
+        A_eq=incidence,
+        b_eq=(p - q).ravel()[:-1],
+        method="highs",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    )  # fmt: skip
+    )
     assert done.success
     return float(done.fun)
 

@@ -48,9 +48,10 @@ def _exact_level(weights, d):
 @pytest.mark.parametrize("half", [False, True])
 @pytest.mark.parametrize("alpha0", [0.05, 1.0, 7.5])
 @pytest.mark.parametrize(
-    "d", [_line(0.0, 0.3, 1.0), 1.0 - np.eye(4), spaces.Grid(3, 3).matrix()],
+    "d",
+    [_line(0.0, 0.3, 1.0), 1.0 - np.eye(4), spaces.Grid(3, 3).matrix()],
     ids=["line", "0/1", "grid"],
-)  # fmt: skip
+)
 def test_claimed_level_is_that_of_the_whole_numbers(d, alpha0, half):
     table = um.integer_table(alpha0, d, half=half)
     exact = _exact_level(table.weights, d)
@@ -87,10 +88,12 @@ def _item_wise_law(table, items):
     found: Counter[tuple[int, ...]] = Counter()
     for answers in itertools.product(range(table.size), repeat=len(items)):
         chance = math.prod(
-            (Fraction(table.weights[x][y], sum(table.weights[x]))
-             for x, y in zip(items, answers, strict=True)),
+            (
+                Fraction(table.weights[x][y], sum(table.weights[x]))
+                for x, y in zip(items, answers, strict=True)
+            ),
             start=Fraction(1),
-        )  # fmt: skip
+        )
         found[tuple(sorted(answers))] += chance
     return found
 
@@ -219,8 +222,7 @@ def test_power_and_several_users():
     epsilon, delta = um.several_users(alpha, w, deltas)
     assert epsilon == pytest.approx(3.6)
     every = [
-        sum(math.exp(alpha * sum(w[i] for i in order[:k])) * deltas[j]
-            for k, j in enumerate(order))
+        sum(math.exp(alpha * sum(w[i] for i in order[:k])) * deltas[j] for k, j in enumerate(order))
         for order in itertools.permutations(range(4))
-    ]  # fmt: skip
+    ]
     assert delta == pytest.approx(min(every), rel=1e-12)

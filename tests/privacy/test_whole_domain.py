@@ -167,9 +167,13 @@ def test_many_coordinates(d, level, q, share):
 
 
 @given(
-    st.floats(1e-6, 800), st.integers(0, 20), st.integers(1, 10**6), st.sampled_from(hm.Variant),
-    st.floats(1, 1e12), st.floats(1, 1e12),
-)  # fmt: skip
+    st.floats(1e-6, 800),
+    st.integers(0, 20),
+    st.integers(1, 10**6),
+    st.sampled_from(hm.Variant),
+    st.floats(1, 1e12),
+    st.floats(1, 1e12),
+)
 def test_heatmap_theory(eps, level, w, variant, assumed, n):
     last = hm.depth_cap(eps, assumed, hm.start_level(w, level), level)
     for plan in (

@@ -35,9 +35,29 @@ from tests.release import plans
 from tests.release.ledgers import FILE, opened, population, released
 
 FRACTIONS = (
-    "-1/2", "1/0", "2/4", "1/-2", "0/1", "0/5", "+1/2", "1/2 ", "1.0/2", "1e3/1", "½", "1/2/3",
-    f"{10**399}/1", f"{10**450}/1", f"1/{10**390 + 7}", "00/1", "1", 0.5, 1, -1, None, ["1/2"],
-)  # fmt: skip
+    "-1/2",
+    "1/0",
+    "2/4",
+    "1/-2",
+    "0/1",
+    "0/5",
+    "+1/2",
+    "1/2 ",
+    "1.0/2",
+    "1e3/1",
+    "½",
+    "1/2/3",
+    f"{10**399}/1",
+    f"{10**450}/1",
+    f"1/{10**390 + 7}",
+    "00/1",
+    "1",
+    0.5,
+    1,
+    -1,
+    None,
+    ["1/2"],
+)
 
 
 def _number(text: str, rng: random.Random) -> str:
@@ -108,9 +128,17 @@ def _shortened(text: str, rng: random.Random) -> str:
 
 
 CHANGES: tuple[Callable[[str, random.Random], str], ...] = (
-    _number, _number, _twice, _float, _reordered, _value, _value, _value, _cut,
+    _number,
+    _number,
+    _twice,
+    _float,
+    _reordered,
+    _value,
+    _value,
+    _value,
+    _cut,
     _shortened,
-)  # fmt: skip
+)
 
 
 def changed(data: bytes, rng: random.Random) -> bytes:
@@ -132,9 +160,12 @@ class Originals:
             ledger.abandon(ledger.plan(people, "count.users/1", {}, Fraction(1, 4)))
             release = released(ledger, people)
             stated = Statements(
-                dict.fromkeys(plans.TEXTS, "a text"), True, ("data opened before", 2),
-                ledger.tag(release, FILE), "1",
-            )  # fmt: skip
+                dict.fromkeys(plans.TEXTS, "a text"),
+                True,
+                ("data opened before", 2),
+                ledger.tag(release, FILE),
+                "1",
+            )
             certificate = build(ledger.view(), release, stated)
             ledger.publish(release, certificate)
             self.view: View = ledger.view()

@@ -41,9 +41,11 @@ def opened(place: Place, budget: int = 3, gate: str = "sum") -> str:
 
 
 def content(
-    population: str, data: Path | str = "rows.csv", mechanism: str = "count.users/1",
+    population: str,
+    data: Path | str = "rows.csv",
+    mechanism: str = "count.users/1",
     epsilon: str = "1/2",
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Return what a PLAN.json says."""
     parameters = {"columns": COLUMNS, "delimiter": "comma", **copy.deepcopy(MECHANISMS[mechanism])}
     declared: dict[str, Any] = {name: f"The {name} of a test" for name in TEXTS}

@@ -45,10 +45,12 @@ def race(folder: Path, count: int) -> int:
     processes = [
         subprocess.Popen(
             [sys.executable, "-m", "tests.release.race", "--runner", str(folder)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         for _ in range(count)
-    ]  # fmt: skip
+    ]
     for process in processes:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"

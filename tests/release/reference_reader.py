@@ -11,9 +11,12 @@ from zoneinfo import ZoneInfo
 
 LONGEST = 1 << 20
 CODECS = {
-    "utf-8": "utf-8", "latin-1": "latin-1", "windows-1252": "cp1252", "utf-16-le": "utf-16-le",
+    "utf-8": "utf-8",
+    "latin-1": "latin-1",
+    "windows-1252": "cp1252",
+    "utf-16-le": "utf-16-le",
     "utf-16-be": "utf-16-be",
-}  # fmt: skip
+}
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 ENDS = {"lf": "\n", "cr": "\r"}
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", re.ASCII)

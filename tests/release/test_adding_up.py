@@ -20,8 +20,10 @@ def test_weekly_releases_add_up_as_the_specification_says() -> None:
     assert [row.sum_epsilon for row in found] == [Fraction(2, 5), Fraction(26, 5), 26]
     assert [round(row.zcdp_epsilon, 2) for row in found] == [0.90, 3.62, 9.05]
     assert [most_releases(WEEK, Fraction(e), DELTA) for e in (1, 3, 10)] == [
-        (10, 4), (30, 37), (100, 307),
-    ]  # fmt: skip
+        (10, 4),
+        (30, 37),
+        (100, 307),
+    ]
 
 
 def test_zcdp_pays_late() -> None:
@@ -33,9 +35,15 @@ def test_zcdp_pays_late() -> None:
 
 def _release(parameters: dict[str, Any] | None, seq: int = 7) -> Release:
     return Release(
-        "a", "p", "count.users/1", Fraction(1, 2), "published", seq, "2026-01-01",
+        "a",
+        "p",
+        "count.users/1",
+        Fraction(1, 2),
+        "published",
+        seq,
+        "2026-01-01",
         parameters=parameters,
-    )  # fmt: skip
+    )
 
 
 def _where(

@@ -97,9 +97,15 @@ def test_only_boxes_up_to_180_degrees_cross_it() -> None:
 
 def share(mine: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[Any, ...]:
     earlier = Release(
-        "a", "p", "count.users/1", Fraction(1, 2), "published", 7, "2026-01-01",
+        "a",
+        "p",
+        "count.users/1",
+        Fraction(1, 2),
+        "published",
+        7,
+        "2026-01-01",
         parameters={"box": list(theirs)},
-    )  # fmt: skip
+    )
     found = overlaps({"box": list(mine)}, Fraction(1, 2), [earlier])
     return tuple((one.area, one.nested, one.between) for one in found)
 

@@ -77,9 +77,14 @@ def test_likelihood_ratios_never_exceed_epsilon(name):
 
 def test_an_audit_of_a_count_shows_most_of_its_epsilon():
     found = attack.audit(
-        "count.users/1", {"box": BOX}, Fraction(1), 1000, 10, np.random.default_rng(1),
+        "count.users/1",
+        {"box": BOX},
+        Fraction(1),
+        1000,
+        10,
+        np.random.default_rng(1),
         np.random.default_rng(2).bytes,
-    )  # fmt: skip
+    )
     assert 0.5 < found.shown < 1
     assert not found.fails
     assert found.runs == 800
@@ -98,9 +103,14 @@ def test_an_audit_finds_noise_that_is_too_small(monkeypatch):
         counts, "noisy", lambda values, B, epsilon, bits: real(values, B, 2 * epsilon, bits)
     )
     found = attack.audit(
-        "count.users/1", {}, Fraction(1), 1000, 10, np.random.default_rng(1),
+        "count.users/1",
+        {},
+        Fraction(1),
+        1000,
+        10,
+        np.random.default_rng(1),
         np.random.default_rng(2).bytes,
-    )  # fmt: skip
+    )
     assert found.fails
 
 
@@ -113,14 +123,25 @@ def test_an_audit_can_be_stopped():
 
     with pytest.raises(StopError):
         attack.audit(
-            "count.users/1", {}, Fraction(1), 1000, 10, np.random.default_rng(1),
-            np.random.default_rng(2).bytes, check,
-        )  # fmt: skip
+            "count.users/1",
+            {},
+            Fraction(1),
+            1000,
+            10,
+            np.random.default_rng(1),
+            np.random.default_rng(2).bytes,
+            check,
+        )
     with pytest.raises(ValueError, match="runs: 3"):
         attack.audit(
-            "count.users/1", {}, Fraction(1), 3, 10, np.random.default_rng(1),
+            "count.users/1",
+            {},
+            Fraction(1),
+            3,
+            10,
+            np.random.default_rng(1),
             np.random.default_rng(2).bytes,
-        )  # fmt: skip
+        )
 
 
 def test_pictures_are_filtered_square_maps():

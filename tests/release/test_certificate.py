@@ -46,20 +46,37 @@ TEXTS = {
 }
 
 DECLARED = {
-    "title", "curator", "description", "intended_use", "program.version", "population.label",
-    "data", "parameters_chosen.true_map_shown", "composition.accounts_apart", "verify",
-    "evaluation.2.text", "evaluation.4.text", "evaluation.6.text", "evaluation.7.text",
-}  # fmt: skip
+    "title",
+    "curator",
+    "description",
+    "intended_use",
+    "program.version",
+    "population.label",
+    "data",
+    "parameters_chosen.true_map_shown",
+    "composition.accounts_apart",
+    "verify",
+    "evaluation.2.text",
+    "evaluation.4.text",
+    "evaluation.6.text",
+    "evaluation.7.text",
+}
 """Places of the example that neither certificate nor its ledger tell: declared or free texts, and
 the tag, which needs data and key."""
 OF_THE_FILE = {"mechanism.parameters"}
 """Of the example's ledger, which is older and holds no parameters."""
 OF_THE_LEDGER = {
-    "id", "ledger.id", "ledger.entry_hash", "population.id",
-    "composition.releases.0.seq", "composition.releases.0.date",
-    "composition.releases.0.mechanism", "composition.releases.1.seq",
-    "composition.releases.1.date", "composition.releases.1.mechanism",
-}  # fmt: skip
+    "id",
+    "ledger.id",
+    "ledger.entry_hash",
+    "population.id",
+    "composition.releases.0.seq",
+    "composition.releases.0.date",
+    "composition.releases.0.mechanism",
+    "composition.releases.1.seq",
+    "composition.releases.1.date",
+    "composition.releases.1.mechanism",
+}
 """Places that only the ledger tells."""
 
 
@@ -161,8 +178,11 @@ def test_what_only_later_programs_state_is_named(folder: Path) -> None:
     with opened(folder) as ledger:
         made = Made(ledger, released(ledger, population(ledger))).certificate
     assert made["schema"].endswith("/2")
-    later = {**made, "areas": {"name": "districts"}, "protection": {
-        **made["protection"], "zone": "Europe/Vienna"}}  # fmt: skip
+    later = {
+        **made,
+        "areas": {"name": "districts"},
+        "protection": {**made["protection"], "zone": "Europe/Vienna"},
+    }
     found = verify(later)
     assert found.failure == ""
     assert [note.partition(":")[0] for note in found.notes] == ["areas", "protection.zone"]
@@ -176,9 +196,11 @@ def test_if_fixed_in_advance_and_columns_are_checked(folder: Path) -> None:
         released(ledger, people)
         made = Made(ledger, released(ledger, people)).certificate
         parameters = {
-            "value_column": "place", "values": ["a", "b"], "columns": ["user", "place"],
+            "value_column": "place",
+            "values": ["a", "b"],
+            "columns": ["user", "place"],
             "delimiter": "tab",
-        }  # fmt: skip
+        }
         mechanism = MECHANISMS["histogram/1"]
         whole = {**parameters, **mechanism.checked(parameters).as_parameters()}
         release = ledger.plan(people, "histogram/1", whole, Fraction(1, 2), FILE)
@@ -214,9 +236,13 @@ class Made:
     def __init__(self, ledger: Ledger, release: str, **more: Any) -> None:
         self.release = release
         self.stated = Statements(
-            TEXTS, True, ledger.parameters_chosen(release, FILE), ledger.tag(release, FILE),
-            explorer.__version__, **more,
-        )  # fmt: skip
+            TEXTS,
+            True,
+            ledger.parameters_chosen(release, FILE),
+            ledger.tag(release, FILE),
+            explorer.__version__,
+            **more,
+        )
         self.certificate = build(ledger.view(), release, self.stated)
 
 
@@ -356,8 +382,12 @@ def test_two_certificates_show_a_fork(folder: Path) -> None:
     assert "at most the sum of both" in verify(one, also=other).failure
     assert verify(later, also=one).failure == ""
     assert "they differ up to entry" in verify(later, also=other).failure
-    assert "not in the ledger" in verify(later, view, also={**other, "population": {
-        **other["population"], "id": "0" * 32}}).failure  # fmt: skip
+    assert (
+        "not in the ledger"
+        in verify(
+            later, view, also={**other, "population": {**other["population"], "id": "0" * 32}}
+        ).failure
+    )
     found = verify(one, also=EXAMPLE)
     assert (found.failure, "another ledger" in found.notes[0]) == ("", True)
 
@@ -497,9 +527,11 @@ def test_a_large_output_stands_in_a_file_of_its_own(folder: Path) -> None:
     with opened(folder) as ledger:
         people = population(ledger)
         parameters = {
-            "value_column": "place", "values": [f"v{k}" for k in range(999)],
-            "columns": ["user", "place"], "delimiter": "tab",
-        }  # fmt: skip
+            "value_column": "place",
+            "values": [f"v{k}" for k in range(999)],
+            "columns": ["user", "place"],
+            "delimiter": "tab",
+        }
         mechanism = MECHANISMS["histogram/1"]
         p = mechanism.checked(parameters)
         whole = {**parameters, **p.as_parameters()}

@@ -42,8 +42,10 @@ def test_the_ledger_is_shown_with_what_would_still_fit(capsys: Said) -> None:
     assert (people["spent"], people["remaining"], people["sum_rho"]) == ("7/4", "5/4", "21/32")
     assert people["weekly"]["zcdp_pays_from"] == 24
     assert [release["state"] for release in people["releases"]] == [
-        "published", "withdrawn", "committed",
-    ]  # fmt: skip
+        "published",
+        "withdrawn",
+        "committed",
+    ]
 
 
 def test_the_ledger_is_verified(capsys: Said, tmp_path: Path) -> None:
@@ -77,8 +79,9 @@ def test_an_account_is_opened_and_the_same_people_are_not_opened_twice(
     assert run(["ledger", "show", "--ledger", path, "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)["populations"]
     assert {p["id"]: (p["gate"], p["delta"]) for p in shown} == {
-        people: ("sum", None), other: ("zcdp", "1/1000000000"),
-    }  # fmt: skip
+        people: ("sum", None),
+        other: ("zcdp", "1/1000000000"),
+    }
     for wrong in (["--budget", "2/2"], ["--budget", "0/1"], ["--delta", "1/2"]):
         assert run([*order, *wrong]) == 2
 
@@ -150,13 +153,16 @@ def test_without_locks_there_are_no_releases_and_ledgers_can_be_read(
     def said(*command: str) -> tuple[int, str]:
         found = subprocess.run(
             [sys.executable, "-c", start, *command, "--ledger", path],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         return found.returncode, found.stderr
 
     assert said("ledger", "raise", "--to", "4/1") == (
-        1, f"privacy-explorer: {NOT_OFFERED}\n",
-    )  # fmt: skip
+        1,
+        f"privacy-explorer: {NOT_OFFERED}\n",
+    )
     assert said("ledger", "verify") == (0, "")
 
 

@@ -361,9 +361,13 @@ def test_a_draw_may_be_killed_at_any_moment(place: Place, tmp_path: Path) -> Non
     population = opened(place, budget=10_000)
     plan = plan_of(population, rows, mechanism="counts.cells/1")
     plan = made_plan(
-        population, rows, plan.mechanism.id, plan.parameters() | {"side": 64}, plan.epsilon,
+        population,
+        rows,
+        plan.mechanism.id,
+        plan.parameters() | {"side": 64},
+        plan.epsilon,
         plan.declared,
-    )  # fmt: skip
+    )
     draw_random, seen = random.Random(), dict.fromkeys(("planned", *SPENT), 0)
     for _ in range(KILLS):
         release = _entered(place, plan)

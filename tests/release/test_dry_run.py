@@ -58,16 +58,24 @@ def _german(row: tuple[str, ...]) -> str:
 
 
 SPELLINGS: dict[str, tuple[str, dict[str, str], dict[str, str], str]] = {
-    "quoted": (_csv(lambda row: ",".join(f'"{c}"' for c in row)), {}, {"quotes": "double"},
-               "quote"),
+    "quoted": (
+        _csv(lambda row: ",".join(f'"{c}"' for c in row)),
+        {},
+        {"quotes": "double"},
+        "quote",
+    ),
     "comma": (_csv(_german), {"delimiter": "semicolon"}, {"decimal": "comma"}, "mark a comma?"),
-    "delimiter": (_csv(_german), {"decimal": "comma", "quotes": "double"},
-                  {"delimiter": "semicolon"}, "delimiter semicolon?"),
+    "delimiter": (
+        _csv(_german),
+        {"decimal": "comma", "quotes": "double"},
+        {"delimiter": "semicolon"},
+        "delimiter semicolon?",
+    ),
     "trailing": (_csv(end=",\n"), {}, {"trailing_delimiter": "yes"}, "delimiter end each row?"),
     "no trailing": (_csv(), {"trailing_delimiter": "yes"}, {"trailing_delimiter": "no"}, "without"),
     "cr": (_csv(end="\r"), {}, {"row_end": "cr"}, "CR?"),
     "lf": (_csv(), {"row_end": "cr"}, {"row_end": "lf"}, "LF?"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", SPELLINGS)
@@ -113,14 +121,27 @@ def test_lines_are_counted_over_blank_and_long_rows_and_blocks(
     monkeypatch.setattr(reading, "BLOCK", 16)
     monkeypatch.setattr(reading, "LONGEST_ROW", 60)
     lines = [
-        "", "user,time,lat,lon", "a,,1,1", " ", "b,,x,1", "c" * 500, "d,,1", ",,1,1", "e,,95,1",
-        "f,,1,1\r", 'g,,"' + "9" * 50 + ",1",
-    ]  # fmt: skip
+        "",
+        "user,time,lat,lon",
+        "a,,1,1",
+        " ",
+        "b,,x,1",
+        "c" * 500,
+        "d,,1",
+        ",,1,1",
+        "e,,95,1",
+        "f,,1,1\r",
+        'g,,"' + "9" * 50 + ",1",
+    ]
     found = _dry(_written(tmp_path / "rows.csv", "\n".join(lines)), _form())
     assert (found.rows, found.readable) == (8, 2)
     assert [(one.line, one.column) for one in found.first] == [
-        (5, "lat"), (6, ""), (7, ""), (8, "user"), (9, "lat"),
-    ]  # fmt: skip
+        (5, "lat"),
+        (6, ""),
+        (7, ""),
+        (8, "user"),
+        (9, "lat"),
+    ]
     found = _dry(_written(tmp_path / "one.csv", lines[-1]), _form(header="no"))
     assert len(found.first[0].value) == 40
     assert _dry(_written(tmp_path / "none.csv", "\n\n"), _form()).under_half
@@ -129,11 +150,12 @@ def test_lines_are_counted_over_blank_and_long_rows_and_blocks(
 @pytest.mark.parametrize(
     ("value", "how", "column", "hint"),
     [
-        ("1767254400", {}, "time", "unix?"), ("1767254400000", {}, "time", "unix-ms?"),
+        ("1767254400", {}, "time", "unix?"),
+        ("1767254400000", {}, "time", "unix-ms?"),
         ("31.01.2026 18:05", {}, "time", "%d.%m.%Y"),
         ("2026-01-31", {"time_format": "unix"}, "time", "iso?"),
     ],
-)  # fmt: skip
+)
 def test_times_that_do_not_fit_are_hinted_at(
     tmp_path: Path, value: str, how: dict[str, str], column: str, hint: str
 ) -> None:
@@ -230,9 +252,12 @@ def test_a_plan_is_taken_up_once(place: Place, tmp_path: Path) -> None:
 def _case(place: Place, tmp_path: Path, **how: Any) -> dict[str, Any]:
     said = content(opened(place, budget=20), epsilon="8")
     said["mechanism"]["parameters"] = {
-        "box": ["48", "16", "48.5", "16.8"], "columns": list(HEADER), "delimiter": "semicolon",
-        "header": "yes", **how,
-    }  # fmt: skip
+        "box": ["48", "16", "48.5", "16.8"],
+        "columns": list(HEADER),
+        "delimiter": "semicolon",
+        "header": "yes",
+        **how,
+    }
     write_plan(tmp_path, said)
     _written(tmp_path / "rows.csv", _csv(_german))
     return said
@@ -250,8 +275,10 @@ def test_the_command_tells_and_refuses_nothing(
     assert _kinds(place) == ["budget", "plan"]
     # right as it is now: the rows are there
     parameters = said["mechanism"]["parameters"]
-    write_plan(tmp_path, said | {"mechanism": said["mechanism"] | {
-        "parameters": parameters | {"decimal": "comma"}}})  # fmt: skip
+    write_plan(
+        tmp_path,
+        said | {"mechanism": said["mechanism"] | {"parameters": parameters | {"decimal": "comma"}}},
+    )
     assert run(order) == 2
     assert any("30 of 30 rows" in line for line in capsys.readouterr().out.splitlines())
     # and whoever pays for nothing gets it, told the same

@@ -147,8 +147,12 @@ LAPLACE: list[tuple[str, dict[str, Any], list[int], Decides]] = [
     ("counts.cells/1", {"side": 2}, [], nothing),
     ("counts.cells/1", {"side": 4}, [], nothing),
     ("histogram/1", {"value_column": "text", "values": ["1", "2"], "units": 3}, [], nothing),
-    ("histogram/1", {"value_column": "number", "edges": ["0", "1.5", "3"], "units": 2}, [],
-     nothing),
+    (
+        "histogram/1",
+        {"value_column": "number", "edges": ["0", "1.5", "3"], "units": 2},
+        [],
+        nothing,
+    ),
     ("mean/1", {"value_columns": ["number"], "low": ["1"], "high": ["3"], "units": 5}, [], nothing),
     (
         "mean/1",
@@ -156,21 +160,41 @@ LAPLACE: list[tuple[str, dict[str, Any], list[int], Decides]] = [
         [],
         nothing,
     ),
-    ("heatmap.pyramid/1", {"side": 4, "start_level": 0, "assumed_users": 64, "units": 3}, [],
-     nothing),
-    ("heatmap.pyramid/1", {"side": 4, "start_level": 1, "assumed_users": 64, "units": 2}, [],
-     nothing),
+    (
+        "heatmap.pyramid/1",
+        {"side": 4, "start_level": 0, "assumed_users": 64, "units": 3},
+        [],
+        nothing,
+    ),
+    (
+        "heatmap.pyramid/1",
+        {"side": 4, "start_level": 1, "assumed_users": 64, "units": 2},
+        [],
+        nothing,
+    ),
     # One cell is kept a level: of the four below the start any may be.
     ("heatmap.paper/1", {"side": 4, "kept": 1, "units": 2}, [-9, 1, 9], lambda call: call == 1),
     ("heatmap.paper/1", {"side": 4, "kept": 4, "units": 3}, [], nothing),
-    ("heatmap.adaptive/1", {"side": 2, "start_level": 0, "units": 2}, [-99, 0, 1, 2, 4, 99],
-     lambda call: call == 0),
-    ("heatmap.adaptive/1", {"side": 4, "start_level": 1, "units": 2}, [-99, 0, 3, 99],
-     lambda call: call == 0),
+    (
+        "heatmap.adaptive/1",
+        {"side": 2, "start_level": 0, "units": 2},
+        [-99, 0, 1, 2, 4, 99],
+        lambda call: call == 0,
+    ),
+    (
+        "heatmap.adaptive/1",
+        {"side": 4, "start_level": 1, "units": 2},
+        [-99, 0, 3, 99],
+        lambda call: call == 0,
+    ),
     # The root, then its quarters where it is split.
-    ("heatmap.adaptive/1", {"side": 4, "start_level": 0, "units": 1}, [-99, 1, 99],
-     lambda call: call in (0, 2)),
-]  # fmt: skip
+    (
+        "heatmap.adaptive/1",
+        {"side": 4, "start_level": 0, "units": 1},
+        [-99, 1, 99],
+        lambda call: call in (0, 2),
+    ),
+]
 
 
 @pytest.mark.parametrize(("name", "more", "windows", "decides"), LAPLACE)
@@ -220,11 +244,12 @@ def mutant(patch: pytest.MonkeyPatch, kind: str) -> None:
             )
     if kind == "rows, not users":
         patch.setattr(
-            user_maps, "integer_counts",
+            user_maps,
+            "integer_counts",
             lambda user, cell, visits, level, B: user_maps_counts(
                 np.arange(len(cell)), cell, visits, level, B
             ),
-        )  # fmt: skip
+        )
 
 
 user_maps_counts = user_maps.integer_counts

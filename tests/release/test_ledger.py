@@ -66,8 +66,10 @@ def test_what_is_spent_is_spent_whatever_becomes_of_the_output(folder: Path) -> 
             ledger.publish(published, {})
     book = read_ledger(_stored(folder)).book
     assert [book.releases[name].state for name in (published, withdrawn, given_back)] == [
-        "withdrawn", "withdrawn", "abandoned",
-    ]  # fmt: skip
+        "withdrawn",
+        "withdrawn",
+        "abandoned",
+    ]
 
 
 def test_a_refusal_says_what_is_left_and_would_fit_and_leaves_no_entry(folder: Path) -> None:

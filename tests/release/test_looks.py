@@ -88,9 +88,13 @@ def test_a_look_at_the_same_content_counts(tmp_path: Path, packed: bool) -> None
     other = Place(tmp_path / "other.sqlite", place.settings)
     assert _chosen(other, rows) == (OPENED, 1)
     fewer = tmp_path / "fewer.csv"
-    fewer.write_bytes(b"".join(
-        line for line in rows.read_bytes().splitlines(keepends=True) if not line.startswith(b"u7,")
-    ))  # fmt: skip
+    fewer.write_bytes(
+        b"".join(
+            line
+            for line in rows.read_bytes().splitlines(keepends=True)
+            if not line.startswith(b"u7,")
+        )
+    )
     assert _chosen(Place(tmp_path / "third.sqlite", place.settings), fewer) == (FIXED, 0)
 
 

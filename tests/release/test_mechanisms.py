@@ -42,9 +42,15 @@ def everywhere(**more: Any) -> Area:
 
 def test_the_table_is_the_specification():
     assert list(MECHANISMS) == [
-        "heatmap.adaptive/1", "heatmap.paper/1", "heatmap.pyramid/1", "counts.cells/1",
-        "count.users/1", "select.region/1", "histogram/1", "mean/1",
-    ]  # fmt: skip
+        "heatmap.adaptive/1",
+        "heatmap.paper/1",
+        "heatmap.pyramid/1",
+        "counts.cells/1",
+        "count.users/1",
+        "select.region/1",
+        "histogram/1",
+        "mean/1",
+    ]
     for name, mechanism in MECHANISMS.items():
         assert mechanism.id == name
         assert "Privacy\n    -------" in (type(mechanism).__doc__ or "")
@@ -55,9 +61,11 @@ def test_the_table_is_the_specification():
 def test_demonstrations_name_what_releases_them():
     named = {row.key: row.release for row in DEMONSTRATIONS.values() if row.release}
     assert named == {
-        "adaptive": "heatmap.adaptive/1", "pyramid": "heatmap.paper/1",
-        "least-squares": "heatmap.pyramid/1", "integers": "counts.cells/1",
-    }  # fmt: skip
+        "adaptive": "heatmap.adaptive/1",
+        "pyramid": "heatmap.paper/1",
+        "least-squares": "heatmap.pyramid/1",
+        "integers": "counts.cells/1",
+    }
     assert set(named.values()) <= set(MECHANISMS)
 
 
@@ -256,9 +264,14 @@ def peoples(draw: Any) -> People:
     lat[~placed] = rng.choice([2**62, -(2**62), 0])
     texts = [None if k == len(TEXTS) else TEXTS[k] for k in rng.integers(0, 8, rows).tolist()]
     return People(
-        starts, lat, lon, placed, rng.integers(-5, 5, rows), timed,
+        starts,
+        lat,
+        lon,
+        placed,
+        rng.integers(-5, 5, rows),
+        timed,
         {"text": texts, "number": texts[::-1]},
-    )  # fmt: skip
+    )
 
 
 @settings(deadline=None)
@@ -290,9 +303,10 @@ def test_user_maps_by_definition(people, times):
             known = sorted(of_bin)
             bins[known] += cumulative_floors(np.array([of_bin[k] for k in known]), B)
         good = [
-            row for row in rows
+            row
+            for row in rows
             if texts[row] not in (None, "x", "") and numbers[row] not in (None, "x", "")
-        ]  # fmt: skip
+        ]
         if good:
             users += 1
             for k, column in enumerate((texts, numbers)):

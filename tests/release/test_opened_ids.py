@@ -123,9 +123,19 @@ def test_marks_are_private_bounded_and_can_be_forgotten(
 
 
 RANDOM = {
-    "nonce", "release", "at", "output_sha256", "certificate_sha256", "tag", "entry_hash", "id",
-    "inline", "sha256", "hash", "prev",
-}  # fmt: skip
+    "nonce",
+    "release",
+    "at",
+    "output_sha256",
+    "certificate_sha256",
+    "tag",
+    "entry_hash",
+    "id",
+    "inline",
+    "sha256",
+    "hash",
+    "prev",
+}
 
 
 def _fixed(value: Any) -> Any:

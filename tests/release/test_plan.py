@@ -31,9 +31,7 @@ def test_every_mechanism_is_planned(tmp_path: Path) -> None:
         assert plan.epsilon == Fraction(1, 3)
         # what ledger and certificate hold is the same plan again
         parameters = plan.parameters()
-        again = made_plan(
-            POPULATION, plan.data, name, parameters, plan.epsilon, plan.declared
-        )  # fmt: skip
+        again = made_plan(POPULATION, plan.data, name, parameters, plan.epsilon, plan.declared)
         assert again == plan
 
 
@@ -83,10 +81,14 @@ def _without(*path: str) -> Callable[[dict[str, Any]], None]:
         (_set("mechanism", "parameters", "start", to=None), "mechanism.parameters.start: None is"),
         (_set("mechanism", "parameters", "x", to=1 << 62), "mechanism.parameters.x: is too large"),
         (_set("mechanism", "parameters", "x", to={"a": 1}), "mechanism.parameters.x: {'a': 1} i"),
-        (_set("mechanism", "parameters", "columns", to=["user", "lat", "lon"]),
-         "mechanism.parameters.columns: has no 'time', which count.users/1 reads"),
-        (_without("mechanism", "parameters", "delimiter"),
-         "mechanism.parameters.delimiter: is missing; declare it"),
+        (
+            _set("mechanism", "parameters", "columns", to=["user", "lat", "lon"]),
+            "mechanism.parameters.columns: has no 'time', which count.users/1 reads",
+        ),
+        (
+            _without("mechanism", "parameters", "delimiter"),
+            "mechanism.parameters.delimiter: is missing; declare it",
+        ),
         (_without("declared", "title"), "declared.title: is missing; add it"),
         (_set("declared", "title", to="x" * 4001), "declared.title: is longer than 4000"),
         (_set("declared", "title", to="\x07"), "declared.title: has characters that can't be"),
@@ -94,7 +96,7 @@ def _without(*path: str) -> Callable[[dict[str, Any]], None]:
         (_set("declared", "conditions", to="none"), "declared.conditions: is no list of at most"),
         (_set("declared", "conditions", to=[1]), "declared.conditions[0]: is no text"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_named_with_its_remedy(
     tmp_path: Path, change: Callable[[dict[str, Any]], None], sentence: str
 ) -> None:
@@ -151,9 +153,29 @@ def _damaged(draw: random.Random, said: dict[str, Any]) -> bytes:
         at = text.index('"', draw.randrange(len(text) - 300))
         return (text[:at] + '"title": "a", "title": "b", ' + text[at:]).encode()
     odd = draw.choice(
-        [0.5, -1, None, True, "", "0/0", "1/0", "-1/2", "1e9", "9" * 500 + "/7", 10**400, [], {},
-         [[]], "nan", "\ud800", "\x00", {"a": {"b": []}}, ["user"] * 3, "x" * 10_000]
-    )  # fmt: skip
+        [
+            0.5,
+            -1,
+            None,
+            True,
+            "",
+            "0/0",
+            "1/0",
+            "-1/2",
+            "1e9",
+            "9" * 500 + "/7",
+            10**400,
+            [],
+            {},
+            [[]],
+            "nan",
+            "\ud800",
+            "\x00",
+            {"a": {"b": []}},
+            ["user"] * 3,
+            "x" * 10_000,
+        ]
+    )
     at: Any = said
     while True:
         name = draw.choice(list(at)) if isinstance(at, dict) else draw.randrange(len(at))

@@ -27,28 +27,117 @@ COLUMNS = ["user", "time", "lat", "lon", "place"]
 READS = Reads(places=True, times=True, texts=("place",))
 
 USERS = [
-    "7", "007", "a", " a ", "é", "e\u0301", "\ufeff7", "", " ", '"', "'a", "a" * 70, "a" * 71,
-    "12345678", "1234567", "\x00", "7\x00", "NaN", "\u00a0b", "ß",
-]  # fmt: skip
+    "7",
+    "007",
+    "a",
+    " a ",
+    "é",
+    "e\u0301",
+    "\ufeff7",
+    "",
+    " ",
+    '"',
+    "'a",
+    "a" * 70,
+    "a" * 71,
+    "12345678",
+    "1234567",
+    "\x00",
+    "7\x00",
+    "NaN",
+    "\u00a0b",
+    "ß",
+]
 TIMES = [
-    "2010-10-12T00:21:28Z", "2010-10-12 00:21:28", "2010-10-19 23:55:27+0000", "2010-10-12",
-    "2010-03-28T02:30:00", "2010-10-31T02:30:00", "2010-10-12T00:21:28.999-03:30", "epoch",
-    "2010-02-29T00:00:00Z", "2012-02-29T23:59:59+05", "2010-13-01T00:00:00Z", "1900-02-29 00:00:00",
-    "2010-10-12T24:00:00Z", "2010-10-12T00:60:00Z", "2010-10-12T00:21Z", "2010-10-12T00:21:28.Z",
-    "2010-10-12T00:21:28+2400", "2010-10-12t00:21:28", "0001-01-01T00:00:00Z", "20101012T002128Z",
-    "9999-12-31T23:59:59Z", "0001-01-02T00:00:00+10:00", "1969-12-31T23:59:59.5Z", "infinity",
-    "2010-10-12T00:21:28.0000000001Z", "2010-10-12T00:21:28 Z", "٢٠١٠-10-12T00:21:28Z", "",
-    "1286842888", "-1", "1.5e3", "-0.5", "99999999999999999999", "2010-10-12T00:21:28+05:3",
-]  # fmt: skip
+    "2010-10-12T00:21:28Z",
+    "2010-10-12 00:21:28",
+    "2010-10-19 23:55:27+0000",
+    "2010-10-12",
+    "2010-03-28T02:30:00",
+    "2010-10-31T02:30:00",
+    "2010-10-12T00:21:28.999-03:30",
+    "epoch",
+    "2010-02-29T00:00:00Z",
+    "2012-02-29T23:59:59+05",
+    "2010-13-01T00:00:00Z",
+    "1900-02-29 00:00:00",
+    "2010-10-12T24:00:00Z",
+    "2010-10-12T00:60:00Z",
+    "2010-10-12T00:21Z",
+    "2010-10-12T00:21:28.Z",
+    "2010-10-12T00:21:28+2400",
+    "2010-10-12t00:21:28",
+    "0001-01-01T00:00:00Z",
+    "20101012T002128Z",
+    "9999-12-31T23:59:59Z",
+    "0001-01-02T00:00:00+10:00",
+    "1969-12-31T23:59:59.5Z",
+    "infinity",
+    "2010-10-12T00:21:28.0000000001Z",
+    "2010-10-12T00:21:28 Z",
+    "٢٠١٠-10-12T00:21:28Z",
+    "",
+    "1286842888",
+    "-1",
+    "1.5e3",
+    "-0.5",
+    "99999999999999999999",
+    "2010-10-12T00:21:28+05:3",
+]
 DEGREES = [
-    "40.6438845363", "-73.78280639649999", "0", "-0", "+5.", ".5", ".", "", "90", "90.00000001",
-    "-90.0000000", "180", "180.1", "1e2", "1e1", "4.5E-3", "1e-40", "0e41", "nan", "inf", "-inf",
-    "1_0", "0x10", "1,5", " 5 ", "5\x00", "--5", "+-5", "1.2.3", "0.00000005", "0.00000015",
-    "-0.00000005", "0.000000050000000000000000000000001", "1" * 41, "0" * 41, "0" * 39 + "1",
-    "123456789012345678", "9" * 18, "9" * 19, "90.0000000000000000", "90.0000000000000000001",
-    "0000000040.5", "40.12345678901234567890", "²", "٣", "12.34567895", "12.34567885", "00090.0",
-    "3.141592653589793", "0.1234567890123456", "9223372036854775807", "18446744073709551617",
-]  # fmt: skip
+    "40.6438845363",
+    "-73.78280639649999",
+    "0",
+    "-0",
+    "+5.",
+    ".5",
+    ".",
+    "",
+    "90",
+    "90.00000001",
+    "-90.0000000",
+    "180",
+    "180.1",
+    "1e2",
+    "1e1",
+    "4.5E-3",
+    "1e-40",
+    "0e41",
+    "nan",
+    "inf",
+    "-inf",
+    "1_0",
+    "0x10",
+    "1,5",
+    " 5 ",
+    "5\x00",
+    "--5",
+    "+-5",
+    "1.2.3",
+    "0.00000005",
+    "0.00000015",
+    "-0.00000005",
+    "0.000000050000000000000000000000001",
+    "1" * 41,
+    "0" * 41,
+    "0" * 39 + "1",
+    "123456789012345678",
+    "9" * 18,
+    "9" * 19,
+    "90.0000000000000000",
+    "90.0000000000000000001",
+    "0000000040.5",
+    "40.12345678901234567890",
+    "²",
+    "٣",
+    "12.34567895",
+    "12.34567885",
+    "00090.0",
+    "3.141592653589793",
+    "0.1234567890123456",
+    "9223372036854775807",
+    "18446744073709551617",
+]
 PLACES = ["", "x", "é", "e\u0301", '"quoted', "#", "\\", "0.10", "NULL", "\x1a", "y" * 300]
 
 
@@ -224,10 +313,13 @@ def rows_in(draw: st.DrawFn, how: dict[str, str]) -> list[bytes]:
 
 def _how(how: dict[str, str]) -> dict[str, object]:
     return {
-        "encoding": how["encoding"], "header": how["header"] == "yes", "row_end": how["row_end"],
-        "quotes": how["quotes"] == "double", "comma": how["decimal"] == "comma",
+        "encoding": how["encoding"],
+        "header": how["header"] == "yes",
+        "row_end": how["row_end"],
+        "quotes": how["quotes"] == "double",
+        "comma": how["decimal"] == "comma",
         "trailing": how["trailing_delimiter"] == "yes",
-    }  # fmt: skip
+    }
 
 
 @given(st.data(), FORMATS, st.sampled_from([7, 64, 1 << 20]), st.sampled_from([b"", b"\n", b"x"]))
@@ -285,9 +377,13 @@ def test_rows_together_are_read_as_each_alone(
 ) -> None:
     """All fields of up to two characters out of those that could reach into the next row."""
     form = FileFormat(
-        ("user", "place"), "comma", encoding=encoding, quotes=quotes, row_end=row_end,
+        ("user", "place"),
+        "comma",
+        encoding=encoding,
+        quotes=quotes,
+        row_end=row_end,
         trailing_delimiter=trailing,
-    )  # fmt: skip
+    )
     end = {"lf": "\n", "cr": "\r"}[row_end]
     odd = "\udcff"  # a byte that UTF-8 does not have, half a character of UTF-16
     signs = ["a", '"', ",", "\u0a0d", odd, {"\n": "\r", "\r": "\n"}[end]]
@@ -421,8 +517,10 @@ def test_a_row_of_a_megabyte_is_read_and_a_longer_one_is_not(
     data = b"a" + rest + b"\n" + fits + b"\n" + fits + b"y\n" + b"z" * 99_999 + b"\nb" + rest
     assert list(_rows(_read(data, _format(), tmp_path))) == ["a", "u", "b"]
     assert list(_rows(_read(b"h" * 5000 + b"\n" + data, _format(header="yes"), tmp_path))) == [
-        "a", "u", "b",
-    ]  # fmt: skip
+        "a",
+        "u",
+        "b",
+    ]
     monkeypatch.setattr(reading, "BLOCK", 1 << 20)
     assert list(_rows(_read(data, _format(), tmp_path))) == ["a", "u", "b"]
 
@@ -511,7 +609,7 @@ def test_no_file_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ({"time_zone": "-12:01"}, "time_zone: '-12:01' is no offset that there is"),
         ({"time_zone": "../../etc/passwd"}, "time_zone: '../../etc/passwd' is no time zone"),
     ],
-)  # fmt: skip
+)
 def test_a_format_that_can_t_be_is_refused(changes: dict[str, object], sentence: str) -> None:
     given_format = {"columns": COLUMNS, "delimiter": "comma"} | changes
     with pytest.raises(ParameterError) as caught:
@@ -522,9 +620,13 @@ def test_a_format_that_can_t_be_is_refused(changes: dict[str, object], sentence:
 def test_a_format_is_told_with_its_defaults() -> None:
     form = FileFormat.checked({"columns": COLUMNS, "delimiter": "tab", "box": "not looked at"})
     assert form.parameters() == {
-        "columns": COLUMNS, "delimiter": "tab", "header": "no", "encoding": "utf-8",
-        "time_format": "iso", "time_zone": "UTC",
-    }  # fmt: skip
+        "columns": COLUMNS,
+        "delimiter": "tab",
+        "header": "no",
+        "encoding": "utf-8",
+        "time_format": "iso",
+        "time_zone": "UTC",
+    }
     written = {"quotes": "double", "decimal": "comma", "trailing_delimiter": "yes", "row_end": "cr"}
     assert FileFormat.checked(form.parameters() | written).parameters() == (
         form.parameters() | written
@@ -558,8 +660,9 @@ def test_explorer_and_release_know_the_same_offsets(tmp_path: Path) -> None:
     minutes = [*range(-24 * 60, 24 * 60, 15), -721, 841]
     offsets = [f"{'-' if m < 0 else '+'}{abs(m) // 60:02}:{abs(m) % 60:02}" for m in minutes]
     texts = [f"2010-10-12T00:21:28{offset}" for offset in offsets]
-    wanted = [None if (found := moment(text, "iso")) is None else found.timestamp()
-              for text in texts]  # fmt: skip
+    wanted = [
+        None if (found := moment(text, "iso")) is None else found.timestamp() for text in texts
+    ]
     assert {m for m, found in zip(minutes, wanted, strict=True) if found is not None} == set(
         range(-720, 841, 15)
     )

@@ -72,12 +72,17 @@ def test_the_entry_of_the_example_passes_the_registrys_checks() -> None:
     for section, fields in theirs.items():
         assert list(ours[section]) == list(fields)
     for section, key in (
-        ("basic", "publication_date"), ("dp_variant", "variant_name"),
-        ("privacy_loss", "privacy_unit"), ("privacy_loss", "privacy_parameters"),
-        ("privacy_loss", "privacy_unit_details"), ("privacy_loss", "privacy_parameters_details"),
-        ("deployment_model", "model_name"), ("deployment_model", "release_type"),
-        ("deployment_model", "access_type"), ("accounting", "composition"),
-    ):  # fmt: skip
+        ("basic", "publication_date"),
+        ("dp_variant", "variant_name"),
+        ("privacy_loss", "privacy_unit"),
+        ("privacy_loss", "privacy_parameters"),
+        ("privacy_loss", "privacy_unit_details"),
+        ("privacy_loss", "privacy_parameters_details"),
+        ("deployment_model", "model_name"),
+        ("deployment_model", "release_type"),
+        ("deployment_model", "access_type"),
+        ("accounting", "composition"),
+    ):
         assert ours[section][key] == theirs[section][key]
     assert re.fullmatch(r"[a-z0-9_]+\.yaml", registry_file(EXAMPLE))
 

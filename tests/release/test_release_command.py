@@ -360,10 +360,20 @@ def test_every_mechanism_is_released_and_canaries_stay_inside(
     lines = data.count(b"\n")
     sha256 = hashlib.sha256(data).hexdigest()
     never = [
-        "canary", CANARY_USER, *CANARY_PLACE, "406543217", "739876543", "11:22:33",
-        CANARY_AMOUNT, CANARY_FILE, sha256, sha256.upper(), sha256[:16],
-        hashlib.md5(data, usedforsecurity=False).hexdigest(), str(int(sha256, 16)),
-    ]  # fmt: skip
+        "canary",
+        CANARY_USER,
+        *CANARY_PLACE,
+        "406543217",
+        "739876543",
+        "11:22:33",
+        CANARY_AMOUNT,
+        CANARY_FILE,
+        sha256,
+        sha256.upper(),
+        sha256[:16],
+        hashlib.md5(data, usedforsecurity=False).hexdigest(),
+        str(int(sha256, 16)),
+    ]
     for where, text in found.items():
         for value in never:
             assert value.encode() not in text, (where, value)
@@ -389,8 +399,15 @@ def test_no_canary_is_in_what_the_window_exports(
         result = Result(plan, ledger.release(release), ledger.output(release), made)
     a_map = mechanism.startswith("heatmap")
     formats = [suffix for suffix in EXPORTS.values() if a_map or suffix not in ("tif", "geojson")]
-    never = [b"canary", CANARY_FILE.encode(), b"40.6543217", b"73.9876543", b"11:22:33",
-             b"77.123457", hashlib.sha256(data).hexdigest().encode()]  # fmt: skip
+    never = [
+        b"canary",
+        CANARY_FILE.encode(),
+        b"40.6543217",
+        b"73.9876543",
+        b"11:22:33",
+        b"77.123457",
+        hashlib.sha256(data).hexdigest().encode(),
+    ]
     for make, suffixes in ((exported, formats), (certified, CERTIFICATES.values())):
         for suffix in suffixes:
             found = everything_in(make(result, Path(f"out.{suffix}")), suffix)
@@ -403,9 +420,11 @@ def _fixed(place: Place) -> Ledger:
     """Open a ledger whose clock stands and whose random numbers repeat."""
     rng = random.Random(8)
     return Ledger(
-        place.ledger, FileSettings(place.settings),
-        now=lambda: datetime(2026, 1, 19, tzinfo=UTC), random_bytes=rng.randbytes,
-    )  # fmt: skip
+        place.ledger,
+        FileSettings(place.settings),
+        now=lambda: datetime(2026, 1, 19, tzinfo=UTC),
+        random_bytes=rng.randbytes,
+    )
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -415,11 +434,13 @@ def test_other_data_and_the_same_plan_differ_in_output_tag_and_nonces_alone(
     """One file is of many people, one of nobody, one can't be read at all: nothing else tells,
     a dry run included."""
     made, counts = [], []
-    for number, write in enumerate((
-        lambda path: write_rows(path, users=90, seed=4),
-        lambda path: path.write_bytes(b""),
-        lambda path: path.write_bytes(random.Random(1).randbytes(5000)),
-    )):  # fmt: skip
+    for number, write in enumerate(
+        (
+            lambda path: write_rows(path, users=90, seed=4),
+            lambda path: path.write_bytes(b""),
+            lambda path: path.write_bytes(random.Random(1).randbytes(5000)),
+        )
+    ):
         folder = tmp_path / str(number)
         folder.mkdir()
         write(folder / "rows.csv")

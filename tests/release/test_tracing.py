@@ -55,9 +55,24 @@ def _traced(name: str) -> Any:
 
 
 for operation in (
-    "add", "radd", "sub", "rsub", "mul", "rmul", "floordiv", "rfloordiv", "mod", "rmod", "neg",
-    "pos", "abs", "lshift", "rshift", "or", "and",
-):  # fmt: skip
+    "add",
+    "radd",
+    "sub",
+    "rsub",
+    "mul",
+    "rmul",
+    "floordiv",
+    "rfloordiv",
+    "mod",
+    "rmod",
+    "neg",
+    "pos",
+    "abs",
+    "lshift",
+    "rshift",
+    "or",
+    "and",
+):
     setattr(Traced, f"__{operation}__", _traced(f"__{operation}__"))
 
 
@@ -175,11 +190,18 @@ def test_no_float_is_written_before_noise(module):
 @pytest.mark.parametrize(
     "function",
     [
-        means.read_decimal, means.centred_value, noise.noisy, selection.permute_and_flip,
-        select.RegionSelection.draw, integers._floors, integers._merged, integers.floors_by_user,
-        integers.integer_counts, integers.IntegerCounts.at,
+        means.read_decimal,
+        means.centred_value,
+        noise.noisy,
+        selection.permute_and_flip,
+        select.RegionSelection.draw,
+        integers._floors,
+        integers._merged,
+        integers.floors_by_user,
+        integers.integer_counts,
+        integers.IntegerCounts.at,
     ],
-)  # fmt: skip
+)
 def test_no_float_is_written_in_functions_of_counts(function):
     found = _written_floats(ast.parse(textwrap.dedent(inspect.getsource(function))))
     # The scale of noise is a fraction.

@@ -28,11 +28,17 @@ ROUNDED = Fraction(2**40 // 10, 2**40)
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("1/10", Fraction(1, 10)), ("0.1", Fraction(1, 10)), ("8", Fraction(8)),
-        ("8/1", Fraction(8)), ("2/20", Fraction(1, 10)), (" .1", Fraction(1, 10)),
-        ("1e-1", Fraction(1, 10)), ("0.333", Fraction(333, 1000)), ("0", Fraction(0)),
+        ("1/10", Fraction(1, 10)),
+        ("0.1", Fraction(1, 10)),
+        ("8", Fraction(8)),
+        ("8/1", Fraction(8)),
+        ("2/20", Fraction(1, 10)),
+        (" .1", Fraction(1, 10)),
+        ("1e-1", Fraction(1, 10)),
+        ("0.333", Fraction(333, 1000)),
+        ("0", Fraction(0)),
     ],
-)  # fmt: skip
+)
 def test_every_spelling_of_a_number_is_that_number(text: str, value: Fraction) -> None:
     assert read_amount(text, "--spend") == value
 

@@ -300,5 +300,6 @@ def test_the_sentence_takes_what_is_better_of_crowd_and_message(study):
     # (0, 0.1) alone would allow 55 in 100, where one message of ε₀ = 0.01 allows 50.25.
     promise = at(study, eps0=0.01, n=10**9, delta=0.1).guarantee
     assert "50.01 times in 100" in promise.sentence
-    assert promise.beside.endswith("“ε₀ alone: no amplification” on its own says less: at most "
-                                   "50.25 times in 100.")  # fmt: skip
+    assert promise.beside.endswith(
+        "“ε₀ alone: no amplification” on its own says less: at most 50.25 times in 100."
+    )

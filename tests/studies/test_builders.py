@@ -12,14 +12,30 @@ from explorer.studies.base import builders
 from explorer.studies.base.study import Kind, Parameter, Scale
 
 DELTA = Parameter(
-    "delta", "δ", "failure probability",
+    "delta",
+    "δ",
+    "failure probability",
     "With what probability the guarantee may fail. Smaller is more private.",
-    Kind.REAL, 1e-6, 1e-30, 0.1, Scale.LOG, more_private="low", latex=r"\delta",
-)  # fmt: skip
+    Kind.REAL,
+    1e-6,
+    1e-30,
+    0.1,
+    Scale.LOG,
+    more_private="low",
+    latex=r"\delta",
+)
 ORDERS = Parameter(
-    "lam_max", "λₘₐₓ", "largest order searched", "Help.", Kind.INTEGER, 512, 2, 2048, Scale.LOG,
+    "lam_max",
+    "λₘₐₓ",
+    "largest order searched",
+    "Help.",
+    Kind.INTEGER,
+    512,
+    2,
+    2048,
+    Scale.LOG,
     latex=r"\lambda_{\max}",
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(
@@ -28,19 +44,40 @@ ORDERS = Parameter(
         (builders.delta(1e-6), DELTA),
         (
             builders.epsilon("privacy", "Help.", 1.0, 0.1, 5.0, key="eps0", symbol="ε₀", unit="u"),
-            Parameter("eps0", "ε₀", "privacy", "Help.", Kind.REAL, 1.0, 0.1, 5.0, Scale.LOG,
-                      unit="u", more_private="low", latex=r"\varepsilon_0"),
+            Parameter(
+                "eps0",
+                "ε₀",
+                "privacy",
+                "Help.",
+                Kind.REAL,
+                1.0,
+                0.1,
+                5.0,
+                Scale.LOG,
+                unit="u",
+                more_private="low",
+                latex=r"\varepsilon_0",
+            ),
         ),
         (builders.orders("Help."), ORDERS),
         (
             builders.trials("Help.", 20, 500, group="data"),
-            Parameter("trials", "", "trials", "Help.", Kind.INTEGER, 20, 2, 500, Scale.LOG,
-                      group="data"),
+            Parameter(
+                "trials", "", "trials", "Help.", Kind.INTEGER, 20, 2, 500, Scale.LOG, group="data"
+            ),
         ),
         (
             builders.simulate("Help.", quantities=("error",)),
-            Parameter("simulate", "", "simulate", "Help.", Kind.FLAG, False, group="simulation",
-                      quantities=("error",)),
+            Parameter(
+                "simulate",
+                "",
+                "simulate",
+                "Help.",
+                Kind.FLAG,
+                False,
+                group="simulation",
+                quantities=("error",),
+            ),
         ),
         (
             builders.file("points", "file of points", "Help."),
@@ -52,7 +89,7 @@ ORDERS = Parameter(
         ),
     ],
     ids=lambda p: p.key,
-)  # fmt: skip
+)
 def test_a_builder_adds_what_all_of_its_kind_have(built, declared):
     assert built == declared
 
@@ -60,8 +97,12 @@ def test_a_builder_adds_what_all_of_its_kind_have(built, declared):
 def test_what_is_given_overrides_what_the_kind_has():
     own = builders.delta(1e-12, 1e-40, symbol="δ′", help="Own.", more_private="", latex="d")
     assert (own.low, own.symbol, own.help, own.more_private, own.latex) == (
-        1e-40, "δ′", "Own.", "", "d",
-    )  # fmt: skip
+        1e-40,
+        "δ′",
+        "Own.",
+        "",
+        "d",
+    )
     with pytest.raises(TypeError, match="colour"):
         builders.delta(1e-6, colour="red")
 

@@ -45,12 +45,18 @@ def test_a_wrong_number_fails(monkeypatch):
 @pytest.mark.parametrize(
     ("value", "golden", "right"),
     [
-        (1.0402185, "1.0402185", True), (1.04021861, "1.0402185", False), (28.0, "28", True),
-        (7.67612e-8, "7.6761e-8", True), (7.678e-8, "7.6761e-8", False), (0.2783, "0.277", False),
-        (0.1509, "0.150", True), (None, "1", False), (math.nan, "1", False),
+        (1.0402185, "1.0402185", True),
+        (1.04021861, "1.0402185", False),
+        (28.0, "28", True),
+        (7.67612e-8, "7.6761e-8", True),
+        (7.678e-8, "7.6761e-8", False),
+        (0.2783, "0.277", False),
+        (0.1509, "0.150", True),
+        (None, "1", False),
+        (math.nan, "1", False),
         (math.inf, "1", False),
     ],
-)  # fmt: skip
+)
 def test_a_golden_value_is_right_to_its_last_digit(value, golden, right):
     assert agrees(value, golden) is right
 
@@ -61,8 +67,9 @@ def test_golden_values_that_do_not_come_out_are_named():
     assert checks.golden(expected, answer).passed
     off = tuple(
         replace(r, value=r.value + 1e-4) if r.key == "theorem1" else r
-        for r in answer.readouts if r.key != "order"
-    )  # fmt: skip
+        for r in answer.readouts
+        if r.key != "order"
+    )
     found = checks.golden(expected, replace(answer, readouts=off))
     assert not found.passed
     assert found.said.startswith("theorem1: 1.04")
@@ -81,8 +88,9 @@ def test_an_audit_says_what_its_condition_does(holds):
     from explorer.studies.base.study import Condition
 
     result = Result(
-        default_request(get_study("itemwise")), Fidelity.FULL,
+        default_request(get_study("itemwise")),
+        Fidelity.FULL,
         conditions=(Condition("The audit refutes nothing (it)", holds, "numbers"),),
-    )  # fmt: skip
+    )
     assert checks.audit(result).passed is (holds is True)
     assert not checks.audit(replace(result, conditions=(), notes=("No audit: why",))).passed

@@ -167,9 +167,15 @@ def test_a_users_own_distances(tmp_path):
     path.write_text(",A,B,C\nA,0,10,40\nB,10,0,30\nC,40,30,0\n")
     value = context.add_file(path)
     result = ask(
-        space="matrix", space_matrix=value, space_unit="km", context=context,
-        requirements="1", distance1=4.0, tau1=0.5, eps1=1.0,
-    )  # fmt: skip
+        space="matrix",
+        space_matrix=value,
+        space_unit="km",
+        context=context,
+        requirements="1",
+        distance1=4.0,
+        tau1=0.5,
+        eps1=1.0,
+    )
     assert result.readout("alpha").value == pytest.approx(1 / (0.1 * 0.5))
     assert result.space.diameter == 40.0
     assert "towns.csv" in result.space.name
@@ -188,9 +194,14 @@ def test_the_sentence_never_understates(epsilon):
 
 def test_the_sentence_of_the_issue():
     result = ask(
-        space_unit="km", requirements="1", eps1=0.2, distance1=100.0, tau1=1 / 30,
-        moved=100.0, tau=1 / 30,
-    )  # fmt: skip
+        space_unit="km",
+        requirements="1",
+        eps1=0.2,
+        distance1=100.0,
+        tau1=1 / 30,
+        moved=100.0,
+        tau=1 / 30,
+    )
     assert result.guarantee.sentence.startswith(
         "Moving 1/30 of your data by 100 km changes any outcome's odds by at most e^0.2 "
     )

@@ -99,10 +99,11 @@ def test_figure_5_as_presets(study):
     for answer, preset, numbers in (
         (b, "b", {"theorem": "5.7946", "numerical": "0.9192", "clones": "8.159"}),
         (
-            preset_answer(study, final["figure-5a-epsilon"]), "a",
+            preset_answer(study, final["figure-5a-epsilon"]),
+            "a",
             {"theorem": "3.086", "numerical": "0.5558"},
         ),
-    ):  # fmt: skip
+    ):
         for name, written in numbers.items():
             # Rounded up, as beside the plot.
             digits = len(written.lstrip("0.").replace(".", ""))
@@ -132,8 +133,10 @@ def test_page_and_presets(study):
     for preset in study.presets:
         request = replace(
             default_request(study, **dict(preset.values)),
-            quantity=preset.quantity, sweep=preset.sweep, fidelity=Fidelity.COARSE,
-        )  # fmt: skip
+            quantity=preset.quantity,
+            sweep=preset.sweep,
+            fidelity=Fidelity.COARSE,
+        )
         host = Context()
         (only,) = study.answer(request, host)
         assert_sound(only)
@@ -278,8 +281,11 @@ def test_training_is_kept_and_continued(study):
         again = final_result(study, a_request(study, **values), host)
         assert again.complete
         assert len(host.heavy_calls) == trained, values
-    kept = {key[1]: value[0] for key, value in host.kept.items() if key[:1] == ("cldp-sgd",)
-            and isinstance(key[1], Job)}  # fmt: skip
+    kept = {
+        key[1]: value[0]
+        for key, value in host.kept.items()
+        if key[:1] == ("cldp-sgd",) and isinstance(key[1], Job)
+    }
     before = {job: run.state.rounds for job, run in kept.items()}
     # More epochs go on where it stopped: the first scores stay.
     longer = a_request(study, sweep=Sweep("epochs", 1, 5, 5, "lin"), epochs=5)

@@ -126,8 +126,9 @@ def ask(host, **values):
     study = get_study("cldp-sgd")
     request = replace(
         default_request(study, data="mnist", n=120, k=60, epochs=30, runs=1, eps0=8.0, **values),
-        quantity="accuracy", sweep=Sweep("epochs", 1, 30, 30),
-    )  # fmt: skip
+        quantity="accuracy",
+        sweep=Sweep("epochs", 1, 30, 30),
+    )
     return final_result(study, request, host)
 
 

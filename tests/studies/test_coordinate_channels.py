@@ -65,8 +65,12 @@ def test_simulated_errors_are_those_computed():
         points=3, channel="privunit", simulate=True, trials=40, n=500, d=4, level=1.0, eps=6.0
     )
     for key in ("paper", "hybrid"):
-        exact = {float(x): float(y) for s in result.series if s.key == key
-                 for x, y in zip(s.x, s.y, strict=True)}  # fmt: skip
+        exact = {
+            float(x): float(y)
+            for s in result.series
+            if s.key == key
+            for x, y in zip(s.x, s.y, strict=True)
+        }
         dots = next(s for s in result.series if s.key == f"{key}_simulated")
         for x, y, low, high in zip(dots.x, dots.y, dots.low, dots.high, strict=True):
             # Three times the 95 % interval of the mean.
@@ -88,9 +92,16 @@ def test_regression_learns_more_by_priv_unit():
     found = []
     for channel in co.CHANNELS:
         request = default_request(
-            study, channel=channel, n=20_000, eps=20.0, level=20.0, q=0.0, trials=6,
-            budget="baseline", features=6,
-        )  # fmt: skip
+            study,
+            channel=channel,
+            n=20_000,
+            eps=20.0,
+            level=20.0,
+            q=0.0,
+            trials=6,
+            budget="baseline",
+            features=6,
+        )
         here = replace(default_sweep(study, "n"), low=20_000, high=20_000, points=1)
         request = replace(request, sweep=here)
         result = walking.final_result(study, request)

@@ -116,9 +116,12 @@ def test_two_reports_of_example_2():
 
 
 @given(
-    p1=st.floats(0, 1), p2=st.floats(0, 1), rho=st.floats(-1, 1),
-    entries=st.lists(st.floats(0, 1), min_size=4, max_size=4), copies=st.integers(1, 3),
-)  # fmt: skip
+    p1=st.floats(0, 1),
+    p2=st.floats(0, 1),
+    rho=st.floats(-1, 1),
+    entries=st.lists(st.floats(0, 1), min_size=4, max_size=4),
+    copies=st.integers(1, 3),
+)
 def test_notions_are_ordered(p1, p2, rho, entries, copies):
     keys = dict(zip(("m00", "m01", "m10", "m11"), entries, strict=True))
     request = default_request(STUDY, p1=p1, p2=p2, rho=rho, copies=copies, **keys)

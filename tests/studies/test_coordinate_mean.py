@@ -87,9 +87,12 @@ def test_the_table_of_the_specification(q):
     result = ask(points=2, q=q)[-1]
     paper, zeta, exact, hybrid = TABLE[q]
     for key, value in (
-        ("paper", paper), ("best_zeta", zeta), ("exact", exact), ("hybrid", hybrid),
+        ("paper", paper),
+        ("best_zeta", zeta),
+        ("exact", exact),
+        ("hybrid", hybrid),
         ("baseline", 1.504),
-    ):  # fmt: skip
+    ):
         assert result.readout(key).value == pytest.approx(value, rel=3e-3)
 
 
@@ -160,9 +163,16 @@ def test_with_a_fixed_zeta_it_jumps_where_all_budgets_become_one():
 
 @pytest.mark.parametrize(
     ("key", "low", "high", "values"),
-    [("n", 1, 1e6, {}), ("eps", 0.3, 5.0, {}), ("level", 0.01, 1.9, {}), ("q", 0.0, 0.9, {}),
-     ("share", 0.0, 1.0, {}), ("d", 2, 30, {}), ("level", 0.5, 5.0, {"q": 0.0})],
-)  # fmt: skip
+    [
+        ("n", 1, 1e6, {}),
+        ("eps", 0.3, 5.0, {}),
+        ("level", 0.01, 1.9, {}),
+        ("q", 0.0, 0.9, {}),
+        ("share", 0.0, 1.0, {}),
+        ("d", 2, 30, {}),
+        ("level", 0.5, 5.0, {"q": 0.0}),
+    ],
+)
 def test_curves_without_a_jump_are_whole(key, low, high, values):
     assert curves(ask("mse", key, low, high, 20, **values)[-1])["paper"].present.all()
 
@@ -302,8 +312,9 @@ def test_simulations_lie_over_the_theory(x2):
     # 4 mechanisms × 3 places: with 5 standard errors of 150 trials each, and errors that are
     # nearly χ², a false alarm has probability below 1e-4.
     context = Context()
-    results = ask(points=3, simulate=True, trials=150, n=300, d=4, share=0.5, x2=x2,
-                  context=context)  # fmt: skip
+    results = ask(
+        points=3, simulate=True, trials=150, n=300, d=4, share=0.5, x2=x2, context=context
+    )
     done = [r.progress for r in results if r.progress is not None]
     assert done == sorted(done)
     assert done[-1] == 1.0
@@ -390,8 +401,9 @@ def test_declared_values_need_no_vouching_and_count_though_unseen(tmp_path):
     assert "4,001 records" in result.notes[0]
     q = max(row[2] for row in coupling_table(result).rows)
     path.write_text("\n".join(["a [0|1|2],b [0|1],c [0|1]", *lines[1:-1]]))
-    unseen = ask("mse", "n", 100, 1000, 2, q_from="file", public=context.add_file(path),
-                 context=context)[-1]  # fmt: skip
+    unseen = ask(
+        "mse", "n", 100, 1000, 2, q_from="file", public=context.add_file(path), context=context
+    )[-1]
     assert coupling_table(unseen).rows[0][2] == 1.0 > q
     # At q = 1 nothing is better than protecting everything alike.
     assert unseen.readout("exact").value == pytest.approx(unseen.readout("baseline").value)
@@ -403,8 +415,11 @@ def test_a_column_of_one_value_is_refused(tmp_path, head):
     path.write_text(head + "\n" + "x,1\nx,2\n" * 40)
     context = Context()
     value = context.add_file(path)
-    with pytest.raises(ValueError, match=r"constant\.csv, column a: every record has the same val.*"
-                       r"remove the column, or give"):  # fmt: skip
+    with pytest.raises(
+        ValueError,
+        match=r"constant\.csv, column a: every record has the same val.*"
+        r"remove the column, or give",
+    ):
         ask(points=2, q_from="file", public=value, context=context)
 
 

@@ -80,9 +80,28 @@ def test_the_decimal_sign_can_be_chosen(tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "x", "nan", "inf", "-inf", "1_000", "1,5", "1 5", "1\x1f", "0x1f", "1e", "--1", ".", "١",
-     "1e101", "1e-101", "1e-999", "1e999", "1e1000000"],
-)  # fmt: skip
+    [
+        "",
+        "x",
+        "nan",
+        "inf",
+        "-inf",
+        "1_000",
+        "1,5",
+        "1 5",
+        "1\x1f",
+        "0x1f",
+        "1e",
+        "--1",
+        ".",
+        "١",
+        "1e101",
+        "1e-101",
+        "1e-999",
+        "1e999",
+        "1e1000000",
+    ],
+)
 def test_no_numbers(text):
     assert number_field(text, ",", ".") is None
     assert number_field(text, ";", ".") is None

@@ -65,8 +65,13 @@ def test_the_texts_are_dated_and_newer_ones_are_told_of() -> None:
 
 def test_a_range_names_all_that_lie_in_it() -> None:
     assert labels_in("errata user-A3 to user-A6, user-F1; and heat-16") == [
-        "user-A3", "user-A6", "user-F1", "heat-16", "user-A4", "user-A5",
-    ]  # fmt: skip
+        "user-A3",
+        "user-A6",
+        "user-F1",
+        "heat-16",
+        "user-A4",
+        "user-A5",
+    ]
     assert labels_in("the-A3, user-A, heat-A1, SHA-256") == []
     assert explained("(errata shuf-A4, hist-A1)").splitlines() == [
         "hist-A1: Theorem 3.2: what P_hist satisfies",

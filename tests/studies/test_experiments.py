@@ -63,9 +63,14 @@ def source() -> CheckinSource:
 
 def trial_for(**changed: Any) -> dict[str, Any]:
     asked = {
-        "data": "f" * 64, "region": "0,0,1,1", "counts": "c" * 64, "sides_km": (2.0, 3.0),
-        "draw": 0, "seed": 0, "values": {"mechanism": "pyramid", "epsilon": 1.0},
-    }  # fmt: skip
+        "data": "f" * 64,
+        "region": "0,0,1,1",
+        "counts": "c" * 64,
+        "sides_km": (2.0, 3.0),
+        "draw": 0,
+        "seed": 0,
+        "values": {"mechanism": "pyramid", "epsilon": 1.0},
+    }
     return make_trial(**(asked | changed))
 
 
@@ -192,12 +197,19 @@ def test_names_of_regions_have_as_many_decimals_as_count() -> None:
 
 def test_noise_is_shared_by_mechanisms_and_settings_and_by_nothing_else() -> None:
     seed = noise_seed(trial_for())
-    for values in ({"mechanism": "laplace", "epsilon": 1.0}, {"epsilon": 3.0}, {"w": 5},
-                   {"resolution": "64"}, {"sigma": 0.1}):  # fmt: skip
+    for values in (
+        {"mechanism": "laplace", "epsilon": 1.0},
+        {"epsilon": 3.0},
+        {"w": 5},
+        {"resolution": "64"},
+        {"sigma": 0.1},
+    ):
         assert noise_seed(trial_for(values=values)) == seed
     assert noise_seed(trial_for(counts="d" * 64)) == seed  # another sample of users
-    others = [noise_seed(trial_for(**{key: value})) for key, value in
-              (("draw", 1), ("seed", 1), ("region", "0,0,1,2"), ("data", "a" * 64))]  # fmt: skip
+    others = [
+        noise_seed(trial_for(**{key: value}))
+        for key, value in (("draw", 1), ("seed", 1), ("region", "0,0,1,2"), ("data", "a" * 64))
+    ]
     assert len({seed, *others}) == 5
     assert 0 < seed < 2**128
 
@@ -283,8 +295,11 @@ def test_made_data_depend_on_what_they_are_called_and_the_number() -> None:
 
     mixtures = Mixtures(5, 0.01, (0.02, 0.08))
     assert codes(mixtures) == codes(replace(mixtures))
-    others = [codes(mixtures, 1), codes(replace(mixtures, seed=1)),
-              codes(replace(mixtures, components=6))]  # fmt: skip
+    others = [
+        codes(mixtures, 1),
+        codes(replace(mixtures, seed=1)),
+        codes(replace(mixtures, components=6)),
+    ]
     assert len({codes(mixtures), *others}) == 4
     with pytest.raises(ValueError, match="not all"):
         mixtures.sample(Place("x"), None, 8, 0)
@@ -446,9 +461,11 @@ def test_figure_13_tends_to_the_central_pyramid(tmp_path: Path) -> None:
     rows = list(
         rows_of(
             list(figure_points(small, made_data(figure, 0), figure.mechanisms, 4, {})),
-            0, tmp_path, ("emd",),
+            0,
+            tmp_path,
+            ("emd",),
         )
-    )  # fmt: skip
+    )
     set_by_paper = {"epsilon": 5.0, "delta": 1e-5, "n0": 50, "resolution": "512"}
     for row in rows:
         assert set_by_paper.items() <= row.point.values.items()

@@ -64,13 +64,21 @@ def test_its_page_and_presets_hold_together():
     [
         ("local", {"edge": 15.89639, "needed": 0.0585329}),
         ("central", {"edge": 82.1936}),
-        ("theorem66", {"gkrr": 5.55274, "theorem65": 11.1444, "theorem66": 12.8814,
-                       "theorem66_printed": 357.56, "remark": 635.885}),
+        (
+            "theorem66",
+            {
+                "gkrr": 5.55274,
+                "theorem65": 11.1444,
+                "theorem66": 12.8814,
+                "theorem66_printed": 357.56,
+                "remark": 635.885,
+            },
+        ),
         ("hadamard", {"item": 0.00483873, "hadamard": 0.413332, "hadamard_printed": 0.371693}),
         ("near", {"gkrr": 0.555274, "hadamard": 0.795559}),
         ("items", {"gkrr": 1.07552, "alpha0": 0.0822136}),
     ],
-)  # fmt: skip
+)
 def test_the_papers_comparisons(key, expected):
     result = walking.preset(STUDY, key, points=3)
     for name, value in expected.items():
@@ -108,8 +116,9 @@ def test_errors_are_the_mathematics_at_the_exact_calibration():
     assert {shown[k].role for k in ("gkrr", "gkrr_theorem", "hadamard", "laplace")} == {Role.EXACT}
     central = curves(ask("rmse", points=3, model="central"))["laplace"]
     assert central.y[0] == pytest.approx(math.sqrt(2 * 100) * 2 / 1e5, rel=1e-12)
-    assert central.y[0] == pytest.approx(2 * curves(ask("rmse", points=3, model="central"))[
-        "laplace_printed"].y[0])  # fmt: skip
+    assert central.y[0] == pytest.approx(
+        2 * curves(ask("rmse", points=3, model="central"))["laplace_printed"].y[0]
+    )
 
 
 def test_bounds_on_the_distance_keep_their_order():
@@ -147,16 +156,18 @@ def test_alpha0_on_the_axis_is_everybodys():
 def test_at_the_edge_errors_are_equal(compared, model):
     request = replace(
         default_request(STUDY, compared=compared, model=model, n=500),
-        quantity="wins", sweep=Sweep("eps", 0.1, 5.0, 4, Scale.LOG),
-    )  # fmt: skip
+        quantity="wins",
+        sweep=Sweep("eps", 0.1, 5.0, 4, Scale.LOG),
+    )
     p = points_of(swept_points(STUDY, request), request)
     target = np.array([0.05, 0.5, 2.0, 30.0, 1.0])
     a0 = alpha0_needed(p, target, request)
     assert np.isfinite(a0).all()
     error = (
-        np.sqrt(um.gkrr_mse(p.s, p.t, p.r, a0, p.m, p.n)) if compared == "rmse"
+        np.sqrt(um.gkrr_mse(p.s, p.t, p.r, a0, p.m, p.n))
+        if compared == "rmse"
         else math.sqrt(2 / math.pi) * um.gkrr_emd_bound(p.s, p.t, p.r, a0, p.m, p.n)
-    )  # fmt: skip
+    )
     np.testing.assert_allclose(error, target, rtol=1e-9)
     assert np.all(error <= target)
     impossible = alpha0_needed(p, np.zeros(5) - 1.0, request)
@@ -189,8 +200,9 @@ def test_what_is_compared_in_d_em_is_an_estimate_and_near_what_is_drawn():
     means = []
     for factor in (0.9, 1.1):
         a0 = um.best_alpha0(edge.value * factor, 1e-12, 1000, 40, 0.1)
-        found = sim.errors(experiment(alpha0=a0, s=10, t=10, r=0.1, m=1000, n=40, local=False), 100,
-                           (5,))[:, 0, 0]  # fmt: skip
+        found = sim.errors(
+            experiment(alpha0=a0, s=10, t=10, r=0.1, m=1000, n=40, local=False), 100, (5,)
+        )[:, 0, 0]
         # False alarms: the means are 20 standard errors away.
         means.append(found.mean())
     assert means[0] > laplace > means[1]
@@ -301,8 +313,18 @@ def test_zero_one_distances_are_k_randomised_response():
 
 
 def experiment(**values):
-    base = {"s": 3, "t": 4, "r": 0.2, "alpha0": 1.0, "item": 0.7, "eps": 1.0, "m": 20, "n": 30,
-            "local": True, "data": "skewed"}  # fmt: skip
+    base = {
+        "s": 3,
+        "t": 4,
+        "r": 0.2,
+        "alpha0": 1.0,
+        "item": 0.7,
+        "eps": 1.0,
+        "m": 20,
+        "n": 30,
+        "local": True,
+        "data": "skewed",
+    }
     return sim.Experiment(**{**base, **values})
 
 
@@ -373,8 +395,9 @@ def test_dots_come_one_by_one_with_progress():
     assert {s.key for s in dots} == {f"{key}_simulated" for key in sim.ESTIMATES}
     assert all(s.role is Role.ESTIMATE and len(s.x) == 6 for s in dots)
     again = walking.final_result(STUDY, request, Context())
-    np.testing.assert_array_equal(curves(again)["gkrr_simulated"].y,
-                                  curves(found[-1])["gkrr_simulated"].y)  # fmt: skip
+    np.testing.assert_array_equal(
+        curves(again)["gkrr_simulated"].y, curves(found[-1])["gkrr_simulated"].y
+    )
     other = walking.final_result(STUDY, replace(request, seed=5), Context())
     assert np.any(curves(other)["gkrr_simulated"].y != curves(found[-1])["gkrr_simulated"].y)
 
@@ -426,5 +449,11 @@ def test_work_stops_when_cancelled(stop):
     with pytest.raises(Cancelled):
         ask(context=Context(stop_after=stop))
     with pytest.raises(Cancelled):
-        ask(simulate=True, trials=50, space_clusters=2, space_each=2, **SMALL,
-            context=Context(stop_after=25))  # fmt: skip
+        ask(
+            simulate=True,
+            trials=50,
+            space_clusters=2,
+            space_each=2,
+            **SMALL,
+            context=Context(stop_after=25),
+        )

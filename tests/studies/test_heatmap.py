@@ -104,9 +104,14 @@ class FakeData:
         keep = user < used
         ones = np.ones(int(keep.sum()))
         return FakePoints(
-            user[keep].astype(np.uint32), lat[keep], lon[keep], ones,
-            self._users, self._users, used,
-        )  # fmt: skip
+            user[keep].astype(np.uint32),
+            lat[keep],
+            lon[keep],
+            ones,
+            self._users,
+            self._users,
+            used,
+        )
 
 
 class FakeContext:
@@ -512,11 +517,16 @@ def test_least_squares_beats_the_paper_here() -> None:
 
     def mean(mechanism: str) -> float:
         context = FakeContext(FakeData(200))
-        return float(np.mean([
-            answers(request_for(mechanism=mechanism, seed=s, epsilon=0.5), context)[-1]
-            .readout("emd").high
-            for s in range(12)
-        ]))  # fmt: skip
+        return float(
+            np.mean(
+                [
+                    answers(request_for(mechanism=mechanism, seed=s, epsilon=0.5), context)[-1]
+                    .readout("emd")
+                    .high
+                    for s in range(12)
+                ]
+            )
+        )
 
     assert mean("least-squares") < mean("pyramid")
 
@@ -530,9 +540,10 @@ def test_dense_aggregation_is_solved_elsewhere() -> None:
 def test_reference_backend_of_the_capped_pyramid() -> None:
     found = [
         answers(request_for(mechanism="capped", backend=backend, resolution=32))[-1]
-        .readout("objective").value
+        .readout("objective")
+        .value
         for backend in ("tree", "cvxpy")
-    ]  # fmt: skip
+    ]
     assert found[0] == pytest.approx(found[1], rel=1e-6)
 
 

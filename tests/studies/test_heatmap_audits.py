@@ -130,8 +130,15 @@ _ROOT = (("w", 1), ("n0", 16))
 _TREE = Audited(run, "reconstructed", _pyramid, DemonstrationNoise, (-1, -1), 1.0, _ROOT)
 AUDITED = {
     "adaptive": Audited(
-        adaptive, "fit_adaptive", _tree, AdaptiveDemonstrationNoise, (2, -1, 0), 1.0,
-        (("q", 0), ("tau", 5.0), ("epsilon", 2.0)), 4, runs=3000,
+        adaptive,
+        "fit_adaptive",
+        _tree,
+        AdaptiveDemonstrationNoise,
+        (2, -1, 0),
+        1.0,
+        (("q", 0), ("tau", 5.0), ("epsilon", 2.0)),
+        4,
+        runs=3000,
     ),
     "pyramid": _TREE,
     "capped": _TREE,
@@ -140,20 +147,27 @@ AUDITED = {
     "laplace": _CELLS,
     "top": replace(_CELLS, values=_HALF),
     "gaussian": replace(_CELLS, noise=DemonstrationGaussian, values=_LOOSE, width=0.25),
-    "gaussian-top": replace(
-        _CELLS, noise=DemonstrationGaussian, values=_LOOSE + _HALF, width=0.25
-    ),
+    "gaussian-top": replace(_CELLS, noise=DemonstrationGaussian, values=_LOOSE + _HALF, width=0.25),
     "integers": replace(_CELLS, width=1.0),
     "integers-top": replace(_CELLS, values=_HALF, width=1.0),
     "shuffled-pyramid": replace(
-        _TREE, where=shuffled_pyramid, noise=SharedNoise,
+        _TREE,
+        where=shuffled_pyramid,
+        noise=SharedNoise,
         values=(("w", 1), ("n0", 19), ("B", 2), ("delta", 1e-4)),
     ),
     "shuffled-cells": replace(
-        _CELLS, where=shuffled_cells, seen=_first, noise=MissingBits, centres=(-2.0,), width=1.0,
-        values=(("n0", BITS), *_LOOSE), others=12, apart=False,
+        _CELLS,
+        where=shuffled_cells,
+        seen=_first,
+        noise=MissingBits,
+        centres=(-2.0,),
+        width=1.0,
+        values=(("n0", BITS), *_LOOSE),
+        others=12,
+        apart=False,
     ),
-}  # fmt: skip
+}
 
 
 ELSEWHERE = {"planar-laplace"}

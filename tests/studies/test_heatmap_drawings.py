@@ -137,8 +137,9 @@ def test_where_k_is_chosen_it_is_said_what_it_may_not_rest_on() -> None:
     result = with_centres(Fidelity.COARSE)
     assert text.OF_CENTRES in result.notes
     assert "no further ε" in text.OF_CENTRES
-    assert any(" k" in c.text and "without looking at the data" in c.text
-               for c in result.conditions)  # fmt: skip
+    assert any(
+        " k" in c.text and "without looking at the data" in c.text for c in result.conditions
+    )
 
 
 def test_only_what_is_private_leaves_with_centres() -> None:
@@ -233,8 +234,11 @@ def test_on_a_plane_points_move_in_its_unit_and_do_not_come_back_on_the_other_si
     region = PlaneRegion.whole(plane)
     rng = np.random.default_rng(4)
     data = FakeData()
-    data._all = (np.repeat(np.arange(60), 50), -rng.uniform(0, 500, 3000),
-                 rng.uniform(0, 1000, 3000))  # fmt: skip
+    data._all = (
+        np.repeat(np.arange(60), 50),
+        -rng.uniform(0, 500, 3000),
+        rng.uniform(0, 1000, 3000),
+    )
     request = request_for(
         mechanism="planar-laplace", beside="points", users=None, epsilon=2.0, radius=20.0
     )
@@ -269,8 +273,9 @@ def test_one_of_each_is_drawn_by_weight() -> None:
     user = np.array([2, 0, 2, 1, 0, 2])
     weight = np.array([1.0, 3.0, 1.0, 5.0, 1.0, 2.0])
     rng = np.random.default_rng(3)
-    drawn = np.stack([one_of_each(user, weight, lambda _, i: rng.random(len(i)))
-                      for _ in range(40_000)])  # fmt: skip
+    drawn = np.stack(
+        [one_of_each(user, weight, lambda _, i: rng.random(len(i))) for _ in range(40_000)]
+    )
     assert (user[drawn] == [0, 1, 2]).all()
     share = np.bincount(drawn.ravel(), minlength=6) / 40_000
     # Hoeffding: a share is off by more than .0144 with a chance of at most 6·2e^{−2·n·.0144²}.

@@ -31,8 +31,10 @@ REGION = Region(40.1, -73.9, 40.9, -73.1)
 def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CheckinData]:
     rng = np.random.default_rng(8)
     place = np.column_stack([rng.uniform(40, 41, 4000), rng.uniform(-74, -73, 4000)])
-    lines = [f"{rng.integers(0, 90)}\t2010-01-{1 + i % 28:02d}T00:00:00Z\t{y:.7f}\t{x:.7f}\t{i}"
-             for i, (y, x) in enumerate(place)]  # fmt: skip
+    lines = [
+        f"{rng.integers(0, 90)}\t2010-01-{1 + i % 28:02d}T00:00:00Z\t{y:.7f}\t{x:.7f}\t{i}"
+        for i, (y, x) in enumerate(place)
+    ]
     folder: Path = tmp_path_factory.mktemp("map")
     (folder / "made.txt").write_text("\n".join(lines))
     with open_checkins(folder / "made.txt", cache_dir=None) as opened:
@@ -45,9 +47,16 @@ def context_of(data: CheckinData) -> Any:
 
 @pytest.mark.parametrize(
     "chosen",
-    [{}, {"users": 12}, {"users": 12, "data_seed": 4}, {"share": 0.4}, {"users": 10**6},
-     {"share": 0.4, "data_seed": 3}, {"start": "2010-01-05", "end": "2010-01-20T12:00:00Z"}],
-)  # fmt: skip
+    [
+        {},
+        {"users": 12},
+        {"users": 12, "data_seed": 4},
+        {"share": 0.4},
+        {"users": 10**6},
+        {"share": 0.4, "data_seed": 3},
+        {"start": "2010-01-05", "end": "2010-01-20T12:00:00Z"},
+    ],
+)
 @pytest.mark.parametrize("weights", ["checkins", "cells"])
 def test_the_maps_counts_are_those_of_its_rows(
     data: CheckinData, chosen: dict[str, Any], weights: str
@@ -59,9 +68,13 @@ def test_the_maps_counts_are_those_of_its_rows(
     counts = counts_of(counted, points, 6, context)
     share = chosen.get("share")
     taken: PointSet = data.points(
-        REGION.box, chosen.get("start"), chosen.get("end"), chosen.get("users"),
-        chosen.get("data_seed", 0), None if share is None else Fraction(repr(share)),
-    )  # fmt: skip
+        REGION.box,
+        chosen.get("start"),
+        chosen.get("end"),
+        chosen.get("users"),
+        chosen.get("data_seed", 0),
+        None if share is None else Fraction(repr(share)),
+    )
     want = aggregate(
         taken.user, taken.lat, taken.lon, taken.weight, REGION.box, 6, rule_asked(request)
     )

@@ -45,18 +45,20 @@ def test_the_sentence_is_that_of_the_statistics(context: FakeContext) -> None:
     ("wrong", "sides", "said"),
     [
         (
-            0.1267, (4.2, 4.21),
+            0.1267,
+            (4.2, 4.21),
             "About 13 % of the mass lies in the wrong 4.2 km square, 3.1 km from its true place on "
             "average; of all the mass, right or wrong, the average is 0.39 km.",
         ),
         (
-            0.004, (12.6, 9.04),
+            0.004,
+            (12.6, 9.04),
             "About 0.4 % of the mass lies in the wrong 13 × 9 km rectangle, 3.1 km from its true "
             "place on average; of all the mass, right or wrong, the average is 0.012 km.",
         ),
         (0.0, (4.2, 4.2), "All of the mass lies in the right 4.2 km square."),
     ],
-)  # fmt: skip
+)
 def test_the_sentence_has_two_figures(wrong, sides, said) -> None:
     lost = LossStatistics((0.0, wrong), 1, sides, wrong, 3.11 * wrong, 3.11 if wrong else 0.0)
     assert losses.loss_sentence(lost, whole=3.11 * wrong) == said

@@ -33,8 +33,11 @@ def test_the_true_map_stands_beside_by_default_and_comes_first() -> None:
     assert pane_keys("true") == ("true", "private")
     assert pane_keys("") == ("private",)
     assert pane_keys("difference,least-squares,true") == (
-        "true", "private", "difference", "private:least-squares",
-    )  # fmt: skip
+        "true",
+        "private",
+        "difference",
+        "private:least-squares",
+    )
 
 
 def test_names_are_checked_and_counted() -> None:
@@ -58,8 +61,12 @@ def test_a_recipe_without_the_parameter_shows_the_true_map() -> None:
 def test_every_map_is_that_of_its_mechanism_alone_with_the_same_draw() -> None:
     first = answers(request_for(beside="true,least-squares,laplace,difference"))[0]
     assert [s.key for s in first.surfaces] == [
-        "true", "private", "private:least-squares", "private:laplace", "difference",
-    ]  # fmt: skip
+        "true",
+        "private",
+        "private:least-squares",
+        "private:laplace",
+        "difference",
+    ]
     for mechanism in ("least-squares", "laplace"):
         alone = answers(request_for(mechanism=mechanism))[0].surface("private")
         beside = first.surface(f"private:{mechanism}")
@@ -105,8 +112,11 @@ def test_a_coarse_answer_has_no_draws_and_all_mechanisms() -> None:
     last = answers(request_for(beside=EVERYTHING))[-1]
     assert last.complete
     assert [s.key for s in last.surfaces] == [
-        "true", "private", "private:least-squares", "difference",
-    ]  # fmt: skip
+        "true",
+        "private",
+        "private:least-squares",
+        "difference",
+    ]
 
 
 def test_noise_of_the_draws_is_not_kept() -> None:

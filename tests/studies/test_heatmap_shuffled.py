@@ -161,11 +161,12 @@ def test_what_is_promised(mechanism: str) -> None:
 def test_missing_noise_is_told_with_what_it_costs() -> None:
     margins = {
         key: next(
-            c.margin for c in conditions(request_for(mechanism=key, n0=1000))
+            c.margin
+            for c in conditions(request_for(mechanism=key, n0=1000))
             if "take part" in c.text and "noise" in c.text
         )
         for key in BOTH
-    }  # fmt: skip
+    }
     assert margins["shuffled-pyramid"].startswith("if 10 % of them don't, ε is ")
     assert float(margins["shuffled-pyramid"].split()[-1]) > 1.05
     assert margins["shuffled-cells"].startswith("if 10 % of them don't, δ is ")

@@ -142,8 +142,14 @@ def test_schedules_as_bars():
         assert series.mark is Mark.BARS
         assert np.nansum(series.y) == pytest.approx(1.0)
     assert np.round(shown["experiments"].y[2:9], 5).tolist() == [
-        0.32129, 0.22719, 0.16065, 0.11359, 0.08032, 0.05680, 0.04016,
-    ]  # fmt: skip
+        0.32129,
+        0.22719,
+        0.16065,
+        0.11359,
+        0.08032,
+        0.05680,
+        0.04016,
+    ]
     assert np.round(shown["capped"].y[:6], 5).tolist() == [0, 0, 0.45308, 0.32038, 0.22654, 0]
     theory_bars = shown["theory"].y
     np.testing.assert_allclose(theory_bars[1:9] / theory_bars[2], 0.8 ** np.abs(np.arange(-1, 7)))
@@ -152,8 +158,10 @@ def test_schedules_as_bars():
     assert "no such level" in beyond["theory"].undefined_reason
     assert result.readout("q").value == 2
     table = result.tables[0]
-    for key, bound in (("Theorem 3.1, its schedule", "theory"),
-                       ("Theorem 3.1, schedule of the experiments", "experiments")):  # fmt: skip
+    for key, bound in (
+        ("Theorem 3.1, its schedule", "theory"),
+        ("Theorem 3.1, schedule of the experiments", "experiments"),
+    ):
         adds = sum(row[5] for row in table.rows if row[0] == key)
         plan = schedule(1.0, 8, 20, bound)
         assert adds == pytest.approx(2 / 200 * float(theory.noise_term(plan, 20).value))

@@ -74,9 +74,10 @@ def test_the_optimal_mechanism_errs_least_and_is_solved_at_rest():
     assert best.role is Role.EXACT
     assert (best.y[best.present] < other.y[best.present]).all()
     request = replace(
-        default_request(STUDY, randomiser="optimal", **small), quantity="noise",
+        default_request(STUDY, randomiser="optimal", **small),
+        quantity="noise",
         sweep=Sweep("alpha", 1, 50, 3, Scale.LOG),
-    )  # fmt: skip
+    )
     first, *_ = walking.answers(STUDY, request)
     assert "when the sliders rest" in curves(first)["exact"].undefined_reason
 
@@ -199,8 +200,14 @@ def test_the_paper_s_example_is_bracketed():
 
 @pytest.mark.parametrize("what", ["alpha0", "alpha"])
 def test_items_all_one_apart_have_hops_side_by_side(what):
-    values = {"space": "discrete", "m": 20, "n": 20_000, "delta": 1e-6, "alpha": 53.0,
-              "alpha0": 8.526}  # fmt: skip
+    values = {
+        "space": "discrete",
+        "m": 20,
+        "n": 20_000,
+        "delta": 1e-6,
+        "alpha": 53.0,
+        "alpha0": 8.526,
+    }
     axis = "alpha" if what == "alpha0" else "alpha0"
     result = ask(what, axis, 5.0, 60.0 if what == "alpha0" else 9.0, 3, **values)
     best = result.readout("product").value

@@ -61,8 +61,12 @@ def test_every_axis_over_its_whole_range(what, key, model):
 def test_every_parameter_to_both_ends(key):
     values = {"query": {"dim": "given", "slope": "given", "width": "cells"}.get(key, "landmarks")}
     if key.startswith("space_"):
-        values["space"] = {"space_cells": "grid", "space_side": "grid", "space_items": "discrete",
-                           "space_earth": "sphere"}.get(key, "clustered")  # fmt: skip
+        values["space"] = {
+            "space_cells": "grid",
+            "space_side": "grid",
+            "space_items": "discrete",
+            "space_earth": "sphere",
+        }.get(key, "clustered")
     walking.walk_parameter(STUDY, key, points=3, steps=2, **values)
 
 
@@ -162,9 +166,14 @@ def test_constants_found_are_those_of_lipschitz(p):
                 s, query = found(p, count, 0.3, query=kind, **values)
                 items = np.arange(metric.size)
                 if metric.size == len(query.values):
-                    centres = [int(np.flatnonzero(row)[0]) for row in
-                               (query.values == query.values.max(axis=0)).T] if kind == "cells" \
-                        else query.values.argmin(axis=0)  # fmt: skip
+                    centres = (
+                        [
+                            int(np.flatnonzero(row)[0])
+                            for row in (query.values == query.values.max(axis=0)).T
+                        ]
+                        if kind == "cells"
+                        else query.values.argmin(axis=0)
+                    )
                 else:
                     j = np.arange(min(count, metric.size))
                     centres = (j % metric.clusters) * metric.each + j // metric.clusters
@@ -183,9 +192,14 @@ def test_proved_constants_are_above_all_random_pairs(kind, p):
     for name, metric, draw in (
         ("square-l1", Square(1, 20.0), lambda k: rng.uniform(0, 20, (k, 2))),
         ("square-l2", Square(2, 20.0), lambda k: rng.uniform(0, 20, (k, 2))),
-        ("sphere", Sphere(), lambda k: np.column_stack(
-            [np.degrees(np.arcsin(rng.uniform(-1, 1, k))), rng.uniform(-180, 180, k)])),
-    ):  # fmt: skip
+        (
+            "sphere",
+            Sphere(),
+            lambda k: np.column_stack(
+                [np.degrees(np.arcsin(rng.uniform(-1, 1, k))), rng.uniform(-180, 180, k)]
+            ),
+        ),
+    ):
         s, query = found(p, 5, 0.4, query=kind, space=name)
         assert s.found <= s.lip[-1] * (1 + 1e-9)
         assert s.width[-1] <= s.lip[-1]
@@ -232,8 +246,9 @@ def test_cells_proved_on_the_line_by_a_fine_grid(p):
 
 def test_nested_landmarks_are_looked_at_once():
     context = Context()
-    swept = curves(ask("lip", "landmarks", 1, 16, 16, context, query="landmarks", space="grid",
-                       space_cells=9))  # fmt: skip
+    swept = curves(
+        ask("lip", "landmarks", 1, 16, 16, context, query="landmarks", space="grid", space_cells=9)
+    )
     for count in (1, 4, 16):
         s, _ = found(2.0, count, query="landmarks", space="grid", space_cells=9)
         y = swept["k2"].y[np.flatnonzero(swept["k2"].x == count)[0]]
@@ -245,8 +260,12 @@ def test_too_many_pairs_leave_a_bound_and_few_landmarks_exact(tmp_path, monkeypa
     path = tmp_path / "points.csv"
     rng = np.random.default_rng(1)
     path.write_text("\n".join(f"{a:.6f},{b:.6f}" for a, b in rng.uniform(0, 9, (20, 2))))
-    values = {"space": "points", "space_points": context.add_file(path), "query": "landmarks",
-              "landmarks": 4}  # fmt: skip
+    values = {
+        "space": "points",
+        "space_points": context.add_file(path),
+        "query": "landmarks",
+        "landmarks": 4,
+    }
     exact = curves(ask("lip", "landmarks", 1, 8, 8, context, **values))["k2"]
     assert exact.role is Role.EXACT
     for module in ("sensitivity", "curves"):
@@ -272,8 +291,16 @@ def test_errors_are_those_of_the_noise_that_is_drawn(model):
     # Means of draws within five standard errors: false alarm 6e-7 each.
     rng = np.random.default_rng(3)
     n, draws = 4, 20_000
-    values = {"model": model, "query": "given", "dim": 3, "slope": 2.0, "alpha": 5.0, "n": n,
-              "p": 3.0, "delta": 1e-3}  # fmt: skip
+    values = {
+        "model": model,
+        "query": "given",
+        "dim": 3,
+        "slope": 2.0,
+        "alpha": 5.0,
+        "n": n,
+        "p": 3.0,
+        "delta": 1e-3,
+    }
     for what in ("rmse", "coordinate", "euclid"):
         result = ask(what, low=5.0, high=10.0, points=2, **values)
         for key, p in (("k1", 1.0), ("k2", 2.0), ("kinf", math.inf), ("kp", 3.0)):
@@ -281,8 +308,11 @@ def test_errors_are_those_of_the_noise_that_is_drawn(model):
             users, count = (n, 1) if model == "central" else (1, n)
             scale = um.k_norm_scale(5.0, lip, users)
             z = um.k_norm_noise(draws * count, 3, scale, p, rng).reshape(draws, count, 3).mean(1)
-            size = {"rmse": (z**2).sum(1), "coordinate": np.abs(z).mean(1),
-                    "euclid": np.linalg.norm(z, axis=1)}[what]  # fmt: skip
+            size = {
+                "rmse": (z**2).sum(1),
+                "coordinate": np.abs(z).mean(1),
+                "euclid": np.linalg.norm(z, axis=1),
+            }[what]
             margin = 5 * size.std() / math.sqrt(draws)
             shown = result.readout(key)
             value = shown.value**2 if what == "rmse" else shown.value
@@ -296,8 +326,9 @@ def test_errors_are_those_of_the_noise_that_is_drawn(model):
 def test_quantiles_hold_for_their_share_of_draws():
     rng = np.random.default_rng(4)
     draws, beta = 20_000, 0.9
-    result = ask("quantile", low=5.0, high=10.0, points=2, query="given", dim=4, alpha=5.0, n=10,
-                 beta=beta)  # fmt: skip
+    result = ask(
+        "quantile", low=5.0, high=10.0, points=2, query="given", dim=4, alpha=5.0, n=10, beta=beta
+    )
     band = 5 * math.sqrt(beta * (1 - beta) / draws)
     for key, p in (("k1", 1.0), ("k2", 2.0), ("kinf", math.inf)):
         scale = um.k_norm_scale(5.0, 4 ** max(1 / p - 0.5, 0), 10)
@@ -320,8 +351,12 @@ def test_a_query_and_a_space_from_files(tmp_path):
     near.write_text(",home,work,park\nhome,0,3,4\nwork,3,0,5\npark,4,5,0\n")
     own = tmp_path / "values.csv"
     own.write_text("item,minutes,price\nhome,10,1\nwork,40,2\npark,0,2\n")
-    values = {"space": "matrix", "space_matrix": context.add_file(near), "query": "file",
-              "values": context.add_file(own)}  # fmt: skip
+    values = {
+        "space": "matrix",
+        "space_matrix": context.add_file(near),
+        "query": "file",
+        "values": context.add_file(own),
+    }
     result = ask("lip", "p", 1.0, 8.0, 5, context, **values)
     f = np.array([[10.0, 1.0], [40.0, 2.0], [0.0, 2.0]])
     d = np.array([[0.0, 3, 4], [3, 0, 5], [4, 5, 0]]) / 5
@@ -341,8 +376,12 @@ def test_a_query_that_differs_on_items_at_distance_zero(tmp_path):
     near.write_text("0,0,4\n0,0,4\n4,4,0\n")
     own = tmp_path / "v.csv"
     own.write_text("1\n2\n3\n")
-    values = {"space": "matrix", "space_matrix": context.add_file(near), "query": "file",
-              "values": context.add_file(own)}  # fmt: skip
+    values = {
+        "space": "matrix",
+        "space_matrix": context.add_file(near),
+        "query": "file",
+        "values": context.add_file(own),
+    }
     result = ask(context=context, **values)
     assert result.conditions[0].holds is False
     assert result.guarantee is None
@@ -384,8 +423,12 @@ def _from(tmp_path, distances, text, context=None):
     near, own = tmp_path / "distances.csv", tmp_path / "values.csv"
     near.write_text(distances)
     own.write_text(text)
-    values = {"space": "matrix", "space_matrix": context.add_file(near), "query": "file",
-              "values": context.add_file(own)}  # fmt: skip
+    values = {
+        "space": "matrix",
+        "space_matrix": context.add_file(near),
+        "query": "file",
+        "values": context.add_file(own),
+    }
     return ask("lip", "p", 1.0, 8.0, 5, context, **values)
 
 
@@ -416,12 +459,14 @@ def test_names_may_be_numbers(tmp_path, header):
 @pytest.mark.parametrize(
     ("text", "needle"),
     [
-        ("item,a\nwork,0\nhome,1\npub,0\n", "values.csv, line 4, field 1: no item of the space "
-         "is named 'pub'"),
+        (
+            "item,a\nwork,0\nhome,1\npub,0\n",
+            "values.csv, line 4, field 1: no item of the space is named 'pub'",
+        ),
         ("work,0\nhome,1\nwork,2\n", "values.csv, line 3, field 1: more than one item is named"),
         ("0,0\nwork,0\nhome,1\ngym,0\n", "4 rows of values where the space has 3 items"),
     ],
-)  # fmt: skip
+)
 def test_names_that_do_not_fit_are_refused_with_their_line(tmp_path, text, needle):
     with pytest.raises(TableFileError) as error:
         _from(tmp_path, NAMED, text)

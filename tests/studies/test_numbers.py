@@ -106,19 +106,36 @@ def test_intervals_are_rounded_outwards():
 _BY_HAND = re.compile(r":,?\.\d+[gef][}\"']|%\.\d+[gef]")
 _ALLOWED = {
     # What is computed with, not shown: a number cut to a few digits and read back.
-    "engine/solving/solve.py", "ui/curves/solving.py", "studies/base/parameters.py",
-    "ui/curves/handles.py", "ui/curves/slider_line.py", "ui/drawing/value_axis.py",
-    "studies/base/numbers.py", "ui/panels/sample.py", "studies/heatmap/experiments/error_curves.py",
-    "studies/heatmap/experiments/proved_curves.py", "studies/base/grid.py",
+    "engine/solving/solve.py",
+    "ui/curves/solving.py",
+    "studies/base/parameters.py",
+    "ui/curves/handles.py",
+    "ui/curves/slider_line.py",
+    "ui/drawing/value_axis.py",
+    "studies/base/numbers.py",
+    "ui/panels/sample.py",
+    "studies/heatmap/experiments/error_curves.py",
+    "studies/heatmap/experiments/proved_curves.py",
+    "studies/base/grid.py",
     # Seconds, megabytes, per cent and sizes on the ground: no result of a study.
-    "ui/controllers/activity.py", "ui/panels/load_bar.py", "ui/dialogs/system_fields.py",
-    "ui/panels/data.py", "ui/dialogs/busiest.py", "ui/dialogs/open_checkins.py",
-    "ui/dialogs/help_window.py", "ui/shell/launch.py", "cli/common.py", "cli/fetch.py",
-    "cli/heatmap_summary.py", "figures/pages/maps.py", "figures/read_recipe.py",
+    "ui/controllers/activity.py",
+    "ui/panels/load_bar.py",
+    "ui/dialogs/system_fields.py",
+    "ui/panels/data.py",
+    "ui/dialogs/busiest.py",
+    "ui/dialogs/open_checkins.py",
+    "ui/dialogs/help_window.py",
+    "ui/shell/launch.py",
+    "cli/common.py",
+    "cli/fetch.py",
+    "cli/heatmap_summary.py",
+    "figures/pages/maps.py",
+    "figures/read_recipe.py",
     "ui/widgets/numbers.py",
     "studies/choose_alpha/curves.py",  # a curve's key
-    "studies/metric_space/files.py", "studies/metric_space/pictures.py",
-}  # fmt: skip
+    "studies/metric_space/files.py",
+    "studies/metric_space/pictures.py",
+}
 
 
 def test_no_number_of_a_study_is_formatted_by_hand():

@@ -66,9 +66,10 @@ def test_all_four_levels_of_a_loaded_table(tmp_path):
     )
     context = Context()
     opened = {
-        "own_from": "files", "prior_file": context.add_file(first[0]),
+        "own_from": "files",
+        "prior_file": context.add_file(first[0]),
         "channel_file": context.add_file(second[0]),
-    }  # fmt: skip
+    }
     for i in range(4):
         result = ask(context=context, coordinate=str(i + 1), **opened)
         assert result.readout("ldp").value == pytest.approx(co.ldp_level(channel))
@@ -108,7 +109,7 @@ def test_all_four_levels_of_a_loaded_table(tmp_path):
         ("; ".join(f"{i} .125" for i in range(8)), "0 1; 1 1", "has 8 values, at most 6"),
         ("0 0 0 0 0 1", "0 0 0 0 0 1", "5 coordinates; give 1 to 4"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_law_is_refused_by_row(prior, channel, message):
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         typed(prior, channel, False)

@@ -317,9 +317,14 @@ def scattered(folder, beyond, n=200):
 
 @pytest.mark.parametrize(
     ("beyond", "margin"),
-    [(0, "0 values lie beyond"), (1, "1 value lies beyond"), (100, "100 values lie beyond"),
-     (101, "101 values lie beyond"), (200, "200 values lie beyond")],
-)  # fmt: skip
+    [
+        (0, "0 values lie beyond"),
+        (1, "1 value lies beyond"),
+        (100, "100 values lie beyond"),
+        (101, "101 values lie beyond"),
+        (200, "200 values lie beyond"),
+    ],
+)
 def test_bounds_that_do_not_fit_are_reported(tmp_path, beyond, margin):
     context = Context()
     value = context.add_file(scattered(tmp_path, beyond))

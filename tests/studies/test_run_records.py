@@ -42,9 +42,14 @@ def test_reports_of_a_file_have_the_mean_and_spread_stated(tmp_path, channel, ru
     context = Context()
     value = context.add_file(path)
     settings = {
-        "records": value, "channel": channel, "run_by": run_by, "level": 1.0, "eps": 4.0,
-        "q": 0.05, "share": 0.34,
-    }  # fmt: skip
+        "records": value,
+        "channel": channel,
+        "run_by": run_by,
+        "level": 1.0,
+        "eps": 4.0,
+        "q": 0.05,
+        "share": 0.34,
+    }
     errors, expected = [], 0.0
     for seed in range(30):
         result = ask(context, seed, **settings)

@@ -62,15 +62,28 @@ def test_what_the_readme_says_is_what_is_computed():
 def test_wrong_numbers_are_found():
     half = (Said(0.10834, Role.LOWER), Said(12.3456, Role.UPPER), "1e5")
     assert problems("0.1083 and 12.35 at 1e5 (Theorem 3.1, Figure 2 (a), ℓ2, (8))", half) == []
-    for wrong in ("0.1084 and 12.35 at 1e5", "0.1083 and 12.34 at 1e5", "0.1083 and 12.35 at 1e6",
-                  "0.1083 and 12.35", "0.1083, 12.35 and 7 at 1e5"):  # fmt: skip
+    for wrong in (
+        "0.1084 and 12.35 at 1e5",
+        "0.1083 and 12.34 at 1e5",
+        "0.1083 and 12.35 at 1e6",
+        "0.1083 and 12.35",
+        "0.1083, 12.35 and 7 at 1e5",
+    ):
         assert problems(wrong, half)
     assert numbers_in("ε₂ … .32129, 1,067 rounds, 3·10⁴ users, 10⁶, 71% and 1e-6") == [
-        ".32129", "1,067", "3·10⁴", "10⁶", "71", "1e-6",
-    ]  # fmt: skip
+        ".32129",
+        "1,067",
+        "3·10⁴",
+        "10⁶",
+        "71",
+        "1e-6",
+    ]
     assert [float(value_of(t)) for t in ("3·10⁴", "10⁻⁸", "145,087", ".5")] == [
-        3e4, 1e-8, 145087, 0.5,
-    ]  # fmt: skip
+        3e4,
+        1e-8,
+        145087,
+        0.5,
+    ]
 
 
 @pytest.mark.parametrize("study", ["shuffle-rdp", "cldp-sgd"])

@@ -158,9 +158,13 @@ def test_the_clones_levels_are_drawn_beside_theorem_1(study, variant):
     assert f"{ratio:.3g} times" in why
 
 
-@pytest.mark.parametrize(("variant", "levels"), [
-    ("2021", (1.9190e-8, 7.6761e-8, 2.6866e-7)), ("2023", (1.0576e-8, 4.2306e-8, 1.4807e-7)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("variant", "levels"),
+    [
+        ("2021", (1.9190e-8, 7.6761e-8, 2.6866e-7)),
+        ("2023", (1.0576e-8, 4.2306e-8, 1.4807e-7)),
+    ],
+)
 def test_the_clones_levels_are_what_one_round_is_claimed_to_have(study, variant, levels):
     for order, level in zip((2, 8, 28), levels, strict=True):
         final = ask(study, "lam", 2, 64, 8, what="rdp", lam=order, clones=variant)[-1]
@@ -189,8 +193,12 @@ def test_more_sampled_than_there_are_is_absent_with_its_reason(study):
     final = ask(study, "k", 100, 1e4, 9, n=1000)[-1]
     for series in final.series:
         if series.key in (
-            "numerical_upper", "lower_2rr", "kov_exact", "rdp_clones", "theorem1_sharp"
-        ):  # fmt: skip
+            "numerical_upper",
+            "lower_2rr",
+            "kov_exact",
+            "rdp_clones",
+            "theorem1_sharp",
+        ):
             assert np.all(series.x <= 1000)
             continue
         assert not series.present[series.x > 1000].any()

@@ -83,9 +83,11 @@ def test_ternary_divergences_are_the_mathematics(study):
     shown = curves(final)
     assert curves(first)["exact_3rr"].computing
     for key, evaluate in (
-        ("theorem4", rdp.theorem4), ("theorem6", rdp.theorem6),
-        ("exact_2rr", rdp.ternary_2rr), ("exact_3rr", rdp.ternary_3rr),
-    ):  # fmt: skip
+        ("theorem4", rdp.theorem4),
+        ("theorem6", rdp.theorem6),
+        ("exact_2rr", rdp.ternary_2rr),
+        ("exact_3rr", rdp.ternary_3rr),
+    ):
         np.testing.assert_allclose(shown[key].y, evaluate(2, 2.0, shown[key].x), rtol=3e-7)
     exact = np.maximum(shown["exact_2rr"].y, shown["exact_3rr"].y)
     assert np.all(exact <= shown["sharp_alike"].y)
@@ -116,9 +118,11 @@ def test_what_needs_others_alike_is_not_claimed_unasked(study):
 def test_a_coarse_request_gets_one_answer(study):
     for what in ("epochs", "ternary"):
         request = replace(
-            default_request(study), quantity=what, fidelity=Fidelity.COARSE,
+            default_request(study),
+            quantity=what,
+            fidelity=Fidelity.COARSE,
             sweep=Sweep("k", 10, 1e4, 5, "log"),
-        )  # fmt: skip
+        )
         (only,) = study.answer(request, Context())
         assert only.complete
         assert not any(s.computing for s in only.series)

@@ -28,13 +28,14 @@ from tests.studies.checks import assert_page, assert_sound, last
 from tests.studies.context import Context
 from tests.studies.walking import final_result
 
-AXES = [
-    ("error", k) for k in ("n", "d", "eps", "delta", "beta", "h")
-] + [("query", k) for k in ("n", "eps", "delta", "beta")] + [
-    ("rmse", k) for k in ("s", "n", "eps", "delta")
-] + [("noise", k) for k in ("n", "eps", "delta", "trusted")] + [
-    ("messages", k) for k in ("d", "n", "eps", "delta")
-] + [("loss", k) for k in ("adding", "n")]  # fmt: skip
+AXES = (
+    [("error", k) for k in ("n", "d", "eps", "delta", "beta", "h")]
+    + [("query", k) for k in ("n", "eps", "delta", "beta")]
+    + [("rmse", k) for k in ("s", "n", "eps", "delta")]
+    + [("noise", k) for k in ("n", "eps", "delta", "trusted")]
+    + [("messages", k) for k in ("d", "n", "eps", "delta")]
+    + [("loss", k) for k in ("adding", "n")]
+)
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +60,11 @@ def at(study, host, what, **values):
 
 def test_every_axis_pair_is_tried(study):
     assert {(q.key, k) for q in study.quantities for k in q.sweeps} == {
-        *AXES, ("users", "eps"), ("users", "delta"), ("tradeoff", "type1"),
-    }  # fmt: skip
+        *AXES,
+        ("users", "eps"),
+        ("users", "delta"),
+        ("tradeoff", "type1"),
+    }
 
 
 @pytest.mark.parametrize(("what", "key"), AXES)
@@ -112,9 +116,13 @@ def test_smallest_noise(study, host, release, eps, n, noise):
 
 @pytest.mark.parametrize(
     ("release", "eps", "n", "paper"),
-    [("count", 1.0, 10**5, 725), ("count", 0.5, 10**5, 2902),
-     ("histogram", 1.0, 10**5, 3040), ("histogram", 0.5, 10**5, 12161)],
-)  # fmt: skip
+    [
+        ("count", 1.0, 10**5, 725),
+        ("count", 0.5, 10**5, 2902),
+        ("histogram", 1.0, 10**5, 3040),
+        ("histogram", 0.5, 10**5, 12161),
+    ],
+)
 def test_the_papers_noise(study, host, release, eps, n, paper):
     final = at(study, host, "noise", release=release, eps=eps, n=n)
     assert final.readout("paper_noise").value == pytest.approx(paper, abs=0.6)
@@ -188,8 +196,10 @@ def test_bounds_are_those_of_the_mathematics(study, host):
     assert final.readout("central").value == float(central.value)
     table = paper_tables.table1(20_000, 500, 1.0, 1e-6, 0.1)
     for row, key in (
-        (table[0], "local_order"), (table[1], "cheu_order"), (table[-1], "central_order"),
-    ):  # fmt: skip
+        (table[0], "local_order"),
+        (table[1], "cheu_order"),
+        (table[-1], "central_order"),
+    ):
         assert final.readout(key).value == pytest.approx(float(row.value.value), rel=1e-12)
         assert final.readout(key).role is Role.ESTIMATE
     assert final.readout("central").role is Role.EXACT

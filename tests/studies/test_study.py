@@ -41,8 +41,10 @@ def test_a_study_has_defaults_for_all_but_its_id_and_its_answer(least):
 
 def test_what_lists_show_stands_on_the_card_alone(least):
     assert (least.name, least.question, least.workspace) == (
-        "The least", "What must a study have?", "bounds",
-    )  # fmt: skip
+        "The least",
+        "What must a study have?",
+        "bounds",
+    )
     assert registered() == (card("least"),)
     assert card("least").where == f"{__name__}:Least"
     for shown in cards():

@@ -124,8 +124,9 @@ def test_an_audit_is_cancelled_between_two_pieces():
     study = get_study("heatmap-theory")
     request = replace(
         default_request(study, audit=True, audit_runs=100_000),
-        quantity=KEY, sweep=default_sweep(study, "type1"),
-    )  # fmt: skip
+        quantity=KEY,
+        sweep=default_sweep(study, "type1"),
+    )
     context = Context(stop_after=12)
     with pytest.raises(Cancelled):
         list(study.answer(request, context))

@@ -22,14 +22,17 @@ MARKS = {
     ("amplification", "million"): {"exact_2023": "assumes more"},
     ("shuffle-rdp", "ternary"): {"theorem6": "assumes more", "sharp_alike": "assumes more"},
     ("histograms", "table-1"): {
-        "central": "not claimed", "stable": "not claimed",
+        "central": "not claimed",
+        "stable": "not claimed",
         # The role says that these are no bounds.
-        "cheu_order": "", "fewest_order": "", "central_order": "",
+        "cheu_order": "",
+        "fewest_order": "",
+        "central_order": "",
     },
     ("frequency", "near"): {"laplace": "not claimed"},
     ("coordinate-mean", "beliefs"): {"best_zeta": "not claimed"},
     ("itemwise", "local"): {},  # what is refuted bounds the claim from the other side
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("study_id", "key"), MARKS)

@@ -44,13 +44,14 @@ def two_files(tmp_path):
     """Two users of three items on a line of four; a's data moved by one step in all."""
     context = Context()
     space = context.add_file(write(tmp_path, "space.csv", ["p,0", "q,1", "r,2", "s,4"]))
-    one = write(tmp_path, "one.csv",
-                ["user,item", "a,p", "a,q", "a,q", "b,s", "b,s", "b,p"])  # fmt: skip
+    one = write(tmp_path, "one.csv", ["user,item", "a,p", "a,q", "a,q", "b,s", "b,s", "b,p"])
     two = write(tmp_path, "two.csv", ["a,q", "b,s", "a,q", "b,p", "b,s", "a,q", "c,p"])
     values = {
-        "space": "points", "space_points": space, "users": context.add_file(one),
+        "space": "points",
+        "space_points": space,
+        "users": context.add_file(one),
         "second": context.add_file(two),
-    }  # fmt: skip
+    }
     return context, values
 
 
@@ -87,9 +88,10 @@ def test_a_local_run_says_that_it_is_simulated():
 def test_table_of_a_file_comes_first_and_counts_every_line(tmp_path):
     context = Context()
     path = write(
-        tmp_path, "points.csv",
+        tmp_path,
+        "points.csv",
         ["user,x,y", "a,1,1", "a,19.5,3", "b,2,2", "b,25,2", "b,x,2", "b,3,3", "c,-1,0"],
-    )  # fmt: skip
+    )
     values = {"users": context.add_file(path)}
     result = ask("shares", context, **values)
     rows = dict(result.tables[0].rows)
@@ -121,8 +123,15 @@ def test_estimate_is_the_debiased_histogram_of_answers_and_its_error_is_the_stat
 
 def test_error_after_drawing_holds_the_draws_too():
     """Of the last two numbers one is of the draws alone: answers are hardly wrong there."""
-    values = {"space": "discrete", "space_items": 3, "sizes": "drawn", "eps": 20.0, "r": 1e-4,
-              "s": 2, "delta": 0.1}  # fmt: skip
+    values = {
+        "space": "discrete",
+        "space_items": 3,
+        "sizes": "drawn",
+        "eps": 20.0,
+        "r": 1e-4,
+        "s": 2,
+        "delta": 0.1,
+    }
     users = {}
     errors = []
     for seed in range(60):

@@ -116,9 +116,17 @@ def test_what_a_histogram_of_soft_cells_needs_is_what_is_reported():
 
 @pytest.mark.parametrize(
     "study_id",
-    ["choose-alpha", "coordinate-learnt", "coordinate-mean", "frequency", "itemwise",
-     "linear-queries", "private-regression", "unbounded"],
-)  # fmt: skip
+    [
+        "choose-alpha",
+        "coordinate-learnt",
+        "coordinate-mean",
+        "frequency",
+        "itemwise",
+        "linear-queries",
+        "private-regression",
+        "unbounded",
+    ],
+)
 def test_what_a_paper_prints_is_said_of_its_first_version(study_id):
     # The texts are arXiv 2405.02665 v1 and 2410.18404 v1; both have newer versions.
     page = get_study(study_id).page

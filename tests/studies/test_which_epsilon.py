@@ -69,9 +69,14 @@ def key(trial) -> str:
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):
     points = curve_points(
-        Place("square"), Mixtures(5, 0.01, (0.02, 0.08)), REQUEST, AXES["epsilon"],
-        ("pyramid", "laplace"), 60, 5,
-    )  # fmt: skip
+        Place("square"),
+        Mixtures(5, 0.01, (0.02, 0.08)),
+        REQUEST,
+        AXES["epsilon"],
+        ("pyramid", "laplace"),
+        60,
+        5,
+    )
     return list(rows_of(points, 0, tmp_path_factory.mktemp("counts"), ("emd",)))
 
 
@@ -217,9 +222,11 @@ def curve_of(mechanism: str, errors) -> ErrorCurve:
 
 def test_the_answer_is_one_sentence() -> None:
     km = MEASURES["emd_km"]
-    curves = [curve_of("pyramid", 2 / np.array(EPSILONS)),
-              curve_of("adaptive", 1.2345 / np.array(EPSILONS)),
-              curve_of("laplace", np.full(12, 11.0))]  # fmt: skip
+    curves = [
+        curve_of("pyramid", 2 / np.array(EPSILONS)),
+        curve_of("adaptive", 1.2345 / np.array(EPSILONS)),
+        curve_of("laplace", np.full(12, 11.0)),
+    ]
     table = which_words.lines(curves, km, 1.0)
     assert [row.mechanism for row in table] == ["adaptive", "pyramid", "laplace"]
     assert [row.words for row in table] == ["≈ 1.24", "≈ 2", "over 12.8"]
@@ -315,9 +322,11 @@ def test_what_is_proved_is_the_theorys_bound(axis: str, measure: str) -> None:
         plan = schedule(2.0, 6, 20)
         emd = float(sparse_error_bound(plan, 20, 10_000).value)
         expected = {
-            "emd": emd, "emd_km": emd * 30, "kl": emd / (2 * 0.02**2),
+            "emd": emd,
+            "emd_km": emd * 30,
+            "kl": emd / (2 * 0.02**2),
             "similarity": max(0.0, 1 - math.sqrt(emd) / (2 * 0.02)),
-        }  # fmt: skip
+        }
         place = list(curves["pyramid"].x).index(10_000)
         assert curves["pyramid"].mean[place] == pytest.approx(expected[measure])
 
@@ -351,10 +360,15 @@ def test_what_is_measured_keeps_to_what_is_proved(measure: str, tmp_path) -> Non
     able = [key for key, mechanism in MECHANISMS.items() if mechanism.proved]
     curves = {c.mechanism: c for c in proved_curves(request, AXES["epsilon"], measure, None)}
     points = [
-        Point(Place("square"), source, 40,
-              {**{k: v for k, v in request.values if k in read_by(key)}, "mechanism": key}, 10)
+        Point(
+            Place("square"),
+            source,
+            40,
+            {**{k: v for k, v in request.values if k in read_by(key)}, "mechanism": key},
+            10,
+        )
         for key in able
-    ]  # fmt: skip
+    ]
     for row in rows_of(points, 0, tmp_path, (measure,)):
         drawn = [run_trial(task_of(trial, tmp_path))[measure] for trial in row.trials]
         bound = curves[row.point.values["mechanism"]].mean[-1]

@@ -176,18 +176,15 @@ def _excess(key: str) -> float:
 OTHERS: dict[str, dict[str, Callable[[], float]]] = {
     "amplification/condition-ignored": {"leak": shuffled.leaks, "allowed": lambda: 5e-11},
     "cldp-sgd/figure-5a-epsilon": {"clones": lambda: shuffled.pipeline(1067)},
-    "cldp-sgd/figure-5a-digits": {
-        "spent": _kept("cldp-sgd/figure-5a-epsilon", "theorem")
-    },
-    "cldp-sgd/figure-5b-digits": {
-        "spent": _kept("cldp-sgd/figure-5b-epsilon", "theorem")
-    },
+    "cldp-sgd/figure-5a-digits": {"spent": _kept("cldp-sgd/figure-5a-epsilon", "theorem")},
+    "cldp-sgd/figure-5b-digits": {"spent": _kept("cldp-sgd/figure-5b-epsilon", "theorem")},
     "cldp-sgd/digits-own": {
         "spent": lambda: Ask("cldp-sgd", "digits-own").value("theorem", quantity="eps"),
         "numerical": lambda: Ask("cldp-sgd", "digits-own").value("numerical", quantity="eps"),
     },
     "coordinate-learnt/example1-odds": {
-        "odds_0": lambda: _odds("output0"), "odds_1": lambda: _odds("output1"),
+        "odds_0": lambda: _odds("output0"),
+        "odds_1": lambda: _odds("output1"),
     },
     "coordinate-learnt/theorem1": {"gap": _gap},
     "coordinate-mean/figure3": {
@@ -217,13 +214,16 @@ OTHERS: dict[str, dict[str, Callable[[], float]]] = {
         "paper": lambda: Ask("private-regression", "algorithm3").value("theorem3")
     },
     "private-regression/baseline": {
-        "median": lambda: _excess("baseline"), "median_exact": lambda: _excess("exact-budgets"),
+        "median": lambda: _excess("baseline"),
+        "median_exact": lambda: _excess("exact-budgets"),
     },
     "unbounded/fact-5.1": {
-        "growth": lambda: users.group_growth(2.0, 5).value, "paper": lambda: math.exp(5),
+        "growth": lambda: users.group_growth(2.0, 5).value,
+        "paper": lambda: math.exp(5),
     },
     "unbounded/table-1": {
-        "growth": lambda: users.group_growth(0.1, 10).value, "paper": lambda: math.e,
+        "growth": lambda: users.group_growth(0.1, 10).value,
+        "paper": lambda: math.e,
     },
     "users-data/places": {
         "diameter": lambda: (
@@ -234,7 +234,7 @@ OTHERS: dict[str, dict[str, Callable[[], float]]] = {
     "users-data/local": {"central": lambda: Ask("users-data", "shares").value("rmse")},
     "users-data/any-size": {"delta": lambda: 1e-6},
     "users-data/told-apart": {"alpha": lambda: 2.0},
-}  # fmt: skip
+}
 """Numbers that are no readout of the preset."""
 SLOW = ("heatmap/", "private-regression", "users-data")
 """Studies whose numbers are drawn or simulated: a minute and more."""
@@ -300,9 +300,10 @@ def made_pictures() -> dict[str, dict[str, float]]:
         "heatmap/figure-8": {"first": eighth["pyramid", 1.0], "last": eighth["pyramid", 20.0]},
         "heatmap/figure-9": {"pyramid": ninth["pyramid", 10.0], "top": ninth["top", 10.0]},
         "heatmap/figure-13": {
-            "shuffled_256": last["shuffled-pyramid", 256.0], "central": last["pyramid", 256.0],
+            "shuffled_256": last["shuffled-pyramid", 256.0],
+            "central": last["pyramid", 256.0],
         },
-    }  # fmt: skip
+    }
 
 
 def main() -> None:

@@ -44,16 +44,22 @@ class RandomizedResponse(Study):
             readouts=(readout_from("error", label, bound),),
             conditions=(Condition("people answer independently", None),),
             guarantee=Guarantee(
-                "one answer", "not covered: the number of people is public", f"{level}-DP",
+                "one answer",
+                "not covered: the number of people is public",
+                f"{level}-DP",
                 "nobody is trusted: everyone randomizes alone",
                 f"An answer is at most e^{level} times as likely as if it were the other.",
                 (WARNER,),
             ),
             complete=True,
-        )  # fmt: skip
+        )
 
 
 CARD = Card(
-    "randomized-response", "Randomized response", "How far off is a share when some may lie?",
-    "bounds", "Plug-ins", f"{__name__}:RandomizedResponse",
-)  # fmt: skip
+    "randomized-response",
+    "Randomized response",
+    "How far off is a share when some may lie?",
+    "bounds",
+    "Plug-ins",
+    f"{__name__}:RandomizedResponse",
+)

@@ -38,36 +38,94 @@ class MarksStudy(Study):
     references = (SOURCE,)
     parameters = (
         Parameter(
-            "eps", "ε", "privacy", "Privacy. Smaller is more private.",
-            Kind.REAL, 1.0, 0.1, 10.0, Scale.LOG, more_private="low",
+            "eps",
+            "ε",
+            "privacy",
+            "Privacy. Smaller is more private.",
+            Kind.REAL,
+            1.0,
+            0.1,
+            10.0,
+            Scale.LOG,
+            more_private="low",
         ),
         Parameter(
-            "level", "i", "level", "Which level.", Kind.INTEGER, 1, 0, 6, axis_only=True,
+            "level",
+            "i",
+            "level",
+            "Which level.",
+            Kind.INTEGER,
+            1,
+            0,
+            6,
+            axis_only=True,
         ),
         Parameter(
-            "fpr", "α", "false positives", "Share.", Kind.REAL, 0.5, 0.0, 1.0, axis_only=True,
+            "fpr",
+            "α",
+            "false positives",
+            "Share.",
+            Kind.REAL,
+            0.5,
+            0.0,
+            1.0,
+            axis_only=True,
         ),
         Parameter(
-            "metric", "", "space", "Which metric space.", Kind.CHOICE, "line",
-            choices=(("line", "interval"), ("clusters", "clusters")), group="space",
+            "metric",
+            "",
+            "space",
+            "Which metric space.",
+            Kind.CHOICE,
+            "line",
+            choices=(("line", "interval"), ("clusters", "clusters")),
+            group="space",
         ),
         Parameter(
-            "width", "w", "width", "How wide the space is. Wider is less private.",
-            Kind.REAL, 10.0, 1.0, 100.0, unit="km", group="space",
+            "width",
+            "w",
+            "width",
+            "How wide the space is. Wider is less private.",
+            Kind.REAL,
+            10.0,
+            1.0,
+            100.0,
+            unit="km",
+            group="space",
         ),
         Parameter(
-            "points", "", "your own points", "A CSV of points.", Kind.FILE, "",
-            group="data", suffixes=(".csv",),
+            "points",
+            "",
+            "your own points",
+            "A CSV of points.",
+            Kind.FILE,
+            "",
+            group="data",
+            suffixes=(".csv",),
         ),
         Parameter(
-            "mode", "", "pace", "How long it takes.", Kind.CHOICE, "fast",
-            choices=(("fast", "at once"), ("slow", "bit by bit")), group="simulation",
+            "mode",
+            "",
+            "pace",
+            "How long it takes.",
+            Kind.CHOICE,
+            "fast",
+            choices=(("fast", "at once"), ("slow", "bit by bit")),
+            group="simulation",
         ),
         Parameter(
-            "steps", "", "steps", "How many bits.", Kind.INTEGER, 5, 1, 50,
-            group="simulation", relevant_when=_ONLY_SLOW,
+            "steps",
+            "",
+            "steps",
+            "How many bits.",
+            Kind.INTEGER,
+            5,
+            1,
+            50,
+            group="simulation",
+            relevant_when=_ONLY_SLOW,
         ),
-    )  # fmt: skip
+    )
     quantities = (
         Quantity("error", "err", "error", ("eps", "width"), scale=Scale.LOG),
         Quantity("budget", "ε", "budget of a level", ("level",)),
@@ -100,7 +158,9 @@ class MarksStudy(Study):
             series=series,
             tables=(
                 Table(
-                    "levels", "Budget of every level", ("level", "ε", "why"),
+                    "levels",
+                    "Budget of every level",
+                    ("level", "ε", "why"),
                     (("top", 0.5, "all of it"), ("bottom", None, "a | b & c")),
                     note="Exact; ε per level.",
                 ),
@@ -109,53 +169,132 @@ class MarksStudy(Study):
             space=_space(request, own),
             conditions=(Condition("ε ≤ 2", request["eps"] <= 2, ""),),
             guarantee=Guarantee(
-                "one point", "ε-DP", "2ε-DP", "a trusted curator", "Nobody learns much.",
-                (SOURCE,), differences=("The bound counts twice.",),
+                "one point",
+                "ε-DP",
+                "2ε-DP",
+                "a trusted curator",
+                "Nobody learns much.",
+                (SOURCE,),
+                differences=("The bound counts twice.",),
             ),
             complete=done,
             progress=progress,
-        )  # fmt: skip
+        )
 
     def _error(self, request: Request, xs: FloatArray) -> tuple[Series, ...]:
         few = xs[5::12]
         exact = 1 / xs
         early = xs <= np.quantile(xs, 0.8)
         return (
-            Series("upper", "upper bound", Role.UPPER, xs, np.where(early, 2 / xs, np.nan), SOURCE,
-                   undefined_reason="it holds for small ε only"),
-            Series("exact", "exact error", Role.EXACT, xs, np.where(early, exact, np.nan), SOURCE,
-                   undefined_reason="there is no closed form above"),
-            Series("banded", "estimate", Role.ESTIMATE, xs, np.where(early, 1.4 / xs, np.nan),
-                   SOURCE, low=1.2 / xs, high=1.6 / xs, undefined_reason="it was not run there"),
-            Series("dots", "simulation", Role.ESTIMATE, few, 1.02 / few, SOURCE,
-                   low=0.9 / few, high=1.14 / few, mark=Mark.DOTS),
-            Series("region", "where it wins", Role.EXACT, xs, np.where(early, 0.5 / xs, np.nan),
-                   SOURCE, low=np.zeros_like(xs), high=0.5 / xs, mark=Mark.AREA,
-                   undefined_reason="nobody wins there"),
+            Series(
+                "upper",
+                "upper bound",
+                Role.UPPER,
+                xs,
+                np.where(early, 2 / xs, np.nan),
+                SOURCE,
+                undefined_reason="it holds for small ε only",
+            ),
+            Series(
+                "exact",
+                "exact error",
+                Role.EXACT,
+                xs,
+                np.where(early, exact, np.nan),
+                SOURCE,
+                undefined_reason="there is no closed form above",
+            ),
+            Series(
+                "banded",
+                "estimate",
+                Role.ESTIMATE,
+                xs,
+                np.where(early, 1.4 / xs, np.nan),
+                SOURCE,
+                low=1.2 / xs,
+                high=1.6 / xs,
+                undefined_reason="it was not run there",
+            ),
+            Series(
+                "dots",
+                "simulation",
+                Role.ESTIMATE,
+                few,
+                1.02 / few,
+                SOURCE,
+                low=0.9 / few,
+                high=1.14 / few,
+                mark=Mark.DOTS,
+            ),
+            Series(
+                "region",
+                "where it wins",
+                Role.EXACT,
+                xs,
+                np.where(early, 0.5 / xs, np.nan),
+                SOURCE,
+                low=np.zeros_like(xs),
+                high=0.5 / xs,
+                mark=Mark.AREA,
+                undefined_reason="nobody wins there",
+            ),
             Series("flat", "no privacy", Role.BASELINE, xs, np.full_like(xs, 0.3), SOURCE),
-        )  # fmt: skip
+        )
 
     def _budget(self, request: Request, xs: FloatArray) -> tuple[Series, ...]:
         ours = 0.7**xs
         theirs = np.where(xs < 5, 0.3, np.nan)
         return (
             Series("ours", "ours", Role.EXACT, xs, ours, SOURCE, mark=Mark.BARS),
-            Series("theirs", "theirs", Role.EXACT, xs, theirs, SOURCE, mark=Mark.BARS,
-                   undefined_reason="theirs stops at level 4"),
-        )  # fmt: skip
+            Series(
+                "theirs",
+                "theirs",
+                Role.EXACT,
+                xs,
+                theirs,
+                SOURCE,
+                mark=Mark.BARS,
+                undefined_reason="theirs stops at level 4",
+            ),
+        )
 
     def _tradeoff(self, request: Request, xs: FloatArray) -> tuple[Series, ...]:
         turn = np.linspace(0, np.pi / 2, 200)
         grow = np.exp(request["eps"])
         low = np.maximum(np.maximum(1 - grow * xs, (1 - xs) / grow), 0)
         return (
-            Series("path", "a curve in the plane", Role.EXACT, 1.2 * np.sin(turn) ** 3,
-                   np.cos(turn) ** 3, SOURCE, mark=Mark.PATH),
-            Series("area", "what a test can reach", Role.UPPER, xs, low, SOURCE,
-                   low=low, high=1 - low[::-1], mark=Mark.AREA),
-            Series("other", "another region", Role.ESTIMATE, xs, low / 2, SOURCE,
-                   low=low / 2, high=low, mark=Mark.AREA),
-        )  # fmt: skip
+            Series(
+                "path",
+                "a curve in the plane",
+                Role.EXACT,
+                1.2 * np.sin(turn) ** 3,
+                np.cos(turn) ** 3,
+                SOURCE,
+                mark=Mark.PATH,
+            ),
+            Series(
+                "area",
+                "what a test can reach",
+                Role.UPPER,
+                xs,
+                low,
+                SOURCE,
+                low=low,
+                high=1 - low[::-1],
+                mark=Mark.AREA,
+            ),
+            Series(
+                "other",
+                "another region",
+                Role.ESTIMATE,
+                xs,
+                low / 2,
+                SOURCE,
+                low=low / 2,
+                high=low,
+                mark=Mark.AREA,
+            ),
+        )
 
     def _many(self, request: Request, xs: FloatArray) -> tuple[Series, ...]:
         return tuple(

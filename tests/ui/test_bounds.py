@@ -38,10 +38,14 @@ def hover(plot, x: float, y: float) -> None:
     QApplication.sendEvent(
         plot.viewport(),
         QMouseEvent(
-            QEvent.Type.MouseMove, at, plot.viewport().mapToGlobal(at), none, none,
+            QEvent.Type.MouseMove,
+            at,
+            plot.viewport().mapToGlobal(at),
+            none,
+            none,
             Qt.KeyboardModifier.NoModifier,
         ),
-    )  # fmt: skip
+    )
 
 
 def test_a_study_nobody_has_heard_of_is_shown_whole(tiny) -> None:

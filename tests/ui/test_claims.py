@@ -93,8 +93,10 @@ def test_a_claimed_number_that_moves_changes_the_tool_tip_alone(
     assert row.tag.text() == "best"
     written: list[str] = []
     for widget, setter in (
-        (row.label, "setText"), (row.role, "setText"), (row.check, "setAccessibleName"),
-    ):  # fmt: skip
+        (row.label, "setText"),
+        (row.role, "setText"),
+        (row.check, "setAccessibleName"),
+    ):
         monkeypatch.setattr(widget, setter, written.append)
     tips = [row.label.toolTip()]
     for epsilon in (1.1, 1.2, 1.3):
@@ -239,8 +241,9 @@ def test_what_is_computing_is_not_called_invalid(qtbot) -> None:
     nothing = np.full(3, np.nan)
     source = Reference("somebody", "somewhere")
     told = {"undefined_reason": "training begins when the sliders rest"}
-    coming = Series("a", "trained", Role.ESTIMATE, np.arange(3.0), nothing, source,
-                    computing=True, **told)  # fmt: skip
+    coming = Series(
+        "a", "trained", Role.ESTIMATE, np.arange(3.0), nothing, source, computing=True, **told
+    )
     failing = replace(coming, computing=False)
     assert absent_stretches(failing)
     assert invalid_stretches([failing])
@@ -265,9 +268,15 @@ def test_a_better_row_says_why_it_is_not_claimed(qtbot) -> None:
     reasons = unclaimed(result, found)
     for first, front in ((None, True), (("exact_2021",), False)):
         legend.show_series(
-            result.series, styles, frozenset(values), values, "at n = 1e6",
-            claim=(found, ()), first=first, reasons=reasons,
-        )  # fmt: skip
+            result.series,
+            styles,
+            frozenset(values),
+            values,
+            "at n = 1e6",
+            claim=(found, ()),
+            first=first,
+            reasons=reasons,
+        )
         marks = {k: r.tag.text() for k, r in legend._rows.items() if not r.tag.isHidden()}
         assert marks == {"exact_2021": "tightest valid", "exact_2023": "assumes more"}
         row, other = legend.row("exact_2023"), legend.row("closed")
@@ -278,9 +287,14 @@ def test_a_better_row_says_why_it_is_not_claimed(qtbot) -> None:
     # Where it is claimed, the mark of its row is another one.
     chosen = claimed(result, "exact_2023")
     legend.show_series(
-        result.series, styles, frozenset(values), values, "at n = 1e6",
-        claim=(chosen, ()), reasons=unclaimed(result, chosen),
-    )  # fmt: skip
+        result.series,
+        styles,
+        frozenset(values),
+        values,
+        "at n = 1e6",
+        claim=(chosen, ()),
+        reasons=unclaimed(result, chosen),
+    )
     assert legend.row("exact_2023").tag.text() == "claimed"
     assert "Not claimed" not in legend.row("exact_2023").label.toolTip()
     assert legend.row("exact_2021").tag.isHidden()

@@ -22,10 +22,13 @@ def _drop(window, path) -> None:
     mime.setUrls([QUrl.fromLocalFile(str(path))])
     window.dropEvent(
         QDropEvent(
-            QPointF(400, 300), Qt.DropAction.CopyAction, mime, Qt.MouseButton.LeftButton,
+            QPointF(400, 300),
+            Qt.DropAction.CopyAction,
+            mime,
+            Qt.MouseButton.LeftButton,
             Qt.KeyboardModifier.NoModifier,
         )
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(
@@ -37,7 +40,7 @@ def _drop(window, path) -> None:
         ("nested.json", b'{"a": ', b"[", 60_000_000, b"", "no recipe"),
         ("many.json", b"{", b'"a": 1, ', 6_000_000, b'"a": 1}', "no recipe"),
     ],
-)  # fmt: skip
+)
 def test_a_large_file_neither_stops_the_window_nor_fills_its_memory(
     open_window, settled, qtbot, tmp_path, name, head, middle, times, tail, why
 ) -> None:

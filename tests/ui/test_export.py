@@ -216,12 +216,13 @@ def test_the_clipboard_never_holds_the_true_map(open_window, qtbot, monkeypatch,
             result.request, selection=replace(result.request.selection, data="0" * 64), seed=99
         ),
         surfaces=(
-            replace(truth, values=truth.values[::-1].copy()), *result.surfaces[1:],
+            replace(truth, values=truth.values[::-1].copy()),
+            *result.surfaces[1:],
         ),
         readouts=tuple(replace(r, value=1.0) if r.curator_only else r for r in result.readouts),
         notes=(*(note for note in result.notes if note in NOISY_NOTES), "2,069 users."),
         timings_ms={},
-    )  # fmt: skip
+    )
     again = rendered(replace(jobs[0], result=other, recipe=jobs[0].recipe))
     assert again == content
     assert window.data.current.fingerprint.encode() not in content
@@ -280,8 +281,13 @@ def test_settings_without_data_wait_for_any(open_window, qtbot, export, tmp_path
 
 
 def test_an_export_that_fails_is_reported(tiny, export, qtbot, monkeypatch, tmp_path) -> None:
-    job = ExportJob(tiny.current_result, tiny.workspace.view_state(), {}, by_suffix("png"),
-                    tmp_path / "no" / "such" / "folder.png")  # fmt: skip
+    job = ExportJob(
+        tiny.current_result,
+        tiny.workspace.view_state(),
+        {},
+        by_suffix("png"),
+        tmp_path / "no" / "such" / "folder.png",
+    )
     with qtbot.waitSignal(tiny.output.controller.failed):
         tiny.output.controller.start(job)
     assert "no such file" in tiny.banner.text.text()

@@ -67,9 +67,15 @@ def test_text_that_was_not_measured_anew_has_its_height(qtbot, name: str) -> Non
 
 @pytest.mark.parametrize(
     ("ms", "words"),
-    [(0.4, "0 ms"), (12, "12 ms"), (999.4, "999 ms"), (4974, "5.0 s"), (4900, "4.9 s"),
-     (75_000, "75 s")],
-)  # fmt: skip
+    [
+        (0.4, "0 ms"),
+        (12, "12 ms"),
+        (999.4, "999 ms"),
+        (4974, "5.0 s"),
+        (4900, "4.9 s"),
+        (75_000, "75 s"),
+    ],
+)
 def test_durations_are_written_for_reading(ms: float, words: str) -> None:
     assert duration_words(ms) == words
 
@@ -117,11 +123,14 @@ def test_only_parameters_that_matter_are_shown_and_undo_brings_them_back(
 ) -> None:
     window = open_window(study="heatmap", values=SMALL_MAP)
     settled(window)
-    rows = {p.key: window.parameters.row(p.key) for p in get_study("heatmap").parameters
-            if p.in_panel}  # fmt: skip
-    bound = {p.key: dict(p.relevant_when)["mechanism"]
-             for p in get_study("heatmap").parameters
-             if "mechanism" in dict(p.relevant_when)}  # fmt: skip
+    rows = {
+        p.key: window.parameters.row(p.key) for p in get_study("heatmap").parameters if p.in_panel
+    }
+    bound = {
+        p.key: dict(p.relevant_when)["mechanism"]
+        for p in get_study("heatmap").parameters
+        if "mechanism" in dict(p.relevant_when)
+    }
     assert len(bound) >= 2
 
     def shown() -> set[str]:

@@ -109,10 +109,16 @@ def test_every_control_has_a_name_and_tab_goes_down(window) -> None:
     assert check(window) == []
     panel = window.parameters
     stops = [
-        panel.row("eps").slider, panel.section("more").heading, panel.section("space").heading,
-        panel.row("metric").box, panel.row("width").slider, panel.section("simulation").heading,
-        panel.row("mode").box, panel.section("data").heading, panel.row("points").open_button,
-    ]  # fmt: skip
+        panel.row("eps").slider,
+        panel.section("more").heading,
+        panel.section("space").heading,
+        panel.row("metric").box,
+        panel.row("width").slider,
+        panel.section("simulation").heading,
+        panel.row("mode").box,
+        panel.section("data").heading,
+        panel.row("points").open_button,
+    ]
     chain, widget = [], window.nextInFocusChain()
     while widget is not window:
         chain.append(widget)

@@ -74,9 +74,7 @@ def test_the_panel_opens_with_few_words(runtime, panel, study_id: str) -> None:
             assert (verdict in said) == (chance is not None)
 
 
-@given(
-    st.floats(0, 50), st.floats(0, 1), st.one_of(st.none(), st.floats(0, 1))
-)  # fmt: skip
+@given(st.floats(0, 50), st.floats(0, 1), st.one_of(st.none(), st.floats(0, 1)))
 def test_odds_are_never_below_the_computed_ones(
     epsilon: float, delta: float, distance: float | None
 ) -> None:

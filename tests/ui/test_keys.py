@@ -100,8 +100,15 @@ def test_a_click_in_the_legend_chooses_and_its_menu_does_the_rest(window, qtbot)
     QTest.keyClick(legend.row(key).check, Qt.Key.Key_Return)
     assert not bounds.plot.chosen
     menu = {action.text(): action for action in legend.menu_for(key).actions()}
-    wanted = {"Claim this bound", "Show alone, or all again\tS", "Hide", "Pin this curve",
-              "Copy value", "Copy source", "Add to Compare"}  # fmt: skip
+    wanted = {
+        "Claim this bound",
+        "Show alone, or all again\tS",
+        "Hide",
+        "Pin this curve",
+        "Copy value",
+        "Copy source",
+        "Add to Compare",
+    }
     assert wanted <= set(menu)
     menu["Add to Compare"].trigger()
     (entry,) = window.session.state.comparison

@@ -191,10 +191,13 @@ def test_tiles_hold_every_line() -> None:
         wanted = {
             tuple(round(float(v), 3) for v in four)
             for four in zip(
-                level.lon[:-1][segments], level.lat[:-1][segments],
-                level.lon[1:][segments], level.lat[1:][segments], strict=True,
+                level.lon[:-1][segments],
+                level.lat[:-1][segments],
+                level.lon[1:][segments],
+                level.lat[1:][segments],
+                strict=True,
             )
-        }  # fmt: skip
+        }
         assert wanted <= drawn
         # pyqtgraph ends each line by a step of no length
         assert all(four[:2] == four[2:] for four in drawn - wanted)

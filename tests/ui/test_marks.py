@@ -107,8 +107,14 @@ def test_dots_at_the_ends_of_an_axis_are_seen_whole(plot, window) -> None:  # no
     sweep = window.session.request("marks").sweep
     series = window.current_result.series[3]
     for low, high in ((series.x[0], sweep.high), (sweep.low, series.x[-1])):
-        dots = replace(series, key="ends", x=np.array([low, high]), y=np.array([0.1, 10.0]),
-                       low=None, high=None)  # fmt: skip
+        dots = replace(
+            series,
+            key="ends",
+            x=np.array([low, high]),
+            y=np.array([0.1, 10.0]),
+            low=None,
+            high=None,
+        )
         request = replace(window.current_result.request, sweep=replace(sweep, low=low, high=high))
         plot.show_result(replace(window.current_result, request=request, series=(dots,)))
         plot.fit()

@@ -57,8 +57,15 @@ def test_showing_a_value_emits_nothing_and_keeps_it_exact(heard, parameter) -> N
 def test_keys_move_within_the_domain_and_always_move(qtbot, heard, parameter) -> None:
     row, events = heard(parameter)
     row.slider.setFocus()
-    for key in (Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Left, Qt.Key.Key_PageDown,
-                Qt.Key.Key_PageUp, Qt.Key.Key_End, Qt.Key.Key_Home):  # fmt: skip
+    for key in (
+        Qt.Key.Key_Right,
+        Qt.Key.Key_Up,
+        Qt.Key.Key_Left,
+        Qt.Key.Key_PageDown,
+        Qt.Key.Key_PageUp,
+        Qt.Key.Key_End,
+        Qt.Key.Key_Home,
+    ):
         before = row.slider.number
         qtbot.keyClick(row.slider, key)
         assert row.slider.number != before
@@ -117,11 +124,16 @@ def test_the_wheel_moves_only_a_focused_slider(qtbot, heard) -> None:
         QApplication.sendEvent(
             row.slider,
             QWheelEvent(
-                at, row.slider.mapToGlobal(at), QPoint(), QPoint(0, 120),
-                Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier,
-                Qt.ScrollPhase.NoScrollPhase, False,
+                at,
+                row.slider.mapToGlobal(at),
+                QPoint(),
+                QPoint(0, 120),
+                Qt.MouseButton.NoButton,
+                Qt.KeyboardModifier.NoModifier,
+                Qt.ScrollPhase.NoScrollPhase,
+                False,
             ),
-        )  # fmt: skip
+        )
 
     other.setFocus()
     turn()
@@ -194,8 +206,11 @@ def test_every_parameter_of_every_study_has_a_row_that_says_what_it_is(qtbot, st
     panel = ParametersPanel(session)
     qtbot.addWidget(panel)
     kinds = {
-        Kind.CHOICE: ChoiceRow, Kind.FLAG: FlagRow, Kind.FILE: FileRow, Kind.TABLE: TableRow,
-    }  # fmt: skip
+        Kind.CHOICE: ChoiceRow,
+        Kind.FLAG: FlagRow,
+        Kind.FILE: FileRow,
+        Kind.TABLE: TableRow,
+    }
     for p in get_study(study_id).parameters:
         if not p.in_panel:
             with pytest.raises(KeyError):

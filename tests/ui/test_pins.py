@@ -167,9 +167,13 @@ def test_exports_hold_pins_and_bring_them_back(pinned, settled, qtbot, tmp_path)
     result, view = pinned.shown_result, bounds.view_state()
     recipe = pinned.output.recipe(pinned.current_result, None, view)
     text = table_text(result, view, recipe)
-    rows = list(csv.DictReader(io.StringIO("".join(
-        line + "\n" for line in text.splitlines() if not line.startswith("#")
-    ))))  # fmt: skip
+    rows = list(
+        csv.DictReader(
+            io.StringIO(
+                "".join(line + "\n" for line in text.splitlines() if not line.startswith("#"))
+            )
+        )
+    )
     for row in rows:
         assert float(row["pin1:error"]) == pytest.approx(float(row["error"]) * 5**0.5)
     assert "# pin1:error: error bar (pinned: n = 1,000 people) — upper bound" in text
@@ -241,13 +245,20 @@ def test_labels_name_only_what_differs_and_matters(tiny) -> None:
 
 def test_what_cannot_be_read_back_is_left_out(tiny_study) -> None:
     said: list[str] = []
-    looks = [{"study": "gone", "quantity": "a", "y_log": True}, 5,
-             {"study": "tiny", "quantity": "truth", "y_log": True, "hidden": ["a"]}]  # fmt: skip
+    looks = [
+        {"study": "gone", "quantity": "a", "y_log": True},
+        5,
+        {"study": "tiny", "quantity": "truth", "y_log": True, "hidden": ["a"]},
+    ]
     assert looks_from_list(looks, said) == {("tiny", "truth"): PlotView(True, frozenset({"a"}))}
     assert pins_from_list([{"recipe": {"schema": "x"}, "hidden": []}, 7, None], said) == ()
     assert [sentence.partition(":")[0] for sentence in said] == [
-        "looks[0]", "looks[1]", "pins[0].recipe.schema", "pins[1]", "pins[2]",
-    ]  # fmt: skip
+        "looks[0]",
+        "looks[1]",
+        "pins[0].recipe.schema",
+        "pins[1]",
+        "pins[2]",
+    ]
 
 
 def test_pinned_curves_are_not_drawn_anew_while_one_drags(pinned, settled, monkeypatch) -> None:

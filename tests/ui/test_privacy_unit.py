@@ -13,9 +13,16 @@ COLUMNS = ("ride_id", "time", "lat", "lon")
 
 def preview(user: int | None = None, questions: tuple[Question, ...] = ()) -> Preview:
     return Preview(
-        "rides.csv", 400, Dialect("csv", ",", has_header=True), COLUMNS, ROWS,
-        Mapping(user, 1, 2, 3), 1.0, questions=questions, sample=ROWS,
-    )  # fmt: skip
+        "rides.csv",
+        400,
+        Dialect("csv", ",", has_header=True),
+        COLUMNS,
+        ROWS,
+        Mapping(user, 1, 2, 3),
+        1.0,
+        questions=questions,
+        sample=ROWS,
+    )
 
 
 def test_no_user_column_can_be_said_in_the_dialog(qtbot, tmp_path) -> None:
@@ -35,9 +42,12 @@ def test_no_user_column_can_be_said_in_the_dialog(qtbot, tmp_path) -> None:
 def test_a_former_user_column_is_asked_about_once_with_itself_preselected(qtbot, tmp_path) -> None:
     former = Mapping(0, 1, 2, 3)
     question = Question(
-        "user", "Whose?", "Nobody knows.", ("user",),
+        "user",
+        "Whose?",
+        "Nobody knows.",
+        ("user",),
         (Candidate("row", (("user", None), ("unit", "row"))),),
-    )  # fmt: skip
+    )
     assert not asked_today(preview(0), former)
     assert asked_today(preview(1), former)
     assert asked_today(preview(None, (question,)), former)

@@ -74,9 +74,13 @@ def rests_exactly(window: Any, settled: Any) -> None:
     assert result.complete
     assert result.readout("similarity").value is not None
     points = window.data.current.points(
-        selection.region.box, selection.start, selection.end, selection.users,
-        selection.data_seed, selection.exact_share,
-    )  # fmt: skip
+        selection.region.box,
+        selection.start,
+        selection.end,
+        selection.users,
+        selection.data_seed,
+        selection.exact_share,
+    )
     assert result.readout("checkins").value == points.rows
     assert result.readout("users_used").value == points.users_used
 
@@ -206,8 +210,10 @@ def test_steps_are_days_hours_or_minutes(qapp: Any) -> None:
 
     time = TimeRange()
     for last, step in (
-        ("2012-01-31T23:30:00Z", DAY), ("2010-01-09T00:00:00Z", 3600), ("2010-01-01T19:07:30Z", 60),
-    ):  # fmt: skip
+        ("2012-01-31T23:30:00Z", DAY),
+        ("2010-01-09T00:00:00Z", 3600),
+        ("2010-01-01T19:07:30Z", 60),
+    ):
         time.set_span("2010-01-01T12:30:30Z", last)
         time.show_range(None, None)
         low, high = time.slider.scale

@@ -18,9 +18,16 @@ PIXEL = (0.01, 0.01)
 def curve(role: Role, log: bool = True, mark: Mark = Mark.LINE) -> SimpleNamespace:
     x, heights = np.array([1.0, 3.0]), np.array([2.11802, 0.24479])
     return SimpleNamespace(
-        x=x, y=axis_coordinates(heights, log), heights=heights, role=role, mark=mark,
-        x_log=True, y_log=log, low=None, high=None,
-    )  # fmt: skip
+        x=x,
+        y=axis_coordinates(heights, log),
+        heights=heights,
+        role=role,
+        mark=mark,
+        x_log=True,
+        y_log=log,
+        low=None,
+        high=None,
+    )
 
 
 @pytest.mark.parametrize("log", [True, False])

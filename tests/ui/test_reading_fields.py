@@ -22,8 +22,10 @@ def desk(qtbot) -> Iterator[Desk]:
 
 def table(tmp_path: Path, *first: str, time: str = "{day}.09.2025 10:{i}") -> Path:
     path = tmp_path / "besuche.csv"
-    rows = [f"K-{i % 9};{time.format(day=10 + i % 18, i=i)};48,{2000 + i};16,{3000 + i};Café {i}"
-            for i in range(10, 60)]  # fmt: skip
+    rows = [
+        f"K-{i % 9};{time.format(day=10 + i % 18, i=i)};48,{2000 + i};16,{3000 + i};Café {i}"
+        for i in range(10, 60)
+    ]
     path.write_text("\n".join(["Kunde;Zeitpunkt;Breite;Länge;Ort", *first, *rows]))
     return path
 

@@ -101,8 +101,11 @@ def test_nothing_of_the_file_or_the_map_fills_the_page(window, qtbot, tmp_path) 
     page = page_of(window, qtbot)
     assert set(texts(page)) <= {""}
     assert page.plan.draft == Draft()
-    assert [box.currentData() for key, box in page.plan.form.edits.items()
-            if key in ("delimiter", "header", "encoding")] == ["", "", ""]  # fmt: skip
+    assert [
+        box.currentData()
+        for key, box in page.plan.form.edits.items()
+        if key in ("delimiter", "header", "encoding")
+    ] == ["", "", ""]
     qtbot.waitUntil(lambda: page.ledger.shown == 1)
     # a copy by a click is remarked
     page.plan.copy.click()
@@ -182,8 +185,12 @@ def test_a_release_is_drawn_published_and_exported(window, qtbot, tmp_path, monk
     qtbot.waitUntil(result.export_button.isEnabled)
     assert window.status_row.badge.isHidden()  # it is said of the map behind, not of a release
     release = result.result.release
-    for name, begins in (("map.png", b"\x89PNG"), ("map.csv", b"# certificate "),
-                         ("map.tif", b"II*"), ("map.pdf", b"%PDF")):  # fmt: skip
+    for name, begins in (
+        ("map.png", b"\x89PNG"),
+        ("map.csv", b"# certificate "),
+        ("map.tif", b"II*"),
+        ("map.pdf", b"%PDF"),
+    ):
         monkeypatch.setattr(
             QFileDialog, "getSaveFileName", lambda *_, name=name: (str(tmp_path / name), "")
         )
@@ -547,8 +554,11 @@ def test_the_format_found_at_opening_is_taken_over_by_one_click(window, qtbot, t
     draft = page.plan.draft
     assert draft.text("data") == str(rows)
     assert [name.strip() for name in draft.text("columns").split(",")] == [
-        "user", "time", "lat", "lon",
-    ]  # fmt: skip
+        "user",
+        "time",
+        "lat",
+        "lon",
+    ]
     assert (draft.text("delimiter"), draft.text("trailing_delimiter")) == ("semicolon", "yes")
     assert (draft.text("header"), draft.text("encoding")) == ("yes", "utf-8")
     assert draft.declared().format == FORMAT_TAKEN

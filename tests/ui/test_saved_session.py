@@ -466,9 +466,10 @@ def test_undo_goes_back_over_everything(open_window, settled, qtbot, tiny_study)
     assert session.state.study == start.study
     for _ in range(5):
         qtbot.keyClick(
-            window, Qt.Key.Key_Z,
+            window,
+            Qt.Key.Key_Z,
             Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier,
-        )  # fmt: skip
+        )
     assert session.state == end
 
 

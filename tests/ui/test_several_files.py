@@ -27,10 +27,13 @@ def _drop(window, *paths: Path) -> None:
     mime.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
     window.dropEvent(
         QDropEvent(
-            QPointF(400, 300), Qt.DropAction.CopyAction, mime, Qt.MouseButton.LeftButton,
+            QPointF(400, 300),
+            Qt.DropAction.CopyAction,
+            mime,
+            Qt.MouseButton.LeftButton,
             Qt.KeyboardModifier.NoModifier,
         )
-    )  # fmt: skip
+    )
 
 
 def test_files_and_folders_are_dropped_chosen_and_told(

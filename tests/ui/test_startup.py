@@ -14,9 +14,17 @@ from PIL import Image
 from tests.waiting import time_limit
 
 LAZY = (
-    "cvxpy", "scipy.stats", "duckdb", "pandas", "matplotlib", "numba", "pyogrio", "pyproj",
-    "pyarrow", "openpyxl",
-)  # fmt: skip
+    "cvxpy",
+    "scipy.stats",
+    "duckdb",
+    "pandas",
+    "matplotlib",
+    "numba",
+    "pyogrio",
+    "pyproj",
+    "pyarrow",
+    "openpyxl",
+)
 
 BEHIND = ("numpy", "pyqtgraph", "explorer.studies.base.study", "explorer.ui.shell.opening")
 """What the start page does without."""
@@ -88,10 +96,23 @@ print(sorted(set(sys.modules) & set({heavy!r})))
 def test_a_screenshot_is_the_window_and_nothing_else(tmp_path, scale, theme) -> None:
     picture = tmp_path / "shot.png"
     done = run(
-        "-m", "explorer", "window", "--study", "shuffle-rdp", "--set", "T=777",
-        "--screenshot", str(picture), "--size", "1280x800", "--scale", str(scale),
-        "--theme", theme, home=tmp_path / "state",
-    )  # fmt: skip
+        "-m",
+        "explorer",
+        "window",
+        "--study",
+        "shuffle-rdp",
+        "--set",
+        "T=777",
+        "--screenshot",
+        str(picture),
+        "--size",
+        "1280x800",
+        "--scale",
+        str(scale),
+        "--theme",
+        theme,
+        home=tmp_path / "state",
+    )
     assert done.returncode == 0, done.stderr
     assert re.fullmatch(WRITTEN, done.stderr)
     with Image.open(picture) as image:
@@ -155,8 +176,9 @@ def test_a_recipe_with_a_file_is_shown_when_the_file_is_named(tmp_path) -> None:
     matrix.write_text(",a,b,c\na,0,1,2\nb,1,0,1\nc,2,1,0\n")
     table = tmp_path / "queries.csv"
     given = ("--set", "space=matrix", "--set", f"space_matrix={matrix}")
-    done = run("-m", "explorer", "bounds", "linear-queries", *given, "--output", str(table),
-               home=tmp_path)  # fmt: skip
+    done = run(
+        "-m", "explorer", "bounds", "linear-queries", *given, "--output", str(table), home=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     picture = tmp_path / "shot.png"
     shown = ("-m", "explorer", "window", "--recipe", str(table), "--screenshot", str(picture))

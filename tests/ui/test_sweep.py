@@ -69,8 +69,9 @@ def test_a_typed_grid_is_computed_and_every_plot_has_the_studys_numbers(
     window, sweep, grid, settled, qtbot
 ) -> None:
     assert window.session.state.grid_of("amplification").over == (
-        "n=1e4,1e5,1e6", "delta=1e-8,1e-6"
-    )  # fmt: skip
+        "n=1e4,1e5,1e6",
+        "delta=1e-8,1e-6",
+    )
     assert len(sweep.multiples.plots) == 6
     assert sweep.state.text() == "6 answers"
     for cell in grid.cells:
@@ -103,8 +104,11 @@ def test_the_cursor_reads_every_plot_at_the_same_x(sweep, grid, qtbot) -> None:
     assert shown.cursor_at == pytest.approx(0.0, abs=1e-9)  # ε₀ = 1, the computed point
     for number, there in enumerate(shown.readings()):
         column, row = number % 3, number // 3
-        (cell,) = (c for c in grid.cells if grid.values_at(c.place) == (
-            (10_000, 100_000, 1_000_000)[column], (1e-8, 1e-6)[row]))  # fmt: skip
+        (cell,) = (
+            c
+            for c in grid.cells
+            if grid.values_at(c.place) == ((10_000, 100_000, 1_000_000)[column], (1e-8, 1e-6)[row])
+        )
         for key, said in there:
             s = next(s for s in cell.series if s.key == key)
             value = s.y[1]
@@ -239,8 +243,10 @@ def test_pages_and_colours_show_the_third_parameter(window, sweep, settled, qtbo
     computed(qtbot, sweep)
     assert not sweep.pages.isVisible()
     assert [sweep.legend.item(i).text().split(" — ")[0] for i in range(3)] == [
-        "δ = 10⁻¹²", "δ = 10⁻⁹", "δ = 10⁻⁶"
-    ]  # fmt: skip
+        "δ = 10⁻¹²",
+        "δ = 10⁻⁹",
+        "δ = 10⁻⁶",
+    ]
     assert all(len(plot.curves) == 3 for plot in sweep.multiples.plots)
 
 

@@ -137,8 +137,9 @@ def test_geojson_dropped_on_the_window_is_check_ins(open_window, settled, qtbot,
     path = tmp_path / "places.json"
     points = geopandas.GeoDataFrame(
         {"user": [f"u{i % 5}" for i in range(60)]},
-        geometry=geopandas.points_from_xy(LON, LAT), crs=4326,
-    )  # fmt: skip
+        geometry=geopandas.points_from_xy(LON, LAT),
+        crs=4326,
+    )
     points.to_file(path, driver="GeoJSON")
     with qtbot.waitSignal(window.data.loaded):
         window.files.open_any(path)

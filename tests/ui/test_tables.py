@@ -28,8 +28,11 @@ def below(window):  # noqa: F811
 
 def test_all_numbers_stand_in_a_table_that_follows_the_slider(window, below, settled) -> None:  # noqa: F811
     assert [below.tabText(i) for i in range(below.count())] == [
-        "Legend", "Numbers", "Budget of every level", "Counts",
-    ]  # fmt: skip
+        "Legend",
+        "Numbers",
+        "Budget of every level",
+        "Counts",
+    ]
     assert below.numbers.table.rowCount() == 0  # nothing is filled that nobody looks at
     below.setCurrentIndex(1)
     model = below.numbers.table

@@ -43,8 +43,12 @@ def test_the_nearest_is_the_nearest_of_all() -> None:
 
     there = unit(towns.lat, towns.lon)
     radius = KM_PER_DEGREE * 180 / np.pi
-    places = [*zip(rng.uniform(-90, 90, 40), rng.uniform(-180, 180, 40), strict=True),
-              (0.0, 179.99), (0.0, -179.99), (89.9, 0.0)]  # fmt: skip
+    places = [
+        *zip(rng.uniform(-90, 90, 40), rng.uniform(-180, 180, 40), strict=True),
+        (0.0, 179.99),
+        (0.0, -179.99),
+        (89.9, 0.0),
+    ]
     for lat, lon in places:
         km = radius * np.arccos(np.clip(unit(lat, lon) @ there, -1, 1))
         assert towns.nearest(lat, lon)[1] == pytest.approx(km.min(), abs=1e-3)

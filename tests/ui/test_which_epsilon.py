@@ -223,9 +223,13 @@ def test_the_numbers_are_copied_with_a_stamp(desk: Desk) -> None:
     QTest.mouseClick(view.parts.copy, Qt.MouseButton.LeftButton)
     text = QGuiApplication.clipboard().text()
     assert text.startswith("# curator only")
-    rows = list(csv.DictReader(io.StringIO("".join(
-        line for line in text.splitlines(keepends=True) if not line.startswith("#")
-    ))))  # fmt: skip
+    rows = list(
+        csv.DictReader(
+            io.StringIO(
+                "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))
+            )
+        )
+    )
     assert len(rows) == sum(len(curve.x) for curve in view.answer.curves)
     curve = view.answer.curves[0]
     assert float(rows[0]["mean"]) == curve.mean[0]

@@ -165,9 +165,12 @@ def test_dropping_check_ins_opens_them(shuffle, settled, qtbot, tmp_path) -> Non
     mime = QMimeData()
     mime.setUrls([QUrl.fromLocalFile(str(path))])
     event = QDropEvent(
-        QPointF(400, 300), Qt.DropAction.CopyAction, mime, Qt.MouseButton.LeftButton,
+        QPointF(400, 300),
+        Qt.DropAction.CopyAction,
+        mime,
+        Qt.MouseButton.LeftButton,
         Qt.KeyboardModifier.NoModifier,
-    )  # fmt: skip
+    )
     with qtbot.waitSignal(shuffle.data.loaded):
         shuffle.dropEvent(event)
     assert shuffle.data.current.basename == "few.txt"

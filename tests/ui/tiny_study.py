@@ -39,28 +39,61 @@ class TinyStudy(Study):
     references = (WARNER,)
     parameters = (
         Parameter(
-            "eps", "ε", "privacy", "Privacy of one answer. Smaller is more private.",
-            Kind.REAL, 1.0, 0.01, 10.0, Scale.LOG, more_private="low",
+            "eps",
+            "ε",
+            "privacy",
+            "Privacy of one answer. Smaller is more private.",
+            Kind.REAL,
+            1.0,
+            0.01,
+            10.0,
+            Scale.LOG,
+            more_private="low",
         ),
         Parameter(
-            "n", "n", "people", "How many people answer.",
-            Kind.INTEGER, 1000, 1, 1_000_000, Scale.LOG, unit="people", quantities=("error",),
+            "n",
+            "n",
+            "people",
+            "How many people answer.",
+            Kind.INTEGER,
+            1000,
+            1,
+            1_000_000,
+            Scale.LOG,
+            unit="people",
+            quantities=("error",),
         ),
         Parameter(
-            "beta", "β", "failure", "How often the error bar may fail.",
-            Kind.REAL, 0.05, 0.001, 0.5, Scale.LINEAR, quantities=("error",),
+            "beta",
+            "β",
+            "failure",
+            "How often the error bar may fail.",
+            Kind.REAL,
+            0.05,
+            0.001,
+            0.5,
+            Scale.LINEAR,
+            quantities=("error",),
         ),
         Parameter(
-            "tail", "", "tail bound", "Which inequality bounds the error.",
-            Kind.CHOICE, "hoeffding",
+            "tail",
+            "",
+            "tail bound",
+            "Which inequality bounds the error.",
+            Kind.CHOICE,
+            "hoeffding",
             choices=(("hoeffding", "Hoeffding"), ("chebyshev", "Chebyshev")),
             quantities=("error",),
         ),
         Parameter(
-            "slow", "", "take your time", "Answer coarsely first, exactly later.",
-            Kind.FLAG, False,
+            "slow",
+            "",
+            "take your time",
+            "Answer coarsely first, exactly later.",
+            Kind.FLAG,
+            False,
         ),
-    )  # fmt: skip
+    )
     quantities = (
         Quantity("truth", "p", "probability of a true answer", ("eps",)),
         Quantity("error", "err", "error of the share", ("n", "eps", "beta"), scale=Scale.LOG),
@@ -91,19 +124,30 @@ class TinyStudy(Study):
             series = (
                 Series("truth", "randomized response", Role.EXACT, xs, truth + 0 * xs, WARNER),
                 Series(
-                    "linear", "1/2 + ε/4", Role.UPPER, xs,
-                    np.where(eps <= 2, 0.5 + eps / 4, np.nan), WARNER,
+                    "linear",
+                    "1/2 + ε/4",
+                    Role.UPPER,
+                    xs,
+                    np.where(eps <= 2, 0.5 + eps / 4, np.nan),
+                    WARNER,
                     undefined_reason="the line leaves 1 above ε = 2",
                 ),
-            )  # fmt: skip
+            )
         else:
             n, beta = np.asarray(over["n"], float), np.asarray(over["beta"], float)
             gap = 2 * truth - 1
             tail = np.sqrt(np.log(2 / beta) / 2 if over["tail"] == "hoeffding" else 0.25 / beta)
             series = (
-                Series("error", "error bar", Role.UPPER, xs, tail / np.sqrt(n) / gap + 0 * xs,
-                       WARNER, note="holds for every population"),
-            )  # fmt: skip
+                Series(
+                    "error",
+                    "error bar",
+                    Role.UPPER,
+                    xs,
+                    tail / np.sqrt(n) / gap + 0 * xs,
+                    WARNER,
+                    note="holds for every population",
+                ),
+            )
         chance = float(np.exp(request["eps"]) / (1 + np.exp(request["eps"])))
         return Result(
             request,

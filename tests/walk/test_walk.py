@@ -215,8 +215,11 @@ def test_everything_fits_at_125_percent(tmp_path) -> None:
     env = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "QT_SCALE_FACTOR": "1.25"}
     done = subprocess.run(
         [sys.executable, "-m", "tests.walk.scaled"],
-        env=env, capture_output=True, text=True, timeout=time_limit(180),
-    )  # fmt: skip
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=time_limit(180),
+    )
     assert f"looked at {len(STUDIES)} questions at 1.25" in done.stderr, done.stderr
     assert done.stdout == ""
 

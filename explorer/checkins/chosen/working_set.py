@@ -192,6 +192,13 @@ class Columns:
             if self.images:
                 image[to] = found["image"]
         return Layout.build(
-            user, y, x, t if self.timed else None, weight if (weight != 1).any() else None,
-            image if self.images else None, hashes, step, origin,
-        )  # fmt: skip
+            user,
+            y,
+            x,
+            t if self.timed else None,
+            weight if (weight != 1).any() else None,
+            image if self.images else None,
+            hashes,
+            step,
+            origin,
+        )

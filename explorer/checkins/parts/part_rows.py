@@ -57,11 +57,16 @@ def plans_of(
     """Return how each part is read."""
     return [
         replace(
-            plan, name=part.name, path=part.path, dialect=dialect, width=plan.width - len(added),
-            added=tuple(part.values[i] for i in added), part=number,
+            plan,
+            name=part.name,
+            path=part.path,
+            dialect=dialect,
+            width=plan.width - len(added),
+            added=tuple(part.values[i] for i in added),
+            part=number,
         )
         for number, (part, dialect) in enumerate(zip(files.parts, dialects, strict=True))
-    ]  # fmt: skip
+    ]
 
 
 def plans_for(

@@ -329,9 +329,14 @@ def table_preview(
     decimal = look.decimal or decimal_sign(body)
     names = columns if crs is None else ("latitude", "longitude", *columns[2:])
     guess = guess_mapping(
-        names if dialect.has_header else (), body, len(columns), decimal, look.check, NO_USER,
+        names if dialect.has_header else (),
+        body,
+        len(columns),
+        decimal,
+        look.check,
+        NO_USER,
         serials=serials,
-    )  # fmt: skip
+    )
     mapping, asked = guess.mapping, guess.questions
     if crs is not None:
         found = known_system(crs)
@@ -343,20 +348,29 @@ def table_preview(
     if layers and not dialect.layer:
         questions = (_which_layer(layers),)  # what else is open depends on the answer
     return Preview(
-        look.name, look.size, replace(dialect, decimal=decimal), columns,
-        tuple(body[:PREVIEW_ROWS]), mapping,
+        look.name,
+        look.size,
+        replace(dialect, decimal=decimal),
+        columns,
+        tuple(body[:PREVIEW_ROWS]),
+        mapping,
         fitting_share(body, suggested(mapping, questions), len(columns), decimal),
-        tuple(mapping_problems(columns, body, mapping, decimal)), layers=layers,
-        questions=questions, sample=tuple(body), serials=serials,
-    )  # fmt: skip
+        tuple(mapping_problems(columns, body, mapping, decimal)),
+        layers=layers,
+        questions=questions,
+        sample=tuple(body),
+        serials=serials,
+    )
 
 
 def _which_layer(layers: tuple[str, ...]) -> Question:
     return Question(
-        "layer", "Which table holds the check-ins?",
-        f"The file has several tables: {', '.join(layers)}; say which one.", ("layer",),
+        "layer",
+        "Which table holds the check-ins?",
+        f"The file has several tables: {', '.join(layers)}; say which one.",
+        ("layer",),
         tuple(Candidate(name, (("layer", name),)) for name in layers),
-    )  # fmt: skip
+    )
 
 
 def write_table(

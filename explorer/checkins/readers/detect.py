@@ -104,9 +104,16 @@ def sniff(
     best = max(all_readers(), key=lambda r: (r.can_read(head), suffix in r.suffixes))
     if best is not get_reader(IN_PLACE) and not in_worker():
         found: Preview = apart(
-            sniff, path, delimiter, encoding, decimal=decimal, layer=layer,
-            unpack=unpack, name=shown_name(path), cancelled=cancelled,
-        )  # fmt: skip
+            sniff,
+            path,
+            delimiter,
+            encoding,
+            decimal=decimal,
+            layer=layer,
+            unpack=unpack,
+            name=shown_name(path),
+            cancelled=cancelled,
+        )
         return found
     preview = best.preview(
         Beginning(path, size, head, delimiter, encoding, layer, cancelled, decimal, unpack)

@@ -133,8 +133,15 @@ def codec_of(name: str) -> str:
     for known in NAMES:
         if codecs.lookup(known).name == codec.name:
             return known
-    equal = {"iso8859-1": "latin-1", "ascii": "utf-8", "gb2312": "gb18030", "gbk": "gb18030",
-             "shift_jis": "cp932", "euc_kr": "cp949", "iso8859-9": "cp1254"}  # fmt: skip
+    equal = {
+        "iso8859-1": "latin-1",
+        "ascii": "utf-8",
+        "gb2312": "gb18030",
+        "gbk": "gb18030",
+        "shift_jis": "cp932",
+        "euc_kr": "cp949",
+        "iso8859-9": "cp1254",
+    }
     if codec.name in equal:
         return equal[codec.name]
     try:

@@ -52,14 +52,26 @@ from explorer.checkins.readers.places.guess_reference import (
 
 _BLAMED = {
     "time": (Reason.BAD_TIME, Reason.BLANK_FIELD),
-    "lat": (Reason.NOT_A_NUMBER, Reason.NOT_FINITE, Reason.OUT_OF_RANGE, Reason.BLANK_FIELD,
-            Reason.Y_OUTSIDE, Reason.THOUSANDS),
-    "lon": (Reason.NOT_A_NUMBER, Reason.NOT_FINITE, Reason.OUT_OF_RANGE, Reason.BLANK_FIELD,
-            Reason.X_OUTSIDE, Reason.THOUSANDS),
+    "lat": (
+        Reason.NOT_A_NUMBER,
+        Reason.NOT_FINITE,
+        Reason.OUT_OF_RANGE,
+        Reason.BLANK_FIELD,
+        Reason.Y_OUTSIDE,
+        Reason.THOUSANDS,
+    ),
+    "lon": (
+        Reason.NOT_A_NUMBER,
+        Reason.NOT_FINITE,
+        Reason.OUT_OF_RANGE,
+        Reason.BLANK_FIELD,
+        Reason.X_OUTSIDE,
+        Reason.THOUSANDS,
+    ),
     "weight": (Reason.BAD_WEIGHT, Reason.BLANK_FIELD, Reason.THOUSANDS),
     "user": (Reason.BLANK_FIELD,),
     "image": (Reason.BLANK_FIELD,),
-}  # fmt: skip
+}
 """Reasons for which a column may be to blame."""
 
 FEW, OF_ROWS = 10, 1000
@@ -451,8 +463,9 @@ def _hemispheres(columns: _Columns, lat: int, lon: int) -> tuple[int, ...]:
         return ()
     letters = [{v.upper() for v in filled[:500]} for filled in columns.filled]
     kinds: tuple[Collection[str], ...] = (
-        {"N", "S", "NORTH", "SOUTH"}, {"E", "W", "EAST", "WEST", "O"},
-    )  # fmt: skip
+        {"N", "S", "NORTH", "SOUTH"},
+        {"E", "W", "EAST", "WEST", "O"},
+    )
     return tuple(
         i for kind in kinds for i, seen in enumerate(letters) if seen and seen <= set(kind)
     )
@@ -472,9 +485,13 @@ def _unnamed_position(columns: _Columns) -> Question | None:
         else "No names of columns say it." + (" These may be meant by their values." * bool(there))
     )
     return Question(
-        "position", "Which columns hold latitude and longitude?", why, ("lat", "lon"),
-        tuple(there[:MOST_CANDIDATES]), 0 if there else None,
-    )  # fmt: skip
+        "position",
+        "Which columns hold latitude and longitude?",
+        why,
+        ("lat", "lon"),
+        tuple(there[:MOST_CANDIDATES]),
+        0 if there else None,
+    )
 
 
 def _point_candidates(columns: _Columns, i: int) -> list[Candidate]:
@@ -533,9 +550,13 @@ def _pair_question(
     there = [columns.candidate(lat=lat, lon=lon) for lat, lon, _ in pairs]
     there += [one for i in range(len(columns.names)) for one in _point_candidates(columns, i)]
     return Question(
-        "position", "Which columns hold latitude and longitude?", why, ("lat", "lon"),
-        tuple(there[:MOST_CANDIDATES]), preselected,
-    )  # fmt: skip
+        "position",
+        "Which columns hold latitude and longitude?",
+        why,
+        ("lat", "lon"),
+        tuple(there[:MOST_CANDIDATES]),
+        preselected,
+    )
 
 
 def _swap_question(columns: _Columns, lat: int, lon: int, reason: str) -> Question:
@@ -618,9 +639,33 @@ def _differs(columns: _Columns, day: int, moment: int) -> bool:
     return bool(both) and sum(a != b for a, b in both) > 0.3 * len(both)
 
 
-_CALENDAR = ("year", "jahr", "ano", "annee", "an", "anno", "jaar", "month", "monat", "mes", "mois",
-             "mese", "maand", "day", "tag", "dia", "jour", "giorno", "dag", "hour", "stunde",
-             "hora", "heure", "ora", "uur")  # fmt: skip
+_CALENDAR = (
+    "year",
+    "jahr",
+    "ano",
+    "annee",
+    "an",
+    "anno",
+    "jaar",
+    "month",
+    "monat",
+    "mes",
+    "mois",
+    "mese",
+    "maand",
+    "day",
+    "tag",
+    "dia",
+    "jour",
+    "giorno",
+    "dag",
+    "hour",
+    "stunde",
+    "hora",
+    "heure",
+    "ora",
+    "uur",
+)
 
 
 def _calendar(columns: _Columns) -> list[int]:

@@ -20,8 +20,15 @@ MAX_ABOVE = 60
 """A header is looked for among the first so many rows."""
 
 _NO_UNIT = frozenset({"", "-", "--", "?", "na", "n/a", "nan", "none", "null", "nil", "inf"}) | {
-    "unknown", "unbekannt", "missing", "error", "invalid", "undefined", "no fix", "nofix",
-}  # fmt: skip
+    "unknown",
+    "unbekannt",
+    "missing",
+    "error",
+    "invalid",
+    "undefined",
+    "no fix",
+    "nofix",
+}
 """Words that stand for a missing number; a row of them is a row, not a line of units."""
 
 _COMMENT = re.compile(r"\s*(#|%|//|--)")

@@ -236,13 +236,17 @@ def _of_pieces(path: Path, columns: str, groups: list[int], pieces: list[tuple[i
     asked: dict[int, list[tuple[int, int]]] = {}
     for start, stop in pieces:
         asked.setdefault(bisect_right(groups, start), []).append((start, stop))
-    return "(" + " UNION ALL ".join(
-        f"SELECT {columns}, {NUMBER} AS n FROM {parquet_table(path, numbered=True)} "
-        f"WHERE {NUMBER} BETWEEN {ranges[0][0]} AND {ranges[-1][1] - 1} AND ("
-        + " OR ".join(f"{NUMBER} BETWEEN {start} AND {stop - 1}" for start, stop in ranges)
+    return (
+        "("
+        + " UNION ALL ".join(
+            f"SELECT {columns}, {NUMBER} AS n FROM {parquet_table(path, numbered=True)} "
+            f"WHERE {NUMBER} BETWEEN {ranges[0][0]} AND {ranges[-1][1] - 1} AND ("
+            + " OR ".join(f"{NUMBER} BETWEEN {start} AND {stop - 1}" for start, stop in ranges)
+            + ")"
+            for ranges in asked.values()
+        )
         + ")"
-        for ranges in asked.values()
-    ) + ")"  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
@@ -402,9 +406,14 @@ class ParquetReader:
         try:
             columns = text_columns(_described(con, plan.path))
             scan = write_table(
-                con, plan, folder, work, judge,
-                lambda limit: _as_text(plan.path, columns, limit), columns.fault_of(plan.mapping),
-            )  # fmt: skip
+                con,
+                plan,
+                folder,
+                work,
+                judge,
+                lambda limit: _as_text(plan.path, columns, limit),
+                columns.fault_of(plan.mapping),
+            )
         except duckdb.Error as fault:
             if not_its_fault(fault):
                 raise
@@ -431,9 +440,13 @@ class ParquetReader:
                 break
             around = [(max(a - 1, 0), min(b + READ_ON, groups[-1])) for a, b in pieces]
             rows = typed_rows(
-                _of_pieces(plan.path, columns, groups, around), plan.mapping, None,
-                decimal=plan.dialect.decimal, kept="n", typed=typed,
-            )  # fmt: skip
+                _of_pieces(plan.path, columns, groups, around),
+                plan.mapping,
+                None,
+                decimal=plan.dialect.decimal,
+                kept="n",
+                typed=typed,
+            )
             read = f"CREATE OR REPLACE TEMP TABLE around AS SELECT * EXCLUDE (same) FROM ({rows})"
             run(con, read, lambda _: check(cancelled))
             con.execute(

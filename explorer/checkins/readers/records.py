@@ -390,8 +390,10 @@ class _Gpx(_Elements):
         """Begin a point, track or segment."""
         if name in ("trkpt", "rtept", "wpt"):
             self.point = {
-                "time": None, "latitude": attributes.get("lat"), "longitude": attributes.get("lon"),
-            }  # fmt: skip
+                "time": None,
+                "latitude": attributes.get("lat"),
+                "longitude": attributes.get("lon"),
+            }
         elif name in ("trk", "rte"):
             self.tracks += 1
             self.track, self.segments = str(self.tracks), 0
@@ -464,9 +466,12 @@ class _Kml(_Elements):
             lon, lat, up = [*place, "", "", ""][:3]
             time = self._times[i] if paired else self._times[0] if self._times else None
             self.found.append(
-                ({"time": time, "latitude": lat, "longitude": lon, "altitude": up or None}
-                 | values, None)
-            )  # fmt: skip
+                (
+                    {"time": time, "latitude": lat, "longitude": lon, "altitude": up or None}
+                    | values,
+                    None,
+                )
+            )
 
 
 JSON = JsonReader("json", "JSON rows, JSON Lines, Google Takeout", (".json", ".jsonl", ".ndjson"))

@@ -123,9 +123,11 @@ class _Reading:
             try:
                 integers = self._look()
                 run(
-                    self._con, self._statement(integers), self._reading,
+                    self._con,
+                    self._statement(integers),
+                    self._reading,
                     meanwhile=lambda: self._pass_over(None, self._follow_reader),
-                )  # fmt: skip
+                )
             except CopyNeeded:
                 integers = None
         if integers is None:

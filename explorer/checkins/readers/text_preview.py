@@ -252,9 +252,17 @@ def _preview(
     dialect = replace(known, format=form, delimiter=delimiter, quoted=quoted, decimal=decimal)
     sample = tuple(map(tuple, body))
     return Preview(
-        look.name, look.size, dialect, columns, sample[:PREVIEW_ROWS], mapping, confidence,
-        tuple(problems), questions=questions, sample=sample,
-    )  # fmt: skip
+        look.name,
+        look.size,
+        dialect,
+        columns,
+        sample[:PREVIEW_ROWS],
+        mapping,
+        confidence,
+        tuple(problems),
+        questions=questions,
+        sample=sample,
+    )
 
 
 def _refuse_other_formats(look: Beginning, head: bytes, compressed: bool) -> None:

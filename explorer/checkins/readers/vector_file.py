@@ -128,10 +128,14 @@ class VectorReader(OneOfSeveral):
         try:
             yield
         except (
-            errors.DataSourceError, errors.DataLayerError,
-            errors.FieldError, errors.FeatureError, errors.GeometryError,
-            duckdb.InvalidInputException, sqlite3.DatabaseError,
-        ) as fault:  # fmt: skip
+            errors.DataSourceError,
+            errors.DataLayerError,
+            errors.FieldError,
+            errors.FeatureError,
+            errors.GeometryError,
+            duckdb.InvalidInputException,
+            sqlite3.DatabaseError,
+        ) as fault:
             raise CheckinError(
                 f"{name} is damaged, or no {self.name} after all. Fetch or write it again; no row "
                 "of it was used."
@@ -176,9 +180,10 @@ class VectorReader(OneOfSeveral):
 
 
 @cached(
-    LRUCache(4), key=lambda reader, look, state: (reader.key, look.path, look.layer, state),
+    LRUCache(4),
+    key=lambda reader, look, state: (reader.key, look.path, look.layer, state),
     lock=Lock(),
-)  # fmt: skip
+)
 def _previewed(reader: VectorReader, look: Beginning, _state: tuple[int, ...]) -> Preview:
     """Look at a file; at one that has not changed only once, because GDAL may read all of it."""
     with reader.explained(look.name):
@@ -201,9 +206,13 @@ def _previewed(reader: VectorReader, look: Beginning, _state: tuple[int, ...]) -
     several = len(layers) > 1
     chosen = layer if look.layer or not several else ""
     return table_preview(
-        look, Dialect(reader.key, "", has_header=True, layer=chosen), columns.names, rows,
-        crs if columns.fault else None, layers if several else (),
-    )  # fmt: skip
+        look,
+        Dialect(reader.key, "", has_header=True, layer=chosen),
+        columns.names,
+        rows,
+        crs if columns.fault else None,
+        layers if several else (),
+    )
 
 
 def count_rows(path: Path, layer: str) -> int:

@@ -102,9 +102,15 @@ class ShardedData(CheckinData):
                     left -= found[-1].users_used
         everybody = (users, share) == (None, None)
         return ShardedPoints(
-            self.basename, self.shards[0].step, self.users, tuple(found), everybody, self._kept,
-            self.asked_once, self._places if everybody and not self.asked_once else (),
-        )  # fmt: skip
+            self.basename,
+            self.shards[0].step,
+            self.users,
+            tuple(found),
+            everybody,
+            self._kept,
+            self.asked_once,
+            self._places if everybody and not self.asked_once else (),
+        )
 
     def _where(self, box: Box, start: str | None, end: str | None) -> Where:
         """Return what is asked for, unless it is not what was read when it was asked once."""

@@ -104,9 +104,15 @@ def open_once(
     if mapping is None:
         refuse_questions(preview)
     plan = Plan(
-        files.name, files.parts[0].path, dialect or preview.dialect, mapping or preview.mapping,
-        len(preview.columns), duplicates=True, fingerprint=fingerprint, text_ids=True,
-    )  # fmt: skip
+        files.name,
+        files.parts[0].path,
+        dialect or preview.dialect,
+        mapping or preview.mapping,
+        len(preview.columns),
+        duplicates=True,
+        fingerprint=fingerprint,
+        text_ids=True,
+    )
     plan = checked(plan, preview)
     if plan.mapping.planar:
         raise CheckinError(f"{files.name}: what lies in a plane can't be asked for once; open it.")
@@ -117,9 +123,15 @@ def open_once(
         memory = memory or database_bytes()
         if needs_worker(plan.dialect):
             apart(
-                _fill_apart, asked, entry.folder, memory, name=files.name, cancelled=cancelled,
-                memory=2 * memory + _INTERPRETER, report=work.relay,
-            )  # fmt: skip
+                _fill_apart,
+                asked,
+                entry.folder,
+                memory,
+                name=files.name,
+                cancelled=cancelled,
+                memory=2 * memory + _INTERPRETER,
+                report=work.relay,
+            )
         else:
             _Question(asked, work).fill(entry, memory)
         return CheckinData.from_entry(entry, files, frozenset())
@@ -196,14 +208,27 @@ class _Question:
         again = int(np.count_nonzero(rows.again))
         kept = len(rows.again) - again
         report = LoadReport(
-            kept + again, 0, 0, kept, {Reason.DUPLICATE: again} if again else {}, {}, (ONCE,),
+            kept + again,
+            0,
+            0,
+            kept,
+            {Reason.DUPLICATE: again} if again else {},
+            {},
+            (ONCE,),
             seconds=work.seconds,
-        )  # fmt: skip
+        )
         dialects = [one.dialect for one in plans]
         facts = describe(
-            report, fingerprint, plan.mapping, plan.dialect, files, dialects, size, states,
+            report,
+            fingerprint,
+            plan.mapping,
+            plan.dialect,
+            files,
+            dialects,
+            size,
+            states,
             asked.preview.columns,
-        )  # fmt: skip
+        )
         facts["shards"] = {"bits": 0, "extent": list(asked.box), "times": rows.extremes}
         facts["once"] = [list(asked.box), *asked.times]
         entry.seal(facts, work.stage("Storing"))

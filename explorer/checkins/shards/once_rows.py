@@ -204,8 +204,10 @@ class Reading:
         con = self._con
         if self._integers:
             con.register("found", {"number": np.array(names, np.int64)})
-            con.execute("CREATE OR REPLACE TEMP TABLE ids AS SELECT number::VARCHAR AS name, "
-                        "row_number() OVER () AS place FROM found")  # fmt: skip
+            con.execute(
+                "CREATE OR REPLACE TEMP TABLE ids AS SELECT number::VARCHAR AS name, "
+                "row_number() OVER () AS place FROM found"
+            )
             con.unregister("found")
         con.execute(
             f"COPY (SELECT name FROM ids ORDER BY place) TO {written_file(target)} {PARQUET}"

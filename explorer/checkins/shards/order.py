@@ -78,15 +78,23 @@ def _order(task: dict[str, Any], new: Path) -> dict[str, Any]:
     del part, columns
     plane = mapping.plane_there
     layout = Layout.build(
-        user[keep], y[keep], x[keep], t[keep] if timed else None,
-        weight[keep] if weighted and (weight[keep] != 1).any() else None, None, hashes,
-        EARTH_STEP if plane is None else plane.step, origin_of(mapping),
-    )  # fmt: skip
+        user[keep],
+        y[keep],
+        x[keep],
+        t[keep] if timed else None,
+        weight[keep] if weighted and (weight[keep] != 1).any() else None,
+        None,
+        hashes,
+        EARTH_STEP if plane is None else plane.step,
+        origin_of(mapping),
+    )
     layout.save(new / LAYOUT)
     _store_names(parts, shard, task["bits"], hashes, new, task["memory"])
     return {
-        "users": len(hashes), "rows": int(keep.sum()), "duplicates": int(again.sum()),
-    }  # fmt: skip
+        "users": len(hashes),
+        "rows": int(keep.sum()),
+        "duplicates": int(again.sum()),
+    }
 
 
 def _rows(place: Path, shard: int) -> int:

@@ -29,8 +29,14 @@ from explorer.user_rows import EARTH_STEP, steps
 
 FACTS = "facts.json"
 COLUMNS: dict[str, str] = {
-    "user": "i4", "y": "i4", "x": "i4", "t": "i4", "weight": "f8", "same": "u8", "row": "u4",
-}  # fmt: skip
+    "user": "i4",
+    "y": "i4",
+    "x": "i4",
+    "t": "i4",
+    "weight": "f8",
+    "same": "u8",
+    "row": "u4",
+}
 """Files of a part, by name and type: rows sorted by shard within every piece of the part."""
 
 _PIECE = 1_000_000
@@ -45,18 +51,31 @@ _INTERPRETER = 300_000_000
 def plan_task(plan: Plan) -> dict[str, Any]:
     """Return a plan as plain JSON."""
     return {
-        "name": plan.name, "path": os.fspath(plan.path), "dialect": asdict(plan.dialect),
-        "mapping": plan.mapping.stored(), "width": plan.width, "duplicates": plan.duplicates,
-        "fingerprint": plan.fingerprint, "added": list(plan.added), "part": plan.part,
-    }  # fmt: skip
+        "name": plan.name,
+        "path": os.fspath(plan.path),
+        "dialect": asdict(plan.dialect),
+        "mapping": plan.mapping.stored(),
+        "width": plan.width,
+        "duplicates": plan.duplicates,
+        "fingerprint": plan.fingerprint,
+        "added": list(plan.added),
+        "part": plan.part,
+    }
 
 
 def _plan(task: dict[str, Any]) -> Plan:
     return Plan(
-        task["name"], Path(task["path"]), Dialect(**task["dialect"]), Mapping(**task["mapping"]),
-        task["width"], task["duplicates"], task["fingerprint"], tuple(task["added"]), text_ids=True,
+        task["name"],
+        Path(task["path"]),
+        Dialect(**task["dialect"]),
+        Mapping(**task["mapping"]),
+        task["width"],
+        task["duplicates"],
+        task["fingerprint"],
+        tuple(task["added"]),
+        text_ids=True,
         part=task["part"],
-    )  # fmt: skip
+    )
 
 
 def part_folder(folder: Path, part: int) -> Path:
@@ -94,9 +113,12 @@ def split_part(task: dict[str, Any], cancelled: IsCancelled | None = None) -> di
     plan = _plan(task["plan"])
     if needs_worker(plan.dialect):
         found: dict[str, Any] = apart(
-            split_part, task, name=plan.name, cancelled=cancelled,
+            split_part,
+            task,
+            name=plan.name,
+            cancelled=cancelled,
             memory=2 * task["memory"] + _INTERPRETER,
-        )  # fmt: skip
+        )
         return found
     new = folder / f"new-part-{part:06}"  # of a worker that was killed, if it is there
     shutil.rmtree(new, ignore_errors=True)

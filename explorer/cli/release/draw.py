@@ -89,9 +89,12 @@ def release_command(
     from explorer.release.simulations import SimulationOnlyError
 
     chosen = {
-        "--spend": spend, "--give-back": give_back, "--withdraw": withdraw,
-        "--rehearse": rehearse, "--compare": compare or None,
-    }  # fmt: skip
+        "--spend": spend,
+        "--give-back": give_back,
+        "--withdraw": withdraw,
+        "--rehearse": rehearse,
+        "--compare": compare or None,
+    }
     given = [name for name, value in chosen.items() if value is not None]
     if len(given) > 1:
         raise click.UsageError(f"{given[0]} and {given[1]} don't go together")

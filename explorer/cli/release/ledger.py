@@ -106,9 +106,12 @@ def verify_ledger_command(file: Path | None, also: Path | None, as_json: bool) -
             )
     if as_json:
         found = {
-            "valid": not problem, "problem": problem, "ledger": view.id,
-            "entries": len(view.entries), "head": _head(view),
-        }  # fmt: skip
+            "valid": not problem,
+            "problem": problem,
+            "ledger": view.id,
+            "entries": len(view.entries),
+            "head": _head(view),
+        }
         click.echo(json.dumps(found, indent=2))
         return 1 if problem else 0
     if problem:
@@ -150,22 +153,29 @@ def export_command(file: Path | None, output: Path | None) -> None:
 
 @ledger_command.command("open")
 @click.option(
-    "--ledger", "file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    "--ledger",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
     help="The ledger; made if it is not there. Default: the one in the user's data folder.",
-)  # fmt: skip
+)
 @click.option("--label", required=True, help="What these people are called in certificates.")
 @click.option(
     "--budget", required=True, metavar="P/Q", help="All that may ever be spent: ε, or ρ of zcdp."
 )
 @click.option(
-    "--gate", type=click.Choice(["sum", "zcdp"]), default="sum", show_default=True,
+    "--gate",
+    type=click.Choice(["sum", "zcdp"]),
+    default="sum",
+    show_default=True,
     help="How releases add up; chosen for good.",
-)  # fmt: skip
+)
 @click.option("--delta", metavar="P/Q", help="Of zcdp, for good: 1/1000000000 if it is not given.")
 @click.option(
-    "--different-people", is_flag=True,
+    "--different-people",
+    is_flag=True,
     help="Declare that these are not the people of the other accounts; certificates say so.",
-)  # fmt: skip
+)
 def open_command(
     file: Path | None,
     label: str,

@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from explorer.release.ledger.ledger import Ledger
 
 _ledger_option = click.option(
-    "--ledger", "file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    "--ledger",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
     help="The ledger. Default: the one in the user's data folder.",
-)  # fmt: skip
+)
 _population_option = click.option(
     "--population", metavar="ID", help="Whose account; needed where there are several."
 )
@@ -57,9 +60,10 @@ def external_command(file: Path | None, population: str | None, epsilon: str, wh
 @click.argument("population", metavar="ID")
 @click.argument("other", metavar="OTHER")
 @click.option(
-    "--beforehand", is_flag=True,
+    "--beforehand",
+    is_flag=True,
     help="They are declared to be the same people; no ids were compared. Certificates say which.",
-)  # fmt: skip
+)
 def join_command(file: Path | None, population: str, other: str, beforehand: bool) -> None:
     """Join two accounts, for good, whose people turn out to be the same.
 

@@ -22,24 +22,32 @@ _file = click.Path(path_type=Path, dir_okay=False)
 @click.command("verify")
 @click.argument("certificate", type=_file, metavar="CERT")
 @click.option(
-    "--ledger", type=_file, metavar="FILE",
+    "--ledger",
+    type=_file,
+    metavar="FILE",
     help="Its ledger, or an export: checks chain, gates and every number against the entries.",
-)  # fmt: skip
+)
 @click.option(
-    "--data", type=_file, metavar="FILE",
+    "--data",
+    type=_file,
+    metavar="FILE",
     help="The data file: checks the keyed tag, which needs the ledger with its key.",
-)  # fmt: skip
+)
 @click.option(
     "--also", type=_file, metavar="CERT", help="Another certificate of the ledger: shows a fork."
 )
 @click.option(
-    "--output", type=_file, metavar="FILE.json",
+    "--output",
+    type=_file,
+    metavar="FILE.json",
     help="The released numbers, where the certificate does not carry them.",
-)  # fmt: skip
+)
 @click.option(
-    "--registry", type=_file, metavar="FILE.yaml",
+    "--registry",
+    type=_file,
+    metavar="FILE.yaml",
     help="Once all checks hold: write an entry for the registry of deployments.",
-)  # fmt: skip
+)
 @click.option(
     "--sector", default="", help="Of the registry's entry: Technology, Healthcare, Government …"
 )
@@ -73,9 +81,12 @@ def verify_command(
     except ReleaseError as error:
         return _told(str(error), Report(), as_json)
     found = verify(
-        read, view, None if data is None else file_sha256(data), other,
+        read,
+        view,
+        None if data is None else file_sha256(data),
+        other,
         None if output is None else read_bounded(output, MAX_OUTPUT_BYTES),
-    )  # fmt: skip
+    )
     failure = f"{certificate.name}: {found.failure}" if found.failure else ""
     if registry is not None and not failure:
         from explorer.files import write_whole
@@ -89,9 +100,12 @@ def _told(failure: str, report: Report, as_json: bool) -> int:
     """Print what came out, and return the exit code."""
     if as_json:
         found = {
-            "valid": not failure, "failure": failure, "checked": report.checked,
-            "notes": report.notes, "later": report.later,
-        }  # fmt: skip
+            "valid": not failure,
+            "failure": failure,
+            "checked": report.checked,
+            "notes": report.notes,
+            "later": report.later,
+        }
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return 1 if failure else 0
     for name in report.checked:

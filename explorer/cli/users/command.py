@@ -36,17 +36,23 @@ _QUANTITIES = {"1": "mean", "2": "shares"}
     help="2 answers item by item, 1 releases an average; --set sizes=drawn draws first (3).",
 )
 @click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE",
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
     help="A parameter of the study users-data: the space, model, alpha …",
-)  # fmt: skip
+)
 @click.option(
-    "--seed", type=int,
+    "--seed",
+    type=int,
     help="Repeat a demonstration; without it the system's random source is used.",
-)  # fmt: skip
+)
 @click.option(
-    "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.csv",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.csv",
     help="Write the answers that a reader would get.",
-)  # fmt: skip
+)
 def users_command(
     file: Path,
     second: Path | None,

@@ -100,9 +100,13 @@ class Farm:
         self.answer = replace(self.answer, total=self.answer.total + more)
 
     def _part(
-        self, part: str, asked: dict[Piece, Request], executor: Executor, checkpoint: Checkpoint,
+        self,
+        part: str,
+        asked: dict[Piece, Request],
+        executor: Executor,
+        checkpoint: Checkpoint,
         check: Callable[[], None],
-    ) -> Iterator[tuple[int, ...]]:  # fmt: skip
+    ) -> Iterator[tuple[int, ...]]:
         """Take over what is kept, then compute the rest, batch after batch."""
         keys = {}
         for piece, request in asked.items():

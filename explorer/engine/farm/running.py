@@ -107,9 +107,10 @@ class RunningGrid:
                 raise run.error
             answer = run.farm.answer
             new = sorted(
-                (version, place) for place, version in enumerate(run.versions)
+                (version, place)
+                for place, version in enumerate(run.versions)
                 if version > asked.seen
-            )[:MOST_CELLS]  # fmt: skip
+            )[:MOST_CELLS]
             cells = tuple(cell for _, at in new if (cell := answer.cells[at]) is not None)
             seen = new[-1][0] if new else asked.seen
             ended = run.ended and seen >= run.version

@@ -106,10 +106,14 @@ def bounds_script(result: Result, claim: str = "") -> str:
         else:
             given.append(f"{p.key}={value!r}")
     sweep = request.sweep
-    swept = "None" if sweep is None else (
-        f'Sweep("{sweep.key}", {sweep.low!r}, {sweep.high!r}, {sweep.points}, '
-        f'Scale("{sweep.scale.value}"))'
-    )  # fmt: skip
+    swept = (
+        "None"
+        if sweep is None
+        else (
+            f'Sweep("{sweep.key}", {sweep.low!r}, {sweep.high!r}, {sweep.points}, '
+            f'Scale("{sweep.scale.value}"))'
+        )
+    )
     asked = ", ".join([f'get_study("{study.id}")', *given])
     opened = "".join(
         f'        asked = asked.with_value("{key}", runtime.add_file(Path({name!r})))\n'
@@ -208,16 +212,20 @@ _ROUNDS = ("eps0", "k", "n", "T", "delta", "lam_max")
 FUNCTIONS = {
     **{
         ("amplification", "eps", f"exact_{clones}"): _Function(
-            "explorer.privacy.shuffling.clones", "shuffled_epsilon",
-            f'shuffled_epsilon(eps0, n, delta, "{clones}")', _CROWD,
+            "explorer.privacy.shuffling.clones",
+            "shuffled_epsilon",
+            f'shuffled_epsilon(eps0, n, delta, "{clones}")',
+            _CROWD,
         )
         for clones in ("2021", "2023")
     },
     ("shuffle-rdp", "eps", "theorem1"): _Function(
-        "explorer.privacy", "upper_epsilon",
-        "upper_epsilon(eps0, k, n, T, delta, lam_max, capped=True).epsilon", _ROUNDS,
+        "explorer.privacy",
+        "upper_epsilon",
+        "upper_epsilon(eps0, k, n, T, delta, lam_max, capped=True).epsilon",
+        _ROUNDS,
     ),
-}  # fmt: skip
+}
 """Study, quantity and series → what computes that series alone."""
 
 
@@ -248,9 +256,7 @@ def _direct(result: Result, claim: str) -> str:
 def _changed(study: Study, request: Request) -> list[tuple[Parameter, Value]]:
     """Return the parameters that are not at their defaults, with their values."""
     usual = default_request(study)
-    return [
-        (p, request[p.key]) for p in study.parameters if request[p.key] != usual[p.key]
-    ]  # fmt: skip
+    return [(p, request[p.key]) for p in study.parameters if request[p.key] != usual[p.key]]
 
 
 def _named(p: Parameter, value: Value) -> Value:

@@ -41,9 +41,10 @@ def link_of(recipe: Mapping[str, Any]) -> str:
     study = get_study(recipe["study"])
     values, quantity = recipe["values"], recipe.get("quantity", "")
     told = [
-        (key, _written(value)) for key, value in values.items()
+        (key, _written(value))
+        for key, value in values.items()
         if _matters(study, key, values, quantity)
-    ]  # fmt: skip
+    ]
     told.append((".version", __version__))
     if quantity:
         told.append((".quantity", quantity))
@@ -82,9 +83,10 @@ def _pins(study: Study, recipe: Mapping[str, Any]) -> list[dict[str, Any]]:
         if any(values[key] != mine[key] for key in files):
             continue
         other = {
-            key: value for key, value in values.items()
+            key: value
+            for key, value in values.items()
             if _matters(study, key, values, quantity) and value != told[key]
-        }  # fmt: skip
+        }
         pins.append({"values": other} | ({"hidden": pin["hidden"]} if pin.get("hidden") else {}))
     return pins
 
@@ -93,8 +95,11 @@ def _pinned(recipe: Mapping[str, Any], pins: Any) -> list[dict[str, Any]]:
     """Return pins as a recipe holds them."""
     if not isinstance(pins, list) or not all(isinstance(p, dict) for p in pins):
         raise RecipeError("link: .pins is no list of questions")
-    kept = {key: recipe[key] for key in ("schema", "study", "version", "quantity", "sweep")
-            if key in recipe}  # fmt: skip
+    kept = {
+        key: recipe[key]
+        for key in ("schema", "study", "version", "quantity", "sweep")
+        if key in recipe
+    }
     return [
         {
             "recipe": {**kept, "values": {**recipe["values"], **_object(pin.get("values"))}},

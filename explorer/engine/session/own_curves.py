@@ -85,11 +85,15 @@ class OwnCurve:
         """As it is drawn and exported."""
         said = f", which calls it {self.called}" if self.called else ""
         return Series(
-            self.key, self.label, Role.BASELINE, np.array(self.x), np.array(self.y),
+            self.key,
+            self.label,
+            Role.BASELINE,
+            np.array(self.x),
+            np.array(self.y),
             Reference("own curve", f"“{self.name}” in {self.file}"),
             note=f"From the file {self.file}{said}: not computed here, and not checked.",
             mark=Mark.LINE if len(self.x) > 1 else Mark.DOTS,
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,7 +162,7 @@ def looks_to_list(looks: Mapping[Subject, PlotView]) -> list[dict[str, Any]]:
             )
         )
         for (study, key), look in looks.items()
-    ]  # fmt: skip
+    ]
 
 
 def looks_from_list(raw: Sequence[Any], left_out: list[str]) -> dict[Subject, PlotView]:

@@ -87,10 +87,13 @@ def which_from_dict(raw: object, left_out: list[str]) -> WhichView:
 def which_to_recipe(which: WhichView, draws: int) -> dict[str, Any]:
     """Return a view as it stands beside exported curves: the target of its measure alone."""
     shown: dict[str, Any] = {
-        "axis": which.axis, "measure": which.measure, "statistic": which.statistic,
+        "axis": which.axis,
+        "measure": which.measure,
+        "statistic": which.statistic,
         "target": which.targets.get(which.measure),
-        "judged_on": judged_on_words(which.judged_on), "draws": draws,
-    }  # fmt: skip
+        "judged_on": judged_on_words(which.judged_on),
+        "draws": draws,
+    }
     return plain(wire.ExportedWhich(**shown))
 
 
@@ -109,6 +112,10 @@ def which_from_recipe(raw: object, left_out: list[str]) -> WhichView:
         )
     targets: dict[str, float] = {} if found.target is None else {found.measure: found.target}
     return WhichView(
-        True, found.axis, found.measure, found.statistic, MappingProxyType(targets),
+        True,
+        found.axis,
+        found.measure,
+        found.statistic,
+        MappingProxyType(targets),
         "sample" if judged_on is None else judged_on,
-    )  # fmt: skip
+    )

@@ -105,9 +105,11 @@ def panels(answer: GridAnswer, page: int, curve: str = "") -> list[Panel]:
                 cells = answer.cells[first : first + deep]
                 series = tuple(
                     _renamed(answer, s, place)
-                    for place, cell in enumerate(cells) if cell is not None
-                    for s in cell.series if s.key == wanted
-                )  # fmt: skip
+                    for place, cell in enumerate(cells)
+                    if cell is not None
+                    for s in cell.series
+                    if s.key == wanted
+                )
             else:
                 cells = answer.cells[first + page : first + page + 1]
                 series = cells[0].series if cells[0] is not None else ()

@@ -26,11 +26,20 @@ _ABOUT = (
     "seed is the first of so many seeds"
 )
 _OWN: dict[str, str] = {
-    "series": "VARCHAR", "label": "VARCHAR", "role": "VARCHAR", "value": "DOUBLE",
-    "rounded": "DOUBLE", "low": "DOUBLE", "high": "DOUBLE", "absent": "VARCHAR",
-    "failing": "VARCHAR", "reference": "VARCHAR", "seed": "BIGINT", "seeds": "BIGINT",
+    "series": "VARCHAR",
+    "label": "VARCHAR",
+    "role": "VARCHAR",
+    "value": "DOUBLE",
+    "rounded": "DOUBLE",
+    "low": "DOUBLE",
+    "high": "DOUBLE",
+    "absent": "VARCHAR",
+    "failing": "VARCHAR",
+    "reference": "VARCHAR",
+    "seed": "BIGINT",
+    "seeds": "BIGINT",
     "version": "VARCHAR",
-}  # fmt: skip
+}
 """Columns after those of the parameters, each with its type in SQL."""
 _TYPES = {Kind.REAL: "DOUBLE", Kind.INTEGER: "BIGINT", Kind.FLAG: "BOOLEAN"}
 
@@ -60,9 +69,16 @@ def rows_of(answer: GridAnswer) -> Iterator[list[Any]]:
             if at is not None:
                 settings[at] = None
             yield [
-                *before, *settings, *(None,) * 7, cell.error, "", None, cell.request.seed,
-                len(cell.seeds), __version__,
-            ]  # fmt: skip
+                *before,
+                *settings,
+                *(None,) * 7,
+                cell.error,
+                "",
+                None,
+                cell.request.seed,
+                len(cell.seeds),
+                __version__,
+            ]
         for s in cell.series:
             failing = "; ".join(c.text for c in cell.failing([s]))
             for i in range(len(s.x)):
@@ -70,9 +86,15 @@ def rows_of(answer: GridAnswer) -> Iterator[list[Any]]:
                     x = float(s.x[i])
                     settings[at] = round(x) if parameters[at].kind is Kind.INTEGER else x
                 yield [
-                    *before, *settings, *_point(s, i), failing, str(s.reference),
-                    cell.request.seed, len(cell.seeds), __version__,
-                ]  # fmt: skip
+                    *before,
+                    *settings,
+                    *_point(s, i),
+                    failing,
+                    str(s.reference),
+                    cell.request.seed,
+                    len(cell.seeds),
+                    __version__,
+                ]
 
 
 def _point(s: Series, i: int) -> list[Any]:
@@ -131,9 +153,11 @@ def parquet_bytes(job: GridJob) -> bytes:
         return "'" + text.replace("'", "''") + "'"
 
     told = {
-        "recipe": recipe_text(job.recipe), "about": _ABOUT, "stamp": job.answer.stamp,
+        "recipe": recipe_text(job.recipe),
+        "about": _ABOUT,
+        "stamp": job.answer.stamp,
         "version": __version__,
-    }  # fmt: skip
+    }
     metadata = ", ".join(f"{key}: {quoted(text)}" for key, text in told.items())
     types = ", ".join(f"{quoted(k)}: {quoted(t)}" for k, t in columns_of(job.answer).items())
     with tempfile.TemporaryDirectory() as folder, duckdb.connect() as con:
@@ -185,12 +209,18 @@ def _cell_document(answer: GridAnswer, cell: Cell) -> dict[str, Any]:
         ],
         "series": [
             {
-                "key": s.key, "label": s.label, "role": s.role.value, "grade": s.grade.value,
-                "source": str(s.reference), "note": s.note, "why_absent": s.undefined_reason,
-                "x": [float(x) for x in s.x], "y": list(map(_finite, s.y)),
+                "key": s.key,
+                "label": s.label,
+                "role": s.role.value,
+                "grade": s.grade.value,
+                "source": str(s.reference),
+                "note": s.note,
+                "why_absent": s.undefined_reason,
+                "x": [float(x) for x in s.x],
+                "y": list(map(_finite, s.y)),
                 "low": None if s.low is None else list(map(_finite, s.low)),
                 "high": None if s.high is None else list(map(_finite, s.high)),
             }
             for s in cell.series
         ],
-    }  # fmt: skip
+    }

@@ -44,9 +44,14 @@ def draw_backdrop(axes: Any, heatmap: Any, plane: Plane, data: bytes) -> None:
     south, west, north, east = PlaneRegion.whole(plane).box
     pixels = _opened(data, "the picture").convert("RGB")
     axes.imshow(
-        pixels, origin="upper", extent=(west, east, south, north), aspect="auto", zorder=0.4,
-        interpolation="antialiased", gid="picture",
-    )  # fmt: skip
+        pixels,
+        origin="upper",
+        extent=(west, east, south, north),
+        aspect="auto",
+        zorder=0.4,
+        interpolation="antialiased",
+        gid="picture",
+    )
     colours = heatmap.cmap(np.arange(heatmap.cmap.N)) * 255
     table = translucent(colours[:, :3], heatmap.norm.vmin < 0)
     heatmap.set_cmap(ListedColormap(table / 255))

@@ -167,9 +167,15 @@ def _hatch_invalid(axes: Any, stretches: list[tuple[float, float, str]], colour:
     for a, b, _ in stretches:
         if max(a, left) < min(b, right):
             axes.axvspan(
-                max(a, left), min(b, right), facecolor=to_rgba(colour, 0.05), linewidth=0,
-                edgecolor=to_rgba(colour, 0.35), hatch="\\\\", zorder=1.5, gid="invalid",
-            )  # fmt: skip
+                max(a, left),
+                min(b, right),
+                facecolor=to_rgba(colour, 0.05),
+                linewidth=0,
+                edgecolor=to_rgba(colour, 0.35),
+                hatch="\\\\",
+                zorder=1.5,
+                gid="invalid",
+            )
 
 
 def _range(

@@ -68,9 +68,14 @@ def legend_handle(item: Series, style: SeriesStyle, stroke: float = 1.0) -> Any:
     from matplotlib.patches import Patch
 
     line = Line2D(
-        [], [], color=style.colour, linewidth=stroke * style.width, linestyle=_dashes(style),
-        marker=style.marker, markersize=stroke * _MARKER,
-    )  # fmt: skip
+        [],
+        [],
+        color=style.colour,
+        linewidth=stroke * style.width,
+        linestyle=_dashes(style),
+        marker=style.marker,
+        markersize=stroke * _MARKER,
+    )
     if item.mark in (Mark.BARS, Mark.AREA):
         share, width = (_BARS, 0.9) if item.mark is Mark.BARS else (_AREA, 0.0)
         return Patch(**_filled(style, share), linewidth=width)
@@ -114,16 +119,28 @@ def _line(
     stride = max(1, len(x) // 8)
     marker = None if item.mark is Mark.AREA else style.marker
     axes.plot(
-        x, y, linestyle=_dashes(style), linewidth=style.width, marker=marker, markersize=size,
-        markevery=(place * stride // 5 % max(1, len(x)), stride), gid=f"series-{item.key}",
-        color=style.colour, zorder=depth,
-    )  # fmt: skip
+        x,
+        y,
+        linestyle=_dashes(style),
+        linewidth=style.width,
+        marker=marker,
+        markersize=size,
+        markevery=(place * stride // 5 % max(1, len(x)), stride),
+        gid=f"series-{item.key}",
+        color=style.colour,
+        zorder=depth,
+    )
     lonely = _lonely(np.isfinite(x) & np.isfinite(y))
     if lonely.any():
         axes.plot(
-            x[lonely], y[lonely], linestyle="none", marker=style.marker, markersize=size,
-            color=style.colour, zorder=depth,
-        )  # fmt: skip
+            x[lonely],
+            y[lonely],
+            linestyle="none",
+            marker=style.marker,
+            markersize=size,
+            color=style.colour,
+            zorder=depth,
+        )
 
 
 def _lonely(drawn: BoolArray) -> BoolArray:
@@ -182,11 +199,14 @@ def _bars(
         corners[..., 1] = 10.0 ** corners[..., 1]
     axes.add_collection(
         PolyCollection(
-            list(corners), linewidth=0.9, zorder=depth, gid=f"series-{item.key}",
+            list(corners),
+            linewidth=0.9,
+            zorder=depth,
+            gid=f"series-{item.key}",
             **_filled(style, _BARS),
         ),
         autolim=False,
-    )  # fmt: skip
+    )
 
 
 def _dots(
@@ -209,10 +229,18 @@ def _dots(
         high = np.where(np.isfinite(item.high), item.high, item.y)
         spread = np.maximum(np.stack([item.y - low, high - item.y])[:, there], 0)
     drawn = axes.errorbar(
-        x[there], y[there], yerr=spread, linestyle="none", marker=style.marker,
-        markersize=1.12 * size, color=style.colour, elinewidth=0.9, capsize=2.2, capthick=0.9,
+        x[there],
+        y[there],
+        yerr=spread,
+        linestyle="none",
+        marker=style.marker,
+        markersize=1.12 * size,
+        color=style.colour,
+        elinewidth=0.9,
+        capsize=2.2,
+        capthick=0.9,
         zorder=depth,
-    )  # fmt: skip
+    )
     drawn.lines[0].set_gid(f"series-{item.key}")
     for bar in drawn.lines[2]:
         bar.set_gid(f"spread-{item.key}")
@@ -235,11 +263,17 @@ def _absence(
         if x_log and b <= 0:
             continue
         axes.plot(
-            [max(a, np.finfo(float).tiny) if x_log else a, b], [height, height],
-            transform=axes.get_xaxis_transform(), linestyle=(0, (1, 2)), linewidth=1.2 * stroke,
-            marker="x", markersize=3.5 * stroke, gid=f"absent-{item.key}", color=style.colour,
+            [max(a, np.finfo(float).tiny) if x_log else a, b],
+            [height, height],
+            transform=axes.get_xaxis_transform(),
+            linestyle=(0, (1, 2)),
+            linewidth=1.2 * stroke,
+            marker="x",
+            markersize=3.5 * stroke,
+            gid=f"absent-{item.key}",
+            color=style.colour,
             zorder=depth,
-        )  # fmt: skip
+        )
 
 
 def _y_limits(axes: Any, log: bool) -> tuple[float, float]:

@@ -32,7 +32,12 @@ def draw_errors(page: Page, result: Result, view: ViewState, recipe: Mapping[str
         else:
             axes.axhline(line.value, color=colour, linewidth=1.2, linestyle="--", gid=line.key)
         axes.annotate(
-            f"{line.label}: {measure.written(format_number(line.value))}", (left, line.value),
-            (4, 2), textcoords="offset points", color=colour, fontsize=page.small, zorder=7,
+            f"{line.label}: {measure.written(format_number(line.value))}",
+            (left, line.value),
+            (4, 2),
+            textcoords="offset points",
+            color=colour,
+            fontsize=page.small,
+            zorder=7,
             parse_math=False,
-        )  # fmt: skip
+        )

@@ -68,7 +68,11 @@ def _bars(axes: Any, page: Page, table: Table, cap: int) -> None:
         axes.axvline(math.log2(cap) + 0.5, color=page.theme.text, linestyle="--", linewidth=0.8)
     axes.legend(
         title=f"{SIZES} …" if cap >= rows[-1, 1] else f"{SIZES} …; k = {cap:,}",
-        loc="upper right", ncols=2, frameon=False, fontsize=page.small, borderpad=0,
+        loc="upper right",
+        ncols=2,
+        frameon=False,
+        fontsize=page.small,
+        borderpad=0,
         labelcolor=page.theme.text,
-    )  # fmt: skip
+    )
     axes.get_legend().get_title().set(fontsize=page.small, color=page.theme.text)

@@ -185,11 +185,21 @@ def _make(
     if unnamed:
         handles[-1] = Line2D([], [], linestyle="none")
     legend = page.figure.legend(
-        handles, ["\n".join(label) for label in lines], loc="lower left", ncols=columns,
+        handles,
+        ["\n".join(label) for label in lines],
+        loc="lower left",
+        ncols=columns,
         bbox_to_anchor=(page.margin / page.width, 0),
-        borderaxespad=0, borderpad=0, frameon=False, fontsize=size, labelcolor=page.theme.text,
-        handlelength=_HANDLE, handletextpad=_GAP, labelspacing=_ENTRY, columnspacing=_BETWEEN,
-    )  # fmt: skip
+        borderaxespad=0,
+        borderpad=0,
+        frameon=False,
+        fontsize=size,
+        labelcolor=page.theme.text,
+        handlelength=_HANDLE,
+        handletextpad=_GAP,
+        labelspacing=_ENTRY,
+        columnspacing=_BETWEEN,
+    )
     for text in legend.get_texts():
         text.set_parse_math(False)
     canvas: Any = FigureCanvasAgg(page.figure)

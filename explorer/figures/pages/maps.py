@@ -192,9 +192,7 @@ class _Room:
         bars = self._own_bar or len(self.bars) * self._bar
         right = max(p.rectangle[0] + p.rectangle[2] for p in panes) + page.margin + bars
         spare = max(0.0, page.width - page.aside - page.margin - right) / 2
-        return [
-            replace(p, rectangle=(p.rectangle[0] + spare, *p.rectangle[1:])) for p in panes
-        ]  # fmt: skip
+        return [replace(p, rectangle=(p.rectangle[0] + spare, *p.rectangle[1:])) for p in panes]
 
     def beside(self, panes: Sequence[_Pane], diverging: bool) -> tuple[float, float, float, float]:
         """Return what a shared colour bar stands to the right of: all panes, and other bars."""
@@ -318,10 +316,15 @@ def _layers(
         over.set_path_effects([withStroke(linewidth=1.5, foreground="#00000066")])
     axes.add_patch(
         Rectangle(
-            corner, *size, fill=False, edgecolor=theme.map_region, linewidth=0.8, zorder=3,
+            corner,
+            *size,
+            fill=False,
+            edgecolor=theme.map_region,
+            linewidth=0.8,
+            zorder=3,
             gid="region",
         )
-    )  # fmt: skip
+    )
     if not view.show_cities or region.plane is not None:
         return
     wide, tall = rectangle[2], rectangle[3]
@@ -338,15 +341,30 @@ def _layers(
         turn = (city.longitude - visible[1]) / (visible[3] - visible[1]) * wide + length > wide
         halo = [withStroke(linewidth=1.8, foreground=theme.map_halo)]
         axes.plot(
-            city.longitude, city.latitude, marker="o", markersize=2.4, color=theme.map_label,
-            markeredgecolor=theme.map_halo, markeredgewidth=0.5, zorder=4,
-        )  # fmt: skip
+            city.longitude,
+            city.latitude,
+            marker="o",
+            markersize=2.4,
+            color=theme.map_label,
+            markeredgecolor=theme.map_halo,
+            markeredgewidth=0.5,
+            zorder=4,
+        )
         axes.annotate(
-            name, (city.longitude, city.latitude), xytext=(-3 if turn else 3, 0),
-            textcoords="offset points", ha="right" if turn else "left", va="center",
-            fontsize=page.small * 0.95, color=theme.map_label, zorder=5, path_effects=halo,
-            annotation_clip=True, clip_on=True, parse_math=False,
-        )  # fmt: skip
+            name,
+            (city.longitude, city.latitude),
+            xytext=(-3 if turn else 3, 0),
+            textcoords="offset points",
+            ha="right" if turn else "left",
+            va="center",
+            fontsize=page.small * 0.95,
+            color=theme.map_label,
+            zorder=5,
+            path_effects=halo,
+            annotation_clip=True,
+            clip_on=True,
+            parse_math=False,
+        )
 
 
 def _scale_bar(page: Page, axes: Any, region: Region, visible: Box) -> None:
@@ -372,10 +390,18 @@ def _scale_bar(page: Page, axes: Any, region: Region, visible: Box) -> None:
         axes.plot([x + imperial.share] * 2, [y, y - tick], **style)
     for label, lift, side in ((metric.label, 3.5, "bottom"), (imperial.label, -3.5, "top")):
         axes.annotate(
-            label, (x, y), xycoords="axes fraction", xytext=(2, lift), textcoords="offset points",
-            fontsize=page.small * 0.95, color=page.theme.map_label, va=side, zorder=6,
-            path_effects=halo, parse_math=False,
-        )  # fmt: skip
+            label,
+            (x, y),
+            xycoords="axes fraction",
+            xytext=(2, lift),
+            textcoords="offset points",
+            fontsize=page.small * 0.95,
+            color=page.theme.map_label,
+            va=side,
+            zorder=6,
+            path_effects=halo,
+            parse_math=False,
+        )
 
 
 def _colour_bar(

@@ -98,12 +98,13 @@ def _notes(job: GridJob, shown: list[Panel]) -> list[str]:
     values = dict(answer.request.values)
     swept = answer.request.sweep.key if answer.request.sweep is not None else ""
     hidden = {swept, *gridded, *(parameter(study, swept).replaces if swept else ())}
-    notes = [" · ".join(
-        captions.parameter_text(with_unit(p, values), values[p.key])
-        for p in study.parameters
-        if p.key not in hidden and p.in_panel
-        and relevant(p, values, answer.request.quantity)
-    )]  # fmt: skip
+    notes = [
+        " · ".join(
+            captions.parameter_text(with_unit(p, values), values[p.key])
+            for p in study.parameters
+            if p.key not in hidden and p.in_panel and relevant(p, values, answer.request.quantity)
+        )
+    ]
     if answer.grid.trials > 1:
         notes.append(
             f"What is simulated: means of {answer.grid.trials:,} trials with their 95 % intervals."
@@ -117,11 +118,13 @@ def _notes(job: GridJob, shown: list[Panel]) -> list[str]:
     notes += [f"✗ no answer: {error}" for error in errors]
     missing = {
         s.label: s.undefined_reason
-        for panel in shown for s in panel.series
+        for panel in shown
+        for s in panel.series
         if s.key not in job.view.hidden and s.undefined_reason and not s.computing
-    }  # fmt: skip
-    notes += [f"✗ {label} is not drawn where it does not hold: {why}"
-              for label, why in missing.items()]  # fmt: skip
+    }
+    notes += [
+        f"✗ {label} is not drawn where it does not hold: {why}" for label, why in missing.items()
+    ]
     if any(not cell.final for panel in shown for cell in panel.cells):
         notes.append("Not all is computed yet: some curves are coarse.")
     return notes
@@ -149,8 +152,9 @@ def _draw_panels(
         axes = page.axes(
             left + panel.column * (wide + _GAP),
             top - (panel.row + 1) * high - panel.row * _GAP,
-            wide, high,
-        )  # fmt: skip
+            wide,
+            high,
+        )
         axes.set_xscale("log" if view.x_log else "linear")
         axes.set_yscale("log" if view.y_log else "linear")
         axes.grid(color=page.theme.grid, linewidth=0.5)
@@ -162,22 +166,38 @@ def _draw_panels(
         last = panel.column == columns - 1
         _few_ticks(axes, wide, high, view.x_log, view.y_log, page.label_size, last=last)
         axes.tick_params(
-            labelleft=panel.column == 0, labelbottom=panel.row == rows - 1,
+            labelleft=panel.column == 0,
+            labelbottom=panel.row == rows - 1,
             labelsize=0.8 * page.label_size,
-        )  # fmt: skip
+        )
         edges = bar_edges(panel.series, view.x_log)
         for place, item in enumerate(s for s in panel.series if s.key not in view.hidden):
             draw_series(
-                axes, item, styles[item.key], place, view.x_log, view.y_log, edges.get(item.key),
+                axes,
+                item,
+                styles[item.key],
+                place,
+                view.x_log,
+                view.y_log,
+                edges.get(item.key),
                 0.8 * page.stroke,
-            )  # fmt: skip
+            )
         failing = panel.failing(view.hidden)
         said = "✗ no answer" if panel.errors else f"✗ {len(failing)}" * bool(failing)
         axes.text(
-            0.98, 0.97, said, transform=axes.transAxes, ha="right", va="top", fontsize=page.small,
-            color=page.theme.stamp_text, parse_math=False, zorder=40, gid="failing",
+            0.98,
+            0.97,
+            said,
+            transform=axes.transAxes,
+            ha="right",
+            va="top",
+            fontsize=page.small,
+            color=page.theme.stamp_text,
+            parse_math=False,
+            zorder=40,
+            gid="failing",
             bbox={"facecolor": page.theme.axes, "alpha": 0.8, "linewidth": 0, "pad": 1},
-        )  # fmt: skip
+        )
         if panel.row == 0:
             _heading(page, axes, above[panel.column], wide, across=True)
         if panel.column == columns - 1 and beside != [""]:
@@ -185,26 +205,47 @@ def _draw_panels(
     middle = (left + (page.width - left - right) / 2) / page.width
     x_text, x_size, _ = page.fit_label(x_text, page.width - left - right, lines=1)
     page.figure.text(
-        middle, (page.bottom + 0.2 * line) / page.height, x_text, ha="center", va="bottom",
-        fontsize=x_size, color=page.theme.text,
-    )  # fmt: skip
+        middle,
+        (page.bottom + 0.2 * line) / page.height,
+        x_text,
+        ha="center",
+        va="bottom",
+        fontsize=x_size,
+        color=page.theme.text,
+    )
     page.figure.text(
-        page.margin / page.width, (bottom + (top - bottom) / 2) / page.height, y_text,
-        ha="left", va="center", rotation=90, fontsize=y_size, color=page.theme.text,
-    )  # fmt: skip
+        page.margin / page.width,
+        (bottom + (top - bottom) / 2) / page.height,
+        y_text,
+        ha="left",
+        va="center",
+        rotation=90,
+        fontsize=y_size,
+        color=page.theme.text,
+    )
 
 
 def _heading(page: Page, axes: Any, text: str, inches: float, *, across: bool) -> None:
     """Write above a column or, turned, beside a row."""
     text, size, _ = page.fit_label(text.replace("$", r"\$"), inches, lines=1)
-    place = (0.5, 1.0, 0, 3, "center", "bottom", 0) if across else (
-        1.0, 0.5, 4, 0, "left", "center", -90
-    )  # fmt: skip
+    place = (
+        (0.5, 1.0, 0, 3, "center", "bottom", 0)
+        if across
+        else (1.0, 0.5, 4, 0, "left", "center", -90)
+    )
     x, y, dx, dy, ha, va, turned = place
     axes.annotate(
-        drawable(text), (x, y), (dx, dy), xycoords="axes fraction", textcoords="offset points",
-        ha=ha, va=va, rotation=turned, fontsize=size, color=page.theme.text,
-    )  # fmt: skip
+        drawable(text),
+        (x, y),
+        (dx, dy),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        ha=ha,
+        va=va,
+        rotation=turned,
+        fontsize=size,
+        color=page.theme.text,
+    )
 
 
 def _labels(job: GridJob) -> tuple[str, str]:

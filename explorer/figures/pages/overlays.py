@@ -30,31 +30,64 @@ def draw_overlay(
 
     row, column, side = overlay.squares.T
     half = np.array([(-1, -1), (-1, 1), (1, 1), (1, -1)]) / 2
-    corners = placed(row[:, None] + half[:, 0] * side[:, None],
-                     column[:, None] + half[:, 1] * side[:, None])  # fmt: skip
+    corners = placed(
+        row[:, None] + half[:, 0] * side[:, None], column[:, None] + half[:, 1] * side[:, None]
+    )
     axes.add_collection(
-        PolyCollection(list(corners), facecolor=theme.map_region, alpha=0.7, linewidth=0,
-                       zorder=3.2, gid="squares")
-    )  # fmt: skip
+        PolyCollection(
+            list(corners),
+            facecolor=theme.map_region,
+            alpha=0.7,
+            linewidth=0,
+            zorder=3.2,
+            gid="squares",
+        )
+    )
     lines = placed(overlay.borders[:, 0::2], overlay.borders[:, 1::2])
     halo = [withStroke(linewidth=2.6, foreground=theme.map_halo)]
     axes.add_collection(
-        LineCollection(list(lines), colors=theme.map_label, linewidths=1.1, zorder=3.4,
-                       path_effects=halo, gid="borders")
-    )  # fmt: skip
+        LineCollection(
+            list(lines),
+            colors=theme.map_label,
+            linewidths=1.1,
+            zorder=3.4,
+            path_effects=halo,
+            gid="borders",
+        )
+    )
     x, y = placed(overlay.points[:, 0], overlay.points[:, 1]).T
     if not overlay.numbered:
         axes.scatter(
-            x, y, s=2.5, color=theme.map_region, linewidth=0, alpha=0.6, zorder=3.6,
-            rasterized=len(x) > MANY, gid="points",
-        )  # fmt: skip
+            x,
+            y,
+            s=2.5,
+            color=theme.map_region,
+            linewidth=0,
+            alpha=0.6,
+            zorder=3.6,
+            rasterized=len(x) > MANY,
+            gid="points",
+        )
         return
     axes.scatter(
-        x, y, s=3.2 * page.label_size**1.5, color=theme.map_halo, edgecolor=theme.map_label,
-        linewidth=1.0, zorder=6, gid="points",
-    )  # fmt: skip
+        x,
+        y,
+        s=3.2 * page.label_size**1.5,
+        color=theme.map_halo,
+        edgecolor=theme.map_label,
+        linewidth=1.0,
+        zorder=6,
+        gid="points",
+    )
     for number, (right, up) in enumerate(zip(x, y, strict=True), 1):
         axes.annotate(
-            str(number), (right, up), ha="center", va="center", fontsize=page.small,
-            color=theme.map_label, zorder=7, annotation_clip=True, parse_math=False,
-        )  # fmt: skip
+            str(number),
+            (right, up),
+            ha="center",
+            va="center",
+            fontsize=page.small,
+            color=theme.map_label,
+            zorder=7,
+            annotation_clip=True,
+            parse_math=False,
+        )

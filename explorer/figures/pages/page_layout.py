@@ -190,9 +190,13 @@ class Page:
         return lines, max(len(lines), *(len(wrap(drawable(other), ems)) for other in among), 0)
 
     def _write_strip(
-        self, lines: Sequence[str], size: float, pad: float, at: tuple[float, float],
+        self,
+        lines: Sequence[str],
+        size: float,
+        pad: float,
+        at: tuple[float, float],
         **style: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.figure.text(
             at[0] / self.width,
             at[1] / self.height,

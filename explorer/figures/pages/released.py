@@ -103,9 +103,16 @@ def _draw_table(page: Page, table: Sequence[tuple[str, float]]) -> None:
         axes.axis("off")
         for text, y, size in ((nearest(value, 12), 0.55, 44), (name, 0.3, page.title_size)):
             axes.text(
-                0.5, y, drawable(text), ha="center", va="center", fontsize=size,
-                color=page.theme.text, parse_math=False, transform=axes.transAxes,
-            )  # fmt: skip
+                0.5,
+                y,
+                drawable(text),
+                ha="center",
+                va="center",
+                fontsize=size,
+                color=page.theme.text,
+                parse_math=False,
+                transform=axes.transAxes,
+            )
         return
     shown = list(table[:MOST_BARS])
     left = min(0.36 * page.width, 2.6)
@@ -120,9 +127,15 @@ def _draw_table(page: Page, table: Sequence[tuple[str, float]]) -> None:
     axes.set_yticks(places, names)
     for place, (_, value) in zip(places, shown, strict=True):
         axes.annotate(
-            nearest(value), (value, place), xytext=(4, 0), textcoords="offset points", va="center",
-            fontsize=page.small, color=page.theme.text, parse_math=False,
-        )  # fmt: skip
+            nearest(value),
+            (value, place),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=page.small,
+            color=page.theme.text,
+            parse_math=False,
+        )
     axes.margins(x=0.12)
     axes.axvline(0, color=page.theme.frame, linewidth=0.7)
     if len(table) > len(shown):
@@ -148,10 +161,15 @@ def released_geotiff(what: Released) -> bytes:
     high, wide = (north - south) / rows, (east - west) / columns
     with MemoryFile() as memory:
         with memory.open(
-            driver="GTiff", width=columns, height=rows, count=1, dtype="float32",
-            crs=CRS.from_epsg(4326), compress="deflate",
+            driver="GTiff",
+            width=columns,
+            height=rows,
+            count=1,
+            dtype="float32",
+            crs=CRS.from_epsg(4326),
+            compress="deflate",
             transform=Affine(wide, 0, west, 0, -high, north),
-        ) as image:  # fmt: skip
+        ) as image:
             image.update_tags(
                 TIFFTAG_IMAGEDESCRIPTION=what.about,
                 TIFFTAG_SOFTWARE=f"Privacy Explorer {__version__}",

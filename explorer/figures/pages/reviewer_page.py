@@ -77,9 +77,13 @@ def words_figure(said: Sequence[tuple[str, list[str]]], above: float = _MARGIN) 
     for text, bold in lines:
         y -= size * LINE / POINTS_PER_INCH
         figure.text(
-            _MARGIN / A4[0], y / A4[1], drawable(text).replace("$", r"\$"), fontsize=size,
-            fontweight="bold" if bold else "normal", color="#1c2024",
-        )  # fmt: skip
+            _MARGIN / A4[0],
+            y / A4[1],
+            drawable(text).replace("$", r"\$"),
+            fontsize=size,
+            fontweight="bold" if bold else "normal",
+            color="#1c2024",
+        )
     return figure
 
 

@@ -159,9 +159,10 @@ def _upper(
         return 1.0
     place = np.unique(np.delete(table, i, axis=1), axis=0, return_inverse=True)[1].ravel()
     flat = np.bincount(
-        table[:, i] * (place.max() + 1) + place, weights=many,
+        table[:, i] * (place.max() + 1) + place,
+        weights=many,
         minlength=n.size * (int(place.max()) + 1),
-    )  # fmt: skip
+    )
     laws = flat.reshape(n.size, -1) / n[:, None]
     worst = 0.0
     for a in range(n.size - 1):

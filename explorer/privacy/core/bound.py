@@ -131,10 +131,14 @@ class Bound:
         """
         moved = np.asarray(value, dtype=float) * (1 + error if role is Role.UPPER else 1 - error)
         return cls(
-            moved, role, reference,
-            valid, reason, truncated,  # type: ignore[arg-type]  # None makes them, as ever
+            moved,
+            role,
+            reference,
+            valid,  # type: ignore[arg-type]  # None makes them, as ever
+            reason,
+            truncated,  # type: ignore[arg-type]
             Grade.PROVED,
-        )  # fmt: skip
+        )
 
     def spread(self, here: BoolArray, reason: str) -> Bound:
         """Return the bound over more points.

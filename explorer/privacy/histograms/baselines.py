@@ -20,13 +20,15 @@ UNARY = Reference(
     "Erlingsson, Pihur & Korolova 2014", "basic RAPPOR, every bit at ε/2", "Hoeffding, union bound"
 )
 LAPLACE = Reference(
-    "Dwork, McSherry, Nissim & Smith 2006", "Laplace mechanism, scale 2/ε",
+    "Dwork, McSherry, Nissim & Smith 2006",
+    "Laplace mechanism, scale 2/ε",
     "two-sided geometric noise (Ghosh, Roughgarden & Sundararajan 2009)",
-)  # fmt: skip
+)
 STABLE = Reference(
-    "Bun, Nissim & Stemmer 2016", "stability-based histogram",
+    "Bun, Nissim & Stemmer 2016",
+    "stability-based histogram",
     "Laplace noise on occupied bins, threshold 1 + (2/ε)ln(2/δ); union bound",
-)  # fmt: skip
+)
 
 
 def _arguments(

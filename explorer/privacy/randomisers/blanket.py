@@ -22,9 +22,10 @@ from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray, Reference
 
 BLANKET = Reference(
-    "Balle, Bell, Gascón & Nissim 2019", "privacy blanket, evaluated for this randomiser",
+    "Balle, Bell, Gascón & Nissim 2019",
+    "privacy blanket, evaluated for this randomiser",
     "best of all decompositions: Su, Cheng & Wang, arXiv 2504.07414",
-)  # fmt: skip
+)
 VARIATION_RATIO = Reference(
     "Wang et al., arXiv 2304.05007", "variation-ratio parameters", "total variation and two ratios"
 )
@@ -120,9 +121,10 @@ def two_level(eps0: float, theta: float) -> Blanket:
     beta = 1 / (1 + (ratio - 1) * share)
     inside, outside = beta * share, max(beta * (1 - 2 * share), 0.0)
     return _kept(
-        [ratio * inside, inside, outside], [inside, ratio * inside, outside],
+        [ratio * inside, inside, outside],
+        [inside, ratio * inside, outside],
         [inside, inside, outside],
-    )  # fmt: skip
+    )
 
 
 def k_ary(eps0: float, outcomes: int) -> Blanket:
@@ -156,9 +158,10 @@ def unary(kept: float, set_: float) -> Blanket:
     ratio, beta = p * (1 - q) / (q * (1 - p)), (1 - p) / (1 - q)
     one, both, none = beta * q * (1 - q), beta * q * q, beta * (1 - q) ** 2
     return _kept(
-        [ratio * one, one, ratio * both, none], [one, ratio * one, ratio * both, none],
+        [ratio * one, one, ratio * both, none],
+        [one, ratio * one, ratio * both, none],
         [one, one, both, none],
-    )  # fmt: skip
+    )
 
 
 def unary_set(eps0: float, kept: float) -> float:
@@ -192,9 +195,10 @@ def laplace(eps0: float) -> Blanket:
     mass[1:] += inner * up
     mass[-1] += 0.5 * tail
     return _kept(
-        np.concatenate([mass * at, mass]), np.concatenate([mass, mass * at]),
+        np.concatenate([mass * at, mass]),
+        np.concatenate([mass, mass * at]),
         np.concatenate([mass, mass]),
-    )  # fmt: skip
+    )
 
 
 def variation_ratio(v: float, p: float, q: float) -> Blanket:

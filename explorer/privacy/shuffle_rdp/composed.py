@@ -93,8 +93,12 @@ class Composition:
     def _shared_line(self, index: int, T: int) -> Line:
         """Return the line at one of the tilts, which serves every ε near its saddle."""
         if (index, T) not in self._lines:
-            tilt = Tilt(*(float(of[index]) for of in
-                          (self._tilts, self._growth, self._mean, self._variance)))  # fmt: skip
+            tilt = Tilt(
+                *(
+                    float(of[index])
+                    for of in (self._tilts, self._growth, self._mean, self._variance)
+                )
+            )
             height = float(self._saddles(T)[1][index])
             self._lines[index, T] = self._line(tilt, height, T)
         return self._lines[index, T]

@@ -61,9 +61,13 @@ class RoundLoss:
         ratio = np.exp(-self.log_ratio)
         # Not 1 + x, which has no digits left where the ratio is near 0.
         return RoundLoss(
-            self.mass * np.exp(self.log_ratio), -self.excess * ratio, -self.log_ratio,
-            self.missing, self.accuracy, self.reach,
-        )  # fmt: skip
+            self.mass * np.exp(self.log_ratio),
+            -self.excess * ratio,
+            -self.log_ratio,
+            self.missing,
+            self.accuracy,
+            self.reach,
+        )
 
     def log_first(self) -> FloatArray:
         """Return ln of the atoms' probabilities under the first law (P)."""
@@ -98,9 +102,11 @@ class RoundLoss:
         """Return e^w − 1 − w."""
         small = np.abs(w) < 0.05
         ws = np.where(small, w, 0.0)
-        series = ws * ws * (
-            1 / 2 + ws * (1 / 6 + ws * (1 / 24 + ws * (1 / 120 + ws * (1 / 720 + ws / 5040))))
-        )  # fmt: skip
+        series = (
+            ws
+            * ws
+            * (1 / 2 + ws * (1 / 6 + ws * (1 / 24 + ws * (1 / 120 + ws * (1 / 720 + ws / 5040)))))
+        )
         return np.where(small, series, np.expm1(w) - w)
 
     def lines(self, c: float, growth: float, step: float, first: int) -> Iterator[Any]:
@@ -138,9 +144,11 @@ class RoundLoss:
         """Return ln(1+x) − x."""
         small = np.abs(self.excess) < 0.02
         x = np.where(small, self.excess, 0.0)
-        series = -x * x * (
-            1 / 2 - x * (1 / 3 - x * (1 / 4 - x * (1 / 5 - x * (1 / 6 - x * (1 / 7 - x / 8)))))
-        )  # fmt: skip
+        series = (
+            -x
+            * x
+            * (1 / 2 - x * (1 / 3 - x * (1 / 4 - x * (1 / 5 - x * (1 / 6 - x * (1 / 7 - x / 8))))))
+        )
         return np.asarray(np.where(small, series, self.log_ratio - self.excess))
 
     def tilted_moments(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -298,9 +306,11 @@ def _coins(k: float, log_p: float, depth: float, thin: bool) -> _Coins:
     # Of either side showing fewer only one case is listed; the other mirrors it.
     log_m = log_half_pmf(np.asarray(fewer, float), N) + log_weight + math.log(stride)
     return _Coins(
-        np.broadcast_to(N, fewer.shape)[inside], fewer[inside], log_m[inside],
+        np.broadcast_to(N, fewer.shape)[inside],
+        fewer[inside],
+        log_m[inside],
         0.0 if step == stride == 1 else float(stride),
-    )  # fmt: skip
+    )
 
 
 def three_symbol_loss(

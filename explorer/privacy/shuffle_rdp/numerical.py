@@ -261,9 +261,11 @@ def _composed(
     """Evaluate at broadcast points, δ(0) if no δ is given."""
     eps0, k, n, T = rounds
     arrays = np.broadcast_arrays(
-        checks.epsilon0(eps0), *checks.population(k, n), checks.rounds(T),
+        checks.epsilon0(eps0),
+        *checks.population(k, n),
+        checks.rounds(T),
         1.0 if delta is None else checks.delta(delta),
-    )  # fmt: skip
+    )
     flat = np.stack([a.ravel() for a in arrays])
     value, loose = np.zeros(flat.shape[1]), np.zeros(flat.shape[1], dtype=bool)
     chains, which = np.unique(flat[:3], axis=1, return_inverse=True)

@@ -169,17 +169,20 @@ class ThreeSymbolRound:
                 N = 0.5 * (a + b)
                 level = share - less / N
                 rise = (
-                    np.log((self.k - N) / N) - self._eps0
-                    - share * np.log(level) - (1 - share) * np.log1p(-level)
-                )  # fmt: skip
+                    np.log((self.k - N) / N)
+                    - self._eps0
+                    - share * np.log(level)
+                    - (1 - share) * np.log1p(-level)
+                )
                 up = rise > 0
                 a, b = np.where(up, N, a), np.where(up, b, N)
             N = 0.5 * (a + b)
             x = share * N - less
             curvature = (
-                1 / np.maximum(self.k - N, 0.5) + share**2 / np.maximum(x, 0.25)
+                1 / np.maximum(self.k - N, 0.5)
+                + share**2 / np.maximum(x, 0.25)
                 + (1 - share) ** 2 / (N - x)
-            )  # fmt: skip
+            )
         spread = np.sqrt(np.maximum(1 / curvature, 1.0))
         reach = np.sqrt(2 * _NEGLIGIBLE) * spread
         low = np.maximum(np.floor(least) + 1, np.floor(N - reach - 2))
@@ -187,9 +190,13 @@ class ThreeSymbolRound:
         return np.minimum(low, self.k), np.maximum(high, np.minimum(low, self.k))
 
     def _sums(
-        self, eps: FloatArray, share: FloatArray, less: FloatArray, low: FloatArray,
+        self,
+        eps: FloatArray,
+        share: FloatArray,
+        less: FloatArray,
+        low: FloatArray,
         high: FloatArray,
-    ) -> _Slopes:  # fmt: skip
+    ) -> _Slopes:
         size = np.full(eps.shape, self.k)
         step = 1.0
         if self._wide:

@@ -174,10 +174,14 @@ def _sampled_sums(
     N = np.where(beyond, low, N)
     rest, size = k[:, None] - N, k[:, None]
     log_w = (
-        stirling_error(size) - stirling_error(N) - stirling_error(rest)
-        - deviance(N, mean) - deviance(rest, size - mean)
-        + 0.5 * np.log(size / (2 * math.pi * N * rest)) + np.log(step)
-    )  # fmt: skip
+        stirling_error(size)
+        - stirling_error(N)
+        - stirling_error(rest)
+        - deviance(N, mean)
+        - deviance(rest, size - mean)
+        + 0.5 * np.log(size / (2 * math.pi * N * rest))
+        + np.log(step)
+    )
     top = log_w.max(axis=1)
     weight = np.where(beyond, 0.0, np.exp(log_w - top[:, None]))
     stop_loss, tail = smooth_stop_loss(N, level[:, None])

@@ -59,9 +59,14 @@ def _model(
     t = twice * np.sqrt(variance)
     epsilon = 2 * np.arctanh(np.minimum(kappa * steep, 1 - 1e-16))
     value = (
-        np.log(2 * steep) + np.logaddexp(0.0, epsilon) - np.log(k) - log_pc
-        + k * log_kept + 0.5 * np.log(variance / (2 * math.pi)) - _log_curve(t)
-    )  # fmt: skip
+        np.log(2 * steep)
+        + np.logaddexp(0.0, epsilon)
+        - np.log(k)
+        - log_pc
+        + k * log_kept
+        + 0.5 * np.log(variance / (2 * math.pi))
+        - _log_curve(t)
+    )
     bend = (1.2533 + 2 * t) / (1 + t * (1.2533 + t))
     return value, 0.5 * clones * twice + np.sqrt(clones) * bend
 

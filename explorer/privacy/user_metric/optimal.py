@@ -101,16 +101,23 @@ def _solved(d: FloatArray, prior: FloatArray, alpha0: float) -> tuple[FloatArray
     right = (second[:, None] * k + answers).ravel()
     shrunk = np.repeat(np.exp(-alpha0 * d[first, second]), k)
     limits = csr_array(
-        (np.concatenate([shrunk, -np.ones(row.size)]),
-         (np.concatenate([row, row]), np.concatenate([left, right]))),
+        (
+            np.concatenate([shrunk, -np.ones(row.size)]),
+            (np.concatenate([row, row]), np.concatenate([left, right])),
+        ),
         shape=(row.size, k * k),
-    )  # fmt: skip
+    )
     sums = csr_array((np.ones(k * k), (np.repeat(answers, k), np.arange(k * k))), shape=(k, k * k))
     cost = prior[:, None] * d
     found: Any = linprog(
-        cost.ravel(), A_ub=limits, b_ub=np.zeros(row.size), A_eq=sums, b_eq=np.ones(k),
-        bounds=(0, 1), method="highs-ds",
-    )  # fmt: skip
+        cost.ravel(),
+        A_ub=limits,
+        b_ub=np.zeros(row.size),
+        A_eq=sums,
+        b_eq=np.ones(k),
+        bounds=(0, 1),
+        method="highs-ds",
+    )
     if not found.success:
         raise ArithmeticError(f"the linear program was not solved: {found.message}")
     return np.asarray(found.x).reshape(k, k), float(found.fun)

@@ -145,15 +145,17 @@ def _composition(certificate: Mapping[str, Any]) -> tuple[Row, ...]:
     composition = certificate["composition"]
     return (
         *(
-            Row(f"Entry {r['seq']}", f"{r['date']}, {r['mechanism']}, ε = {_number(r['epsilon'])}, "
-                f"{r['state']}")
+            Row(
+                f"Entry {r['seq']}",
+                f"{r['date']}, {r['mechanism']}, ε = {_number(r['epsilon'])}, {r['state']}",
+            )
             for r in composition["releases"]
         ),
         *(
             Row("Not added", f"{a['what']}: {a['why_not_added']}")
             for a in composition["accounts_apart"]
         ),
-    )  # fmt: skip
+    )
 
 
 def _output(certificate: Mapping[str, Any]) -> tuple[Row, ...]:

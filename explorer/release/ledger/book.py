@@ -54,9 +54,10 @@ class Book:
         if population is None:
             if len(self.accounts) != 1:
                 raise RuleError(
-                    "no population has a budget yet" if not self.accounts
+                    "no population has a budget yet"
+                    if not self.accounts
                     else "population: is missing, and there are several"
-                )  # fmt: skip
+                )
             return next(iter(self.accounts.values()))
         seen = population
         while seen in self.joined:
@@ -86,9 +87,7 @@ class Book:
 
     def keep(self, account: Account) -> None:
         """Put an account into the books, unless its numbers have become too long to store."""
-        for value in (
-            account.spent_epsilon, account.spent_rho, account.rho_cap, account.remaining
-        ):  # fmt: skip
+        for value in (account.spent_epsilon, account.spent_rho, account.rho_cap, account.remaining):
             if len(write_fraction(value)) > MOST_CHARACTERS:
                 raise RuleError(
                     f"epsilon: the sum would have more than {MOST_CHARACTERS} characters; round it "

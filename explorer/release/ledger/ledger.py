@@ -243,10 +243,12 @@ class Ledger(LedgerReading):
         try:
             insert = "INSERT OR REPLACE INTO outputs VALUES (?, zeroblob(?), 0, NULL)"
             self._append(
-                "start", {"release": release}, release,
+                "start",
+                {"release": release},
+                release,
                 lambda: self._con.execute(insert, (release, output_bytes)),
                 needed=needed,
-            )  # fmt: skip
+            )
         except BaseException:
             lock.leave()
             raise
@@ -268,10 +270,13 @@ class Ledger(LedgerReading):
         data = canonical(dict(output))
         update = "UPDATE outputs SET stored = ?, complete = 1 WHERE release = ?"
         self._append(
-            "commit", {"release": release, "output_sha256": sha256(data)}, release,
+            "commit",
+            {"release": release, "output_sha256": sha256(data)},
+            release,
             lambda: self._con.execute(update, (data, release)),
-            needed=len(data), spent=SPENT_ALREADY,
-        )  # fmt: skip
+            needed=len(data),
+            spent=SPENT_ALREADY,
+        )
         self._drawing.pop(release).leave()
 
     def publish(self, release: str, certificate: Mapping[str, Any]) -> None:
@@ -279,9 +284,12 @@ class Ledger(LedgerReading):
         data = canonical(dict(certificate))
         update = "UPDATE outputs SET certificate = ? WHERE release = ?"
         self._append(
-            "publish", {"release": release, "certificate_sha256": sha256(data)}, release,
-            lambda: self._con.execute(update, (data, release)), needed=len(data),
-        )  # fmt: skip
+            "publish",
+            {"release": release, "certificate_sha256": sha256(data)},
+            release,
+            lambda: self._con.execute(update, (data, release)),
+            needed=len(data),
+        )
 
     def withdraw(self, release: str) -> None:
         """Enter that an output is not, or no longer, published; it stays spent."""

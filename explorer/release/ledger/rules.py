@@ -168,9 +168,17 @@ def _described(
     if parameters is not None and not isinstance(parameters, dict):
         raise RuleError("parameters: is no object")
     return Release(
-        name, account.population, _text(body, "mechanism", ""), epsilon, state, book.entries,
-        at[:10], book.entries if state == "planned" else None, parameters, _digits(body, "tag"),
-    )  # fmt: skip
+        name,
+        account.population,
+        _text(body, "mechanism", ""),
+        epsilon,
+        state,
+        book.entries,
+        at[:10],
+        book.entries if state == "planned" else None,
+        parameters,
+        _digits(body, "tag"),
+    )
 
 
 def _step(book: Book, body: Mapping[str, Any], at: str) -> None:

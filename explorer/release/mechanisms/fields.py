@@ -52,9 +52,10 @@ class Fields:
         unknown = [name for name in given if name not in own and name not in FORMAT_KEYS]
         if unknown:
             raise ParameterError(
-                brief(unknown[0])[1:-1], f"is no parameter of {mechanism}",
+                brief(unknown[0])[1:-1],
+                f"is no parameter of {mechanism}",
                 f"leave it out; it has {', '.join(own)}",
-            )  # fmt: skip
+            )
         self._given = given
 
     def has(self, name: str) -> bool:
@@ -153,9 +154,10 @@ class Fields:
         )
         if since.microseconds or not _YEARS[0] <= when.year < _YEARS[1]:
             raise ParameterError(
-                name, f"{brief(text)} is no whole second of the years {_YEARS[0]} to {_YEARS[1]}",
+                name,
+                f"{brief(text)} is no whole second of the years {_YEARS[0]} to {_YEARS[1]}",
                 "give one",
-            )  # fmt: skip
+            )
         return since.days * 86_400 + since.seconds
 
     def _value(self, name: str, default: Any) -> Any:
@@ -233,6 +235,7 @@ def check_columns(columns: Sequence[str], reads: Reads, mechanism: str) -> None:
     for name in (LAT, LON) * reads.places + (TIME,) * reads.times + reads.texts:
         if name not in columns:
             raise ParameterError(
-                "columns", f"has no {name!r}, which {mechanism} reads",
+                "columns",
+                f"has no {name!r}, which {mechanism} reads",
                 "name the file's columns in their order, this one among them",
-            )  # fmt: skip
+            )

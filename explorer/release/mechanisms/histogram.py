@@ -91,9 +91,9 @@ class Bins:
         bins: dict[str, Plain] = (
             {"values": list(self.values)} if self.values else {"edges": list(self.edges)}
         )
-        return self.area.as_parameters() | {"value_column": self.column} | bins | {
-            "units": self.units
-        }  # fmt: skip
+        return (
+            self.area.as_parameters() | {"value_column": self.column} | bins | {"units": self.units}
+        )
 
 
 class Histogram(ReleaseMechanism[Bins]):

@@ -108,7 +108,8 @@ def _box(fields: Fields) -> tuple[tuple[str, ...], Edges]:
         east += TURN
         if 2 * (east - west) > TURN:
             raise ParameterError(
-                "box", "is wider than 180° where it crosses the antimeridian, as west > east",
+                "box",
+                "is wider than 180° where it crosses the antimeridian, as west > east",
                 "give south, west, north, east",
-            )  # fmt: skip
+            )
     return tuple(text for text, _ in given), Edges(south, west, north, east, TURN)

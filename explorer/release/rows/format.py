@@ -32,11 +32,16 @@ units of two bytes."""
 TIME_FORMATS = ("iso", "unix", "unix-ms")
 """Beside them: a pattern of `PATTERN_PARTS` and other ASCII characters, ``%d.%m.%Y %H:%M``."""
 PATTERN_PARTS = {
-    "%Y": r"(?P<year>\d{4})", "%m": r"(?P<month>\d{2})", "%d": r"(?P<day>\d{2})",
-    "%H": r"(?P<hour>\d{2})", "%M": r"(?P<minute>\d{2})", "%S": r"(?P<second>\d{2})",
-    "%b": r"(?P<name>[A-Z][a-z]{2})", "%a": r"[A-Z][a-z]{2}",
+    "%Y": r"(?P<year>\d{4})",
+    "%m": r"(?P<month>\d{2})",
+    "%d": r"(?P<day>\d{2})",
+    "%H": r"(?P<hour>\d{2})",
+    "%M": r"(?P<minute>\d{2})",
+    "%S": r"(?P<second>\d{2})",
+    "%b": r"(?P<name>[A-Z][a-z]{2})",
+    "%a": r"[A-Z][a-z]{2}",
     "%z": r"(?P<offset>Z|[+-]\d{2}(?::?\d{2})?)",
-}  # fmt: skip
+}
 HEADERS = {"no": False, "yes": True}
 QUOTES = {"none": False, "double": True}
 DECIMALS = {"point": 46, "comma": 44}
@@ -102,9 +107,10 @@ class FileFormat:
             _one_of(name, getattr(self, name), choices)
         if self.decimal == self.delimiter == "comma" and not QUOTES[self.quotes]:
             raise ParameterError(
-                "decimal", "is a comma, and so is the delimiter",
+                "decimal",
+                "is a comma, and so is the delimiter",
                 'give "quotes": "double" if numbers stand in quotes, or another delimiter',
-            )  # fmt: skip
+            )
         if self.time_format not in TIME_FORMATS:
             time_pattern(self.time_format)
         fixed_offset(self.time_zone)
@@ -148,9 +154,14 @@ class FileFormat:
 
 FORMAT_KEYS = tuple(field.name for field in fields(FileFormat))
 FORMAT_CHOICES: Mapping[str, Mapping[str, object]] = {
-    "delimiter": DELIMITERS, "header": HEADERS, "encoding": ENCODINGS, "quotes": QUOTES,
-    "decimal": DECIMALS, "trailing_delimiter": TRAILING, "row_end": ROW_ENDS,
-}  # fmt: skip
+    "delimiter": DELIMITERS,
+    "header": HEADERS,
+    "encoding": ENCODINGS,
+    "quotes": QUOTES,
+    "decimal": DECIMALS,
+    "trailing_delimiter": TRAILING,
+    "row_end": ROW_ENDS,
+}
 """What those parameters may be that are chosen from a list."""
 WRITTEN_IF_CHANGED = {
     key: next(iter(FORMAT_CHOICES[key]))
@@ -199,17 +210,19 @@ def fixed_offset(zone: str) -> int | None:
         seconds = -seconds if found[1] == "-" else seconds
         if not FIRST_OFFSET <= seconds <= LAST_OFFSET:
             raise ParameterError(
-                "time_zone", f"{_short(zone)} is no offset that there is",
+                "time_zone",
+                f"{_short(zone)} is no offset that there is",
                 "give one from -12:00 to +14:00",
-            )  # fmt: skip
+            )
         return seconds
     try:
         ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ParameterError(
-            "time_zone", f"{_short(zone)} is no time zone known here",
+            "time_zone",
+            f"{_short(zone)} is no time zone known here",
             "give UTC, an offset such as +05:30 or a name such as Europe/Berlin",
-        ) from None  # fmt: skip
+        ) from None
     return None
 
 

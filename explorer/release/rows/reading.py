@@ -500,9 +500,16 @@ def _some_rows(fields: Fields, kept: Mask) -> Fields:
 
 
 def _unquoted(
-    block: Block, raw: bytes, rows: tuple[Places, Places], whole: Mask, fields: Fields,
-    quoted: Places, short: Mask, form: FileFormat, wanted: int,
-) -> tuple[Block, Mask, Fields]:  # fmt: skip
+    block: Block,
+    raw: bytes,
+    rows: tuple[Places, Places],
+    whole: Mask,
+    fields: Fields,
+    quoted: Places,
+    short: Mask,
+    form: FileFormat,
+    wanted: int,
+) -> tuple[Block, Mask, Fields]:
     """Take quotes off fields.
 
     Where each quote of a row stands at the border of a field, this is done for many rows at once;

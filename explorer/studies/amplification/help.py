@@ -93,8 +93,15 @@ PAGE = Page(
         ),
     ),
     sources=(
-        BLANKET, VARIATION_RATIO, text.CLOSED, text.EXACT_2021, text.EXACT_2023, text.LOWER,
-        text.LOCAL, text.CONDITION_8, text.CONDITION_9,
+        BLANKET,
+        VARIATION_RATIO,
+        text.CLOSED,
+        text.EXACT_2021,
+        text.EXACT_2023,
+        text.LOWER,
+        text.LOCAL,
+        text.CONDITION_8,
+        text.CONDITION_9,
     ),
     errata=(
         "Girgis, Data & Diggavi print condition (8) with the number of all clients and the total "
@@ -111,4 +118,4 @@ PAGE = Page(
         "Theorem 2 of Girgis, Data & Diggavi, whose pair gives the lower bound, is printed in one "
         "direction; the other counts too; we take the larger.",
     ),
-)  # fmt: skip
+)

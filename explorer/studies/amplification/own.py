@@ -83,7 +83,7 @@ def answer(request: Request, points: SweptPoints, context: Context) -> Iterator[
 
 def _result(
     request: Request, points: SweptPoints, own: Chosen | None, context: Context, blur: float
-) -> Result:  # fmt: skip
+) -> Result:
     what = "eps" if request.quantity == "own" else "delta"
     known = [own(eps0) if own else None for eps0 in points["eps0"].tolist()]
     if known[-1] is not None and str(request["randomiser"]) in (TYPED, FILE):
@@ -99,10 +99,17 @@ def _result(
         for key, bound in bounds.items()
     )
     series = tuple(
-        series_from(key, own_text.label(key), points, bound, note=own_text.ABOUT.get(key, ""),
-                    assumes=own_text.ASSUMES.get(key, ()))
-        for key, bound in bounds.items() if key != "local"
-    )  # fmt: skip
+        series_from(
+            key,
+            own_text.label(key),
+            points,
+            bound,
+            note=own_text.ABOUT.get(key, ""),
+            assumes=own_text.ASSUMES.get(key, ()),
+        )
+        for key, bound in bounds.items()
+        if key != "local"
+    )
     here = known[-1]
     n = float(points["n"][-1])
     apart = 1.0
@@ -142,9 +149,13 @@ def _general(points: SweptPoints, what: str, context: Context) -> dict[str, Boun
 
 
 def _own(
-    points: SweptPoints, what: str, known: list[Known | None], cap: FloatArray, context: Context,
+    points: SweptPoints,
+    what: str,
+    known: list[Known | None],
+    cap: FloatArray,
+    context: Context,
     blur: float,
-) -> dict[str, Bound]:  # fmt: skip
+) -> dict[str, Bound]:
     """Return the randomiser's own bounds, none of them above the one after it."""
     size = points.x.size + 1
     at = points["delta" if what == "eps" else "eps"]
@@ -179,9 +190,10 @@ def _own(
                 found[key][i] = max(found[key][i], DELTA_MIN)
     missing = known[-1] is None
     reasons = {
-        "own_exact": own_text.TOO_MANY, "own_blanket": own_text.BARE,
+        "own_exact": own_text.TOO_MANY,
+        "own_blanket": own_text.BARE,
         "own_ratio": own_text.RATIO_INFINITE,
-    }  # fmt: skip
+    }
     return {
         key: own_text.bound(key, values, own_text.NO_FILE if missing else reasons[key])
         for key, values in found.items()

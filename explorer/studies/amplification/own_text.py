@@ -83,14 +83,17 @@ def conditions(request: Request, eps0: float) -> tuple[Condition, ...]:
     if kind == "privunit":
         found.append(
             Condition(
-                "A cap holds at most half of the sphere", True,
+                "A cap holds at most half of the sphere",
+                True,
                 f"θ = {nearest(float(request['theta']))}; disjoint caps are the worst",
             )
-        )  # fmt: skip
+        )
     if kind in ("typed", "file"):
-        size = "no ε₀: an output is impossible for one input" if math.isinf(eps0) else (
-            f"ε₀ = {at_most(eps0)}"
-        )  # fmt: skip
+        size = (
+            "no ε₀: an output is impossible for one input"
+            if math.isinf(eps0)
+            else (f"ε₀ = {at_most(eps0)}")
+        )
         found.append(Condition("The table is what the clients really run", None, size))
     return tuple(found)
 
@@ -98,10 +101,15 @@ def conditions(request: Request, eps0: float) -> tuple[Condition, ...]:
 def notes(request: Request, eps0: float) -> tuple[str, ...]:
     """Return what else to know of this randomiser."""
     kind = str(request["randomiser"])
-    found = [
-        "Only one shuffle: through many rounds the accountant takes k-ary randomised response and "
-        "PrivUnit, whose worst pair of inputs is always the same; private learning takes none."
-    ] if kind in ("typed", "file", "unary", "laplace") else []  # fmt: skip
+    found = (
+        [
+            "Only one shuffle: through many rounds the accountant takes k-ary randomised response "
+            "and PrivUnit, whose worst pair of inputs is always the same; private learning takes "
+            "none."
+        ]
+        if kind in ("typed", "file", "unary", "laplace")
+        else []
+    )
     if kind == "rinf":
         found.append("R_∞ is as bad as any: its blanket is exactly the clones of 2023, whatever d.")
     if kind in ("typed", "file") and math.isfinite(eps0):
@@ -121,10 +129,16 @@ def guarantee(
             "message gives away. The other clients must really send randomised messages."
         )
     return Guarantee(
-        unit=plain.unit, replace_one="", add_remove=plain.add_remove, trust=trust, sentence="",
-        references=(BLANKET, VARIATION_RATIO, text.EXACT_2023), differences=plain.differences,
-        distance=distance, law=NAMES[str(request["randomiser"])],
-    )  # fmt: skip
+        unit=plain.unit,
+        replace_one="",
+        add_remove=plain.add_remove,
+        trust=trust,
+        sentence="",
+        references=(BLANKET, VARIATION_RATIO, text.EXACT_2023),
+        differences=plain.differences,
+        distance=distance,
+        law=NAMES[str(request["randomiser"])],
+    )
 
 
 def _differences(here: dict[str, float | None]) -> tuple[str, ...]:
@@ -168,15 +182,18 @@ def claim_words(result: Result, series: Series, value: float) -> Said:
     return Said(
         number,
         odds_lines(
-            *told, "which of two records a client holds", "after seeing all messages",
-            distance=promise.distance if promise else None, law=promise.law if promise else "",
+            *told,
+            "which of two records a client holds",
+            "after seeing all messages",
+            distance=promise.distance if promise else None,
+            law=promise.law if promise else "",
             by=by,
         ),
         f"({at_most(epsilon)}, {at_most(delta)})-DP when "
         + ("the one record" if n == 1 else f"one of {n:,.0f} records")
         + f" is replaced {other} ({series.label})",
         tuple(known),
-    )  # fmt: skip
+    )
 
 
 _AMONG = ("own_exact", "own_blanket", "own_ratio", "exact_2023", "exact_2021")

@@ -39,17 +39,27 @@ _QUICK_CROWD = 1_000_000
 
 
 @with_tradeoff(
-    tradeoff.USES, laws=tradeoff.laws, promising=("law_2021", "law_2023"), audits=tradeoff.audits,
+    tradeoff.USES,
+    laws=tradeoff.laws,
+    promising=("law_2021", "law_2023"),
+    audits=tradeoff.audits,
     patient=True,
-)  # fmt: skip
+)
 class AmplificationStudy(Study):
     """Privacy amplification by shuffling, one round."""
 
     id = "amplification"
     references = (
-        text.CLOSED, text.EXACT_2021, text.EXACT_2023, text.LOWER, text.LOCAL,
-        text.CONDITION_8, text.CONDITION_9, BLANKET, VARIATION_RATIO,
-    )  # fmt: skip
+        text.CLOSED,
+        text.EXACT_2021,
+        text.EXACT_2023,
+        text.LOWER,
+        text.LOCAL,
+        text.CONDITION_8,
+        text.CONDITION_9,
+        BLANKET,
+        VARIATION_RATIO,
+    )
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE
@@ -157,11 +167,16 @@ class AmplificationStudy(Study):
                 eps0,
                 apart,
                 text.differences(
-                    eps0, n, delta, here["closed"], exact,
-                    float(bounds["exact_2023"].value[-1]), here.get("lower"),
+                    eps0,
+                    n,
+                    delta,
+                    here["closed"],
+                    exact,
+                    float(bounds["exact_2023"].value[-1]),
+                    here.get("lower"),
                 ),
             ),
-        }  # fmt: skip
+        }
 
     def _region(self, request: Request, points: SweptPoints, context: Context) -> Result:
         """Return where the closed forms say anything, with the sliders' own point in it."""
@@ -176,10 +191,15 @@ class AmplificationStudy(Study):
         at = np.array([float(request[points.sweep.key])])
         series.append(
             Series(
-                "here", label, role, at, np.array([float(request["eps0"])]), reference,
+                "here",
+                label,
+                role,
+                at,
+                np.array([float(request["eps0"])]),
+                reference,
                 mark=Mark.DOTS,
             )
-        )  # fmt: skip
+        )
         one = SweptPoints(points.sweep, np.empty(0), {k: v[-1:] for k, v in points.columns.items()})
         exact = curves.exact(one, "eps", tuple(Clones), context)
         low, pairs = curves.lower(one, "eps", context)

@@ -23,9 +23,10 @@ _FMT23 = "Feldman, McMillan & Talwar 2023"
 CLOSED = Reference(_FMT21, "Theorem 3.1", "valid only under its condition; errata shuf-A8, shuf-A9")
 EXACT_2021 = Reference(_FMT21, "Theorem 3.2, evaluated exactly")
 EXACT_2023 = Reference(
-    _FMT23, "Theorem 3.1, evaluated exactly",
+    _FMT23,
+    "Theorem 3.1, evaluated exactly",
     "one common, non-adaptive randomiser (erratum in arXiv 2208.04591)",
-)  # fmt: skip
+)
 LOWER = Reference(
     f"{_GIRGIS}; this program",
     "the pair of Theorem 2 with γ = 1, and randomised response on three symbols",
@@ -187,15 +188,18 @@ def said_of(result: Result, value: float, label: str, pure: bool = False) -> Sai
     return Said(
         number,
         odds_lines(
-            *told, "which of two records a client holds", "after seeing all messages",
-            distance=promise.distance if promise else None, law=promise.law if promise else "",
+            *told,
+            "which of two records a client holds",
+            "after seeing all messages",
+            distance=promise.distance if promise else None,
+            law=promise.law if promise else "",
             by=label if told == known[0] else CURVES["local"][0],
         ),
         f"({at_most(epsilon)}, {at_most(delta)})-DP when "
         + ("the one record" if n == 1 else f"one of {n:,.0f} records")
         + f" is replaced by any other ({label})",
         tuple(known),
-    )  # fmt: skip
+    )
 
 
 _AMONG = ("exact_2021", "exact_2023", "closed", "local")

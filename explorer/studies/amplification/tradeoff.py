@@ -29,18 +29,26 @@ def laws(request: Request, promise: Guarantee, context: Context) -> Iterator[Law
         make = partial(ClonePair, eps0, n, variant)
         pair: ClonePair = context.memo(("amplification", "pair", eps0, n, variant), make)
         yield Law(
-            f"law_{variant.value}", f"law of the clones {variant.value}", _raised(pair), Role.UPPER,
-            farthest, DUAL, text.ASSUMES.get(key, ()),
-        )  # fmt: skip
+            f"law_{variant.value}",
+            f"law of the clones {variant.value}",
+            _raised(pair),
+            Role.UPPER,
+            farthest,
+            DUAL,
+            text.ASSUMES.get(key, ()),
+        )
     two, three = (
         context.memo(("amplification", kind.__name__, eps0, n), partial(kind, eps0, n, n))
         for kind in (RandomisedResponseRound, ThreeSymbolRound)
     )
     yield Law(
-        "response", "2RR, 3RR: nobody can promise more",
-        lambda eps: np.maximum(two.delta(eps), three.delta(eps)) * (1 - _SUMMED), Role.LOWER,
-        farthest, text.LOWER,
-    )  # fmt: skip
+        "response",
+        "2RR, 3RR: nobody can promise more",
+        lambda eps: np.maximum(two.delta(eps), three.delta(eps)) * (1 - _SUMMED),
+        Role.LOWER,
+        farthest,
+        text.LOWER,
+    )
 
 
 def _raised(pair: ClonePair) -> Callable[[FloatArray], FloatArray]:

@@ -9,9 +9,13 @@ from explorer.studies.base.csv_dialect import DecimalSign
 from explorer.studies.base.parameters import Kind, Parameter, Scale, table_rows, table_text
 
 _LATEX = {
-    "ε": r"\varepsilon", "ε₀": r"\varepsilon_0", "α": r"\alpha", "α₀": r"\alpha_0",
-    "δ₁": r"\delta_1", "δ′": r"\delta'",
-}  # fmt: skip
+    "ε": r"\varepsilon",
+    "ε₀": r"\varepsilon_0",
+    "α": r"\alpha",
+    "α₀": r"\alpha_0",
+    "δ₁": r"\delta_1",
+    "δ′": r"\delta'",
+}
 
 Choices = tuple[tuple[str, str], ...]
 
@@ -77,17 +81,27 @@ def count(
 
 
 def choice(
-    key: str, symbol: str, name: str, help: str, default: str, choices: Choices,
+    key: str,
+    symbol: str,
+    name: str,
+    help: str,
+    default: str,
+    choices: Choices,
     **more: Unpack[More],
-) -> Parameter:  # fmt: skip
+) -> Parameter:
     """Return one of several values, each with its label."""
     return Parameter(key, symbol, name, help, Kind.CHOICE, default, choices=choices, **more)
 
 
 def several(
-    key: str, name: str, help: str, default: str, choices: Choices, most: int,
+    key: str,
+    name: str,
+    help: str,
+    default: str,
+    choices: Choices,
+    most: int,
     **more: Unpack[More],
-) -> Parameter:  # fmt: skip
+) -> Parameter:
     """Return some of several values, at most so many, joined by commas."""
     return Parameter(key, "", name, help, Kind.SEVERAL, default, high=most, choices=choices, **more)
 
@@ -166,7 +180,9 @@ def table(key: str, name: str, help: str, default: str, **more: Unpack[More]) ->
 def decimal_sign(key: str = "decimal", **more: Unpack[More]) -> Parameter:
     """Return the decimal sign of a file, to be declared by every study that reads one."""
     return choice(
-        key, "", "decimal sign",
+        key,
+        "",
+        "decimal sign",
         "What stands before the decimals of the file's numbers. It is seen from the file, but "
         "where all commas are followed by three digits they may be thousands: then choose.",
         DecimalSign.AUTO.value,
@@ -176,4 +192,4 @@ def decimal_sign(key: str = "decimal", **more: Unpack[More]) -> Parameter:
             (DecimalSign.COMMA.value, "a comma: 1,5"),
         ),
         **more,
-    )  # fmt: skip
+    )

@@ -201,11 +201,13 @@ def stated(result: Result, wanted: str = "") -> Result:
         if found.wanted and found.why:
             lines = (found.line, "\n".join(line for line in lines if line))
         promise = replace(
-            promise, sentence=lines[0], beside="\n".join(line for line in lines[1:] if line),
+            promise,
+            sentence=lines[0],
+            beside="\n".join(line for line in lines[1:] if line),
             claimed="" if found.wanted and found.why else found.line,
             replace_one=found.said.promise or promise.replace_one,
             pairs=found.said.pairs or promise.pairs,
-        )  # fmt: skip
+        )
     needed = {key for s in result.series for key in s.assumes}
     conditions = tuple(
         replace(c, of_guarantee=c.key in found.series.assumes) if c.key in needed else c

@@ -269,9 +269,11 @@ def _named(table: CsvTable) -> CsvTable:
     fields = table.rows[0]
     if len(fields) < 2:
         raise table.error(
-            table.lines[0], None, "there is one column only; a table needs at least two, separated "
+            table.lines[0],
+            None,
+            "there is one column only; a table needs at least two, separated "
             "by comma, semicolon or tab",
-        )  # fmt: skip
+        )
     made_up = tuple(f"column {i}" for i in range(1, len(fields) + 1))
     if all(table.dialect.number_like(field) for field in fields):
         return replace(table, names=made_up)
@@ -401,9 +403,10 @@ def _decimal_commas(table: CsvTable) -> bool:
             if "," in text:
                 if fits(_BOTH, text):
                     raise table.error(
-                        line, i,
+                        line,
+                        i,
                         f"{text!r} has a comma and a point; write numbers without thousands signs",
-                    )  # fmt: skip
+                    )
                 if fits(NUMBERS[","], text):
                     comma = comma or (line, i, text)
                     thousands &= fits(_THOUSANDS, text)
@@ -413,14 +416,16 @@ def _decimal_commas(table: CsvTable) -> bool:
         return False
     if point is not None:
         raise table.error(
-            comma[0], comma[1],
+            comma[0],
+            comma[1],
             f"{comma[2]!r} has a decimal comma, and line {point[0]}, field {point[1]}, {point[2]!r}"
             f" a point; write one kind, or {_CHOOSE}",
-        )  # fmt: skip
+        )
     if thousands:
         raise table.error(
-            comma[0], comma[1],
+            comma[0],
+            comma[1],
             f"{comma[2]!r} may be a thousand or a decimal comma, as all of the file's commas have "
             f"three digits after them; write a point, or {_CHOOSE}",
-        )  # fmt: skip
+        )
     return True

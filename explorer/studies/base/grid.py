@@ -97,8 +97,10 @@ def _range(p: Parameter, spec: str) -> list[Value]:
     if not 1 <= points <= MAX_CELLS:
         raise ValueError(f"{p.key}: {points} values; a range has 1 to {MAX_CELLS}")
     # The digits that one would type: 0.30000000000000004 is meant as 0.3.
-    return [p.parse(min(max(float(f"{x:.12g}"), p.low), p.high))
-            for x in p.grid(low, high, points, scale)]  # fmt: skip
+    return [
+        p.parse(min(max(float(f"{x:.12g}"), p.low), p.high))
+        for x in p.grid(low, high, points, scale)
+    ]
 
 
 def axes_of(study: Study, request: Request, grid: Grid) -> tuple[GridAxis, ...]:

@@ -95,11 +95,11 @@ class GridAnswer:
     def finished(self) -> bool:
         """Whether nothing is missing."""
         return all(
-            cell is not None and cell.final and (
-                bool(cell.error) or not cell.simulates or len(cell.seeds) == self.grid.trials
-            )
+            cell is not None
+            and cell.final
+            and (bool(cell.error) or not cell.simulates or len(cell.seeds) == self.grid.trials)
             for cell in self.cells
-        )  # fmt: skip
+        )
 
     @property
     def series(self) -> tuple[Series, ...]:
@@ -190,9 +190,13 @@ def averaged(
                 "a trial has no value",
             )
         return replace(
-            s, y=centre, low=low, high=high, undefined_reason=missing,
+            s,
+            y=centre,
+            low=low,
+            high=high,
+            undefined_reason=missing,
             note="; ".join(filter(None, (s.note, said))),
-        )  # fmt: skip
+        )
 
     seeds = (*first.seeds, *(seed for seed, _ in others))
     return replace(first, series=tuple(map(mean, first.series)), seeds=seeds)
@@ -219,35 +223,58 @@ def cell_of(place: int, request: Request, raw: dict[str, Any]) -> Cell:
     if "error" in raw:
         return Cell(place, request, seeds=(request.seed,), error=raw["error"], final=True)
     return Cell(
-        place, request, tuple(series_of(raw)), tuple(Condition(*c) for c in raw["conditions"]),
-        (request.seed,), raw["stamp"], final=raw["final"],
-    )  # fmt: skip
+        place,
+        request,
+        tuple(series_of(raw)),
+        tuple(Condition(*c) for c in raw["conditions"]),
+        (request.seed,),
+        raw["stamp"],
+        final=raw["final"],
+    )
 
 
 def series_of(raw: dict[str, Any]) -> list[Series]:
     """Return the curves of a worker's answer."""
     return [
         Series(
-            s["key"], s["label"], Role(s["role"]), _array(s["x"]), _array(s["y"]),
-            Reference(*s["reference"]), low=_array_or_none(s["low"]),
-            high=_array_or_none(s["high"]), undefined_reason=s["undefined_reason"],
-            note=s["note"], mark=Mark(s["mark"]), formula=s["formula"], grade=Grade(s["grade"]),
-            assumes=tuple(s["assumes"]), computing=s["computing"],
+            s["key"],
+            s["label"],
+            Role(s["role"]),
+            _array(s["x"]),
+            _array(s["y"]),
+            Reference(*s["reference"]),
+            low=_array_or_none(s["low"]),
+            high=_array_or_none(s["high"]),
+            undefined_reason=s["undefined_reason"],
+            note=s["note"],
+            mark=Mark(s["mark"]),
+            formula=s["formula"],
+            grade=Grade(s["grade"]),
+            assumes=tuple(s["assumes"]),
+            computing=s["computing"],
         )
         for s in raw["series"]
-    ]  # fmt: skip
+    ]
 
 
 def _series_to_dict(s: Series) -> dict[str, Any]:
     return {
-        "key": s.key, "label": s.label, "role": s.role.value, "x": s.x.tolist(), "y": s.y.tolist(),
+        "key": s.key,
+        "label": s.label,
+        "role": s.role.value,
+        "x": s.x.tolist(),
+        "y": s.y.tolist(),
         "reference": [s.reference.paper, s.reference.where, s.reference.note],
         "low": None if s.low is None else s.low.tolist(),
         "high": None if s.high is None else s.high.tolist(),
-        "undefined_reason": s.undefined_reason, "note": s.note, "mark": s.mark.value,
-        "formula": s.formula, "grade": s.grade.value, "assumes": list(s.assumes),
+        "undefined_reason": s.undefined_reason,
+        "note": s.note,
+        "mark": s.mark.value,
+        "formula": s.formula,
+        "grade": s.grade.value,
+        "assumes": list(s.assumes),
         "computing": s.computing,
-    }  # fmt: skip
+    }
 
 
 def _array(numbers: Sequence[float]) -> FloatArray:

@@ -24,19 +24,22 @@ def table_parameters(chooser: str, prefix: str, default: str, more: More) -> tup
     brought: More = {**more, "relevant_when": ((chooser, (FILE,)),)}
     return (
         table(
-            prefix, "table of the randomiser",
+            prefix,
+            "table of the randomiser",
             "A row for each input, in it the probability of each output; rows add up to 1. Write "
             "0.25 or 1/4, blanks between numbers, a line or a semicolon between rows.",
-            default, **typed,
+            default,
+            **typed,
         ),
         file(
-            f"{prefix}_file", "file of the table",
+            f"{prefix}_file",
+            "file of the table",
             "A CSV file with a row for each input and a column for each output, probabilities that "
             "add up to 1 in every row; a first row and a first column of names are allowed.",
             **brought,
         ),
         decimal_sign(f"{prefix}_decimal", **brought),
-    )  # fmt: skip
+    )
 
 
 def table_key(request: Request, kind: str, prefix: str) -> tuple[object, ...]:
@@ -75,8 +78,9 @@ def _from_file(path: Path, name: str, decimal: str) -> FloatArray:
         read = read.without_header()
     first = 0 if any(number(fields[0]) for fields in read.rows) else 1
     found = read.numbers(
-        first, len(read.rows[0]) - first,
+        first,
+        len(read.rows[0]) - first,
         "probabilities where the first row has another number; give every input as many",
         "is not a probability; give a number from 0 to 1",
-    )  # fmt: skip
+    )
     return checked_table(found, name, lines=tuple(read.lines))

@@ -166,9 +166,13 @@ class Selection:
         """The same rows, wherever the choice came from: what may be kept for them."""
         plain = Origin.UNKNOWN
         return replace(
-            self, region_from=all_sides(plain), time_from=plain, n0_from=plain, epsilon_from=plain,
+            self,
+            region_from=all_sides(plain),
+            time_from=plain,
+            n0_from=plain,
+            epsilon_from=plain,
             settings_from=plain,
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,14 @@ def dots_series(
     """Return estimates as dots: rows of x, the estimate, and the ends of its error bar."""
     x, y, low, high = np.array(rows, dtype=float).T
     return Series(
-        key, label, Role.ESTIMATE, x, y, source, low=low, high=high, note=note,
+        key,
+        label,
+        Role.ESTIMATE,
+        x,
+        y,
+        source,
+        low=low,
+        high=high,
+        note=note,
         mark=Mark.DOTS,
-    )  # fmt: skip
+    )

@@ -139,9 +139,12 @@ def carried(
     at[order] = source
     valid = bound.valid[at]
     return replace(
-        bound, value=bound.value[at], valid=valid, truncated=bound.truncated[at],
+        bound,
+        value=bound.value[at],
+        valid=valid,
+        truncated=bound.truncated[at],
         reason="" if valid.all() else bound.reason,
-    )  # fmt: skip
+    )
 
 
 def series_from(

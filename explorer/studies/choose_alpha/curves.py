@@ -43,8 +43,9 @@ def iso_curves(
         numbers = ", ".join(map(str, which))
         label = f"ε = {nearest(level)}, as asked in requirement{'s' * (len(which) > 1)} {numbers}"
         curves.append((f"requirement_{which[0]}", label, level))
-    curves += [(f"level_{level:g}", f"ε = {level:g}", level) for level in LEVELS if
-               level not in named]  # fmt: skip
+    curves += [
+        (f"level_{level:g}", f"ε = {level:g}", level) for level in LEVELS if level not in named
+    ]
     return tuple(_iso(key, label, level, points, q, alpha) for key, label, level in curves)
 
 
@@ -73,12 +74,18 @@ def asked_dots(points: SweptPoints, asked: Requirements, space: ChosenSpace, hei
     y = asked.eps if height == "eps" else asked.tau
     order = np.argsort(x, kind="stable")
     return Series(
-        "asked", "your requirements", Role.BASELINE, x[order], y[order], text.SETTING,
-        note="each with its own ε and share of the data; drag them", mark=Mark.DOTS,
+        "asked",
+        "your requirements",
+        Role.BASELINE,
+        x[order],
+        y[order],
+        text.SETTING,
+        note="each with its own ε and share of the data; drag them",
+        mark=Mark.DOTS,
         handles=tuple(
             Handle(str(i), f"{sets}{i}", f"{height}{i}", factor) for i in (order + 1).tolist()
         ),
-    )  # fmt: skip
+    )
 
 
 def epsilon_curves(

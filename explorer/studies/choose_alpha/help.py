@@ -58,10 +58,16 @@ PAGE = Page(
 
 _EXAMPLE = (
     ("requirements", "2"),
-    ("eps1", 0.2), ("distance1", 1000.0), ("tau1", 1 / 30),
-    ("eps2", 0.2), ("distance2", 100.0), ("tau2", 1.0),
-    ("moved", 1000.0), ("tau", 1 / 30), ("space_unit", "mi"),
-)  # fmt: skip
+    ("eps1", 0.2),
+    ("distance1", 1000.0),
+    ("tau1", 1 / 30),
+    ("eps2", 0.2),
+    ("distance2", 100.0),
+    ("tau2", 1.0),
+    ("moved", 1000.0),
+    ("tau", 1 / 30),
+    ("space_unit", "mi"),
+)
 _CLAIM = "Section 3: q₁ = 0.08 and q₂ = 0.008 with τ₁ = 1/30 and τ₂ = 1 at ε = 0.2 give α = 25."
 _PLANE = Sweep("moved", 1.0, 12_000.0, 100, Scale.LOG)
 _PRESETS = (
@@ -100,17 +106,26 @@ _PRESETS = (
         "A square of 20 km: one day of the week within the whole city, and everything within "
         "500 m, at ε = 1; a single hour of the week anywhere at ε = 0.5.",
         values=(
-            ("requirements", "3"), ("space", "square-l2"), ("space_side", 20.0),
+            ("requirements", "3"),
+            ("space", "square-l2"),
+            ("space_side", 20.0),
             ("space_unit", "km"),
-            ("eps1", 1.0), ("distance1", 28.0), ("tau1", 1 / 7),
-            ("eps2", 1.0), ("distance2", 0.5), ("tau2", 1.0),
-            ("eps3", 0.5), ("distance3", 28.0), ("tau3", 1 / 168),
-            ("moved", 5.0), ("tau", 1 / 7),
+            ("eps1", 1.0),
+            ("distance1", 28.0),
+            ("tau1", 1 / 7),
+            ("eps2", 1.0),
+            ("distance2", 0.5),
+            ("tau2", 1.0),
+            ("eps3", 0.5),
+            ("distance3", 28.0),
+            ("tau3", 1 / 168),
+            ("moved", 5.0),
+            ("tau", 1 / 7),
         ),
         sweep=Sweep("moved", 0.01, 28.0, 100, Scale.LOG),
         computed="α = 7.07 per diameter of 28.3 km: the day within the whole city binds.",
     ),
-)  # fmt: skip
+)
 
 
 def _printed(found: Numbers) -> tuple[Status, str]:

@@ -21,58 +21,148 @@ def _requirement(i: int) -> tuple[Parameter, ...]:
     mark, name = _SUBSCRIPTS[i - 1], _NAMES[i - 1]
     used = ("requirements", tuple(str(n) for n in range(i, MOST + 1)))
     return (
-        real(f"eps{i}", f"ε{mark}", f"{name} change: privacy asked",
-             "The largest privacy parameter that is acceptable for this change of a user's data. "
-             "Smaller is more private.",
-             eps, 1e-3, 20.0, more_private="low", latex=rf"\varepsilon_{i}", relevant_when=(used,)),
-        real(f"distance{i}", f"d{mark}", f"{name} change: distance",
-             "How far the items moved go on average, in the unit of the space. Asking it of a "
-             "longer way is more private.",
-             distance, 1e-3, FARTHEST, more_private="high", latex=f"d_{i}",
-             relevant_when=(used, ("space", WITH_UNIT)), unit_from="space_unit"),
-        real(f"q{i}", f"q{mark}", f"{name} change: distance",
-             "How far the items moved go on average, as a share of the largest distance. Asking "
-             "it of a longer way is more private.",
-             q, 1e-4, 1.0, more_private="high", latex=f"q_{i}",
-             relevant_when=(used, ("space", UNITLESS))),
-        real(f"tau{i}", f"τ{mark}", f"{name} change: share of the data",
-             "Which part of a user's data moves: 1/30 is one day of a month. Asking it of a "
-             "larger part is more private.",
-             tau, 1e-5, 1.0, more_private="high", latex=rf"\tau_{i}", relevant_when=(used,)),
-    )  # fmt: skip
+        real(
+            f"eps{i}",
+            f"ε{mark}",
+            f"{name} change: privacy asked",
+            "The largest privacy parameter that is acceptable for this change of a user's data. "
+            "Smaller is more private.",
+            eps,
+            1e-3,
+            20.0,
+            more_private="low",
+            latex=rf"\varepsilon_{i}",
+            relevant_when=(used,),
+        ),
+        real(
+            f"distance{i}",
+            f"d{mark}",
+            f"{name} change: distance",
+            "How far the items moved go on average, in the unit of the space. Asking it of a "
+            "longer way is more private.",
+            distance,
+            1e-3,
+            FARTHEST,
+            more_private="high",
+            latex=f"d_{i}",
+            relevant_when=(used, ("space", WITH_UNIT)),
+            unit_from="space_unit",
+        ),
+        real(
+            f"q{i}",
+            f"q{mark}",
+            f"{name} change: distance",
+            "How far the items moved go on average, as a share of the largest distance. Asking "
+            "it of a longer way is more private.",
+            q,
+            1e-4,
+            1.0,
+            more_private="high",
+            latex=f"q_{i}",
+            relevant_when=(used, ("space", UNITLESS)),
+        ),
+        real(
+            f"tau{i}",
+            f"τ{mark}",
+            f"{name} change: share of the data",
+            "Which part of a user's data moves: 1/30 is one day of a month. Asking it of a "
+            "larger part is more private.",
+            tau,
+            1e-5,
+            1.0,
+            more_private="high",
+            latex=rf"\tau_{i}",
+            relevant_when=(used,),
+        ),
+    )
 
 
 PARAMETERS = (
-    choice("requirements", "", "requirements",
-           "How many kinds of change must be protected. α meets all of them.",
-           "2", (("1", "one"), ("2", "two"), ("3", "three"), ("4", "four"))),
+    choice(
+        "requirements",
+        "",
+        "requirements",
+        "How many kinds of change must be protected. α meets all of them.",
+        "2",
+        (("1", "one"), ("2", "two"), ("3", "three"), ("4", "four")),
+    ),
     *(p for i in range(1, MOST + 1) for p in _requirement(i)),
-    real("moved", "d", "change looked at: distance",
-         "Another change of a user's data, to see what α makes of it: how far its items go on "
-         "average, in the unit of the space.",
-         100.0, 1e-3, FARTHEST, quantities=("eps", "fraction"),
-         relevant_when=(("space", WITH_UNIT),), unit_from="space_unit"),
-    real("moved_q", "q", "change looked at: distance",
-         "Another change of a user's data, to see what α makes of it: how far its items go on "
-         "average, as a share of the largest distance.",
-         0.01, 1e-4, 1.0, quantities=("eps", "fraction"), relevant_when=(("space", UNITLESS),)),
-    real("tau", "τ", "change looked at: share of the data",
-         "Which part of a user's data moves in the change looked at.",
-         1 / 30, 1e-5, 1.0, latex=r"\tau", quantities=("eps", "fraction")),
-    real("q", "q", "distance moved, share of the largest",
-         "Distance divided by the diameter of the space: an axis.",
-         0.01, 1e-4, 1.0, axis_only=True),
+    real(
+        "moved",
+        "d",
+        "change looked at: distance",
+        "Another change of a user's data, to see what α makes of it: how far its items go on "
+        "average, in the unit of the space.",
+        100.0,
+        1e-3,
+        FARTHEST,
+        quantities=("eps", "fraction"),
+        relevant_when=(("space", WITH_UNIT),),
+        unit_from="space_unit",
+    ),
+    real(
+        "moved_q",
+        "q",
+        "change looked at: distance",
+        "Another change of a user's data, to see what α makes of it: how far its items go on "
+        "average, as a share of the largest distance.",
+        0.01,
+        1e-4,
+        1.0,
+        quantities=("eps", "fraction"),
+        relevant_when=(("space", UNITLESS),),
+    ),
+    real(
+        "tau",
+        "τ",
+        "change looked at: share of the data",
+        "Which part of a user's data moves in the change looked at.",
+        1 / 30,
+        1e-5,
+        1.0,
+        latex=r"\tau",
+        quantities=("eps", "fraction"),
+    ),
+    real(
+        "q",
+        "q",
+        "distance moved, share of the largest",
+        "Distance divided by the diameter of the space: an axis.",
+        0.01,
+        1e-4,
+        1.0,
+        axis_only=True,
+    ),
     *space_parameters(),
-)  # fmt: skip
+)
 
 _OF_REQUIREMENTS = tuple(
     f"{name}{i}" for name in ("eps", "distance", "q", "tau") for i in range(1, MOST + 1)
 )
 QUANTITIES = (
-    Quantity("fraction", "τ", "share of the data that may move", ("q", "moved", "moved_q"),
-             scale=Scale.LOG, latex=r"\tau"),
-    Quantity("eps", "ε", "privacy of a change", ("q", "moved", "moved_q", "tau"), scale=Scale.LOG,
-             latex=r"\varepsilon"),
-    Quantity("alpha", "α", "largest that meets the requirements", _OF_REQUIREMENTS,
-             scale=Scale.LOG, unit="1/diameter", latex=r"\alpha"),
-)  # fmt: skip
+    Quantity(
+        "fraction",
+        "τ",
+        "share of the data that may move",
+        ("q", "moved", "moved_q"),
+        scale=Scale.LOG,
+        latex=r"\tau",
+    ),
+    Quantity(
+        "eps",
+        "ε",
+        "privacy of a change",
+        ("q", "moved", "moved_q", "tau"),
+        scale=Scale.LOG,
+        latex=r"\varepsilon",
+    ),
+    Quantity(
+        "alpha",
+        "α",
+        "largest that meets the requirements",
+        _OF_REQUIREMENTS,
+        scale=Scale.LOG,
+        unit="1/diameter",
+        latex=r"\alpha",
+    ),
+)

@@ -80,11 +80,9 @@ def _answered(request: Request, points: SweptPoints, space: ChosenSpace) -> dict
         "readouts": _readouts(asked, alpha, epsilon, space),
         "tables": (text.requirement_table(asked, alpha, space),),
         "conditions": text.conditions(asked, space),
-        "guarantee": text.guarantee(
-            alpha, epsilon, tau, min(distance, space.diameter), space
-        ),
+        "guarantee": text.guarantee(alpha, epsilon, tau, min(distance, space.diameter), space),
         "notes": space.notes,
-    }  # fmt: skip
+    }
 
 
 def _readouts(
@@ -96,8 +94,9 @@ def _readouts(
         Readout("change", "ε of the change looked at", epsilon, Role.UPPER),
     ]
     if space.unit:
-        per = Readout("per_unit", "α, per unit", alpha / space.diameter, Role.EXACT,
-                      f"1/{space.unit}")  # fmt: skip
+        per = Readout(
+            "per_unit", "α, per unit", alpha / space.diameter, Role.EXACT, f"1/{space.unit}"
+        )
         found.insert(1, per)
     found.append(Readout("diameter", "diameter", space.diameter, unit=space.unit))
     return tuple(found)

@@ -11,10 +11,11 @@ from explorer.studies.choose_alpha.requirements import Requirements
 from explorer.studies.metric_space.choice import ChosenSpace
 
 SETTING = Reference(
-    _PAPER, "Section 3, “Setting the Privacy Parameters”",
+    _PAPER,
+    "Section 3, “Setting the Privacy Parameters”",
     "α = min ε/(qτ); the largest acceptable ε, printed as the minimum, and qτ = 0 left out: "
     "errata user-C2",
-)  # fmt: skip
+)
 USER_LEVEL = Reference(_PAPER, "Definitions 3.1 and 3.2, Table 1", "d_EM ≤ 1; errata user-C2")
 
 TOO_FAR = "farther than the space is wide"

@@ -182,8 +182,16 @@ class Ledger:
         self.theorem, self.order = self.spending.theorem()
         self.numerical: Bound | None = None
         self.clones: Bound | None = None
-        self._key = ("cldp-sgd", "ledger", request["eps0"], request["k"], request["n"],
-                     request["delta"], asked.epochs, asked.most)  # fmt: skip
+        self._key = (
+            "cldp-sgd",
+            "ledger",
+            request["eps0"],
+            request["k"],
+            request["n"],
+            request["delta"],
+            asked.epochs,
+            asked.most,
+        )
         self._context = context
 
     def complete(self) -> None:
@@ -222,12 +230,16 @@ def spent_series(
     last = known.plain[asked.epochs]
     series.append(
         Series(
-            "plain", "SGD without privacy, after as many epochs", Role.BASELINE,
-            np.array([low, high]), np.full(2, last), text.PLAIN_SGD,
+            "plain",
+            "SGD without privacy, after as many epochs",
+            Role.BASELINE,
+            np.array([low, high]),
+            np.full(2, last),
+            text.PLAIN_SGD,
             undefined_reason=(asked.missing or resting) if np.isnan(last) else "",
             computing=bool(np.isnan(last)) and not asked.missing,
         )
-    )  # fmt: skip
+    )
     if ledger.numerical is not None and ledger.clones is not None:
         series.append(
             _against(points, asked, ledger, known, "numerical", ledger.numerical, resting)
@@ -254,9 +266,14 @@ def _against(
     if not here.any():
         why = asked.missing or bound.reason or "no epoch's ε lies within the axis"
         return Series(
-            key, _label(key), Role.ESTIMATE, points.x[:1], np.full(1, np.nan), text.FIGURE_5,
+            key,
+            _label(key),
+            Role.ESTIMATE,
+            points.x[:1],
+            np.full(1, np.nan),
+            text.FIGURE_5,
             undefined_reason=why,
-        )  # fmt: skip
+        )
     return _estimate(key, x[here], ledger.epochs[here], asked, known, resting)
 
 
@@ -270,9 +287,17 @@ def epochs_series(
     why = (asked.missing or resting) if np.isnan(plain).any() else ""
     return (
         _estimate("private", points.x, epochs, asked, known, resting),
-        Series("plain", "SGD without privacy", Role.BASELINE, points.x, plain, text.PLAIN_SGD,
-               undefined_reason=why, computing=_coming(plain, epochs, asked)),
-    )  # fmt: skip
+        Series(
+            "plain",
+            "SGD without privacy",
+            Role.BASELINE,
+            points.x,
+            plain,
+            text.PLAIN_SGD,
+            undefined_reason=why,
+            computing=_coming(plain, epochs, asked),
+        ),
+    )
 
 
 def _estimate(
@@ -287,11 +312,18 @@ def _estimate(
     banded = np.isfinite(spread).any()
     why = (asked.missing or resting) if np.isnan(mean).any() else ""
     return Series(
-        key, _label(key), Role.ESTIMATE, x, mean, text.FIGURE_5,
+        key,
+        _label(key),
+        Role.ESTIMATE,
+        x,
+        mean,
+        text.FIGURE_5,
         low=np.clip(mean - spread, 0, 1) if banded else None,
         high=np.clip(mean + spread, 0, 1) if banded else None,
-        undefined_reason=why, note=text.SPREAD, computing=_coming(mean, epochs, asked),
-    )  # fmt: skip
+        undefined_reason=why,
+        note=text.SPREAD,
+        computing=_coming(mean, epochs, asked),
+    )
 
 
 def _coming(
@@ -312,20 +344,31 @@ def table(asked: Wanted, ledger: Ledger, known: Scores) -> Table:
     rows = []
     for e in sorted({*(e for e in _TABLE_EPOCHS if e <= asked.most), asked.epochs}):
         cells = (
-            ledger.at(ledger.theorem, e), ledger.at(ledger.numerical, e),
-            ledger.at(ledger.clones, e), known.mean[e], known.spread[e], known.plain[e],
-        )  # fmt: skip
+            ledger.at(ledger.theorem, e),
+            ledger.at(ledger.numerical, e),
+            ledger.at(ledger.clones, e),
+            known.mean[e],
+            known.spread[e],
+            known.plain[e],
+        )
         rows.append((float(e), *(float(c) if np.isfinite(c) else None for c in cells)))
     return Table(
         "accuracy",
         "Accuracy and what it costs",
-        ("epochs", "ε, Theorem 1", "ε, numerical", "ε, clones + KOV", "accuracy",
-         "± between runs", "without privacy"),
+        (
+            "epochs",
+            "ε, Theorem 1",
+            "ε, numerical",
+            "ε, clones + KOV",
+            "accuracy",
+            "± between runs",
+            "without privacy",
+        ),
         tuple(rows),
         "ε at the δ of the slider, all upper bounds; accuracy on test pictures, mean of the runs. "
         "Empty: not trained so far, fewer than two runs, or too few rounds to compose.",
         (None, *[Role.UPPER] * 3, *[Role.ESTIMATE] * 3),
-    )  # fmt: skip
+    )
 
 
 def readouts(asked: Wanted, ledger: Ledger, known: Scores, bits: int) -> tuple[Readout, ...]:
@@ -336,7 +379,7 @@ def readouts(asked: Wanted, ledger: Ledger, known: Scores, bits: int) -> tuple[R
         ("accuracy", "accuracy", known.mean[e], Role.ESTIMATE, asked.missing or text.NOT_YET),
         ("plain", "without privacy", known.plain[e], Role.BASELINE, asked.missing or text.NOT_YET),
         ("eps_theorem", "ε by Theorem 1", ledger.at(ledger.theorem, e), Role.UPPER, asked.missing),
-    ):  # fmt: skip
+    ):
         known_here = bool(np.isfinite(value))
         note = "" if known_here else (why or text.MORE_THAN_ALL)
         if key == "accuracy" and np.isfinite(known.spread[e]):

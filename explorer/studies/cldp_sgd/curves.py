@@ -78,9 +78,13 @@ class Spending:
             self._context.check()
             some = slice(start, start + _AT_ONCE)
             value[some] = rdp.pipeline_epsilon(
-                self._local[some], self._k[some], self._n[some], self.rounds[some],
-                self._delta[some], Shuffling.NUMERIC,
-            )  # fmt: skip
+                self._local[some],
+                self._k[some],
+                self._n[some],
+                self.rounds[some],
+                self._delta[some],
+                Shuffling.NUMERIC,
+            )
         return self._bound(value, Role.UPPER, text.SHUFFLED)
 
     def numerical(self) -> Bound:
@@ -153,11 +157,13 @@ def spending_series(
     )
     readouts = tuple(
         readout_from(
-            key, text.LABELS[key], bound,
+            key,
+            text.LABELS[key],
+            bound,
             note="; ".join(n for n in (won * (key == "response"), text.ABOUT.get(key, "")) if n),
         )
         for key, bound in bounds.items()
-    )  # fmt: skip
+    )
     return series, readouts
 
 
@@ -182,10 +188,12 @@ def risk_bounds(
         "remark": ("Theorem 3 with Remark 1", remark.value, Role.UPPER, text.CONVERGENCE),
         "trivial": (
             "Lipschitz continuity alone, any model",
-            clip * diameter * np.sqrt(widest), Role.UPPER, text.TRIVIAL,
+            clip * diameter * np.sqrt(widest),
+            Role.UPPER,
+            text.TRIVIAL,
         ),
         "silent": ("without privacy, same clipping", silent.value, Role.BASELINE, text.NO_NOISE),
-    }  # fmt: skip
+    }
     if full:
         square = widest * clip**2 + _unit_moments(request, d, local, context) * clip**2 / k
         exact = learning.excess_risk_exact(diameter, square, rounds)

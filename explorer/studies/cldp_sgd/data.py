@@ -125,8 +125,9 @@ def mnist(folder: str, fingerprint: str) -> Images:
     paths = [path for path in found.values() if path is not None]
     x, y, x_test, y_test = (read_idx(path) for path in paths)
     for pictures, labels, images_path, labels_path in (
-        (x, y, paths[0], paths[1]), (x_test, y_test, paths[2], paths[3]),
-    ):  # fmt: skip
+        (x, y, paths[0], paths[1]),
+        (x_test, y_test, paths[2], paths[3]),
+    ):
         _check_pair(pictures, labels, images_path, labels_path)
     if x.shape[1:] != x_test.shape[1:]:
         raise ValueError(
@@ -134,9 +135,12 @@ def mnist(folder: str, fingerprint: str) -> Images:
             f"{paths[0].name} of {x.shape[1]} × {x.shape[2]}; take both from the same data set"
         )
     return Images(
-        x.reshape(len(x), -1), y.astype(np.intp),
-        x_test.reshape(len(x_test), -1) / 255, y_test.astype(np.intp), 1 / 255,
-    )  # fmt: skip
+        x.reshape(len(x), -1),
+        y.astype(np.intp),
+        x_test.reshape(len(x_test), -1) / 255,
+        y_test.astype(np.intp),
+        1 / 255,
+    )
 
 
 MAX_IDX = 128_000_000

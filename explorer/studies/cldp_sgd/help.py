@@ -77,9 +77,18 @@ PAGE = Page(
         ),
     ),
     sources=(
-        text.ALGORITHM, text.PRIVACY, text.CONVERGENCE, text.FIGURE_5, text.R_INFINITY,
-        text.R_ONE, text.LEMMA_8, text.R_TWO, text.R_TWO_CAP, text.SHUFFLED,
-        text.COMPOSED, text.DIGITS,
+        text.ALGORITHM,
+        text.PRIVACY,
+        text.CONVERGENCE,
+        text.FIGURE_5,
+        text.R_INFINITY,
+        text.R_ONE,
+        text.LEMMA_8,
+        text.R_TWO,
+        text.R_TWO_CAP,
+        text.SHUFFLED,
+        text.COMPOSED,
+        text.DIGITS,
     ),
     errata=(
         "The paper prints ε = 4.82 and ε = 18.3 for [FMT20] with strong composition at the "
@@ -102,4 +111,4 @@ PAGE = Page(
         "which are different mechanisms. Both are here: the first with the cap of smallest error, "
         "the second with half the sphere.",
     ),
-)  # fmt: skip
+)

@@ -84,9 +84,16 @@ class Job:
     def plain(self) -> Job:
         """Return the training without privacy on the same data."""
         return replace(
-            self, private=False, p=2.0, best_cap=True, eps0=1.0, clip=1.0, diameter=1.0,
-            steps=CONSTANT, rate=PLAIN_RATE,
-        )  # fmt: skip
+            self,
+            private=False,
+            p=2.0,
+            best_cap=True,
+            eps0=1.0,
+            clip=1.0,
+            diameter=1.0,
+            steps=CONSTANT,
+            rate=PLAIN_RATE,
+        )
 
 
 @dataclass(frozen=True)

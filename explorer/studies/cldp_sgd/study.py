@@ -76,9 +76,17 @@ class CldpSgd(Study):
     id = "cldp-sgd"
     simulated = "shuffle.learning/1"
     references = (
-        text.ALGORITHM, text.PRIVACY, text.CONVERGENCE, text.FIGURE_5,
-        text.R_INFINITY, text.R_ONE, text.LEMMA_8, text.R_TWO, text.R_TWO_CAP, text.COMPOSED,
-    )  # fmt: skip
+        text.ALGORITHM,
+        text.PRIVACY,
+        text.CONVERGENCE,
+        text.FIGURE_5,
+        text.R_INFINITY,
+        text.R_ONE,
+        text.LEMMA_8,
+        text.R_TWO,
+        text.R_TWO_CAP,
+        text.COMPOSED,
+    )
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE
@@ -122,11 +130,14 @@ class CldpSgd(Study):
         empty, numbers = spending_series(slow, nowhere, spending.won)
         coming = tuple(
             replace(
-                s, x=points.x, y=np.full(points.x.size, np.nan), undefined_reason=text.COMPUTING,
+                s,
+                x=points.x,
+                y=np.full(points.x.size, np.nan),
+                undefined_reason=text.COMPUTING,
                 computing=True,
             )
             for s in empty
-        )  # fmt: skip
+        )
         assert promise is not None
         distance = _apart(request, float(spending.rounds[0]), context)
         return stated(
@@ -223,9 +234,10 @@ class CldpSgd(Study):
             bounds |= slow_bounds(spending)
         rounds = float(spending.rounds[0])
         promise = text.guarantee(
-            local=request["eps0"], messages=rounds * request["k"] / request["n"],
+            local=request["eps0"],
+            messages=rounds * request["k"] / request["n"],
             differing=text.risk_differences(here, norm_of(request)),
-        )  # fmt: skip
+        )
         if full:
             promise = replace(promise, distance=_apart(request, rounds, context))
         return answer | {
@@ -285,11 +297,10 @@ class CldpSgd(Study):
         counted = {key: float(bound.value[0]) for key, bound in bounds.items()}
         full = ledger.numerical is not None
         promise = text.guarantee(
-            local=request["eps0"], messages=rounds * request["k"] / request["n"],
-            differing=text.accuracy_differences(
-                counted, asked.epochs, points.sweep.key == "spent"
-            ),
-        )  # fmt: skip
+            local=request["eps0"],
+            messages=rounds * request["k"] / request["n"],
+            differing=text.accuracy_differences(counted, asked.epochs, points.sweep.key == "spent"),
+        )
         if full:
             promise = replace(promise, distance=_apart(request, rounds, context))
         return replace(
@@ -298,18 +309,24 @@ class CldpSgd(Study):
             readouts=readouts(asked, ledger, known, report_bits),
             conditions=(
                 *text.conditions(
-                    sampled=request["k"], clients=request["n"], order=order,
-                    lam_max=request["lam_max"], at_edge=edge,
+                    sampled=request["k"],
+                    clients=request["n"],
+                    order=order,
+                    lam_max=request["lam_max"],
+                    at_edge=edge,
                 ),
                 *text.training_conditions(
-                    convex=request["model"] == SOFTMAX, clip=request["clip"],
-                    lipschitz=run.lipschitz, clients=request["n"], pictures=run.pictures,
+                    convex=request["model"] == SOFTMAX,
+                    clip=request["clip"],
+                    lipschitz=run.lipschitz,
+                    clients=request["n"],
+                    pictures=run.pictures,
                     rates=request["steps"] == THEOREM,
                 ),
             ),
             guarantee=_promised(request, promise, bounds, order, rounds, full),
             notes=(text.NOTHING_RELEASED, *((asked.missing,) if asked.missing else ())),
-        )  # fmt: skip
+        )
 
 
 def _apart(request: Request, rounds: float, context: Context) -> float:
@@ -334,9 +351,13 @@ def _promised(
     series, readouts = spending_series(bounds, nowhere)
     about = (Readout("rounds", "rounds T", rounds), Readout("order", "best order λ*", order))
     answer = Result(
-        replace(request, quantity=EPS, sweep=None), Fidelity.FULL, series,
-        readouts=(*readouts, *about), guarantee=promise, complete=complete,
-    )  # fmt: skip
+        replace(request, quantity=EPS, sweep=None),
+        Fidelity.FULL,
+        series,
+        readouts=(*readouts, *about),
+        guarantee=promise,
+        complete=complete,
+    )
     return stated(answer).guarantee or promise
 
 

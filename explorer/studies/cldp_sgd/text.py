@@ -26,9 +26,10 @@ R_TWO_CAP = Reference(
     "Bhowmick, Duchi, Freudiger, Kapoor & Rogers 2018", "PrivUnit₂", "cap of smallest error"
 )
 SHUFFLED = Reference(
-    "Feldman, McMillan & Talwar 2021", "Theorem 3.2, evaluated exactly",
+    "Feldman, McMillan & Talwar 2021",
+    "Theorem 3.2, evaluated exactly",
     "with Ullman 2017 and Kairouz, Oh & Viswanath 2015, Theorem 3.4; errata shuf-B1",
-)  # fmt: skip
+)
 UNAMPLIFIED = Reference(
     "Kairouz, Oh & Viswanath 2015", "Theorem 3.4", "of (ε₀, 0) after Ullman 2017; errata shuf-B2"
 )
@@ -316,16 +317,20 @@ def claim_words(result: Result, series: Series, epsilon: float) -> Said:
     return Said(
         f"ε ≤ {at_most(epsilon)}",
         odds_lines(
-            epsilon, delta, "which of two records a client holds",
+            epsilon,
+            delta,
+            "which of two records a client holds",
             "after seeing all shuffled reports and every model",
-            distance=distance, law=promise.law if promise else "", by=series.label,
+            distance=distance,
+            law=promise.law if promise else "",
+            by=series.label,
             awaited=distance is None and not result.complete,
         ),
         f"({at_most(epsilon)}, {at_most(delta)})-DP after "
         + ("1 round" if rounds == 1 else f"{rounds:,.0f} rounds")
         + f" when one record is replaced by any other ({series.label}{at})",
         ((epsilon, delta),),
-    )  # fmt: skip
+    )
 
 
 CLAIM = Claim(("numerical", "theorem", "clones", "unamplified", "cap"), claim_words, solves="eps0")

@@ -46,5 +46,8 @@ def audits(request: Request, _promise: Guarantee, _context: Context) -> Audited:
     return Audited(
         f"one gradient of {_DIMENSION} numbers by this randomiser, before any shuffle; it is the "
         "opposite one instead",
-        run, eps0, 0.0, "promised of one report",
-    )  # fmt: skip
+        run,
+        eps0,
+        0.0,
+        "promised of one report",
+    )

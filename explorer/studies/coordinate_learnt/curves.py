@@ -24,10 +24,15 @@ def tradeoff_curves(
     region = Bound(bound, Role.LOWER, text.THEOREM_1)
     series = [
         series_from(
-            "region", f"Theorem 1, δ = {text.plain(level)}", points, region,
-            mark=Mark.AREA, low=bound, high=1.0 - co.tradeoff_bound(level, 1.0 - alpha),
+            "region",
+            f"Theorem 1, δ = {text.plain(level)}",
+            points,
+            region,
+            mark=Mark.AREA,
+            low=bound,
+            high=1.0 - co.tradeoff_bound(level, 1.0 - alpha),
         )
-    ]  # fmt: skip
+    ]
     pair = domain.hypotheses(place)
     zero, one = text.two_values(domain, place)
     name = text.coordinate(place)
@@ -51,13 +56,23 @@ def tradeoff_curves(
     whole = co.tradeoff_beta(channel[first], channel[second], alpha)
     certified = co.tradeoff_bound(float(found.certified[place]), alpha)
     for key, label, values, role, source in (
-        ("whole", f"{names[first]} against {names[second]}, best test", whole,
-         Role.EXACT, text.NEYMAN_PEARSON),
+        (
+            "whole",
+            f"{names[first]} against {names[second]}, best test",
+            whole,
+            Role.EXACT,
+            text.NEYMAN_PEARSON,
+        ),
         ("certified", "certified level", certified, Role.LOWER, text.CERTIFICATE),
-        ("ldp", f"LDP, ε = {text.plain(found.ldp)}",
-         co.tradeoff_bound(found.ldp, alpha), Role.LOWER, text.LDP),
+        (
+            "ldp",
+            f"LDP, ε = {text.plain(found.ldp)}",
+            co.tradeoff_bound(found.ldp, alpha),
+            Role.LOWER,
+            text.LDP,
+        ),
         ("chance", "chance", 1.0 - alpha, Role.BASELINE, text.CHANCE),
-    ):  # fmt: skip
+    ):
         series.append(series_from(key, label, points, Bound(values, role, source)))
     return tuple(series)
 
@@ -93,10 +108,15 @@ def belief_curves(
     least, most = after_level(belief, -level), after_level(belief, level)
     series = [
         series_from(
-            "region", f"BCDP, δ = {text.plain(level)}", points,
-            Bound(most, Role.UPPER, text.BCDP), mark=Mark.AREA, low=least, high=most,
+            "region",
+            f"BCDP, δ = {text.plain(level)}",
+            points,
+            Bound(most, Role.UPPER, text.BCDP),
+            mark=Mark.AREA,
+            low=least,
+            high=most,
         )
-    ]  # fmt: skip
+    ]
     pair = domain.hypotheses(place)
     zero, one = text.two_values(domain, place)
     for_one, for_zero = f"report most for {one}", f"report most for {zero}"

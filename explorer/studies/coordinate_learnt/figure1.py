@@ -27,17 +27,35 @@ def figure_1(domain: Domain, found: Levels, place: int) -> Table:
     largest = float(found.cdp.max())
     part1, part2 = float(found.part1[place]), float(found.part2[place])
     rows = (
-        ("LDP", "BDP", "the prior has full support" if full else "the prior excludes records",
-         "ε_B = ε_L" if full else "ε_B ≤ ε_L", found.ldp, found.bdp),
+        (
+            "LDP",
+            "BDP",
+            "the prior has full support" if full else "the prior excludes records",
+            "ε_B = ε_L" if full else "ε_B ≤ ε_L",
+            found.ldp,
+            found.bdp,
+        ),
         ("LDP", "CDP", "none", f"c{i} ≤ ε_L", found.ldp, c),
         ("CDP", "LDP", "none", "ε_L ≤ Σcᵢ", float(co.ldp_from_cdp(found.cdp)), found.ldp),
         ("BDP", "BCDP", "none", f"δ{i} ≤ ε_B", found.bdp, delta),
         ("CDP", "BCDP", f"coupling q{i} ≤ {at_most(q)}", "Proposition 4, part 1", part1, delta),
-        ("CDP", "BCDP", f"coupling q{i} ≤ {at_most(q)}, and ε_L", "Proposition 4, part 2",
-         part2, delta),
-        ("CDP", "BCDP", f"coupling q{i} ≤ {at_most(q)}, and ε_L",
-         "log((1−q)e^c + q·e^L)", float(found.certified[place]), delta),
-    )  # fmt: skip
+        (
+            "CDP",
+            "BCDP",
+            f"coupling q{i} ≤ {at_most(q)}, and ε_L",
+            "Proposition 4, part 2",
+            part2,
+            delta,
+        ),
+        (
+            "CDP",
+            "BCDP",
+            f"coupling q{i} ≤ {at_most(q)}, and ε_L",
+            "log((1−q)e^c + q·e^L)",
+            float(found.certified[place]),
+            delta,
+        ),
+    )
     nodes = tuple(
         Node(name, f"{name}\n{symbols[name]} = {_said(level[name])}", x, y) for name, x, y in _NODES
     )
@@ -84,13 +102,17 @@ def _holds(most: float, now: float) -> bool:
 def step_table(before: Levels, after: Levels) -> Table:
     """Return levels before and after Proposition 5's step."""
     pairs = [
-        *((f"δ{'₁₂₃₄'[i]}", float(before.bcdp[i]), float(after.bcdp[i]))
-          for i in range(before.bcdp.size)),
-        *((f"c{'₁₂₃₄'[i]}", float(before.cdp[i]), float(after.cdp[i]))
-          for i in range(before.cdp.size)),
+        *(
+            (f"δ{'₁₂₃₄'[i]}", float(before.bcdp[i]), float(after.bcdp[i]))
+            for i in range(before.bcdp.size)
+        ),
+        *(
+            (f"c{'₁₂₃₄'[i]}", float(before.cdp[i]), float(after.cdp[i]))
+            for i in range(before.cdp.size)
+        ),
         ("BDP", before.bdp, after.bdp),
         ("LDP", before.ldp, after.ldp),
-    ]  # fmt: skip
+    ]
     return Table(
         "step",
         "Before and after the step",

@@ -70,9 +70,12 @@ def typed(prior: str, channel: str, counts: bool) -> OwnTable:
             for row in table
         ]
         return _Rows(
-            name, list(range(1, len(table) + 1)), points, [list(row[d:]) for row in table],
+            name,
+            list(range(1, len(table) + 1)),
+            points,
+            [list(row[d:]) for row in table],
             lambda line, what: ValueError(f"{name}, row {line}: {what}"),
-        )  # fmt: skip
+        )
 
     outputs = tuple(f"y{j}" for j in range(1, len(second[0]) - d + 1))
     return _built(d, rows("prior", first), rows("channel", second), outputs, counts)

@@ -30,8 +30,17 @@ CHANCE = Reference(PAPER, "Section 3.1", "a test that ignores the report")
 FIGURE_1 = Reference(PAPER, "Figure 1", "arrows with their levels at this domain")
 PROPOSITION_5 = Reference(PAPER, "Proposition 5", "post-processing, by brute force")
 REFERENCES = (
-    BCDP, LDP, CDP, BDP, THEOREM_1, CERTIFICATE, EXAMPLE_1, EXAMPLE_2, FIGURE_1, PROPOSITION_5
-)  # fmt: skip
+    BCDP,
+    LDP,
+    CDP,
+    BDP,
+    THEOREM_1,
+    CERTIFICATE,
+    EXAMPLE_1,
+    EXAMPLE_2,
+    FIGURE_1,
+    PROPOSITION_5,
+)
 
 LEVELS: dict[str, tuple[str, Role, Reference]] = {
     "bcdp": ("δᵢ, BCDP: this coordinate, this prior", Role.EXACT, BCDP),

@@ -48,9 +48,13 @@ def simulated(
             stood_in = max(stood_in, n / users)
             experiment = Experiment(plan, users, q, x2)
             pieces = trial_pieces(
-                context, errors, experiment, int(request["trials"]), trials_a_call(experiment),
+                context,
+                errors,
+                experiment,
+                int(request["trials"]),
+                trials_a_call(experiment),
                 (abs(request.seed), MECHANISMS.index(key), j),
-            )  # fmt: skip
+            )
             found = np.concatenate(list(pieces)) * (users / n)
             dots[key].append((place, *summary(found, request["dots"])))
         last = done == len(jobs)

@@ -240,8 +240,13 @@ def _demand(found: Numbers) -> tuple[Status, str]:
     return ("=" if met else "≠"), f"{nearest(found['demanded'])} up to the assumed q"
 
 
-_DESIGNS = {"paper": "the paper's ζ", "best_zeta": "the best ζ", "exact": "exact constraint",
-            "hybrid": "hybrid channels", "baseline": "min δ-LDP"}  # fmt: skip
+_DESIGNS = {
+    "paper": "the paper's ζ",
+    "best_zeta": "the best ζ",
+    "exact": "exact constraint",
+    "hybrid": "hybrid channels",
+    "baseline": "min δ-LDP",
+}
 
 
 def _best(found: Numbers) -> tuple[Status, str]:

@@ -111,8 +111,13 @@ class PublicCoupling:
         return Table(
             "coupling",
             "Coupling of the public file",
-            ("column", "it has", f"at most ({self.confidence})", "plug-in estimate",
-             f"at least ({self.confidence})"),
+            (
+                "column",
+                "it has",
+                f"at most ({self.confidence})",
+                "plug-in estimate",
+                f"at least ({self.confidence})",
+            ),
             tuple(
                 (column.name, str(column), float(u), float(p), float(a))
                 for column, u, p, a in zip(
@@ -123,7 +128,7 @@ class PublicCoupling:
             f"The largest upper bound is used as q, from {self.records:,} records"
             + (f"; it is an estimate, as {self.estimate}." if self.estimate else "."),
             (None, None, Role.ESTIMATE if self.estimate else Role.UPPER, Role.ESTIMATE, Role.LOWER),
-        )  # fmt: skip
+        )
 
 
 def codes(records: CsvTable, bins: int) -> tuple[IntArray, tuple[Coded, ...], CsvTable]:
@@ -270,9 +275,15 @@ def measure(
     # Sums of shares may end a rounding above 1.
     plug_in = np.minimum(found.plug_in, 1.0)
     return PublicCoupling(
-        columns, upper, plug_in, found.lower, len(table), beta,
-        _why_estimate(columns, reads_bins), read_summary(records, len(records.rows)),
-    )  # fmt: skip
+        columns,
+        upper,
+        plug_in,
+        found.lower,
+        len(table),
+        beta,
+        _why_estimate(columns, reads_bins),
+        read_summary(records, len(records.rows)),
+    )
 
 
 def _why_estimate(columns: tuple[Coded, ...], reads_bins: bool) -> str:

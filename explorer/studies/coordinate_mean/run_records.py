@@ -93,8 +93,10 @@ def answer(
         lost = int(columns.clipped.sum())
         if lost:
             notes.append(f"{lost:,} values lie outside the public bounds and are clipped to them.")
-    wanted = {key: np.full(column.shape, float(d)) if key == "d" else column
-              for key, column in points.columns.items()}  # fmt: skip
+    wanted = {
+        key: np.full(column.shape, float(d)) if key == "d" else column
+        for key, column in points.columns.items()
+    }
     points = coordinates(replace(points, columns=wanted), d)
     demand = demands_of(request, points)[-1]
     plans = {"paper": paper_plans([demand])[0], "baseline": baseline_plans([demand])[0]}
@@ -102,9 +104,13 @@ def answer(
     if request["run_by"] == RUN_BEST:
         (plan,) = best_zeta_plans([demand], context.check)
     task = Run(
-        source, min(int(request["n"]), MAX_USERS), tuple(float(x) for x in plan.c), plan.rule,
-        plan.channel, request.seed,
-    )  # fmt: skip
+        source,
+        min(int(request["n"]), MAX_USERS),
+        tuple(float(x) for x in plan.c),
+        plan.rule,
+        plan.channel,
+        request.seed,
+    )
     found: Outcome = context.memo(
         ("coordinate-mean", "run", task), lambda: context.run_in_worker(run, task)
     )
@@ -140,15 +146,28 @@ def _series(points: SweptPoints, found: Outcome, spread: FloatArray) -> tuple[Se
     why = text.NO_REPORT if np.isnan(found.reported).any() else no_such
     return (
         Series(
-            "reported", "mean of the reports, ± 1.96 standard deviations", Role.ESTIMATE,
-            points.x, reported, text.MECHANISM, low=reported - margin, high=reported + margin,
-            undefined_reason=why, mark=Mark.DOTS,
+            "reported",
+            "mean of the reports, ± 1.96 standard deviations",
+            Role.ESTIMATE,
+            points.x,
+            reported,
+            text.MECHANISM,
+            low=reported - margin,
+            high=reported + margin,
+            undefined_reason=why,
+            mark=Mark.DOTS,
         ),
         Series(
-            "truth", "mean of the records themselves", Role.BASELINE, points.x, truth,
-            Reference("Own data", "not private"), undefined_reason=no_such, mark=Mark.BARS,
+            "truth",
+            "mean of the records themselves",
+            Role.BASELINE,
+            points.x,
+            truth,
+            Reference("Own data", "not private"),
+            undefined_reason=no_such,
+            mark=Mark.BARS,
         ),
-    )  # fmt: skip
+    )
 
 
 def _readouts(plan: Plan, found: Outcome, real: bool) -> tuple[Readout, ...]:
@@ -157,14 +176,17 @@ def _readouts(plan: Plan, found: Outcome, real: bool) -> tuple[Readout, ...]:
     return (
         Readout("users", "users", float(found.users), None),
         Readout(
-            "drawn", "squared error of this draw", text.finite(error), Role.ESTIMATE,
+            "drawn",
+            "squared error of this draw",
+            text.finite(error),
+            Role.ESTIMATE,
             curator_only=real,
         ),
         Readout(
             "expected", "its expectation", text.finite(expected), Role.EXACT, curator_only=real
         ),
         Readout("total", "L of a user's report", plan.total, Role.EXACT, "nats"),
-    )  # fmt: skip
+    )
 
 
 def _table(
@@ -189,12 +211,18 @@ def _table(
         "run",
         "This run by column",
         (
-            "column", "level demanded", "budget c", "mean of the reports", "standard deviation",
+            "column",
+            "level demanded",
+            "budget c",
+            "mean of the reports",
+            "standard deviation",
             "mean of the records",
         ),
         tuple(
             (
-                names[i] if names else f"column {i + 1}", float(levels[i]), float(plan.c[i]),
+                names[i] if names else f"column {i + 1}",
+                float(levels[i]),
+                float(plan.c[i]),
                 *(text.finite(float(column[i])) for column in columns),
             )
             for i in range(levels.size)
@@ -203,4 +231,4 @@ def _table(
         "Reports alone are seen by their readers; standard deviations and means of the records are "
         "computed from the records.",
         (None, Role.BASELINE, Role.EXACT, Role.ESTIMATE, Role.EXACT, Role.EXACT),
-    )  # fmt: skip
+    )

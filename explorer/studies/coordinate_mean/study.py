@@ -311,10 +311,16 @@ class _Work:
         (plan,) = paper_plans([replace(self.demands[-1], q=q, zeta=zeta)])
         bound = error_bound([plan], chosen(self.points, []), role, text.NAMES["paper"][2])
         return Series(
-            "file_q", "at the public file's q: the paper's ζ", role, np.array([q]),
-            bound.value, bound.reference, undefined_reason=bound.reason, mark=Mark.DOTS,
+            "file_q",
+            "at the public file's q: the paper's ζ",
+            role,
+            np.array([q]),
+            bound.value,
+            bound.reference,
+            undefined_reason=bound.reason,
+            mark=Mark.DOTS,
             note=text.from_file(public),
-        )  # fmt: skip
+        )
 
     def _budgets(self, fidelity: Fidelity) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
         order = ("paper", "baseline", "exact", "hybrid", "best_zeta")
@@ -323,11 +329,15 @@ class _Work:
             plans["proposition6"] = self.proposition6
         readouts = tuple(
             Readout(
-                f"total_{key}", f"L of {text.BUDGETS[key]}", plan.total, Role.EXACT, "nats",
+                f"total_{key}",
+                f"L of {text.BUDGETS[key]}",
+                plan.total,
+                Role.EXACT,
+                "nats",
                 note="privacy of the report as a whole",
             )
             for key, plan in plans.items()
-        )  # fmt: skip
+        )
         return budget_bars(self.demands[-1], plans, self.points), readouts
 
     def _levels(self, fidelity: Fidelity) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:

@@ -23,13 +23,15 @@ BEST_ZETA = Reference(
     PAPER, "Theorem 2, best ζ", "searched; the paper takes (1+q)/2 (errata coord-A2)"
 )
 EXACT = Reference(
-    PAPER, "Mechanism 1 under the sharpened Proposition 4",
+    PAPER,
+    "Mechanism 1 under the sharpened Proposition 4",
     "log((1−q)e^c + q·e^L) ≤ δ instead of part 2; searched",
-)  # fmt: skip
+)
 HYBRID = Reference(
-    PAPER, "Mechanism 2 on disjoint channels",
+    PAPER,
+    "Mechanism 2 on disjoint channels",
     "beyond the paper: channels that do not overlap meet the same certificate; searched",
-)  # fmt: skip
+)
 THEOREM_2 = Reference(
     PAPER,
     "Theorem 2, equation (17)",
@@ -37,9 +39,10 @@ THEOREM_2 = Reference(
 )
 COROLLARY_1 = Reference(PAPER, "Corollary 1", "constant unknown (errata coord-A3, coord-A4)")
 CENTRAL = Reference(
-    "Own yardstick", "Laplace noise on each coordinate's mean",
+    "Own yardstick",
+    "Laplace noise on each coordinate's mean",
     "in the spirit of partial DP (Ghazi et al. 2023), not their algorithms",
-)  # fmt: skip
+)
 PRIV_UNIT = Reference(
     "Bhowmick, Duchi, Freudiger, Kapoor & Rogers 2018",
     "PrivUnit₂",
@@ -53,9 +56,10 @@ CERTIFICATE = Reference(
     PAPER, "Proposition 4, sharpened", "log((1−q)e^c + q·e^L); c and L add over releases"
 )
 PROPOSITION_6 = Reference(
-    PAPER, "Proposition 6, equation (53)",
+    PAPER,
+    "Proposition 6, equation (53)",
     "one channel a coordinate with A_δ·c ≤ 1 and Σc ≤ ε, c in proportion to a power of min(δᵢ, ε)",
-)  # fmt: skip
+)
 BRUTE_FORCE = Reference(
     PAPER, "Definition 4 on the corners {−1, 1}^d", "exact for the prior (60) of Figure 3"
 )
@@ -396,9 +400,11 @@ def levels_note(demand: Demand, true_q: float) -> str:
 
 def on_the_axis(public: PublicCoupling) -> str:
     """Return what the public file's coupling does while q is on the x axis."""
-    q = f"estimate is q ≈ {nearest(public.q)}" if public.estimate else (
-        f"upper bound is q = {at_most(public.q)}"
-    )  # fmt: skip
+    q = (
+        f"estimate is q ≈ {nearest(public.q)}"
+        if public.estimate
+        else (f"upper bound is q = {at_most(public.q)}")
+    )
     return f"With q on the x axis its line is what counts; the file's {q}."
 
 

@@ -28,6 +28,9 @@ def audits(request: Request, _promise: Guarantee, _context: Context) -> Audited:
     return Audited(
         "one report by the paper's budgets; the most sensitive coordinate is flipped, the others "
         "are fixed",
-        run, float(plan.c[0]), 0.0, "promised of this coordinate alone, c₁",
+        run,
+        float(plan.c[0]),
+        0.0,
+        "promised of this coordinate alone, c₁",
         max(1, 100_000 // plan.c.size),
-    )  # fmt: skip
+    )

@@ -136,10 +136,14 @@ def squared(
 
 
 _SOURCES = {
-    "gkrr": text.GKRR, "gkrr_theorem": text.THEOREM44, "gkrr_printed": text.PRINTED_ALPHA0,
-    "hadamard_printed": text.HADAMARD_PRINTED, "laplace_printed": text.LAPLACE_PRINTED,
-    "hadamard": text.HADAMARD, "laplace": text.LAPLACE,
-}  # fmt: skip
+    "gkrr": text.GKRR,
+    "gkrr_theorem": text.THEOREM44,
+    "gkrr_printed": text.PRINTED_ALPHA0,
+    "hadamard_printed": text.HADAMARD_PRINTED,
+    "laplace_printed": text.LAPLACE_PRINTED,
+    "hadamard": text.HADAMARD,
+    "laplace": text.LAPLACE,
+}
 _ONE_ITEM = {
     "one_hadamard": (um.one_item_hadamard_mse, text.ONE_HADAMARD),
     "one_grr": (um.one_item_grr_mse, text.ONE_GRR),
@@ -191,22 +195,28 @@ def distances(p: Points, c: Calibrated, request: Request) -> dict[str, Bound]:
     out = {
         "gkrr": bound(np.asarray(um.gkrr_emd_bound(*arguments)), first, text.TIGHT, tells, why),
         "theorem65": bound(
-            np.asarray(um.gkrr_emd_bound(*arguments, printed=True)), first, text.THEOREM65,
-            tells, why,
+            np.asarray(um.gkrr_emd_bound(*arguments, printed=True)),
+            first,
+            text.THEOREM65,
+            tells,
+            why,
         ),
         "theorem66": bound(
             np.asarray(um.theorem66_bound(*arguments)), first, text.THEOREM66, tells, why
         ),
-    }  # fmt: skip
+    }
     printed = np.asarray(um.theorem66_bound(p.s, p.t, p.r, c.printed, p.m, p.n))
     out["theorem66_printed"] = bound(
         printed, Role.BASELINE, text.PRINTED_ALPHA0, *_holds("gkrr_printed", p, c)
     )
     remark = um.theorem66_remark if request["model"] == LOCAL else um.corollary68_remark
     out["remark"] = bound(
-        np.asarray(remark(p.k, p.alpha, p.delta, p.m, p.n)), Role.BASELINE, text.REMARK, True,
+        np.asarray(remark(p.k, p.alpha, p.delta, p.m, p.n)),
+        Role.BASELINE,
+        text.REMARK,
+        True,
         text.TOO_LARGE,
-    )  # fmt: skip
+    )
     whole, across = (squared("hadamard", what, p, c, request)[0] for what in ("rmse", "cluster"))
     value = np.asarray(um.emd_bound(p.s, p.t, p.r, whole, across))
     out["hadamard"] = bound(value, first, text.HADAMARD, True, text.TOO_LARGE)

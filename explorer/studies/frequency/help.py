@@ -115,8 +115,13 @@ _PRESETS = (
         "Ten clusters of ten items at r = 0.1, 100,000 users with 1000 items each. Each point is "
         "one ε for Hadamard response and one α for GKRR; look for the edge beside the paper's "
         "condition and its choice α = ε/r.",
-        values=(*_CASE, ("model", "local"), ("n", 100_000), ("space_near", 0.1),
-                ("rival", "hadamard")),
+        values=(
+            *_CASE,
+            ("model", "local"),
+            ("n", 100_000),
+            ("space_near", 0.1),
+            ("rival", "hadamard"),
+        ),
         quantity="wins",
         sweep=Sweep("eps", 0.05, 20.0, 60, Scale.LOG),
         published="Section 6.2.1: lower error when α > ε√k (ε < ln(m/δ)/√k), ε²k/ln(m/δ) beyond.",
@@ -132,8 +137,7 @@ _PRESETS = (
         "Table 2(b), central: regions",
         "The same with a trusted curator: Laplace noise is hard to beat. Few users (n ≤ m/α), as "
         "the paper assumes.",
-        values=(*_CASE, ("model", "central"), ("n", 40), ("space_near", 0.1),
-                ("rival", "laplace")),
+        values=(*_CASE, ("model", "central"), ("n", 40), ("space_near", 0.1), ("rival", "laplace")),
         quantity="wins",
         sweep=Sweep("eps", 0.05, 20.0, 60, Scale.LOG),
         published="Section 6.2.2: lower error when α ≥ ε√(k ln(m/δ)) (ε ≤ √(ln(m/δ)/k)), ε²k "
@@ -149,8 +153,14 @@ _PRESETS = (
         "Theorems 6.5 and 6.6 beside the truth",
         "Bounds on the earth mover's distance of GKRR against α, with simulated errors: how much "
         "every step of the proof gives away.",
-        values=(*_CASE, ("model", "local"), ("n", 1000), ("space_near", 0.1),
-                ("simulate", True), ("trials", 20)),
+        values=(
+            *_CASE,
+            ("model", "local"),
+            ("n", 1000),
+            ("space_near", 0.1),
+            ("simulate", True),
+            ("trials", 20),
+        ),
         quantity="emd",
         sweep=Sweep("alpha", 1.0, 400.0, 60, Scale.LOG),
         published="Theorem 6.6 and its remark bound the expected d_EM.",
@@ -199,7 +209,7 @@ _PRESETS = (
             "with each user 0.089."
         ),
     ),
-)  # fmt: skip
+)
 
 
 _LEAST = {"gkrr": "GKRR", "hadamard": "Hadamard", "laplace": "Laplace noise"}

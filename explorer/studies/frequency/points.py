@@ -61,9 +61,15 @@ class Points:
     def at(self, where: Any) -> Points:
         """Return some of the points."""
         return Points(
-            self.alpha[where], self.eps[where], self.delta[where], self.m[where], self.n[where],
-            self.s[where], self.t[where], self.r[where],
-        )  # fmt: skip
+            self.alpha[where],
+            self.eps[where],
+            self.delta[where],
+            self.m[where],
+            self.n[where],
+            self.s[where],
+            self.t[where],
+            self.r[where],
+        )
 
 
 def points_of(swept: SweptPoints, request: Request) -> Points:

@@ -25,8 +25,10 @@ _NORMAL = math.sqrt(2 / math.pi)
 _ALPHA_LOW = 1e-2
 _STEPS = 48
 _RIVALS = {
-    "hadamard": text.HADAMARD, "laplace": text.LAPLACE, "one_item": text.ONE_HADAMARD,
-}  # fmt: skip
+    "hadamard": text.HADAMARD,
+    "laplace": text.LAPLACE,
+    "one_item": text.ONE_HADAMARD,
+}
 Rivals = np.ndarray[Any, np.dtype[np.str_]]
 
 
@@ -91,9 +93,13 @@ def threshold(
     best, rival = values.min(axis=0), names[which]
 
     def needed(
-        s: FloatArray, t: FloatArray, r: FloatArray, m: FloatArray, n: FloatArray,
+        s: FloatArray,
+        t: FloatArray,
+        r: FloatArray,
+        m: FloatArray,
+        n: FloatArray,
         target: FloatArray,
-    ) -> FloatArray:  # fmt: skip
+    ) -> FloatArray:
         own = replace(p, s=s, t=t, r=r, m=m, n=n)
         return alpha0_needed(own, target, request)
 
@@ -147,10 +153,16 @@ def regions(
     if x[0] <= own <= x[-1]:
         here.append(
             Series(
-                "here", text.REGION_LABELS["here"], Role.BASELINE, np.array([own]),
-                np.array([float(p.alpha[-1])]), text.CHOICE, note=text.HERE, mark=Mark.DOTS,
+                "here",
+                text.REGION_LABELS["here"],
+                Role.BASELINE,
+                np.array([own]),
+                np.array([float(p.alpha[-1])]),
+                text.CHOICE,
+                note=text.HERE,
+                mark=Mark.DOTS,
             )
-        )  # fmt: skip
+        )
     return tuple(here), edge, alpha0, str(rival[-1])
 
 
@@ -167,7 +179,15 @@ def _area(
 ) -> Series:
     y, low, high = (np.where(there, v, np.nan) for v in (edge, low, high))
     return Series(
-        f"{key}_wins", text.REGION_LABELS[key], role, x, y, reference, low=low, high=high,
-        undefined_reason="" if there.all() else why, mark=Mark.AREA,
+        f"{key}_wins",
+        text.REGION_LABELS[key],
+        role,
+        x,
+        y,
+        reference,
+        low=low,
+        high=high,
+        undefined_reason="" if there.all() else why,
+        mark=Mark.AREA,
         formula=True,
-    )  # fmt: skip
+    )

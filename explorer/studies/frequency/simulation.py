@@ -20,9 +20,14 @@ from explorer.studies.frequency.points import Points
 ITEMS_MAX = 512
 """Largest domain that is simulated."""
 ESTIMATES = (
-    "gkrr", "gkrr_simplex", "gkrr_emd", "hadamard_simplex", "laplace_simplex", "hadamard",
+    "gkrr",
+    "gkrr_simplex",
+    "gkrr_emd",
+    "hadamard_simplex",
+    "laplace_simplex",
+    "hadamard",
     "laplace",
-)  # fmt: skip
+)
 """In the order in which dots get the colours of the seven curves of theory."""
 _MEASURES = ("emd", "rmse", "cluster")
 _PLACES = 6
@@ -106,10 +111,14 @@ def errors(e: Experiment, trials: int, seed: tuple[int, ...]) -> FloatArray:
         by_rows = signs @ (_answers(counts, hadamard_law, rng) / counts.sum())
         noise = _laplace(space.size, scale, e.n if e.local else 1, rng)
         found = [
-            plain, um.simplex_projection(plain), um.emd_projection(plain, space),
-            um.simplex_projection(by_rows), um.simplex_projection(truth + noise),
-            _to_sum_one(by_rows), _to_sum_one(truth + noise),
-        ]  # fmt: skip
+            plain,
+            um.simplex_projection(plain),
+            um.emd_projection(plain, space),
+            um.simplex_projection(by_rows),
+            um.simplex_projection(truth + noise),
+            _to_sum_one(by_rows),
+            _to_sum_one(truth + noise),
+        ]
         gap = np.array(found) - truth
         out[trial, :, 0] = space.emd_of_masses(np.array(found), truth)
         out[trial, :, 1] = (gap**2).sum(axis=1)
@@ -171,10 +180,17 @@ def simulated(
     rows: list[tuple[float, FloatArray]] = []
     for number, j in enumerate(places):
         e = Experiment(
-            int(p.s[j]), int(p.t[j]), float(p.r[j]), float(c.alpha0[j]), float(c.item[j]),
-            float(p.eps[j]), int(p.m[j]), int(p.n[j]), request["model"] == LOCAL,
+            int(p.s[j]),
+            int(p.t[j]),
+            float(p.r[j]),
+            float(c.alpha0[j]),
+            float(c.item[j]),
+            float(p.eps[j]),
+            int(p.m[j]),
+            int(p.n[j]),
+            request["model"] == LOCAL,
             str(request["data"]),
-        )  # fmt: skip
+        )
         pieces: list[FloatArray] = []
         seed = (abs(request.seed), j)
         for piece in trial_pieces(context, errors, e, wanted, _PIECE, seed):

@@ -204,18 +204,28 @@ def _table(request: Request, p: Points, c: Calibrated) -> Table:
     """Return all errors of all mechanisms at the sliders."""
     last = p.at(slice(-1, None))
     own = Calibrated(
-        c.alpha0[-1:], c.estimated, c.theorem[-1:], c.theorem_holds[-1:], c.printed[-1:],
-        c.printed_holds[-1:], c.item[-1:], c.item_printed[-1:],
-    )  # fmt: skip
+        c.alpha0[-1:],
+        c.estimated,
+        c.theorem[-1:],
+        c.theorem_holds[-1:],
+        c.printed[-1:],
+        c.printed_holds[-1:],
+        c.item[-1:],
+        c.item_printed[-1:],
+    )
     items = root_errors("rmse", last, own, request)
     clusters = root_errors("cluster", last, own, request)
     users = 1.0 if request["model"] == LOCAL else float(last.n[0])
     scale = float(um.laplace_scale(users, float(last.eps[0])))
     own_parameter = {
-        "gkrr": own.alpha0[0], "gkrr_theorem": own.theorem[0], "gkrr_printed": own.printed[0],
-        "hadamard": own.item[0], "hadamard_printed": own.item_printed[0], "laplace": scale,
+        "gkrr": own.alpha0[0],
+        "gkrr_theorem": own.theorem[0],
+        "gkrr_printed": own.printed[0],
+        "hadamard": own.item[0],
+        "hadamard_printed": own.item_printed[0],
+        "laplace": scale,
         "laplace_printed": scale / 2,
-    }  # fmt: skip
+    }
     rows: list[tuple[str, str, *tuple[float | None, ...]]] = []
     for key, label in text.LABELS.items():
         if key.startswith("one_"):
@@ -263,10 +273,17 @@ def _conditions(
         ("frequency-printed-delta", eps, m, item), lambda: float(kov_exact_delta(eps, item, m))
     )
     return text.conditions(
-        alpha=float(p.alpha[-1]), eps=eps, delta=float(p.delta[-1]), m=m, n=float(p.n[-1]),
-        k=float(p.k[-1]), r=float(p.r[-1]), t=float(p.t[-1]), hadamard_delta=true,
+        alpha=float(p.alpha[-1]),
+        eps=eps,
+        delta=float(p.delta[-1]),
+        m=m,
+        n=float(p.n[-1]),
+        k=float(p.k[-1]),
+        r=float(p.r[-1]),
+        t=float(p.t[-1]),
+        hadamard_delta=true,
         local=request["model"] == LOCAL,
-    )  # fmt: skip
+    )
 
 
 def _guarantee(request: Request, p: Points, c: Calibrated) -> Guarantee:
@@ -274,6 +291,12 @@ def _guarantee(request: Request, p: Points, c: Calibrated) -> Guarantee:
         return float(np.asarray(column)[-1])
 
     return text.guarantee(
-        alpha=at(p.alpha), eps=at(p.eps), delta=at(p.delta), near=at(p.near), alpha0=at(c.alpha0),
-        item=at(c.item), alone=at(p.t) == 1, local=request["model"] == LOCAL,
-    )  # fmt: skip
+        alpha=at(p.alpha),
+        eps=at(p.eps),
+        delta=at(p.delta),
+        near=at(p.near),
+        alpha0=at(c.alpha0),
+        item=at(c.item),
+        alone=at(p.t) == 1,
+        local=request["model"] == LOCAL,
+    )

@@ -20,36 +20,42 @@ THEOREM44 = Reference(
     _PAPER, "Section 6.2, Algorithm 4 with GKRR", "exact error; α₀ by Theorem 4.4, δ·e^h = δ′"
 )
 PRINTED_ALPHA0 = Reference(
-    _PAPER, "Theorem 6.6 with α₀ of equation (6)/(7), as printed",
+    _PAPER,
+    "Theorem 6.6 with α₀ of equation (6)/(7), as printed",
     "these equations are not to calibrate with: errata user-A3 to user-A6",
-)  # fmt: skip
+)
 TIGHT = Reference(
-    _PAPER, "Theorem 6.5, both terms halved",
+    _PAPER,
+    "Theorem 6.5, both terms halved",
     "d_EM is (r/2)‖·‖₁ + ((1−r)/2)‖·P‖₁ here: errata user-E4",
-)  # fmt: skip
+)
 COMPARED = Reference(
-    _PAPER, "Theorem 6.5, both terms halved, times √(2/π)",
+    _PAPER,
+    "Theorem 6.5, both terms halved, times √(2/π)",
     "the mean of |N| over its root mean square for normal N: an estimate, as where two "
     "upper bounds cross nothing follows",
-)  # fmt: skip
+)
 THEOREM65 = Reference(_PAPER, "Theorem 6.5, equation (8), with the exact norms of GKRR's inverse")
 THEOREM66 = Reference(_PAPER, "Theorem 6.6, with the best α₀ that is proved")
 REMARK = Reference(
-    _PAPER, "remarks after Theorem 6.6 and Corollary 6.8, as printed",
+    _PAPER,
+    "remarks after Theorem 6.6 and Corollary 6.8, as printed",
     "does not follow from the theorem: errata user-E6",
-)  # fmt: skip
+)
 HADAMARD = Reference(
     "Acharya, Sun & Zhang 2018 (Hadamard response); Kairouz, Oh & Viswanath 2015 (composition)",
-    "Lemma 6.4 with the exact budget of an item", "(ε, δ), not (ε, 0): errata user-E8",
-)  # fmt: skip
+    "Lemma 6.4 with the exact budget of an item",
+    "(ε, δ), not (ε, 0): errata user-E8",
+)
 HADAMARD_PRINTED = Reference(
     _PAPER, "remark after Lemma 6.4: ε/√(m ln(m/δ)) an item", "not private: errata user-E8"
 )
 LAPLACE = Reference(_PAPER, "Lemma 6.7, with scale 2/(nε)", "errata user-E1")
 LAPLACE_DISTANCE = Reference(
-    _PAPER, "Lemma 6.7, with scale 2/(nε)",
+    _PAPER,
+    "Lemma 6.7, with scale 2/(nε)",
     "errata user-E1; its mean d_EM exactly, shifted to sum 1, by its characteristic function",
-)  # fmt: skip
+)
 LAPLACE_PRINTED = Reference(
     _PAPER, "Lemma 6.7, with scale 1/(nε) as printed", "only 2ε-private: errata user-E1"
 )
@@ -57,18 +63,33 @@ ONE_ITEM = "one drawn item a user: pure user-level DP, a mixture of laws that ar
 ONE_HADAMARD = Reference("Acharya, Sun & Zhang 2018 (Hadamard response)", "", ONE_ITEM)
 ONE_GRR = Reference("Kairouz, Bonawitz & Ramage 2016 (k-ary randomised response)", "", ONE_ITEM)
 ONE_PRIV_UNIT = Reference(
-    "Bhowmick, Duchi, Freudiger, Kapoor & Rogers 2018", "PrivUnit₂",
+    "Bhowmick, Duchi, Freudiger, Kapoor & Rogers 2018",
+    "PrivUnit₂",
     "of e_x − 1/k in the plane of histograms; " + ONE_ITEM,
-)  # fmt: skip
+)
 THRESHOLD = Reference(
-    _PAPER, "Sections 6.2.1 and 6.2.2, conditions for an improvement",
+    _PAPER,
+    "Sections 6.2.1 and 6.2.2, conditions for an improvement",
     "up to the constants that O(·) drops",
-)  # fmt: skip
+)
 CHOICE = Reference(_PAPER, "Section 6.2: α = ε/r", "")
 REFERENCES = (
-    GKRR, THEOREM44, PRINTED_ALPHA0, TIGHT, THEOREM65, THEOREM66, REMARK, HADAMARD,
-    HADAMARD_PRINTED, LAPLACE, LAPLACE_PRINTED, ONE_HADAMARD, ONE_GRR, ONE_PRIV_UNIT, THRESHOLD,
-)  # fmt: skip
+    GKRR,
+    THEOREM44,
+    PRINTED_ALPHA0,
+    TIGHT,
+    THEOREM65,
+    THEOREM66,
+    REMARK,
+    HADAMARD,
+    HADAMARD_PRINTED,
+    LAPLACE,
+    LAPLACE_PRINTED,
+    ONE_HADAMARD,
+    ONE_GRR,
+    ONE_PRIV_UNIT,
+    THRESHOLD,
+)
 
 LABELS = {
     "gkrr": "GKRR, best α₀ proved",
@@ -92,9 +113,10 @@ EMD_LABELS = {
     "laplace": "Laplace",
 }
 RIVALS = {
-    "hadamard": LABELS["hadamard"], "laplace": LABELS["laplace"],
+    "hadamard": LABELS["hadamard"],
+    "laplace": LABELS["laplace"],
     "one_item": "one drawn item a user",
-}  # fmt: skip
+}
 REGION_LABELS = {
     "gkrr": "GKRR wins",
     "hadamard": "Hadamard response wins",
@@ -246,19 +268,26 @@ def guarantee(
             f"GKRR: the items of {'one user' if local else 'all users'} are randomised and "
             f"shuffled; everybody else sees {who} shuffled answers. Hadamard response: each user "
             "sends randomised items. Laplace: "
-            + ("each user adds noise to their own histogram." if local
-               else "the curator sees all data and adds noise once.")
+            + (
+                "each user adds noise to their own histogram."
+                if local
+                else "the curator sees all data and adds noise once."
+            )
         ),
-        sentence="GKRR: " + guesses(
-            alpha * near, delta,
-            "which of two data sets a user holds" if alone
+        sentence="GKRR: "
+        + guesses(
+            alpha * near,
+            delta,
+            "which of two data sets a user holds"
+            if alone
             else "to which places of their clusters a user's items belong",
             f"after seeing {who} shuffled answers",
         ),
-        pairs=((alpha * near, delta),), qualified=True,
+        pairs=((alpha * near, delta),),
+        qualified=True,
         references=(GKRR, HADAMARD, LAPLACE),
         differences=DIFFERENCES,
-    )  # fmt: skip
+    )
 
 
 OTHERS = dict.fromkeys(

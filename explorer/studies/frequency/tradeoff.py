@@ -23,5 +23,8 @@ def audits(request: Request, _promise: Guarantee, _context: Context) -> Audited:
     return Audited(
         f"the curator's Laplace histogram of {users} users; one of them moves all items to another "
         "bin",
-        run, eps, 0.0, "promised of Laplace noise for any replacement",
-    )  # fmt: skip
+        run,
+        eps,
+        0.0,
+        "promised of Laplace noise for any replacement",
+    )

@@ -36,22 +36,35 @@ _CHOOSING = 0.25
 _ON = (("audit", ("True",)),)
 AUDIT_PARAMETERS = (
     Parameter(
-        "audit", "", "audit",
+        "audit",
+        "",
+        "audit",
         "Run the mechanism on two neighbouring data sets, again and again, and draw how well "
         "tests tell them apart. Not for releases: the noise is seeded.",
-        Kind.FLAG, False, group="simulation", quantities=("tradeoff",),
+        Kind.FLAG,
+        False,
+        group="simulation",
+        quantities=("tradeoff",),
     ),
     count(
-        "audit_runs", "", "runs of the audit",
+        "audit_runs",
+        "",
+        "runs of the audit",
         "How often the mechanism is run on each of the two data sets. More runs show more of what "
         "it gives away.",
-        20_000, 1_000, 10_000_000, group="simulation", quantities=("tradeoff",), relevant_when=_ON,
+        20_000,
+        1_000,
+        10_000_000,
+        group="simulation",
+        quantities=("tradeoff",),
+        relevant_when=_ON,
     ),
-)  # fmt: skip
+)
 CLOPPER_PEARSON = Reference(
-    "Clopper and Pearson 1934", "tests of runs",
+    "Clopper and Pearson 1934",
+    "tests of runs",
     f"all dots together wrong with probability at most {at_most(RISK)}",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -170,11 +183,13 @@ def audited_answer(full: Result, subject: Audited | str, context: Context) -> It
             yield replace(full, complete=False, progress=0.99 * found.share)
             continue
         yield replace(
-            full, complete=last, progress=1.0 if last else 0.99 * found.share,
+            full,
+            complete=last,
+            progress=1.0 if last else 0.99 * found.share,
             series=(*curves, _dots(subject, found.tested, found.runs)),
             readouts=(*full.readouts, *_readouts(found.tested, found.runs)),
             conditions=(*full.conditions, verdict(subject, found.tested)),
-        )  # fmt: skip
+        )
 
 
 def refuted(subject: Audited, tested: Tested) -> bool:
@@ -199,16 +214,22 @@ def verdict(subject: Audited, tested: Tested) -> Condition:
 def _dots(subject: Audited, tested: Tested, runs: int) -> Series:
     order = np.argsort(tested.type1, kind="stable")
     return Series(
-        "audit", "audit: a test does at least so well", Role.UPPER, tested.type1[order],
-        tested.type2[order], CLOPPER_PEARSON, mark=Mark.DOTS,
+        "audit",
+        "audit: a test does at least so well",
+        Role.UPPER,
+        tested.type1[order],
+        tested.type2[order],
+        CLOPPER_PEARSON,
+        mark=Mark.DOTS,
         note=f"{subject.what}; judged on {runs:,} runs of each",
-    )  # fmt: skip
+    )
 
 
 def _readouts(tested: Tested, runs: int) -> tuple[Readout, ...]:
     risk = f"too high with probability at most {at_most(RISK)}"
     return (
-        Readout("audit_eps", "ε that the audit shows", max(tested.epsilon, 0.0), Role.LOWER,
-                note=risk),
+        Readout(
+            "audit_eps", "ε that the audit shows", max(tested.epsilon, 0.0), Role.LOWER, note=risk
+        ),
         Readout("audit_judged", "runs judged, of each data set", float(runs)),
-    )  # fmt: skip
+    )

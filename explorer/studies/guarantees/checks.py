@@ -106,9 +106,11 @@ def checks(ask: Callable[[Request], Result], runs: int, seed: int = 0) -> Iterat
             values = {**_SMALL.get(study_id, {}), "audit": True, "audit_runs": runs}
             study = get_study(study_id)
             request = replace(
-                default_request(study, **values), quantity=KEY, seed=seed,
+                default_request(study, **values),
+                quantity=KEY,
+                seed=seed,
                 sweep=default_sweep(study, "type1", 21),
-            )  # fmt: skip
+            )
             yield audit(ask(request))
 
 

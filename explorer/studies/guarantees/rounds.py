@@ -58,13 +58,21 @@ def round_laws(
     )
     farthest, delta = min(promise.pairs)
     yield Law(
-        "law", f"law of the {variant.value} clones through all rounds", deltas(clones), Role.UPPER,
-        farthest, COMPOSED_CLONES,
-    )  # fmt: skip
+        "law",
+        f"law of the {variant.value} clones through all rounds",
+        deltas(clones),
+        Role.UPPER,
+        farthest,
+        COMPOSED_CLONES,
+    )
     yield Law(
-        "response", "2RR, 3RR: nobody can promise more", deltas(response), Role.LOWER,
-        response.epsilon(max(delta, DELTA_MIN), turns).value, COMPOSED_LOWER,
-    )  # fmt: skip
+        "response",
+        "2RR, 3RR: nobody can promise more",
+        deltas(response),
+        Role.LOWER,
+        response.epsilon(max(delta, DELTA_MIN), turns).value,
+        COMPOSED_LOWER,
+    )
 
 
 def responses_run(
@@ -103,5 +111,9 @@ def responses_run(
     return Audited(
         f"binary randomised response of {sampled:,} of {clients:,} clients{many}; one of them "
         "holds 1 instead of 0",
-        run, eps, delta, "promised of all ε₀-LDP randomisers", max(1, 100_000 // rounds),
-    )  # fmt: skip
+        run,
+        eps,
+        delta,
+        "promised of all ε₀-LDP randomisers",
+        max(1, 100_000 // rounds),
+    )

@@ -34,14 +34,19 @@ from explorer.studies.guarantees.audits import AUDIT_PARAMETERS, Audits, audited
 
 KEY = "tradeoff"
 TYPE_1 = share(
-    "type1", "α", "false alarms",
+    "type1",
+    "α",
+    "false alarms",
     "Of a test of one of two neighbouring data sets against the other: how often it decides for "
     "the other one wrongly (type I error).",
-    0.05, axis_only=True, quantities=(KEY,), latex=r"\alpha",
-)  # fmt: skip
+    0.05,
+    axis_only=True,
+    quantities=(KEY,),
+    latex=r"\alpha",
+)
 TRADEOFF = Quantity(
     KEY, "β", "missed by any test with α false alarms", (TYPE_1.key,), latex=r"\beta"
-)  # fmt: skip
+)
 _CHANCE = Reference("Dong, Roth & Su 2022", "a test that does not look")
 _COARSE, _FINE = 8, 32
 """Values of ε at which a law is asked for its δ."""
@@ -249,14 +254,20 @@ def _with_pairs(request: Request, found: Result, points: SweptPoints) -> Result:
         label = f"from (ε, δ) = {best} alone"
     chance = Bound(1 - alpha, Role.BASELINE, _CHANCE)
     answer = Result(
-        request, found.fidelity, conditions=found.conditions, guarantee=promise, notes=found.notes,
-        stamp=found.stamp, curator_only=found.curator_only, space=found.space,
+        request,
+        found.fidelity,
+        conditions=found.conditions,
+        guarantee=promise,
+        notes=found.notes,
+        stamp=found.stamp,
+        curator_only=found.curator_only,
+        space=found.space,
         series=(
             series_from("pair", label, points, bound),
             series_from("chance", "nothing is seen: β = 1 − α", points, chance),
         ),
         readouts=(readout_from("pair", label, bound),),
-    )  # fmt: skip
+    )
     return stated(answer)
 
 

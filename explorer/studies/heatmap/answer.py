@@ -128,10 +128,13 @@ def _answers(request: Request, context: Context, early: bool = True) -> Iterator
         surfaces=_surfaces(request, truth, maps, drawn_of, {}, 0, synthetic),
         conditions=conditions(request),
         guarantee=guarantee(request, data.names.get("user", "")),
-        notes=(*text.curator_notes(request, points), *text.notes(request),
-               *(note for made in maps.values() for note in made.estimate.notes)),
+        notes=(
+            *text.curator_notes(request, points),
+            *text.notes(request),
+            *(note for made in maps.values() for note in made.estimate.notes),
+        ),
         stamp=text.stamp(synthetic, curator_only=False),
-    )  # fmt: skip
+    )
     plain = (
         *plain_readouts(request, maps[PRIVATE].estimate, points),
         *(item for drawing in drawn_of.values() for item in drawing.readouts),
@@ -220,11 +223,17 @@ def _early(
         for surface in _surfaces(request, truth, maps, {}, {}, 0, synthetic)
     )
     return Result(
-        request, Fidelity.COARSE, surfaces=surfaces,
+        request,
+        Fidelity.COARSE,
+        surfaces=surfaces,
         readouts=metric_readouts(request.selection.region, note=text.EARLY),
-        conditions=conditions(request), guarantee=guarantee(request), notes=(text.EARLY,),
-        stamp=stamp, timings_ms=dict(watch.spent), early=True,
-    )  # fmt: skip
+        conditions=conditions(request),
+        guarantee=guarantee(request),
+        notes=(text.EARLY,),
+        stamp=stamp,
+        timings_ms=dict(watch.spent),
+        early=True,
+    )
 
 
 @dataclass(frozen=True)
@@ -368,12 +377,14 @@ class _Comparison:
                 distance_readout(
                     key.replace(PRIVATE, in_unit(FAR, self._region)),
                     f"Earth mover's distance, {mechanism_of(asked).title}",
-                    km, self._region.unit, "",
+                    km,
+                    self._region.unit,
+                    "",
                 )
                 for key, km in self._others.items()
                 for asked in [drawn_by(self._task.request, key)]
             ),
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True)

@@ -126,9 +126,13 @@ def _centres(task: Task, estimate: Estimate) -> Drawing:
     cost = _cost(counted, centres, selection)
     role = Role.EXACT if len(counted) == len(grid) else Role.ESTIMATE
     found = Readout(
-        "centres_cost", "Mean distance to the nearest centre", cost, role, _unit(selection),
+        "centres_cost",
+        "Mean distance to the nearest centre",
+        cost,
+        role,
+        _unit(selection),
         note=f"{format_number(cost)} {_unit(selection)} to the nearest on average",
-    )  # fmt: skip
+    )
     return Drawing(grid.astype(np.float32), overlay, PRIVATE, (found, *_kappa(task)))
 
 

@@ -170,20 +170,50 @@ _SWEEPS = tuple(
         verdict=figure_1_judged() if key == "figure-1" else "needs a check-in file",
     )
     for key, figure, axis, what, epsilon, said in (
-        ("figure-1", "Figure 1", "epsilon", "ε", 1.0,
-         "Section 4.1: ahead of the baseline and its variants in all metrics, most of all for ε "
-         "between .2 and 5."),
-        ("figure-4", "Figures 2 and 4", "users", "users at ε = 10", 10.0,
-         "Section 4.1: the algorithm and the baseline get better with more users; thresholds are "
-         "less predictable."),
-        ("figure-5", "Figures 2 and 5", "resolution", "Δ at ε = 10", 10.0,
-         "Section 4.1: the algorithm stays nearly constant, the baseline suffers as Δ grows."),
-        ("figure-6", "Figure 6", "users", "users at ε = 1", 1.0,
-         "Appendix E.1: as at ε = 10, but the thresholds are poor throughout."),
-        ("figure-7", "Figure 7", "resolution", "Δ at ε = 1", 1.0,
-         "Appendix E.1: as at ε = 10, but the thresholds are poor throughout."),
+        (
+            "figure-1",
+            "Figure 1",
+            "epsilon",
+            "ε",
+            1.0,
+            "Section 4.1: ahead of the baseline and its variants in all metrics, most of all for ε "
+            "between .2 and 5.",
+        ),
+        (
+            "figure-4",
+            "Figures 2 and 4",
+            "users",
+            "users at ε = 10",
+            10.0,
+            "Section 4.1: the algorithm and the baseline get better with more users; thresholds "
+            "are less predictable.",
+        ),
+        (
+            "figure-5",
+            "Figures 2 and 5",
+            "resolution",
+            "Δ at ε = 10",
+            10.0,
+            "Section 4.1: the algorithm stays nearly constant, the baseline suffers as Δ grows.",
+        ),
+        (
+            "figure-6",
+            "Figure 6",
+            "users",
+            "users at ε = 1",
+            1.0,
+            "Appendix E.1: as at ε = 10, but the thresholds are poor throughout.",
+        ),
+        (
+            "figure-7",
+            "Figure 7",
+            "resolution",
+            "Δ at ε = 1",
+            1.0,
+            "Appendix E.1: as at ε = 10, but the thresholds are poor throughout.",
+        ),
     )
-)  # fmt: skip
+)
 
 _ON_MADE_DATA = (
     (
@@ -260,7 +290,10 @@ _PRESETS = (
         "Figure 3: top .01 % of the baseline, ε = 5",
         "Only the 7 largest of the noisy cells are kept.",
         values=(
-            ("mechanism", "top"), ("epsilon", 5.0), ("top_percent", 0.01), ("resolution", "256"),
+            ("mechanism", "top"),
+            ("epsilon", 5.0),
+            ("top_percent", 0.01),
+            ("resolution", "256"),
         ),
         users=200,
         published="Section 4.1: a significant improvement over the baseline, still behind.",
@@ -272,7 +305,10 @@ _PRESETS = (
             f"Figure {key.removeprefix('figure-')}: error against {what}",
             f"Which ε? draws the mean error over {what} on {data}.",
             values=(
-                ("mechanism", "pyramid"), ("epsilon", epsilon), ("w", 20), ("resolution", delta),
+                ("mechanism", "pyramid"),
+                ("epsilon", epsilon),
+                ("w", 20),
+                ("resolution", delta),
             ),
             error_over=axis,
             judged_on=key,
@@ -302,8 +338,13 @@ _PRESETS = (
         "The pyramid without a curator, on 50 users as in the paper; put the central pyramid "
         "beside it. Lower B and the map gets worse, raise it and messages get longer.",
         values=(
-            ("mechanism", "shuffled-pyramid"), ("epsilon", 5.0), ("delta", 1e-5), ("n0", 50),
-            ("B", 256), ("w", 20), ("resolution", "256"),
+            ("mechanism", "shuffled-pyramid"),
+            ("epsilon", 5.0),
+            ("delta", 1e-5),
+            ("n0", 50),
+            ("B", 256),
+            ("w", 20),
+            ("resolution", "256"),
         ),
         users=50,
         published="Appendix F: in all metrics nearly the best already where B is no more than 256.",
@@ -332,7 +373,7 @@ _PRESETS = (
         computed=_BEATS + "for users with one place each .0077, half of the paper's algorithm's "
         ".0147.",
     ),
-)  # fmt: skip
+)
 
 
 def _ahead(rival: str, form: str) -> Judge:

@@ -227,8 +227,15 @@ def _noise(compared: _Compared) -> tuple[Readout, ...]:
     even, mean, *drawn = compared.context.memo(
         ("heatmap draws", compared.asked), lambda: _distances(compared)
     )
-    bias = Readout("bias", "Error of the mean of draws", mean, Role.ESTIMATE, "of the side",
-                   curator_only=True, note=_bias_sentence(mean, float(np.mean(drawn))))  # fmt: skip
+    bias = Readout(
+        "bias",
+        "Error of the mean of draws",
+        mean,
+        Role.ESTIMATE,
+        "of the side",
+        curator_only=True,
+        note=_bias_sentence(mean, float(np.mean(drawn))),
+    )
     return (*_verdict(even, drawn), bias)
 
 
@@ -262,8 +269,14 @@ def _verdict(even: float, drawn: Sequence[float]) -> tuple[Readout, ...]:
 
 
 def _judged(ratio: float, failed: int, said: str, how: str) -> tuple[Readout, ...]:
-    level = Readout("noise_level", "Error beside an evenly grey map's", ratio, Role.ESTIMATE,
-                    curator_only=True, note=said)  # fmt: skip
+    level = Readout(
+        "noise_level",
+        "Error beside an evenly grey map's",
+        ratio,
+        Role.ESTIMATE,
+        curator_only=True,
+        note=said,
+    )
     return (level, _draws_failed(failed, how))
 
 

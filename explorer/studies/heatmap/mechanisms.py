@@ -54,9 +54,10 @@ SAMPLED = Reference(
     "users sampled by a keyed hash of their ids, whose key is public",
 )
 SHUFFLED = Reference(
-    PAPER, "Appendix F", "noise scale, two shares a user, modulus, count of shares: errata "
-    "heat-1 to heat-6",
-)  # fmt: skip
+    PAPER,
+    "Appendix F",
+    "noise scale, two shares a user, modulus, count of shares: errata heat-1 to heat-6",
+)
 COUNTED = Reference(
     HISTOGRAMS, "Theorem 3.2", "noise by exact δ in place of the constant 50: errata hist-A1"
 )
@@ -188,25 +189,53 @@ class Mechanism:
 _DEEPEST = 11
 """Level of the finest map's cells."""
 _OF_TREE = (
-    share("rho", "ρ", "share per level",
-          "Adaptive quadtree only: which part of what is left of ε a cell's first count spends; "
-          "its quarters go on with the rest. Costs no privacy, but must be chosen without looking "
-          "at the data.",
-          float(SHARE), 0.1, 0.9, latex=r"\rho"),
-    real("tau", "τ", "threshold of splits",
-         "Adaptive quadtree only: a cell is split if its estimated count times the ε left for its "
-         "quarters is above this. Higher leaves more cells whole. Costs no privacy, but must be "
-         "chosen without looking at the data.",
-         THRESHOLD, 2.0, 100.0, latex=r"\tau"),
-    count("q", "q", "start level",
-          "Adaptive quadtree only: all cells of this level, 4 to its power, are read whatever the "
-          "data are.",
-          START, 0, 6, Scale.LINEAR),
-    count("L", "L", "deepest level",
-          "Adaptive quadtree only: cells of this level are not split further; at most the level of "
-          "the map's own cells, log₂ Δ.",
-          _DEEPEST, 0, _DEEPEST, Scale.LINEAR),
-)  # fmt: skip
+    share(
+        "rho",
+        "ρ",
+        "share per level",
+        "Adaptive quadtree only: which part of what is left of ε a cell's first count spends; "
+        "its quarters go on with the rest. Costs no privacy, but must be chosen without looking "
+        "at the data.",
+        float(SHARE),
+        0.1,
+        0.9,
+        latex=r"\rho",
+    ),
+    real(
+        "tau",
+        "τ",
+        "threshold of splits",
+        "Adaptive quadtree only: a cell is split if its estimated count times the ε left for its "
+        "quarters is above this. Higher leaves more cells whole. Costs no privacy, but must be "
+        "chosen without looking at the data.",
+        THRESHOLD,
+        2.0,
+        100.0,
+        latex=r"\tau",
+    ),
+    count(
+        "q",
+        "q",
+        "start level",
+        "Adaptive quadtree only: all cells of this level, 4 to its power, are read whatever the "
+        "data are.",
+        START,
+        0,
+        6,
+        Scale.LINEAR,
+    ),
+    count(
+        "L",
+        "L",
+        "deepest level",
+        "Adaptive quadtree only: cells of this level are not split further; at most the level of "
+        "the map's own cells, log₂ Δ.",
+        _DEEPEST,
+        0,
+        _DEEPEST,
+        Scale.LINEAR,
+    ),
+)
 
 _OF_SHUFFLING = (
     count(
@@ -223,105 +252,213 @@ _OF_SHUFFLING = (
     ),
 )
 _OF_POINTS = (
-    real("radius", "r", "distance",
-         "Noisy points only: the distance for which ε is stated, in metres; on a plane that is not "
-         "the Earth in its unit. α = ε/r is what counts: half the ε at half the distance is the "
-         "same noise, which moves a point by 2/α on average.",
-         200.0, 1.0, 100_000.0, unit="m", unit_from=PLANE, more_private="high"),
-    choice("points", "", "points",
-           "Noisy points only: every check-in moves, and what a user's moves cost adds up; or one "
-           "check-in of each user, drawn at random, which costs the largest of them.",
-           "all", (("all", "Every check-in"), ("one", "One of each user"))),
-)  # fmt: skip
+    real(
+        "radius",
+        "r",
+        "distance",
+        "Noisy points only: the distance for which ε is stated, in metres; on a plane that is not "
+        "the Earth in its unit. α = ε/r is what counts: half the ε at half the distance is the "
+        "same noise, which moves a point by 2/α on average.",
+        200.0,
+        1.0,
+        100_000.0,
+        unit="m",
+        unit_from=PLANE,
+        more_private="high",
+    ),
+    choice(
+        "points",
+        "",
+        "points",
+        "Noisy points only: every check-in moves, and what a user's moves cost adds up; or one "
+        "check-in of each user, drawn at random, which costs the largest of them.",
+        "all",
+        (("all", "Every check-in"), ("one", "One of each user")),
+    ),
+)
 
 MECHANISMS: dict[str, Mechanism] = {
     mechanism.key: mechanism
     for mechanism in (
         Mechanism(
-            "adaptive", "Adaptive quadtree", "adaptive quadtree",
-            "explorer.studies.heatmap.adaptive:run", _PATHS, (SPLIT, FITTED_TREE),
-            uses=tuple(p.key for p in _OF_TREE), parameters=_OF_TREE, in_figures=True,
-            compared=True, release="heatmap.adaptive/1",
+            "adaptive",
+            "Adaptive quadtree",
+            "adaptive quadtree",
+            "explorer.studies.heatmap.adaptive:run",
+            _PATHS,
+            (SPLIT, FITTED_TREE),
+            uses=tuple(p.key for p in _OF_TREE),
+            parameters=_OF_TREE,
+            in_figures=True,
+            compared=True,
+            release="heatmap.adaptive/1",
         ),
         Mechanism(
-            "pyramid", "Pyramid (Ghazi et al.)", "pyramid", _RUN + "pyramid", _LEVELS,
-            (ALGORITHM,), uses=("w", "backend", "variant"), in_figures=True, compared=True,
-            proved=_PROVED + "pyramid", release="heatmap.paper/1",
+            "pyramid",
+            "Pyramid (Ghazi et al.)",
+            "pyramid",
+            _RUN + "pyramid",
+            _LEVELS,
+            (ALGORITHM,),
+            uses=("w", "backend", "variant"),
+            in_figures=True,
+            compared=True,
+            proved=_PROVED + "pyramid",
+            release="heatmap.paper/1",
         ),
         Mechanism(
-            "capped", "Depth cap + LP", "depth cap + LP", _RUN + "capped", _LEVELS,
-            (CAPPED,), uses=("w", "n0", "backend"), proved=_PROVED + "capped",
+            "capped",
+            "Depth cap + LP",
+            "depth cap + LP",
+            _RUN + "capped",
+            _LEVELS,
+            (CAPPED,),
+            uses=("w", "n0", "backend"),
+            proved=_PROVED + "capped",
         ),
         Mechanism(
-            "least-squares", "Depth cap + least squares", "depth cap + least squares",
-            _RUN + "least_squares", _LEVELS, (CAPPED, FITTED), uses=("w", "n0"), in_figures=True,
-            compared=True, release="heatmap.pyramid/1",
+            "least-squares",
+            "Depth cap + least squares",
+            "depth cap + least squares",
+            _RUN + "least_squares",
+            _LEVELS,
+            (CAPPED, FITTED),
+            uses=("w", "n0"),
+            in_figures=True,
+            compared=True,
+            release="heatmap.pyramid/1",
         ),
         Mechanism(
-            "dense", "Dense aggregation (App. D)", "dense aggregation", _RUN + "dense",
+            "dense",
+            "Dense aggregation (App. D)",
+            "dense aggregation",
+            _RUN + "dense",
             "the counts of one level, fixed beforehand, change by at most 1 in total",
-            (DENSE,), uses=("n0",), proved=_PROVED + "dense",
+            (DENSE,),
+            uses=("n0",),
+            proved=_PROVED + "dense",
         ),
         Mechanism(
-            "laplace", "Laplace baseline", "Laplace", _RUN + "laplace", _CELLS, (BASELINES,),
-            in_figures=True, compared=True,
+            "laplace",
+            "Laplace baseline",
+            "Laplace",
+            _RUN + "laplace",
+            _CELLS,
+            (BASELINES,),
+            in_figures=True,
+            compared=True,
         ),
         Mechanism(
-            "top", "Top t % baseline", "Laplace, top cells", _RUN + "laplace",
-            _CELLS + _THEN_CHOSEN, (BASELINES,), uses=("top_percent",), in_figures=True,
+            "top",
+            "Top t % baseline",
+            "Laplace, top cells",
+            _RUN + "laplace",
+            _CELLS + _THEN_CHOSEN,
+            (BASELINES,),
+            uses=("top_percent",),
+            in_figures=True,
         ),
         Mechanism(
-            "gaussian", "Gaussian, (ε, δ)", "Gaussian", _RUN + "gaussian", _CELLS,
-            (GAUSSIAN_NOISE,), uses=("delta",), guarantee=_GAUSSIAN, replacement=_WIDER,
+            "gaussian",
+            "Gaussian, (ε, δ)",
+            "Gaussian",
+            _RUN + "gaussian",
+            _CELLS,
+            (GAUSSIAN_NOISE,),
+            uses=("delta",),
+            guarantee=_GAUSSIAN,
+            replacement=_WIDER,
         ),
         Mechanism(
-            "gaussian-top", "Gaussian, (ε, δ), top t %", "Gaussian, top cells", _RUN + "gaussian",
-            _CELLS + _THEN_CHOSEN, (GAUSSIAN_NOISE, BASELINES), uses=("delta", "top_percent"),
-            guarantee=_GAUSSIAN, replacement=_WIDER,
+            "gaussian-top",
+            "Gaussian, (ε, δ), top t %",
+            "Gaussian, top cells",
+            _RUN + "gaussian",
+            _CELLS + _THEN_CHOSEN,
+            (GAUSSIAN_NOISE, BASELINES),
+            uses=("delta", "top_percent"),
+            guarantee=_GAUSSIAN,
+            replacement=_WIDER,
         ),
         Mechanism(
-            "integers", "Discrete Laplace, whole counts", "discrete Laplace",
-            _RUN + "discrete_laplace", _ONE_COUNT, (DISCRETE_NOISE,),
-            weight=COUNTS_ONCE, ideal="whole-number", notes=(ONE_CELL_EACH,), compared=True,
+            "integers",
+            "Discrete Laplace, whole counts",
+            "discrete Laplace",
+            _RUN + "discrete_laplace",
+            _ONE_COUNT,
+            (DISCRETE_NOISE,),
+            weight=COUNTS_ONCE,
+            ideal="whole-number",
+            notes=(ONE_CELL_EACH,),
+            compared=True,
             release="counts.cells/1",
         ),
         Mechanism(
-            "integers-top", "Discrete Laplace, whole counts, top t %",
-            "discrete Laplace, top cells", _RUN + "discrete_laplace", _ONE_COUNT + _THEN_CHOSEN,
-            (DISCRETE_NOISE, BASELINES), uses=("top_percent",),
-            weight=COUNTS_ONCE, ideal="whole-number", notes=(ONE_CELL_EACH,),
+            "integers-top",
+            "Discrete Laplace, whole counts, top t %",
+            "discrete Laplace, top cells",
+            _RUN + "discrete_laplace",
+            _ONE_COUNT + _THEN_CHOSEN,
+            (DISCRETE_NOISE, BASELINES),
+            uses=("top_percent",),
+            weight=COUNTS_ONCE,
+            ideal="whole-number",
+            notes=(ONE_CELL_EACH,),
         ),
         Mechanism(
-            "shuffled-pyramid", "Shuffled pyramid (App. F)", "shuffled pyramid",
-            _SHUFFLED + "run", "each level's whole counts change by at most B in total, the noise "
+            "shuffled-pyramid",
+            "Shuffled pyramid (App. F)",
+            "shuffled pyramid",
+            _SHUFFLED + "run",
+            "each level's whole counts change by at most B in total, the noise "
             "has scale B/ε on each level, and the levels' ε add up to ε",
-            (SHUFFLED, ALGORITHM), uses=("w", "n0", "delta", "backend", "variant"),
-            parameters=_OF_SHUFFLING, guarantee=_SHUFFLED + "guarantee",
-            replacement=_SHUFFLED + "replacement", conditions=_SHUFFLED + "conditions",
+            (SHUFFLED, ALGORITHM),
+            uses=("w", "n0", "delta", "backend", "variant"),
+            parameters=_OF_SHUFFLING,
+            guarantee=_SHUFFLED + "guarantee",
+            replacement=_SHUFFLED + "replacement",
+            conditions=_SHUFFLED + "conditions",
             of_settings=_SHUFFLED + "of_settings",
-            neighbouring="replace", ideal="whole-number", notes=(SIMULATED,),
+            neighbouring="replace",
+            ideal="whole-number",
+            notes=(SIMULATED,),
             simulated="shuffle.pyramid/1",
         ),
         Mechanism(
-            "shuffled-cells", "Shuffled histogram (Balcer–Cheu)", "shuffled histogram",
-            _SHUFFLED_CELLS + "run", "one count falls by 1 and one rises by 1", (COUNTED,),
-            uses=("n0", "delta"), guarantee=_SHUFFLED_CELLS + "guarantee",
+            "shuffled-cells",
+            "Shuffled histogram (Balcer–Cheu)",
+            "shuffled histogram",
+            _SHUFFLED_CELLS + "run",
+            "one count falls by 1 and one rises by 1",
+            (COUNTED,),
+            uses=("n0", "delta"),
+            guarantee=_SHUFFLED_CELLS + "guarantee",
             replacement=_SHUFFLED_CELLS + "replacement",
             conditions=_SHUFFLED_CELLS + "conditions",
-            of_settings=_SHUFFLED_CELLS + "of_settings", neighbouring="replace",
-            weight=COUNTS_ONCE, ideal="whole-number", notes=(SIMULATED, ONE_CELL_EACH),
+            of_settings=_SHUFFLED_CELLS + "of_settings",
+            neighbouring="replace",
+            weight=COUNTS_ONCE,
+            ideal="whole-number",
+            notes=(SIMULATED, ONE_CELL_EACH),
             simulated="shuffle.histogram/1",
         ),
         Mechanism(
-            "planar-laplace", "Noisy points (metric DP)", "noisy points",
-            "explorer.studies.heatmap.noisy_points:run", _MOVED, (PLANAR, SEVERAL),
-            uses=tuple(p.key for p in _OF_POINTS), parameters=_OF_POINTS,
-            guarantee="explorer.studies.heatmap.noisy_points:guarantee", neighbouring="metric",
-            unit="one point, by distance", weight="Every point's noise is drawn alone",
+            "planar-laplace",
+            "Noisy points (metric DP)",
+            "noisy points",
+            "explorer.studies.heatmap.noisy_points:run",
+            _MOVED,
+            (PLANAR, SEVERAL),
+            uses=tuple(p.key for p in _OF_POINTS),
+            parameters=_OF_POINTS,
+            guarantee="explorer.studies.heatmap.noisy_points:guarantee",
+            neighbouring="metric",
+            unit="one point, by distance",
+            weight="Every point's noise is drawn alone",
             notes=(_DISTANCES, _CLAMPED),
         ),
     )
-}  # fmt: skip
+}
 """In the order in which they are offered; the first is the default."""
 
 RECOMMENDED = next(iter(MECHANISMS.values()))

@@ -67,20 +67,26 @@ def public_result(result: Result) -> Result:
     tell_region = selection is not None and selection.region_origin.may_be_told
     given = dict(asked.values)
     values = tuple(
-        (p.key, p.parse(given[p.key])) for p in PARAMETERS
+        (p.key, p.parse(given[p.key]))
+        for p in PARAMETERS
         if p.key in given and (p.key != "n0" or tell_n0)
-    )  # fmt: skip
+    )
     stamps = [text.stamp(synthetic, curator_only=False) for synthetic in (False, True)]
     stamp = result.stamp if result.stamp in stamps else stamps[0]
     surfaces = tuple(
         Surface(
-            s.key, _label(asked, s.key), s.values,
-            s.region if tell_region else None, False, stamp, overlay=s.overlay,
+            s.key,
+            _label(asked, s.key),
+            s.values,
+            s.region if tell_region else None,
+            False,
+            stamp,
+            overlay=s.overlay,
             source=s.source,
         )
         for s in result.surfaces
         if is_private(s.key) and not s.curator_only
-    )  # fmt: skip
+    )
     return Result(
         Request(asked.study, values),
         Fidelity.FULL,

@@ -148,10 +148,16 @@ class Task:
         found: UserCells = self.context.memo(
             ("heatmap visits", counted, level),
             lambda: user_cells(
-                points.user, points.lat, points.lon, points.weight, counted.rows.region.box, level,
-                counted.rule, counted.rows.region.step,
+                points.user,
+                points.lat,
+                points.lon,
+                points.weight,
+                counted.rows.region.box,
+                level,
+                counted.rule,
+                counted.rows.region.step,
             ),
-        )  # fmt: skip
+        )
         self.watch.lap("aggregate")
         return found
 
@@ -208,9 +214,15 @@ def counts_of(counted: Counted, points: Any, level: int, context: Context) -> Ce
         if plain and points.part.layout.weight is None:
             return counted_points(points, level, context)
         return aggregate(
-            points.user, points.lat, points.lon, points.weight, region.box, level, counted.rule,
+            points.user,
+            points.lat,
+            points.lon,
+            points.weight,
+            region.box,
+            level,
+            counted.rule,
             region.step,
-        )  # fmt: skip
+        )
 
     counts: CellCounts = context.memo(("heatmap counts", counted, level), count)
     return counts

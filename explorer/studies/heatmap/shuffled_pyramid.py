@@ -63,9 +63,13 @@ def run(task: Task) -> Estimate:
         return Estimate(uniform, levels, 0, notes=(text.TOO_FEW_USERS,))
     counts = _whole_counts(task, agreed.resolution)
     there = max(agreed.users, counts.users)
-    plan = agreed if there == agreed.users else shuffle_plan(
-        agreed.epsilons, there, agreed.resolution, agreed.delta, guaranteed=agreed.users
-    )  # fmt: skip
+    plan = (
+        agreed
+        if there == agreed.users
+        else shuffle_plan(
+            agreed.epsilons, there, agreed.resolution, agreed.delta, guaranteed=agreed.users
+        )
+    )
     noise = SharedNoise(plan, there, request.seed)
     noisy = descend(noisy_sums(counts, plan, noise), split.start, split.last, request["w"])
     return reconstructed(task, split, noisy)
@@ -102,9 +106,14 @@ def _plan(request: Request, finest: int | None = None) -> ShufflePlan | None:
     """Return what n₀ users agree on; None if they are too few."""
     finest = level_of(int(request["resolution"])) if finest is None else finest
     return _agreed(
-        request["epsilon"], finest, request["w"], request["variant"],
-        request["n0"], request["B"], request["delta"],
-    )  # fmt: skip
+        request["epsilon"],
+        finest,
+        request["w"],
+        request["variant"],
+        request["n0"],
+        request["B"],
+        request["delta"],
+    )
 
 
 @lru_cache(maxsize=16)

@@ -58,23 +58,37 @@ THE_USER_COLUMN = "the user column"
 is read as if it had one has somebody's id for a name."""
 
 _WORDS: tuple[tuple[str, str, str], ...] = (
-    (r"one user leaves and another comes",
-     "one row leaves and another comes", "the whole file is replaced by another"),
-    (r"at most one of the sampled users is exchanged for another",
-     "at most one of the sampled rows is exchanged for another",
-     "the whole file is exchanged for another"),
-    (r"a user's check-ins are replaced by any others",
-     "a row's check-in is replaced by any other",
-     "the file's check-ins are replaced by any others"),
-    (r"where they checked in most often \(of equal ones the first in Z-order\)",
-     "where it lies",
-     "where most of its check-ins lie (of equal ones the first in Z-order)"),
+    (
+        r"one user leaves and another comes",
+        "one row leaves and another comes",
+        "the whole file is replaced by another",
+    ),
+    (
+        r"at most one of the sampled users is exchanged for another",
+        "at most one of the sampled rows is exchanged for another",
+        "the whole file is exchanged for another",
+    ),
+    (
+        r"a user's check-ins are replaced by any others",
+        "a row's check-in is replaced by any other",
+        "the file's check-ins are replaced by any others",
+    ),
+    (
+        r"where they checked in most often \(of equal ones the first in Z-order\)",
+        "where it lies",
+        "where most of its check-ins lie (of equal ones the first in Z-order)",
+    ),
     (r"the cells they checked in to", "the cell it lies in", "the cells they lie in"),
-    (r"their check-ins inside region and time range share it",
-     "its check-in inside region and time range carries it",
-     "its check-ins inside region and time range share it"),
-    (r"The number of users is not published",
-     "The number of rows is not published", "Whether the file has check-ins is not published"),
+    (
+        r"their check-ins inside region and time range share it",
+        "its check-in inside region and time range carries it",
+        "its check-ins inside region and time range share it",
+    ),
+    (
+        r"The number of users is not published",
+        "The number of rows is not published",
+        "Whether the file has check-ins is not published",
+    ),
     (r"their check-ins", "its check-in", "its check-ins"),
     (r"no check-ins instead", "no check-in instead", "no check-ins instead"),
     (r"\bany one user\b", "any one row", "the whole file"),
@@ -87,7 +101,7 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
     (r"\busers\b", "rows", "files"),
     (r"\bUsers\b", "Rows", "Files"),
     (r"\buser\b", "row", "file"),
-)  # fmt: skip
+)
 """Pattern → what stands there if rows are protected, and if the whole file is; in this order."""
 
 

@@ -43,17 +43,25 @@ def audit(key: str, request: Request) -> Audited | str:
 
     try:
         asked = default_request(
-            HeatmapStudy(), mechanism=key, epsilon=float(request["epsilon"]),
-            delta=delta or 1e-5, n0=_COUNTED_ON, top_percent=50.0,
-        )  # fmt: skip
+            HeatmapStudy(),
+            mechanism=key,
+            epsilon=float(request["epsilon"]),
+            delta=delta or 1e-5,
+            n0=_COUNTED_ON,
+            top_percent=50.0,
+        )
         tasks = [_task(asked, cells) for cells in users]
         run(1, 1, np.random.default_rng(0))
     except ValueError as error:
         return f"{mechanism.label} can't be run on so few users: {error}."
     return Audited(
         f"{mechanism.label}, from check-ins to a map of 2 × 2 cells; {_different(mechanism)}",
-        run, float(request["epsilon"]), delta, "promised of the map", _AT_ONCE,
-    )  # fmt: skip
+        run,
+        float(request["epsilon"]),
+        delta,
+        "promised of the map",
+        _AT_ONCE,
+    )
 
 
 def _different(mechanism: Mechanism) -> str:

@@ -160,9 +160,15 @@ def _budgets(request: Request, plans: dict[str, Schedule]) -> tuple[Table, ...]:
             cells = 4**i if i == plan.start else 4 * min(w, 4 ** (i - 1))
             part = plan.epsilon[i]
             rows.append(
-                (text.LABELS[key], float(i), part, float(cells), 2**0.5 / part,
-                 2 / n * 6 * 2.0**-i * cells / part)
-            )  # fmt: skip
+                (
+                    text.LABELS[key],
+                    float(i),
+                    part,
+                    float(cells),
+                    2**0.5 / part,
+                    2 / n * 6 * 2.0**-i * cells / part,
+                )
+            )
     columns = ("variant", "level", "εᵢ", "cells read, at most", "s.d. of a count", "adds to error")
     note = (
         "ε exact; standard deviation of the Laplace noise in users; the last column is the level's "
@@ -188,9 +194,18 @@ def _split(request: Request, points: SweptPoints, _context: Context) -> Result:
         source = text.SCHEDULES
         span = f"levels {plan.start} to {plan.last} are measured"
         series.append(
-            Series(key, text.LABELS[key], role, x, y, source, undefined_reason=reason, note=span,
-                   mark=Mark.BARS)
-        )  # fmt: skip
+            Series(
+                key,
+                text.LABELS[key],
+                role,
+                x,
+                y,
+                source,
+                undefined_reason=reason,
+                note=span,
+                mark=Mark.BARS,
+            )
+        )
         readouts.append(Readout(f"last_{key}", f"deepest level: {text.LABELS[key]}", plan.last))
     q = start_level(min(int(request["k"]), 4**level), level)
     readouts.append(Readout("q", "q, finest level with at most w cells", q))
@@ -221,9 +236,13 @@ def _split(request: Request, points: SweptPoints, _context: Context) -> Result:
 def _metrics(request: Request, points: SweptPoints, _context: Context) -> Result:
     unit = "nats" if request.quantity == "kl" else ""
     return _result(
-        request, points, metric_bounds(request, points), (text.BLURRED,), text.metric_guarantee(),
+        request,
+        points,
+        metric_bounds(request, points),
+        (text.BLURRED,),
+        text.metric_guarantee(),
         unit,
-    )  # fmt: skip
+    )
 
 
 def _bits(request: Request, points: SweptPoints, _context: Context) -> Result:

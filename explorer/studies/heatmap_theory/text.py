@@ -10,9 +10,10 @@ from explorer.studies.base.phrases import guesses
 from explorer.studies.base.study import Condition, Guarantee
 
 THEOREM_31 = Reference(
-    PAPER, "Theorem 3.1",
+    PAPER,
+    "Theorem 3.1",
     "its proof's constants, at most w cells (errata heat-10, heat-11, heat-12, heat-21)",
-)  # fmt: skip
+)
 SCHEDULES = SCHEDULE_REFERENCE
 THEOREM_D1 = Reference(PAPER, "Theorem D.1", "ℓ* rounded, from n₀: errata heat-16")
 THEOREM_C1 = Reference(PAPER, "Theorem C.1", "constants worked out, errata heat-15")
@@ -31,9 +32,17 @@ MISSING = Reference(
     PAPER, "Appendix F", "difference of two Pólya shares, scale B/ε: errata heat-1, heat-2"
 )
 REFERENCES = (
-    THEOREM_31, THEOREM_D1, THEOREM_C1, COROLLARY_D2, SCHEDULES, LEMMA_B3, LEMMA_B4, HUBER,
-    SHUFFLED, PRINTED,
-)  # fmt: skip
+    THEOREM_31,
+    THEOREM_D1,
+    THEOREM_C1,
+    COROLLARY_D2,
+    SCHEDULES,
+    LEMMA_B3,
+    LEMMA_B4,
+    HUBER,
+    SHUFFLED,
+    PRINTED,
+)
 
 LABELS = {
     "theory": "Theorem 3.1, its schedule",
@@ -243,9 +252,11 @@ def shuffle_guarantee(epsilon: float, delta: float | None, changed: bool) -> Gua
         twice = f"twice the level, (2ε, (1 + e^ε)δ) = ({double}, {at_most(grown)})"
     part = " with the noise that is left, δ of the shares aside" if changed else ""
     sentence = guesses(
-        epsilon, delta or 0.0, "whether any one user's messages carry data or nothing",
+        epsilon,
+        delta or 0.0,
+        "whether any one user's messages carry data or nothing",
         "after seeing all messages",
-    )  # fmt: skip
+    )
     if delta is None and not sentence.startswith("No protection"):
         sentence += " The shares' own δ adds at most half of itself to that chance."
     return Guarantee(
@@ -265,4 +276,4 @@ def shuffle_guarantee(epsilon: float, delta: float | None, changed: bool) -> Gua
         sentence=sentence,
         references=(SHUFFLED,),
         differences=(SPREAD_DIFFERS if changed else SHARES_DIFFER,),
-    )  # fmt: skip
+    )

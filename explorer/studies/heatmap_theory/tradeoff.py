@@ -54,5 +54,6 @@ def _counts(request: Request) -> Audited:
     return Audited(
         "the pyramid's noisy counts of 2 × 2 cells (schedule of the experiments); one user, or "
         "nobody",
-        run, eps,
-    )  # fmt: skip
+        run,
+        eps,
+    )

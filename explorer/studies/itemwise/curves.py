@@ -61,8 +61,10 @@ def _bound(
 def closed_alpha0(p: Points) -> dict[str, Bound]:
     """Return the closed forms of α₀ for a target α."""
     found: dict[str, Bound] = {}
-    routes = (("tight", Internal.TIGHT, text.THEOREM_TIGHT),
-              ("simple", Internal.SIMPLE, text.THEOREM_SIMPLE))  # fmt: skip
+    routes = (
+        ("tight", Internal.TIGHT, text.THEOREM_TIGHT),
+        ("simple", Internal.SIMPLE, text.THEOREM_SIMPLE),
+    )
     for key, rule, reference in routes:
         inverted = um.theorem44_alpha0(p.alpha, p.delta, p.m, p.n, rule)
         holds = inverted.binding != Binding.INFEASIBLE.value
@@ -78,8 +80,10 @@ def closed_alpha0(p: Points) -> dict[str, Bound]:
 def closed_alpha(p: Points) -> dict[str, Bound]:
     """Return the closed forms of the α that α₀ is worth."""
     found: dict[str, Bound] = {}
-    routes = (("tight", Internal.TIGHT, text.THEOREM_TIGHT),
-              ("simple", Internal.SIMPLE, text.THEOREM_SIMPLE))  # fmt: skip
+    routes = (
+        ("tight", Internal.TIGHT, text.THEOREM_TIGHT),
+        ("simple", Internal.SIMPLE, text.THEOREM_SIMPLE),
+    )
     for key, rule, reference in routes:
         sure = um.theorem44_certificate(p.alpha0, p.delta, p.m, p.n, rule)
         found[key] = _bound(
@@ -113,8 +117,10 @@ def closed_delta(p: Points) -> dict[str, Bound]:
 _LOWER_BETTER = (Role.UPPER, Role.LOWER)
 """Of what is certified, and of what is refuted, where a smaller number promises more."""
 _ROLES = {
-    "alpha0": (Role.LOWER, Role.UPPER), "alpha": _LOWER_BETTER, "delta": _LOWER_BETTER,
-}  # fmt: skip
+    "alpha0": (Role.LOWER, Role.UPPER),
+    "alpha": _LOWER_BETTER,
+    "delta": _LOWER_BETTER,
+}
 _SOLVED: dict[str, dict[str, Callable[..., Any]]] = {
     "alpha0": {
         "hops": um.group_alpha0,

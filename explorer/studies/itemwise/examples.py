@@ -51,8 +51,18 @@ def _made(context: Context) -> Table:
         "examples",
         "The paper's example: α₀ as printed, corrected, exact",
         (
-            "model", "α", "δ′", "m", "n", "α₀ in the text", "α₀ of eq (6)/(7)", "α this spends",
-            "Theorem 4.4, δ = δ′e^(−α)", "Theorem 4.4, δ·e^h = δ′", "exact hops", "α/m",
+            "model",
+            "α",
+            "δ′",
+            "m",
+            "n",
+            "α₀ in the text",
+            "α₀ of eq (6)/(7)",
+            "α this spends",
+            "Theorem 4.4, δ = δ′e^(−α)",
+            "Theorem 4.4, δ·e^h = δ′",
+            "exact hops",
+            "α/m",
         ),
         tuple(rows),
         note=(
@@ -63,6 +73,9 @@ def _made(context: Context) -> Table:
             "Larger α₀ is less noise."
         ),
         roles=(
-            *[None] * 6, Role.EXACT, Role.UPPER, *[Role.LOWER] * 4,
+            *[None] * 6,
+            Role.EXACT,
+            Role.UPPER,
+            *[Role.LOWER] * 4,
         ),
-    )  # fmt: skip
+    )

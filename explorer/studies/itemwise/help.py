@@ -146,8 +146,13 @@ _PRESETS = (
         "second-branch",
         "Where equation (7) leaves its theorem",
         "With 100 million users the second branch of (7) gives more than Theorem 4.4 allows.",
-        values=(("alpha", 100.0), ("m", 1000), ("n", 10**8), ("delta", 1e-12),
-                ("model", "central")),
+        values=(
+            ("alpha", 100.0),
+            ("m", 1000),
+            ("n", 10**8),
+            ("delta", 1e-12),
+            ("model", "central"),
+        ),
         quantity="alpha0",
         sweep=Sweep("alpha", 1.0, 200.0, 60, Scale.LOG),
         published="Equation (7) gives α₀ = 10.27 for α = 100.",
@@ -161,8 +166,7 @@ _PRESETS = (
         "Equation (7) proved by ordered hops alone",
         "Neither Theorem 4.4 nor exact hops give what the second branch of (7) promises; hops in "
         "increasing order do.",
-        values=(("alpha", 50.0), ("m", 200), ("n", 10**9), ("delta", 1e-9),
-                ("model", "central")),
+        values=(("alpha", 50.0), ("m", 200), ("n", 10**9), ("delta", 1e-9), ("model", "central")),
         quantity="alpha0",
         sweep=Sweep("alpha", 1.0, 150.0, 60, Scale.LOG),
         published="Equation (7) gives α₀ = 13.35 for α = 50 at δ′ = 1e-9.",
@@ -177,8 +181,15 @@ _PRESETS = (
         "How far places are moved",
         "Planar Laplace on a square of 20 km: the mean distance of an answer from its item, by "
         "the route that calibrates it.",
-        values=(*_EXAMPLE, ("model", "central"), ("n", 100_000), ("space", "square-l2"),
-                ("space_side", 20.0), ("space_unit", "km"), ("randomiser", "planar")),
+        values=(
+            *_EXAMPLE,
+            ("model", "central"),
+            ("n", 100_000),
+            ("space", "square-l2"),
+            ("space_side", 20.0),
+            ("space_unit", "km"),
+            ("randomiser", "planar"),
+        ),
         quantity="noise",
         sweep=_SWEEP,
         computed=(
@@ -186,7 +197,7 @@ _PRESETS = (
             "information at all."
         ),
     ),
-)  # fmt: skip
+)
 
 
 def _status(printed: float, theorem: float) -> Status:

@@ -61,9 +61,17 @@ class ItemWise(Study):
     id = "itemwise"
     simulated = "shuffle.items/1"
     references = (
-        text.EXACT, text.SORTED, text.PRODUCT, text.REFUTED, text.THEOREM_TIGHT,
-        text.THEOREM_SIMPLE, text.THEOREM_PROOF, text.COMPOSED, text.PRINTED, text.NOISE,
-    )  # fmt: skip
+        text.EXACT,
+        text.SORTED,
+        text.PRODUCT,
+        text.REFUTED,
+        text.THEOREM_TIGHT,
+        text.THEOREM_SIMPLE,
+        text.THEOREM_PROOF,
+        text.COMPOSED,
+        text.PRINTED,
+        text.NOISE,
+    )
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE

@@ -9,22 +9,26 @@ from explorer.studies.base.study import Condition, Guarantee, Result, Said, Seri
 from explorer.studies.itemwise.parameters import EXPONENTIAL, GKRR, LOCAL, OPTIMAL, PLANAR
 
 EXACT = Reference(
-    _PAPER, "Lemma B.1's pair, summed exactly, and group privacy over m hops",
+    _PAPER,
+    "Lemma B.1's pair, summed exactly, and group privacy over m hops",
     "no condition on α₀ and m",
-)  # fmt: skip
+)
 SORTED = Reference(
-    "our proof, on Lemma B.1 of " + _PAPER, "hops in increasing order, stronger clones",
+    "our proof, on Lemma B.1 of " + _PAPER,
+    "hops in increasing order, stronger clones",
     "a user's shortest hops first: δ′ = ∫H(max(x, d_min))·αe^(αx)dx; no condition on α₀ and m",
-)  # fmt: skip
+)
 PRODUCT = Reference(
-    "our proof, on Lemma B.1 of " + _PAPER, "hops side by side, 0/1 distances",
+    "our proof, on Lemma B.1 of " + _PAPER,
+    "hops side by side, 0/1 distances",
     "k changed items as k independent hops among ⌊(mn−k)/k⌋ others each, for every k ≤ m",
-)  # fmt: skip
+)
 REFUTED = Reference(
-    "our example", "three items, one pair of data sets",
+    "our example",
+    "three items, one pair of data sets",
     "no accountant that knows only α₀, m, n and the diameter can promise more; it says nothing of "
     "your own space or mechanism",
-)  # fmt: skip
+)
 THEOREM_SIMPLE = Reference(
     _PAPER,
     "Theorem 4.4 with δ = δ′e^(−α)",
@@ -38,9 +42,10 @@ THEOREM_PROOF = Reference(
 )
 COMPOSED = Reference(_PAPER, "Section 4.2, plain composition", "α = m·α₀ without any δ")
 PRINTED = Reference(
-    _PAPER, "equations (6) and (7), as printed",
+    _PAPER,
+    "equations (6) and (7), as printed",
     "never to calibrate with: errata user-A3 to user-A6, user-F1",
-)  # fmt: skip
+)
 NOISE = Reference(
     "Andrés et al. 2013 (planar Laplace); Imola et al. 2024, Section 6.2 (GKRR); McSherry & Talwar "
     "2007 (exponential mechanism)",
@@ -197,10 +202,11 @@ def guarantee(
             f"Against the shuffler itself an item has its own α₀ = {at_most(alpha0)}."
         ),
         sentence=_observer(alpha * w, delta, w, local),
-        pairs=((alpha * w, delta),), qualified=True,
+        pairs=((alpha * w, delta),),
+        qualified=True,
         references=(EXACT, SORTED, THEOREM_TIGHT),
         differences=differences,
-    )  # fmt: skip
+    )
 
 
 def claim_words(result: Result, series: Series, value: float) -> Said:
@@ -230,10 +236,11 @@ def _observer(epsilon: float, delta: float, w: float, local: bool) -> str:
     """Return what an observer makes of data sets at the distance `w`."""
     whose = "all of the user's" if local else "all"
     return guesses(
-        epsilon, delta,
+        epsilon,
+        delta,
         f"which of two data sets a user holds, {nearest(w)} of the largest distance apart",
         f"after seeing {whose} shuffled answers",
-    )  # fmt: skip
+    )
 
 
 def differences(local: bool, near: float) -> tuple[str, ...]:

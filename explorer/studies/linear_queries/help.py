@@ -63,7 +63,12 @@ PAGE = Page(
         ),
     ),
     sources=(
-        text.LIPSCHITZ, text.K_NORM, text.ANALYTIC, text.TEXTBOOK, text.PRINTED, text.USER,
+        text.LIPSCHITZ,
+        text.K_NORM,
+        text.ANALYTIC,
+        text.TEXTBOOK,
+        text.PRINTED,
+        text.USER,
     ),
     errata=(
         "The paper (v1) prints a Gaussian width of √(1.25 ln(1/δ))/α, which mixes up the "
@@ -87,12 +92,17 @@ PAGE = Page(
         "The paper (v1) prints Lemma 4.2 without saying that dividing by n needs every user to "
         "hold the same public number of items; we say so among the conditions (errata user-B4).",
     ),
-)  # fmt: skip
+)
 
 _CITY = (
-    ("model", "local"), ("alpha", 25.0), ("n", 100_000), ("query", "landmarks"), ("landmarks", 1),
-    ("space", "sphere"), ("space_unit", "mi"),
-)  # fmt: skip
+    ("model", "local"),
+    ("alpha", 25.0),
+    ("n", 100_000),
+    ("query", "landmarks"),
+    ("landmarks", 1),
+    ("space", "sphere"),
+    ("space_unit", "mi"),
+)
 _USERS = Sweep("n", 1.0, 1e6, 61, Scale.LOG)
 _ALPHA = Sweep("alpha", 0.01, 100.0, 100, Scale.LOG)
 _CLAIM = "Section 4.1: “the total noise will be 0.04/√n = 1.26e-4, … an error of just 1.6 miles”."
@@ -152,8 +162,15 @@ _PRESETS = (
         "Lemma 6.2: embedding queries, local",
         "Ten numbers of an embedding, ‖F‖₂ = √10, 100,000 users at α = 25, δ = 1e-12. The printed "
         "curve is the lemma's bound to the letter.",
-        values=(("model", "local"), ("query", "given"), ("dim", 10), ("slope", 10**0.5),
-                ("alpha", 25.0), ("delta", 1e-12), ("n", 100_000)),
+        values=(
+            ("model", "local"),
+            ("query", "given"),
+            ("dim", 10),
+            ("slope", 10**0.5),
+            ("alpha", 25.0),
+            ("delta", 1e-12),
+            ("n", 100_000),
+        ),
         quantity="rmse",
         sweep=_ALPHA,
         published="Lemma 6.2: E‖q̂ − q‖₂ ≤ ‖F‖₂ √(1.25 d ln(1/δ))/(α√n) = 0.00743.",
@@ -168,8 +185,14 @@ _PRESETS = (
         "Table 2(a): user-level DP beside d_EM, central",
         "The same query with one trusted curator. At α = ε both have the same noise; every larger "
         "α is less of it.",
-        values=(("model", "central"), ("query", "given"), ("dim", 10), ("slope", 1.0),
-                ("eps", 1.0), ("n", 100_000)),
+        values=(
+            ("model", "central"),
+            ("query", "given"),
+            ("dim", 10),
+            ("slope", 1.0),
+            ("eps", 1.0),
+            ("n", 100_000),
+        ),
         quantity="euclid",
         sweep=Sweep("alpha", 0.1, 100.0, 100, Scale.LOG),
         published="Table 2(a): O(d/(εn)) for user-level DP, O(d√ln(1/δ)/(αn)) for PrivEMDLinear.",
@@ -183,8 +206,14 @@ _PRESETS = (
         "Which norm for many landmarks",
         "Distances to 16 landmarks in a city of 20 km: the noise of every p ≥ 1, each with its own "
         "Lipschitz constant.",
-        values=(("model", "central"), ("query", "landmarks"), ("landmarks", 16),
-                ("space", "square-l2"), ("space_side", 20.0), ("space_unit", "km")),
+        values=(
+            ("model", "central"),
+            ("query", "landmarks"),
+            ("landmarks", 16),
+            ("space", "square-l2"),
+            ("space_side", 20.0),
+            ("space_unit", "km"),
+        ),
         quantity="rmse",
         sweep=Sweep("p", 1.0, 64.0, 61, Scale.LOG),
         computed=(
@@ -199,8 +228,15 @@ _PRESETS = (
         "A soft histogram over a grid",
         "32 × 32 cells of a city, counted into 9 soft cells of width h: all pairs of neighbouring "
         "cells are gone through to find ℓ.",
-        values=(("model", "central"), ("query", "cells"), ("landmarks", 9), ("width", 0.25),
-                ("space", "grid"), ("space_side", 20.0), ("space_unit", "km")),
+        values=(
+            ("model", "central"),
+            ("query", "cells"),
+            ("landmarks", 9),
+            ("width", 0.25),
+            ("space", "grid"),
+            ("space_side", 20.0),
+            ("space_unit", "km"),
+        ),
         quantity="lip",
         sweep=Sweep("width", 0.02, 1.0, 60, Scale.LOG),
         computed=(
@@ -210,7 +246,7 @@ _PRESETS = (
             "18 at 0.25."
         ),
     ),
-)  # fmt: skip
+)
 
 
 def _miles(statistic: str) -> Judge:

@@ -152,8 +152,13 @@ def _sample(metric: MetricSpace) -> Items:
     latitude = np.degrees(np.arcsin(1 - (2 * i + 1) / 160))
     longitude = (i * 360 / ((1 + 5**0.5) / 2)) % 360 - 180
     poles = [[90.0, 0.0], [-90.0, 0.0]]
-    return np.concatenate([np.column_stack([latitude, longitude])[80:81], poles,
-                           np.column_stack([latitude, longitude])])  # fmt: skip
+    return np.concatenate(
+        [
+            np.column_stack([latitude, longitude])[80:81],
+            poles,
+            np.column_stack([latitude, longitude]),
+        ]
+    )
 
 
 def _items(metric: MetricSpace) -> tuple[Items, bool]:
@@ -269,9 +274,12 @@ def _placed(kind: str, space: ChosenSpace) -> Query:
         else:
             # The radius is half the circumference over π.
             level = np.cos(latitude)
-            values = np.column_stack(
-                [level * np.cos(longitude), level * np.sin(longitude), np.sin(latitude)]
-            ) / np.pi  # fmt: skip
+            values = (
+                np.column_stack(
+                    [level * np.cos(longitude), level * np.sin(longitude), np.sin(latitude)]
+                )
+                / np.pi
+            )
     elif isinstance(metric, Grid):
         at = np.column_stack([items % metric.width, items // metric.width])
         values = at / (metric.width + metric.height - 2)
@@ -290,10 +298,18 @@ def _placed(kind: str, space: ChosenSpace) -> Query:
     known = not isinstance(metric, FiniteSpace)
     edges = isinstance(metric, Grid) and all_items
     return Query(
-        kind, name, dim=values.shape[1], in_lengths=kind in IN_LENGTHS, values=values, first=first,
-        second=second, distance=distance, complete=all_items and not known,
-        all_pairs=all_items and not edges, names=_names(space, items),
-    )  # fmt: skip
+        kind,
+        name,
+        dim=values.shape[1],
+        in_lengths=kind in IN_LENGTHS,
+        values=values,
+        first=first,
+        second=second,
+        distance=distance,
+        complete=all_items and not known,
+        all_pairs=all_items and not edges,
+        names=_names(space, items),
+    )
 
 
 def _from_file(value: str, decimal: str, space: ChosenSpace, context: Context) -> Query:
@@ -315,10 +331,18 @@ def _from_file(value: str, decimal: str, space: ChosenSpace, context: Context) -
     values, note = read
     first, second, distance = _pairs(metric, items, True)
     return Query(
-        FILE, f"the query of {name}", dim=values.shape[1], values=values, first=first,
-        second=second, distance=distance, complete=True, all_pairs=not isinstance(metric, Grid),
-        names=names, note=note,
-    )  # fmt: skip
+        FILE,
+        f"the query of {name}",
+        dim=values.shape[1],
+        values=values,
+        first=first,
+        second=second,
+        distance=distance,
+        complete=True,
+        all_pairs=not isinstance(metric, Grid),
+        names=names,
+        note=note,
+    )
 
 
 def _names(space: ChosenSpace, items: Items) -> tuple[str, ...]:

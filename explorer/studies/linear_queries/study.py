@@ -59,8 +59,13 @@ class LinearQueries(Study):
     id = "linear-queries"
     simulated = "metric.sum/1"
     references = (
-        text.LIPSCHITZ, text.K_NORM, text.ANALYTIC, text.TEXTBOOK, text.PRINTED, text.USER,
-    )  # fmt: skip
+        text.LIPSCHITZ,
+        text.K_NORM,
+        text.ANALYTIC,
+        text.TEXTBOOK,
+        text.PRINTED,
+        text.USER,
+    )
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE
@@ -218,13 +223,23 @@ def _more(
     if request.quantity != "true_delta":
         printed, textbook = true
         found.append(
-            Readout("delta_printed", "true δ of the printed width", printed, Role.EXACT,
-                    note="" if printed <= request["delta"] else text.NOT_PRIVATE)
-        )  # fmt: skip
+            Readout(
+                "delta_printed",
+                "true δ of the printed width",
+                printed,
+                Role.EXACT,
+                note="" if printed <= request["delta"] else text.NOT_PRIVATE,
+            )
+        )
         found.append(
-            Readout("delta_textbook", "true δ of the textbook width", textbook, Role.EXACT,
-                    note="" if textbook <= request["delta"] else text.NOT_PRIVATE)
-        )  # fmt: skip
+            Readout(
+                "delta_textbook",
+                "true δ of the textbook width",
+                textbook,
+                Role.EXACT,
+                note="" if textbook <= request["delta"] else text.NOT_PRIVATE,
+            )
+        )
     if query.in_lengths and space.unit and request.quantity not in ("lip", "true_delta"):
         for key in ("k1", "k2", "kinf", "kp", "gauss", "user"):
             bound = bounds.get(key)  # there is no ℓp curve where p is 1 or 2

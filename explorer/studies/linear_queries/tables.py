@@ -30,8 +30,15 @@ def width_table(request: Request, context: Context) -> Table:
         "widths",
         "Gaussian widths",
         (
-            "", "α", "δ asked", "σ as printed", "its true δ", "private up to α =", "σ, textbook",
-            "its true δ ", "σ, analytic",
+            "",
+            "α",
+            "δ asked",
+            "σ as printed",
+            "its true δ",
+            "private up to α =",
+            "σ, textbook",
+            "its true δ ",
+            "σ, analytic",
         ),
         tuple(rows),
         note=(
@@ -41,10 +48,17 @@ def width_table(request: Request, context: Context) -> Table:
             "1e-6."
         ),
         roles=(
-            None, None, None, Role.EXACT, Role.EXACT, Role.LOWER, Role.EXACT, Role.EXACT,
+            None,
+            None,
+            None,
+            Role.EXACT,
+            Role.EXACT,
+            Role.LOWER,
+            Role.EXACT,
+            Role.EXACT,
             Role.UPPER,
         ),
-    )  # fmt: skip
+    )
 
 
 def true_deltas_at(alpha: float, delta: float) -> tuple[float, float]:

@@ -14,25 +14,30 @@ LIPSCHITZ = Reference(
     _PAPER, "Theorem 4.1", "with equality: two users with one item each attain it"
 )
 K_NORM = Reference(
-    _PAPER, "Algorithm 1 and Lemma 4.2; Hardt & Talwar 2010",
+    _PAPER,
+    "Algorithm 1 and Lemma 4.2; Hardt & Talwar 2010",
     "scale ℓ/(αn) once, cone measure on the sphere: errata user-B2, user-B3",
-)  # fmt: skip
+)
 ANALYTIC = Reference(
-    "Balle & Wang 2018 (analytic Gaussian mechanism)", "Theorem 8 and Algorithm 1",
+    "Balle & Wang 2018 (analytic Gaussian mechanism)",
+    "Theorem 8 and Algorithm 1",
     "in place of the paper's width: errata user-B1",
-)  # fmt: skip
+)
 PRINTED = Reference(
-    _PAPER, "Section 4.1, remarks, and Lemma 6.2, as printed",
+    _PAPER,
+    "Section 4.1, remarks, and Lemma 6.2, as printed",
     "√(1.25 ln(1/δ))/α is not private in general: errata user-B1",
-)  # fmt: skip
+)
 TEXTBOOK = Reference(
-    "Dwork & Roth 2014 (The algorithmic foundations of differential privacy)", "Theorem A.1",
+    "Dwork & Roth 2014 (The algorithmic foundations of differential privacy)",
+    "Theorem A.1",
     "proved for α ≤ 1, false from about 9 on",
-)  # fmt: skip
+)
 USER = Reference(
-    _PAPER, "Table 2(a), Lemmas 6.1 and 6.3: the baseline",
+    _PAPER,
+    "Table 2(a), Lemmas 6.1 and 6.3: the baseline",
     "same noise for the whole range of answers",
-)  # fmt: skip
+)
 
 LABELS = {
     "k1": "ℓ1 K-norm (Laplace)",
@@ -160,10 +165,11 @@ def guarantee(
             "each other; everybody else sees one noisy answer."
         ),
         sentence=_observer(alpha * w, delta, w, local),
-        pairs=((alpha * w, delta),), qualified=True,
+        pairs=((alpha * w, delta),),
+        qualified=True,
         references=(LIPSCHITZ, K_NORM, ANALYTIC),
         differences=differences,
-    )  # fmt: skip
+    )
 
 
 GAUSSIAN = dict.fromkeys(
@@ -187,10 +193,11 @@ def claim_words(result: Result, series: Series, value: float) -> Said:
 def _observer(epsilon: float, delta: float, w: float, local: bool) -> str:
     """Return what an observer makes of data sets at the distance `w`."""
     return guesses(
-        epsilon, delta,
+        epsilon,
+        delta,
         f"which of two data sets a user holds, {nearest(w)} of the largest distance apart",
         "after seeing " + ("their noisy answer" if local else "the noisy answer"),
-    )  # fmt: skip
+    )
 
 
 DIFFERENCES = (

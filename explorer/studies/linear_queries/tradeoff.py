@@ -24,5 +24,9 @@ def audits(request: Request, _promise: Guarantee, _context: Context) -> Audited:
     return Audited(
         f"K-norm noise, p of the slider, on a query of {_NUMBERS} numbers and slope 1, local; two "
         "data sets w apart",
-        run, alpha * w, 0.0, "promised of K-norm noise, α·w", 10_000,
-    )  # fmt: skip
+        run,
+        alpha * w,
+        0.0,
+        "promised of K-norm noise, α·w",
+        10_000,
+    )

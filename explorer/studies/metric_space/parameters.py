@@ -53,10 +53,16 @@ def space_parameters(
         The kind to start with.
     """
     offered = tuple(item for item in KINDS if item[0] in kinds)
-    space = choice("space", "", "metric space",
-                   "Where items live and what their distance is. Every formula uses distances "
-                   "divided by the largest one, so that they run from 0 to 1.",
-                   default, offered, group="space")  # fmt: skip
+    space = choice(
+        "space",
+        "",
+        "metric space",
+        "Where items live and what their distance is. Every formula uses distances "
+        "divided by the largest one, so that they run from 0 to 1.",
+        default,
+        offered,
+        group="space",
+    )
     others = []
     for p in _OTHERS:
         ((key, allowed),) = p.relevant_when
@@ -74,57 +80,131 @@ def half_circumference(earth: str, unit: str) -> float:
 
 
 _OTHERS = (
-    choice("space_unit", "", "unit of distance",
-           "What distances are measured in on screen; formulas use shares of the largest "
-           "distance.",
-           "mi", UNITS, group="space", relevant_when=(("space", WITH_UNIT),)),
-    real("space_side", "L", "length of a side",
-         "Length of the line, or of a side of the square or of the grid, in the unit of distance. "
-         "A longer side makes the same distance a smaller share of the space.",
-         20.0, 1e-3, 1e5, group="space",
-         relevant_when=(("space", (LINE, SQUARE_L1, SQUARE_L2, GRID)),), unit_from="space_unit"),
-    count("space_cells", "Δ", "cells on a side",
-          "The grid has Δ × Δ cells; items are cells, and two neighbours are L/Δ apart.",
-          32, 2, 1024, latex=r"\Delta", group="space", relevant_when=(("space", (GRID,)),)),
-    choice("space_earth", "", "half circumference",
-           "The largest distance on the Earth's surface. The paper's 12,930 miles is longer than "
-           "any shortest path on Earth; it is here to follow the paper's numbers.",
-           "equator",
-           (("equator", "12,450.7 mi (20,037.5 km), equator"),
-            ("mean", "12,436.8 mi (20,015.1 km), mean sphere"),
-            ("paper", "12,930 mi, as the paper (v1) prints")),
-           group="space",
-           relevant_when=(("space", (SPHERE,)),)),
-    count("space_clusters", "s", "number of clusters",
-          "How many clusters there are; items of different clusters are at distance 1.",
-          10, 2, 1000, group="space", relevant_when=(("space", (CLUSTERED,)),)),
-    count("space_each", "t", "items in a cluster", "How many items every cluster has.",
-          10, 1, 1000, group="space", relevant_when=(("space", (CLUSTERED,)),)),
-    share("space_near", "r", "distance within a cluster",
-          "Distance of two items of one cluster, as a share of that between clusters.",
-          0.1, group="space", relevant_when=(("space", (CLUSTERED,)),)),
-    count("space_items", "k", "number of items",
-          "How many items there are, every two of them at distance 1.",
-          100, 2, 1_000_000, group="space", relevant_when=(("space", (DISCRETE,)),)),
-    file("space_matrix", "file of distances",
-         "A CSV file with one row and one column an item, in the same order: the distance of "
-         "every two, in the unit chosen. A first row and a first column of names are allowed. At "
-         "most 1000 items.",
-         group="space", relevant_when=(("space", (MATRIX,)),)),
-    file("space_points", "file of points",
-         "A CSV file with one row a point and one column a coordinate; a first row and a first "
-         "column of names are allowed. At most 1000 points. The file must be public: it declares "
-         "which items there can be.",
-         group="space", relevant_when=(("space", (POINTS,)),)),
-    decimal_sign("space_decimal", group="space", relevant_when=(("space", (MATRIX, POINTS)),)
+    choice(
+        "space_unit",
+        "",
+        "unit of distance",
+        "What distances are measured in on screen; formulas use shares of the largest distance.",
+        "mi",
+        UNITS,
+        group="space",
+        relevant_when=(("space", WITH_UNIT),),
     ),
-    choice("space_norm", "", "distance of two points",
-           "How far apart two points of the file are. Great-circle distance takes the first "
-           "column as latitude and the second as longitude, in degrees.",
-           "2",
-           (("2", "straight (ℓ2)"), ("1", "along the axes (ℓ1)"),
+    real(
+        "space_side",
+        "L",
+        "length of a side",
+        "Length of the line, or of a side of the square or of the grid, in the unit of distance. "
+        "A longer side makes the same distance a smaller share of the space.",
+        20.0,
+        1e-3,
+        1e5,
+        group="space",
+        relevant_when=(("space", (LINE, SQUARE_L1, SQUARE_L2, GRID)),),
+        unit_from="space_unit",
+    ),
+    count(
+        "space_cells",
+        "Δ",
+        "cells on a side",
+        "The grid has Δ × Δ cells; items are cells, and two neighbours are L/Δ apart.",
+        32,
+        2,
+        1024,
+        latex=r"\Delta",
+        group="space",
+        relevant_when=(("space", (GRID,)),),
+    ),
+    choice(
+        "space_earth",
+        "",
+        "half circumference",
+        "The largest distance on the Earth's surface. The paper's 12,930 miles is longer than "
+        "any shortest path on Earth; it is here to follow the paper's numbers.",
+        "equator",
+        (
+            ("equator", "12,450.7 mi (20,037.5 km), equator"),
+            ("mean", "12,436.8 mi (20,015.1 km), mean sphere"),
+            ("paper", "12,930 mi, as the paper (v1) prints"),
+        ),
+        group="space",
+        relevant_when=(("space", (SPHERE,)),),
+    ),
+    count(
+        "space_clusters",
+        "s",
+        "number of clusters",
+        "How many clusters there are; items of different clusters are at distance 1.",
+        10,
+        2,
+        1000,
+        group="space",
+        relevant_when=(("space", (CLUSTERED,)),),
+    ),
+    count(
+        "space_each",
+        "t",
+        "items in a cluster",
+        "How many items every cluster has.",
+        10,
+        1,
+        1000,
+        group="space",
+        relevant_when=(("space", (CLUSTERED,)),),
+    ),
+    share(
+        "space_near",
+        "r",
+        "distance within a cluster",
+        "Distance of two items of one cluster, as a share of that between clusters.",
+        0.1,
+        group="space",
+        relevant_when=(("space", (CLUSTERED,)),),
+    ),
+    count(
+        "space_items",
+        "k",
+        "number of items",
+        "How many items there are, every two of them at distance 1.",
+        100,
+        2,
+        1_000_000,
+        group="space",
+        relevant_when=(("space", (DISCRETE,)),),
+    ),
+    file(
+        "space_matrix",
+        "file of distances",
+        "A CSV file with one row and one column an item, in the same order: the distance of "
+        "every two, in the unit chosen. A first row and a first column of names are allowed. At "
+        "most 1000 items.",
+        group="space",
+        relevant_when=(("space", (MATRIX,)),),
+    ),
+    file(
+        "space_points",
+        "file of points",
+        "A CSV file with one row a point and one column a coordinate; a first row and a first "
+        "column of names are allowed. At most 1000 points. The file must be public: it declares "
+        "which items there can be.",
+        group="space",
+        relevant_when=(("space", (POINTS,)),),
+    ),
+    decimal_sign("space_decimal", group="space", relevant_when=(("space", (MATRIX, POINTS)),)),
+    choice(
+        "space_norm",
+        "",
+        "distance of two points",
+        "How far apart two points of the file are. Great-circle distance takes the first "
+        "column as latitude and the second as longitude, in degrees.",
+        "2",
+        (
+            ("2", "straight (ℓ2)"),
+            ("1", "along the axes (ℓ1)"),
             ("inf", "largest coordinate (ℓ∞)"),
-            (GREAT_CIRCLE, "great circle (latitude, longitude)")),
-           group="space",
-           relevant_when=(("space", (POINTS,)),)),
-)  # fmt: skip
+            (GREAT_CIRCLE, "great circle (latitude, longitude)"),
+        ),
+        group="space",
+        relevant_when=(("space", (POINTS,)),),
+    ),
+)

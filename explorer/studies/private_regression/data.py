@@ -136,9 +136,14 @@ def load(source: Source) -> Loaded:
     with np.errstate(over="ignore"):
         scaled = np.clip((values - low) / (high - low) * 2.0 - 1.0, -1.0, 1.0)
     columns = Columns(
-        tuple(names), low, high, clipped, values.shape[0],
-        read_summary(table, values.shape[0]), moved,
-    )  # fmt: skip
+        tuple(names),
+        low,
+        high,
+        clipped,
+        values.shape[0],
+        read_summary(table, values.shape[0]),
+        moved,
+    )
     return Loaded(columns, scaled)
 
 

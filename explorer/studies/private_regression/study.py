@@ -102,9 +102,11 @@ class _Run:
         self.columns: Columns | None = None
         if self.wants_file and value:
             self.source = Source(
-                context.file(value), value, request["target"],
+                context.file(value),
+                value,
+                request["target"],
                 *(request[key] for key in ("x_low", "x_width", "y_low", "y_width", "decimal")),
-            )  # fmt: skip
+            )
             self.columns = context.memo(
                 ("private-regression", "columns", self.source),
                 lambda: context.run_in_worker(describe, self.source),
@@ -193,7 +195,12 @@ class _Run:
             tables=self._tables(here),
             readouts=tuple(replace(r, curator_only=real) for r in readouts),
             conditions=text.conditions(
-                self.demand, self.plan, here, int(self.request["trials"]), capped, self.columns,
+                self.demand,
+                self.plan,
+                here,
+                int(self.request["trials"]),
+                capped,
+                self.columns,
                 self.wants_file,
             ),
             guarantee=text.guarantee(self.demand, self.plan),
@@ -201,7 +208,7 @@ class _Run:
             stamp=self.stamp,
             curator_only=real,
             complete=complete,
-        )  # fmt: skip
+        )
 
     def _cap(self) -> float:
         radius = float(self.points["radius"][-1])

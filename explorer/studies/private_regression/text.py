@@ -37,11 +37,13 @@ OPTIONS: dict[str, tuple[str, Reference]] = {
 NAMES: dict[str, tuple[str, Role, Reference]] = {
     "theorem3": ("Theorem 3, without its O(1)", Role.ESTIMATE, THEOREM_3),
     "theorem3_half": (
-        "Theorem 3 with the reports' own r², without its O(1)", Role.ESTIMATE, THEOREM_3_HALF
+        "Theorem 3 with the reports' own r², without its O(1)",
+        Role.ESTIMATE,
+        THEOREM_3_HALF,
     ),
     "nothing": ("θ = 0: saying nothing", Role.BASELINE, NOTHING),
     "nonprivate": ("least squares without privacy", Role.BASELINE, LEAST_SQUARES),
-}  # fmt: skip
+}
 BARS = {MEDIAN: "median and quartiles", MEAN: "mean and 95 % interval"}
 HEAVY_TAILED = "; so heavy-tailed that its mean need not exist: look at median and quartiles"
 # The same words as on maps.
@@ -98,9 +100,14 @@ def guarantee(demand: Demand, plan: Plan) -> Guarantee:
 
 
 def conditions(
-    demand: Demand, plan: Plan, here: Trials | None, trials: int, capped: bool,
-    columns: Columns | None, wants_file: bool,
-) -> tuple[Condition, ...]:  # fmt: skip
+    demand: Demand,
+    plan: Plan,
+    here: Trials | None,
+    trials: int,
+    capped: bool,
+    columns: Columns | None,
+    wants_file: bool,
+) -> tuple[Condition, ...]:
     """Return what the statements need, and whether they have it."""
     said = [
         Condition(
@@ -169,10 +176,11 @@ def conditions(
         if columns.moved:
             said.append(
                 Condition(
-                    "The label's column exists", False,
+                    "The label's column exists",
+                    False,
                     f"there are {len(columns.names)} columns; the last one is the label",
                 )
-            )  # fmt: skip
+            )
     elif wants_file:
         said.append(
             Condition("A file is open", False, "synthetic records are used until there is one")

@@ -37,10 +37,16 @@ def demands_of(request: Request, points: SweptPoints, available: int) -> list[De
         zeta = 0.5 * (1.0 + float(q))
         demands.append(
             Demand(
-                TWO, count + 1, sensitive(count, float(share)), float(level), float(eps),
-                float(q), zeta, request["channel"],
+                TWO,
+                count + 1,
+                sensitive(count, float(share)),
+                float(level),
+                float(eps),
+                float(q),
+                zeta,
+                request["channel"],
             )
-        )  # fmt: skip
+        )
     return demands
 
 

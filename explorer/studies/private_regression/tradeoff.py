@@ -27,5 +27,9 @@ def audits(request: Request, _promise: Guarantee, context: Context) -> Audited:
 
     return Audited(
         "both reports of one user; the whole record is replaced by the opposite one",
-        run, float(plan.total), 0.0, "promised of the whole record, L", max(1, 50_000 // size),
-    )  # fmt: skip
+        run,
+        float(plan.total),
+        0.0,
+        "promised of the whole record, L",
+        max(1, 50_000 // size),
+    )

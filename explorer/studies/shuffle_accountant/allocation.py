@@ -42,22 +42,36 @@ class _Curve:
 
 CURVES = {
     "numerical_upper": _Curve(
-        "fresh sample every round ({})", Role.UPPER, rdp.COMPOSED_CLONES, None,
+        "fresh sample every round ({})",
+        Role.UPPER,
+        rdp.COMPOSED_CLONES,
+        None,
         "the numerical upper bound: k of n clients drawn anew in each round",
     ),
     "epoch_fixed": _Curve(
-        "once an epoch, randomiser fixed before it ({})", Role.UPPER, rdp.EPOCH_FIXED,
-        Allocation.FIXED, "an epoch is exactly one shuffle of all n messages", (_FIXED,),
+        "once an epoch, randomiser fixed before it ({})",
+        Role.UPPER,
+        rdp.EPOCH_FIXED,
+        Allocation.FIXED,
+        "an epoch is exactly one shuffle of all n messages",
+        (_FIXED,),
     ),
     "epoch_adaptive": _Curve(
-        "once an epoch, randomisers adapt ({})", Role.UPPER, rdp.EPOCH_ADAPTIVE,
-        Allocation.ADAPTIVE, "one shuffle of k an epoch, without gain from sampling", (_ADAPTIVE,),
+        "once an epoch, randomisers adapt ({})",
+        Role.UPPER,
+        rdp.EPOCH_ADAPTIVE,
+        Allocation.ADAPTIVE,
+        "one shuffle of k an epoch, without gain from sampling",
+        (_ADAPTIVE,),
     ),
     "epoch_lower": _Curve(
-        "once an epoch: lower bound (2RR, 3RR)", Role.LOWER, rdp.COMPOSED_LOWER, Allocation.FIXED,
+        "once an epoch: lower bound (2RR, 3RR)",
+        Role.LOWER,
+        rdp.COMPOSED_LOWER,
+        Allocation.FIXED,
         "on what an accountant sound for all ε₀-LDP randomisers can report, fixed or adaptive",
     ),
-}  # fmt: skip
+}
 
 
 def answer(request: Request, swept: SweptPoints, context: Context) -> Iterator[Result]:
@@ -164,8 +178,12 @@ def _instead(key: str, which: str, short: str) -> Condition:
     return Condition(
         "Only for “once an epoch” in place of fresh samples: clients are split at random into "
         f"rounds of at least k, each taking part once an epoch; {which}",
-        None, of_guarantee=False, key=key, optional=True, short=short,
-    )  # fmt: skip
+        None,
+        of_guarantee=False,
+        key=key,
+        optional=True,
+        short=short,
+    )
 
 
 def _differences(here: dict[str, float], rounds: int, epochs: int) -> tuple[str, ...]:

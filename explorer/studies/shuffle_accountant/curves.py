@@ -246,9 +246,13 @@ def composed_bounds(
 def total_variation(point: Points, variant: Clones, context: Context) -> float:
     """Return an upper bound on δ(0) of all rounds together, at one point."""
     return clones_apart(
-        float(point.local), float(point.sampled), float(point.clients), float(point.rounds),
-        variant, context,
-    )  # fmt: skip
+        float(point.local),
+        float(point.sampled),
+        float(point.clients),
+        float(point.rounds),
+        variant,
+        context,
+    )
 
 
 def exact_strong_composition(points: Points, variant: Clones, context: Context) -> FloatArray:

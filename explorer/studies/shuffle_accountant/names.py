@@ -19,33 +19,38 @@ RENYI_CAP = Reference(
     "Kairouz, Oh & Viswanath 2015", "Theorem 2.5", "randomised response dominates (ε, 0)-DP"
 )
 CLOSED = Reference(
-    "Feldman, McMillan & Talwar 2021", "Theorem 3.1",
+    "Feldman, McMillan & Talwar 2021",
+    "Theorem 3.1",
     "with Ullman 2017 and Kairouz, Oh & Viswanath 2015, Theorem 3.4; errata shuf-A8, shuf-B1",
-)  # fmt: skip
+)
 UNAMPLIFIED = Reference(
     "Kairouz, Oh & Viswanath 2015", "Theorem 3.4", "of (ε₀, 0) after Ullman 2017; errata shuf-B2"
 )
 NUMERICAL = {
     Clones.PUBLISHED: Reference(
-        "Feldman, McMillan & Talwar 2021", "Theorem 3.2, evaluated exactly",
+        "Feldman, McMillan & Talwar 2021",
+        "Theorem 3.2, evaluated exactly",
         "one common, non-adaptive randomiser where k < n; with Ullman 2017 and Kairouz, Oh & "
         "Viswanath 2015, Theorem 3.4",
     ),
     Clones.STRONGER: Reference(
-        "Feldman, McMillan & Talwar 2023", "Theorem 3.1, evaluated exactly",
+        "Feldman, McMillan & Talwar 2023",
+        "Theorem 3.1, evaluated exactly",
         "one common, non-adaptive randomiser (erratum in arXiv 2208.04591); with Ullman 2017 and "
         "Kairouz, Oh & Viswanath 2015, Theorem 3.4",
     ),
-}  # fmt: skip
+}
 KOV_EXACT = Reference(
-    "Kairouz, Oh & Viswanath 2015", "Theorem 3.3, evaluated exactly",
+    "Kairouz, Oh & Viswanath 2015",
+    "Theorem 3.3, evaluated exactly",
     "of numerical clones after Ullman 2017; errata shuf-B1",
-)  # fmt: skip
+)
 
 SHARPENED = Reference(
-    _GIRGIS, "Theorem 1 with a sharp term of order 2",
+    _GIRGIS,
+    "Theorem 1 with a sharp term of order 2",
     "ours: Theorem 5 with the largest D₂ among all ε₀-LDP randomisers",
-)  # fmt: skip
+)
 
 
 def curve_names(key: str, variant: Clones = Clones.PUBLISHED) -> tuple[str, Role, Reference]:

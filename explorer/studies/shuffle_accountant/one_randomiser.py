@@ -58,13 +58,19 @@ def answer(request: Request, swept: SweptPoints, context: Context) -> Iterator[R
         return TwoLevelRounds(min(e, EPSILON_MAX), theta, k, n)
 
     own = composed_bound(
-        prepare, five, (Role.UPPER, COMPOSED_BLANKET), context,
+        prepare,
+        five,
+        (Role.UPPER, COMPOSED_BLANKET),
+        context,
         ("shuffle-rdp", "own", theta),
-    )  # fmt: skip
+    )
     clones = composed_bound(
-        lambda e, k, n: CloneRounds(e, k, n, Clones.STRONGER), five, (Role.UPPER, COMPOSED_CLONES),
-        context, ("shuffle-rdp", "composed", Clones.STRONGER.value),
-    )  # fmt: skip
+        lambda e, k, n: CloneRounds(e, k, n, Clones.STRONGER),
+        five,
+        (Role.UPPER, COMPOSED_CLONES),
+        context,
+        ("shuffle-rdp", "composed", Clones.STRONGER.value),
+    )
     bounds = {
         "cap": any_case,
         "own": replace(own, grade=Grade.NUMERICAL).spread(inside.holds, why),
@@ -97,9 +103,13 @@ def share(request: Request) -> float:
 
 
 def _result(
-    request: Request, series: tuple[Series, ...], bounds: dict[str, Bound], points: Points,
-    context: Context, fidelity: Fidelity,
-) -> Result:  # fmt: skip
+    request: Request,
+    series: tuple[Series, ...],
+    bounds: dict[str, Bound],
+    points: Points,
+    context: Context,
+    fidelity: Fidelity,
+) -> Result:
     conditions = (
         text.sampling(float(request["k"]), float(request["n"])),
         Condition(
@@ -113,9 +123,13 @@ def _result(
     if not points.holds[-1]:
         note = f"at the sliders' values {text.MORE_THAN_ALL}: lower k or raise n"
         return Result(
-            request, fidelity, complete=False, series=series, conditions=conditions,
+            request,
+            fidelity,
+            complete=False,
+            series=series,
+            conditions=conditions,
             notes=(note, NOT_OFFERED),
-        )  # fmt: skip
+        )
     here = points.at(-1)
     readouts = tuple(
         readout_from(key, next(s.label for s in series if s.key == key), bound)
@@ -126,9 +140,11 @@ def _result(
     )
     if "own" in bounds:
         promise = replace(
-            promise, references=(COMPOSED_BLANKET, *promise.references),
-            distance=_apart(request, here, context), law="this randomiser through all rounds",
-        )  # fmt: skip
+            promise,
+            references=(COMPOSED_BLANKET, *promise.references),
+            distance=_apart(request, here, context),
+            law="this randomiser through all rounds",
+        )
     return stated(
         Result(
             request,

@@ -16,9 +16,7 @@ def swept_rounds(swept: SweptPoints) -> Points:
     sampled = swept["k"]
     if swept.sweep.key == "gamma":
         sampled = np.append(np.rint(swept.x * swept["n"][:-1]), sampled[-1])
-    return Points(
-        swept["eps0"], sampled, swept["n"], swept["T"], swept["delta"], swept["lam"]
-    )  # fmt: skip
+    return Points(swept["eps0"], sampled, swept["n"], swept["T"], swept["delta"], swept["lam"])
 
 
 def among(

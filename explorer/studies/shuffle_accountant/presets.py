@@ -78,7 +78,11 @@ _PRESETS = (
         "numerical clones, 2.531, it is 2.43. The numerical upper bound is 0.2078 "
         "(0.1522 by the 2023 clones), the lower bound (2RR, 3RR) 0.1373.",
         (*_FALLING_BACK, "lower_rdp"),
-        _ROUNDS, eps0=2.0, k=1000, n=1_000_000, delta=1e-8,
+        _ROUNDS,
+        eps0=2.0,
+        k=1000,
+        n=1_000_000,
+        delta=1e-8,
     ),
     _over_rounds(
         "2 (b)",
@@ -88,7 +92,11 @@ _PRESETS = (
         "the numerical upper bound 0.02073 and the lower bound (2RR, 3RR) 0.01488. The red curve, "
         "0.02467, is above the numerical upper bound: it is no lower bound on ε.",
         (*_CLOSED, "lower_rdp"),
-        _ROUNDS, eps0=1.0, k=10_000, n=10_000_000, delta=1e-8,
+        _ROUNDS,
+        eps0=1.0,
+        k=10_000,
+        n=10_000_000,
+        delta=1e-8,
     ),
     _over_clients(
         "2 (c)",
@@ -98,7 +106,11 @@ _PRESETS = (
         "At n = 1e5 Theorem 1 gives 12.58, at 1e6 1.041, at 1e7 0.09377. Condition (8) fails for "
         "k = 1000 at every n shown.",
         (*_FALLING_BACK, "lower_rdp"),
-        eps0=2.0, k=1000, n=1_000_000, T=_ROUNDS, delta=1e-8,
+        eps0=2.0,
+        k=1000,
+        n=1_000_000,
+        T=_ROUNDS,
+        delta=1e-8,
     ),
     _over_rounds(
         "3 (a)",
@@ -108,7 +120,11 @@ _PRESETS = (
         "numerical upper bound 0.0703, the lower bound (2RR, 3RR) 0.04981. With the per-round δ₀ "
         "condition (8) fails here too from some T on.",
         _FALLING_BACK,
-        _ROUNDS, eps0=1.0, k=1000, n=1_000_000, delta=1e-8,
+        _ROUNDS,
+        eps0=1.0,
+        k=1000,
+        n=1_000_000,
+        delta=1e-8,
     ),
     _over_rounds(
         "3 (b)",
@@ -117,7 +133,11 @@ _PRESETS = (
         "The same parameters as Figure 2 (b): 0.0764 by Theorem 1 at T = 1e5; the closed form of "
         "the clones, valid here, gives 0.566.",
         _CLOSED,
-        _ROUNDS, eps0=1.0, k=10_000, n=10_000_000, delta=1e-8,
+        _ROUNDS,
+        eps0=1.0,
+        k=10_000,
+        n=10_000_000,
+        delta=1e-8,
     ),
     _over_clients(
         "3 (c)",
@@ -126,7 +146,11 @@ _PRESETS = (
         "At n = 1e5 Theorem 1 gives 10.2, at 1e6 0.8455, at 1e7 0.0764; numerical clones + "
         "sampling + KOV give 24.41, 1.821 and 0.1547.",
         _CLOSED,
-        eps0=1.0, k=10_000, n=1_000_000, T=_ROUNDS, delta=1e-8,
+        eps0=1.0,
+        k=10_000,
+        n=1_000_000,
+        T=_ROUNDS,
+        delta=1e-8,
     ),
     _over_rounds(
         "4 (a)",
@@ -137,7 +161,11 @@ _PRESETS = (
         "clones need no condition and give 20.46, the numerical upper bound 0.4496 "
         "(0.3083 by the 2023 clones), the lower bound (2RR, 3RR) 0.2757.",
         _FALLBACK,
-        _ROUNDS, eps0=3.0, k=1000, n=1_000_000, delta=1e-8,
+        _ROUNDS,
+        eps0=3.0,
+        k=1000,
+        n=1_000_000,
+        delta=1e-8,
     ),
     _over_rounds(
         "4 (b)",
@@ -145,7 +173,11 @@ _PRESETS = (
         "As Figure 4 (a).",
         "At T = 1e5 Theorem 1 gives 0.3609, the fallback 3.791, numerical clones 1.201.",
         _FALLBACK,
-        _ROUNDS, eps0=3.0, k=1000, n=10_000_000, delta=1e-8,
+        _ROUNDS,
+        eps0=3.0,
+        k=1000,
+        n=10_000_000,
+        delta=1e-8,
     ),
     _over_clients(
         "4 (c)",
@@ -153,7 +185,11 @@ _PRESETS = (
         "As Figure 4 (a).",
         "At n = 1e5 Theorem 1 gives 54.06, at 1e6 4.087, at 1e7 0.3609.",
         _FALLBACK,
-        eps0=3.0, k=1000, n=1_000_000, T=_ROUNDS, delta=1e-8,
+        eps0=3.0,
+        k=1000,
+        n=1_000_000,
+        T=_ROUNDS,
+        delta=1e-8,
     ),
     _over_rounds(
         "5 (a), privacy",
@@ -164,7 +200,11 @@ _PRESETS = (
         "comparator's 4.82 could not be reproduced: numerical clones + sampling + KOV give 3.551 "
         "at T = 1067.",
         _CLONES,
-        1200, eps0=1.5, k=10_000, n=60_000, delta=1e-5,
+        1200,
+        eps0=1.5,
+        k=10_000,
+        n=60_000,
+        delta=1e-5,
     ),
     _over_rounds(
         "5 (b), privacy",
@@ -174,7 +214,11 @@ _PRESETS = (
         "At 200 epochs Theorem 1 gives 5.7946, at 50 epochs (T = 1500) 2.9876. The comparator's "
         "18.3 could not be reproduced: numerical clones + sampling + KOV give 8.159.",
         _CLONES,
-        6000, eps0=2.0, k=2000, n=60_000, delta=1e-5,
+        6000,
+        eps0=2.0,
+        k=2000,
+        n=60_000,
+        delta=1e-5,
     ),
     Preset(
         "ternary",
@@ -212,7 +256,7 @@ _PRESETS = (
         "Theorem 1 holds for all ε₀, k and λ ≥ 2 (Section 3).",
         "It does, and stays below the cap up to λ = 512 at these parameters.",
     ),
-)  # fmt: skip
+)
 
 
 def _factor(found: Numbers) -> tuple[Status, str]:

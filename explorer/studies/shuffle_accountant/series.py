@@ -61,9 +61,13 @@ def curve(
     """Return a curve under its name."""
     about = "; ".join(n for n in (names.ABOUT.get(key, ""), note) if n)
     return series_from(
-        key, names.curve_names(key, variant)[0], swept, bound, note=about,
+        key,
+        names.curve_names(key, variant)[0],
+        swept,
+        bound,
+        note=about,
         assumes=names.ASSUMES.get(key, ()),
-    )  # fmt: skip
+    )
 
 
 def readouts_of(bounds: dict[str, Bound], variant: Clones) -> tuple[Readout, ...]:

@@ -76,8 +76,13 @@ _LEVEL_POINTS = 30
 _LOSSES = 640_000
 """Losses that the exact strong composition may list before it gets fewer points."""
 _EPSILON_KEYS = (
-    "theorem1", "lower_rdp", "clones_closed", "unamplified", "cap", "clones_numerical",
-)  # fmt: skip
+    "theorem1",
+    "lower_rdp",
+    "clones_closed",
+    "unamplified",
+    "cap",
+    "clones_numerical",
+)
 _COMPOSED_KEYS = ("numerical_upper", "lower_2rr", "kov_exact", "rdp_clones", "theorem1_sharp")
 _RENYI_KEYS = ("theorem1", "theorem2", "renyi_cap", "rdp_clones", "theorem1_sharp")
 _OF_THEIR_OWN = {
@@ -95,9 +100,15 @@ class ShuffleAccountant(Study):
 
     id = "shuffle-rdp"
     references = (
-        names.THEOREM_1, names.THEOREM_2, names.THEOREM_3, names.CLOSED,
-        *names.NUMERICAL.values(), names.KOV_EXACT, names.UNAMPLIFIED, names.CAP,
-    )  # fmt: skip
+        names.THEOREM_1,
+        names.THEOREM_2,
+        names.THEOREM_3,
+        names.CLOSED,
+        *names.NUMERICAL.values(),
+        names.KOV_EXACT,
+        names.UNAMPLIFIED,
+        names.CAP,
+    )
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE

@@ -46,19 +46,25 @@ def _at_2(sharp: Callable[..., Any]) -> Callable[[FloatArray, FloatArray, FloatA
 
 _ALIKE, _RANDOMISER = "alike", "only this randomiser, all others holding one value"
 CURVES = {
-    "theorem4": _Curve(
-        "Theorem 4 (any others)", Role.UPPER, ternary.THEOREM_4, ternary.theorem4
-    ),
+    "theorem4": _Curve("Theorem 4 (any others)", Role.UPPER, ternary.THEOREM_4, ternary.theorem4),
     "sharp_mixed": _Curve(
-        "sharpened, α = 2 (any others)", Role.UPPER, ternary.SHARP, _at_2(ternary.sharp_mixed),
+        "sharpened, α = 2 (any others)",
+        Role.UPPER,
+        ternary.SHARP,
+        _at_2(ternary.sharp_mixed),
         "what “Theorem 1 sharpened” puts in Theorem 4's place",
     ),
     "theorem6": _Curve(
-        "Theorem 6 (others alike)", Role.UPPER, ternary.THEOREM_6, ternary.theorem6,
+        "Theorem 6 (others alike)",
+        Role.UPPER,
+        ternary.THEOREM_6,
+        ternary.theorem6,
         "only where all others hold one value",
     ),
     "sharp_alike": _Curve(
-        "sharp, α = 2 (others alike)", Role.UPPER, ternary.SHARP_ALIKE,
+        "sharp, α = 2 (others alike)",
+        Role.UPPER,
+        ternary.SHARP_ALIKE,
         _at_2(ternary.sharp_alike),
         "the largest of all ε₀-LDP randomisers, only where all others hold one value",
     ),
@@ -68,7 +74,7 @@ CURVES = {
     "exact_3rr": _Curve(
         "3RR exactly", Role.LOWER, ternary.EXACT_3RR, ternary.ternary_3rr, _RANDOMISER
     ),
-}  # fmt: skip
+}
 """By key; those that hold only where the others are alike assume so."""
 _OTHERS_ALIKE = ("theorem6", "sharp_alike")
 AMONG = ("theorem4", "sharp_mixed", "theorem6", "sharp_alike")

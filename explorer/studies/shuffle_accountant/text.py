@@ -50,14 +50,19 @@ def claim_words(result: Result, series: Series, epsilon: float) -> Said:
     return Said(
         f"ε ≤ {at_most(epsilon)}",
         odds_lines(
-            epsilon, delta, "which of two records a client holds", "after seeing everything",
-            distance=promise.distance if promise else None, law=promise.law if promise else "",
-            by=series.label, awaited=not result.complete,
+            epsilon,
+            delta,
+            "which of two records a client holds",
+            "after seeing everything",
+            distance=promise.distance if promise else None,
+            law=promise.law if promise else "",
+            by=series.label,
+            awaited=not result.complete,
         ),
         f"({at_most(epsilon)}, {at_most(delta)})-DP after {_rounds(request['T'])} when one record "
         f"is replaced by any other ({series.label}{at})",
         ((epsilon, delta),),
-    )  # fmt: skip
+    )
 
 
 def renyi_words(result: Result, series: Series, level: float) -> Said:
@@ -82,8 +87,15 @@ def renyi_words(result: Result, series: Series, level: float) -> Said:
 CLAIMS = {
     "eps": Claim(
         (
-            "numerical_upper", "rdp_clones", "theorem1_sharp", "theorem1", "kov_exact",
-            "clones_numerical", "clones_closed", "unamplified", "cap",
+            "numerical_upper",
+            "rdp_clones",
+            "theorem1_sharp",
+            "theorem1",
+            "kov_exact",
+            "clones_numerical",
+            "clones_closed",
+            "unamplified",
+            "cap",
         ),
         claim_words,
         solves="eps0",
@@ -93,7 +105,7 @@ CLAIMS = {
         renyi_words,
         solves="eps0",
     ),
-}  # fmt: skip
+}
 
 
 def law(variant: Clones) -> str:

@@ -70,9 +70,21 @@ PAGE = Page(
         ),
     ),
     sources=(
-        text.THEOREM_31, text.THEOREM_32, text.PRINTED_31, text.PRINTED_32, text.EXACT,
-        text.TAILS, text.LAW, text.MESSAGES, text.TABLE_1, text.TABLE_2, text.CLAIMS, UNARY,
-        text.WARNER, LAPLACE, STABLE,
+        text.THEOREM_31,
+        text.THEOREM_32,
+        text.PRINTED_31,
+        text.PRINTED_32,
+        text.EXACT,
+        text.TAILS,
+        text.LAW,
+        text.MESSAGES,
+        text.TABLE_1,
+        text.TABLE_2,
+        text.CLAIMS,
+        UNARY,
+        text.WARNER,
+        LAPLACE,
+        STABLE,
     ),
     errata=(
         "The paper prints P_hist's privacy as (2ε, 2δ) in Theorem 3.2 and as (ε, δ) in the tables, "
@@ -97,4 +109,4 @@ PAGE = Page(
         "floating point is another question. Outputs never fall in (0, 1−p], and near counts of "
         "n(1−p) the bias of cutting to 0 is the largest part of the error.",
     ),
-)  # fmt: skip
+)

@@ -49,9 +49,18 @@ class ShuffledHistograms(Study):
     id = "histograms"
     simulated = "shuffle.histogram/1"
     references = (
-        text.THEOREM_32, text.THEOREM_31, text.EXACT, text.LAW, text.MESSAGES, text.TABLE_1,
-        text.TABLE_2, text.CLAIMS, UNARY, LAPLACE, STABLE,
-    )  # fmt: skip
+        text.THEOREM_32,
+        text.THEOREM_31,
+        text.EXACT,
+        text.LAW,
+        text.MESSAGES,
+        text.TABLE_1,
+        text.TABLE_2,
+        text.CLAIMS,
+        UNARY,
+        LAPLACE,
+        STABLE,
+    )
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE

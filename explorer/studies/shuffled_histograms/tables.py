@@ -28,15 +28,30 @@ def table_1(bounds: dict[str, Bound], messages: dict[str, Bound], values: float)
     rows: list[tuple[Cell, ...]] = []
     roles: list[tuple[Role, Role | None]] = []
     sent = {
-        "local": "one_message", "local_order": "one_message", "paper": "paper_messages",
+        "local": "one_message",
+        "local_order": "one_message",
+        "paper": "paper_messages",
         "printed": "paper_messages",
-        "calibrated": "messages", "tails": "messages", "cheu_order": "cheu_order",
-        "few_order": "few_order", "fewest_order": "fewest_order",
-    }  # fmt: skip
+        "calibrated": "messages",
+        "tails": "messages",
+        "cheu_order": "cheu_order",
+        "few_order": "few_order",
+        "fewest_order": "fewest_order",
+    }
     order = (
-        "local_order", "local", "cheu_order", "few_order", "fewest_order", "printed", "paper",
-        "calibrated", "tails", "central_order", "central", "stable",
-    )  # fmt: skip
+        "local_order",
+        "local",
+        "cheu_order",
+        "few_order",
+        "fewest_order",
+        "printed",
+        "paper",
+        "calibrated",
+        "tails",
+        "central_order",
+        "central",
+        "stable",
+    )
     for key in order:
         found = bounds[key]
         label, role, reference = text.CURVES[key]
@@ -261,8 +276,12 @@ def views(crowd: int, own: Randomiser | None = None) -> Table:
         "views",
         f"Who sees what ({crowd} users)",
         (
-            "randomiser", "ε of the messages in order", "ε of one user's messages, mixed",
-            "ε of all messages, shuffled", "δ at ε = 1, shuffled", "analyzer can shuffle itself",
+            "randomiser",
+            "ε of the messages in order",
+            "ε of one user's messages, mixed",
+            "ε of all messages, shuffled",
+            "δ at ε = 1, shuffled",
+            "analyzer can shuffle itself",
             "shows",
         ),
         tuple(rows),
@@ -270,7 +289,7 @@ def views(crowd: int, own: Randomiser | None = None) -> Table:
         "an output is possible on one input only. “Analyzer can shuffle itself”: Theorem 4.1's "
         "local protocol has exactly the shuffled protocol's law (only asked of single messages).",
         (None, *[Role.EXACT] * 4),
-    )  # fmt: skip
+    )
 
 
 def one_by_one(crowd: int, seed: int) -> Table:

@@ -316,9 +316,13 @@ def guarantee(
         leaving += " in their own bin alone, and they leave every other bin too"
     law = f"the noise that hides the {what}"
     sentence, beside = odds_lines(
-        eps, delta, "which of two values a user has", "after seeing all shuffled messages",
-        distance=distance, law=law,
-    )  # fmt: skip
+        eps,
+        delta,
+        "which of two values a user has",
+        "after seeing all shuffled messages",
+        distance=distance,
+        law=law,
+    )
     return Guarantee(
         unit="one user's value",
         replace_one=(

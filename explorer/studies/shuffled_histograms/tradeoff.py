@@ -23,10 +23,13 @@ def laws(request: Request, promise: Guarantee, context: Context) -> Iterator[Law
     """Yield the exact δ of the noise that is added, at every ε."""
     kind, users, q = _noise(request, context)
     yield Law(
-        "law", "exact law of the messages",
+        "law",
+        "exact law of the messages",
         lambda eps: np.minimum(curves.exact_delta(kind, eps, users, q) * (1 + _SUMMED), 1.0),
-        Role.UPPER, promise.pairs[0][0], text.EXACT,
-    )  # fmt: skip
+        Role.UPPER,
+        promise.pairs[0][0],
+        text.EXACT,
+    )
 
 
 def _noise(request: Request, context: Context) -> tuple[hg.Query, float, float]:
@@ -63,6 +66,9 @@ def audits(request: Request, promise: Guarantee, context: Context) -> Audited:
 
     moved = "from one bin to another, both counts are seen" if two else "from 0 to 1"
     return Audited(
-        f"{'P_hist' if two else 'P_zsum'} of {users:,} users; one of them moves {moved}", run, eps,
-        delta, at_once=max(1, 2_000_000 // users) if users <= _RUN_WHOLE else 10_000,
-    )  # fmt: skip
+        f"{'P_hist' if two else 'P_zsum'} of {users:,} users; one of them moves {moved}",
+        run,
+        eps,
+        delta,
+        at_once=max(1, 2_000_000 // users) if users <= _RUN_WHOLE else 10_000,
+    )

@@ -56,16 +56,22 @@ def alpha_curves(p: Points, found: Reductions) -> dict[str, Bound]:
         "chernoff": Bound(found["chernoff"].alpha, Role.LOWER, text.CHERNOFF),
         "printed": Bound(found["printed"].alpha, Role.LOWER, text.PRINTED),
         "binomial": Bound(
-            p.eps / np.where(possible, exact, 1.0), Role.UPPER, text.BINOMIAL, possible,
+            p.eps / np.where(possible, exact, 1.0),
+            Role.UPPER,
+            text.BINOMIAL,
+            possible,
             "" if possible.all() else none,
         ),
         "informal": Bound(
-            p.eps / p.r, Role.BASELINE, text.INFORMAL, premise,
+            p.eps / p.r,
+            Role.BASELINE,
+            text.INFORMAL,
+            premise,
             "" if premise.all() else text.INFORMAL_FAILS,
         ),
         "sizes": Bound(p.eps / p.r, Role.BASELINE, text.SIZES),
         "user": Bound(p.eps, Role.BASELINE, text.USER_LEVEL),
-    }  # fmt: skip
+    }
 
 
 def threshold_curves(p: Points, found: Reductions) -> dict[str, Bound]:
@@ -85,10 +91,13 @@ def group_epsilon_curves(p: Points, _: Reductions) -> dict[str, Bound]:
     return {
         "group": Bound(p.hops * p.eps, Role.UPPER, text.GROUP),
         "roughly": Bound(
-            2 * p.eps / p.r * p.d, Role.BASELINE, text.ROUGHLY, far,
+            2 * p.eps / p.r * p.d,
+            Role.BASELINE,
+            text.ROUGHLY,
+            far,
             "" if far.all() else text.NOT_WITHIN_R,
         ),
-    }  # fmt: skip
+    }
 
 
 def group_delta_curves(p: Points, found: Reductions) -> dict[str, Bound]:

@@ -46,9 +46,14 @@ class Unbounded(Study):
 
     id = "unbounded"
     references = (
-        text.CHERNOFF, text.PRINTED, text.BINOMIAL, text.GROUP, text.INFORMAL, text.FACT,
+        text.CHERNOFF,
+        text.PRINTED,
+        text.BINOMIAL,
+        text.GROUP,
+        text.INFORMAL,
+        text.FACT,
         text.TABLE,
-    )  # fmt: skip
+    )
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE
@@ -84,16 +89,27 @@ class Unbounded(Study):
             space=space.picture,
             readouts=_readouts(bounds, alpha, here, hops, last, space),
             conditions=text.conditions(
-                r=here["r"], s=here["s"], delta=here["delta"], printed=threshold, d=here["d"],
-                hops=hops, last=last,
+                r=here["r"],
+                s=here["s"],
+                delta=here["delta"],
+                printed=threshold,
+                d=here["d"],
+                hops=hops,
+                last=last,
             ),
             guarantee=text.guarantee(
-                eps=here["eps"], delta=total, r=here["r"], d=here["d"], hops=hops,
-                far_delta=last, alpha=float(alpha["chernoff"].alpha[-1]), space=space,
+                eps=here["eps"],
+                delta=total,
+                r=here["r"],
+                d=here["d"],
+                hops=hops,
+                far_delta=last,
+                alpha=float(alpha["chernoff"].alpha[-1]),
+                space=space,
             ),
             notes=tuple(n for n in (space.missing, *space.notes) if n),
             complete=True,
-        )  # fmt: skip
+        )
 
 
 def _note(key: str, quantity: str) -> str:

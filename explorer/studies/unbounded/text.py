@@ -11,9 +11,10 @@ from explorer.studies.metric_space.choice import ChosenSpace
 
 PRINTED = Reference(_PAPER, "Theorem 5.3 with Lemma 5.2", "capped at the diameter: errata user-D5")
 CHERNOFF = Reference(
-    _PAPER, "Theorem 5.3 with Chernoff's bound instead of Lemma 5.2",
+    _PAPER,
+    "Theorem 5.3 with Chernoff's bound instead of Lemma 5.2",
     "s·KL(c‖r) = ln(1/δ), c ≤ 1: errata user-D4",
-)  # fmt: skip
+)
 BINOMIAL = Reference(
     _PAPER, "the coupling of Lemma 5.2 at distances 0 and 1", "the binomial's quantile, exactly"
 )
@@ -123,11 +124,12 @@ def guarantee(
     epsilon = hops * eps
     promised = f"{at_most(eps)}, {at_most(delta)}"
     near = guesses(
-        eps, delta,
+        eps,
+        delta,
         "which of two data sets a user holds, their items at most "
         f"{length(r, space)} apart on average",
         "after seeing the release",
-    )  # fmt: skip
+    )
     if far_delta >= 1:
         far = f" At {length(d, space)} nothing is promised any more: δ has grown to 1."
     elif d <= r:

@@ -123,9 +123,9 @@ def _found(subject: Subject) -> Compared | str:
         (key, value)
         for key, value in request.values
         if key.startswith("space")
-        or key in ("users", "second", "against", "split", "decimal", "left", "bottom", "clamp",
-                   "sizes")
-    )  # fmt: skip
+        or key
+        in ("users", "second", "against", "split", "decimal", "left", "bottom", "clamp", "sizes")
+    )
     kept: Compared = context.memo(
         ("users-data", "compared", space, request.seed), lambda: context.run_in_worker(*task)
     )
@@ -140,9 +140,16 @@ def moved(subject: Subject, points: SweptPoints) -> Drawn:
     rank = np.arange(1, len(found.moved) + 1, dtype=float)
     shown = (rank >= points.sweep.low) & (rank <= points.sweep.high)
     series = (
-        Series("moved", "d_EM of a user's two data sets", Role.EXACT, rank[shown],
-               found.moved[shown], text.DISTANCE, mark=Mark.DOTS),
-    )  # fmt: skip
+        Series(
+            "moved",
+            "d_EM of a user's two data sets",
+            Role.EXACT,
+            rank[shown],
+            found.moved[shown],
+            text.DISTANCE,
+            mark=Mark.DOTS,
+        ),
+    )
     alpha, delta = float(subject.request["alpha"]), _delta(subject)
     return Drawn(
         series,
@@ -173,14 +180,26 @@ def found_out(subject: Subject, points: SweptPoints) -> Drawn:
         if not delta and not subject.local and found.equal and found.pools is not None:
             n = len(found.moved)
             curves.append(
-                ("pools", "all users at once, by the pools", alpha * n * found.pools, 0.0,
-                 text.ALGORITHM_1)
-            )  # fmt: skip
+                (
+                    "pools",
+                    "all users at once, by the pools",
+                    alpha * n * found.pools,
+                    0.0,
+                    text.ALGORITHM_1,
+                )
+            )
     series = [
-        Series(key, label, Role.UPPER, f, np.asarray(um.power_bound(epsilon, d, f)), source,
-               note=f"ε = {nearest(epsilon)}" + (f", δ = {nearest(d)}" if d else ""))
+        Series(
+            key,
+            label,
+            Role.UPPER,
+            f,
+            np.asarray(um.power_bound(epsilon, d, f)),
+            source,
+            note=f"ε = {nearest(epsilon)}" + (f", δ = {nearest(d)}" if d else ""),
+        )
         for key, label, epsilon, d, source in curves
-    ]  # fmt: skip
+    ]
     series.append(Series("chance", "chance", Role.BASELINE, f, f.copy(), text.CHANCE))
     which = _which(subject, found)
     levels = tuple(
@@ -217,9 +236,14 @@ def _readouts(subject: Subject, found: Compared) -> tuple[Readout, ...]:
         some.append(Readout("pools", "d_EM of all items together", found.pools, Role.EXACT))
     elif found.equal:
         some.append(
-            Readout("pools", "d_EM of all items together", float(found.moved.mean()), Role.UPPER,
-                    note="the users' mean: too many items to match all of them")
-        )  # fmt: skip
+            Readout(
+                "pools",
+                "d_EM of all items together",
+                float(found.moved.mean()),
+                Role.UPPER,
+                note="the users' mean: too many items to match all of them",
+            )
+        )
     return (*some, Readout("users_moved", "users whose data moved", float(moved)))
 
 
@@ -249,13 +273,15 @@ def tables(subject: Subject) -> tuple[Table, ...]:
     unit = f" ({subject.space.unit})" if subject.space.unit else ""
     return (
         Table(
-            "moved", "Who moved how far (curator only)",
-            ("user", "d_EM", f"as a length{unit}", "items before", "items after"), rows,
+            "moved",
+            "Who moved how far (curator only)",
+            ("user", "d_EM", f"as a length{unit}", "items before", "items after"),
+            rows,
             f"The {len(rows)} who moved farthest of {len(found.names):,}. Exact, by an optimal "
             "plan of transport.",
             (None, Role.EXACT, Role.EXACT),
         ),
-    )  # fmt: skip
+    )
 
 
 def conditions(subject: Subject) -> tuple[Condition, ...]:

@@ -39,8 +39,12 @@ BARS_MAX = 100
 _RELEASED = ("shares", "map", "mean")
 _COMPARED = ("moved", "found_out")
 _DRAWN = (("sizes", (DRAWN,)),)
-_LIMITS = {"space_cells": (8, 20), "space_items": (20, ITEMS_MAX), "space_clusters": (5, 20),
-           "space_each": (4, 20)}  # fmt: skip
+_LIMITS = {
+    "space_cells": (8, 20),
+    "space_items": (20, ITEMS_MAX),
+    "space_clusters": (5, 20),
+    "space_each": (4, 20),
+}
 
 
 def _small(p: Parameter) -> Parameter:
@@ -52,106 +56,248 @@ def _small(p: Parameter) -> Parameter:
 
 
 PARAMETERS = (
-    choice("model", "", "model",
-           "Central: a curator holds all users' data and releases once. Local: every user "
-           "randomises for themselves; more private, and less accurate.",
-           CENTRAL,
-           ((CENTRAL, "central: one release"), (LOCAL, "local: every user for themselves")),
-           quantities=(*_RELEASED, "found_out")),
-    choice("sizes", "", "numbers of items",
-           "Algorithms 1 and 2 need the same public number of items of every user. Algorithm 3 "
-           "first draws s items of each, with replacement, and hides how many there were.",
-           EQUAL, ((EQUAL, "every user has as many"), (DRAWN, "any: draw s of each (Algorithm 3)")),
-           quantities=_RELEASED),
-    epsilon("privacy of a user",
-            "The privacy of a user's whole data, per largest distance: a change by earth mover's "
-            "distance w is protected at ε = αw. Smaller is more private.",
-            20.0, 1e-2, 800.0, key="alpha", symbol="α", unit="1/diameter",
-            relevant_when=(("sizes", (EQUAL,)),)),
-    epsilon("privacy within r",
-            "After drawing: two data sets of a user at most r apart are told apart by no more than "
-            "this. Smaller is more private.",
-            1.0, 1e-2, 20.0, relevant_when=_DRAWN, quantities=_RELEASED),
-    delta(1e-6, 1e-40,
-          help="What shuffling and drawing may fail by; Algorithm 1 alone never fails. Smaller is "
-               "more private."),
-    real("r", "r", "distance protected",
-         "Earth mover's distance of two data sets of a user that are protected from each other, "
-         "as a share of the largest distance.",
-         0.1, 1e-4, 1.0, relevant_when=_DRAWN, quantities=_RELEASED),
-    count("s", "s", "draws from every user",
-          "How many items are drawn of every user, with replacement.",
-          200, 1, 10_000, relevant_when=_DRAWN, quantities=_RELEASED),
-    choice("query", "", "averaged", "Which function of an item Algorithm 1 averages.",
-           ONE_HOT,
-           ((ONE_HOT, "which item it is: shares of the items"),
+    choice(
+        "model",
+        "",
+        "model",
+        "Central: a curator holds all users' data and releases once. Local: every user "
+        "randomises for themselves; more private, and less accurate.",
+        CENTRAL,
+        ((CENTRAL, "central: one release"), (LOCAL, "local: every user for themselves")),
+        quantities=(*_RELEASED, "found_out"),
+    ),
+    choice(
+        "sizes",
+        "",
+        "numbers of items",
+        "Algorithms 1 and 2 need the same public number of items of every user. Algorithm 3 "
+        "first draws s items of each, with replacement, and hides how many there were.",
+        EQUAL,
+        ((EQUAL, "every user has as many"), (DRAWN, "any: draw s of each (Algorithm 3)")),
+        quantities=_RELEASED,
+    ),
+    epsilon(
+        "privacy of a user",
+        "The privacy of a user's whole data, per largest distance: a change by earth mover's "
+        "distance w is protected at ε = αw. Smaller is more private.",
+        20.0,
+        1e-2,
+        800.0,
+        key="alpha",
+        symbol="α",
+        unit="1/diameter",
+        relevant_when=(("sizes", (EQUAL,)),),
+    ),
+    epsilon(
+        "privacy within r",
+        "After drawing: two data sets of a user at most r apart are told apart by no more than "
+        "this. Smaller is more private.",
+        1.0,
+        1e-2,
+        20.0,
+        relevant_when=_DRAWN,
+        quantities=_RELEASED,
+    ),
+    delta(
+        1e-6,
+        1e-40,
+        help="What shuffling and drawing may fail by; Algorithm 1 alone never fails. Smaller is "
+        "more private.",
+    ),
+    real(
+        "r",
+        "r",
+        "distance protected",
+        "Earth mover's distance of two data sets of a user that are protected from each other, "
+        "as a share of the largest distance.",
+        0.1,
+        1e-4,
+        1.0,
+        relevant_when=_DRAWN,
+        quantities=_RELEASED,
+    ),
+    count(
+        "s",
+        "s",
+        "draws from every user",
+        "How many items are drawn of every user, with replacement.",
+        200,
+        1,
+        10_000,
+        relevant_when=_DRAWN,
+        quantities=_RELEASED,
+    ),
+    choice(
+        "query",
+        "",
+        "averaged",
+        "Which function of an item Algorithm 1 averages.",
+        ONE_HOT,
+        (
+            (ONE_HOT, "which item it is: shares of the items"),
             (POSITION, "its position in the plane"),
-            (FILE, "your own (CSV: one row of values an item)")),
-           quantities=("mean",)),
-    file("values", "file of values",
-         "A CSV file with one row an item of the space and one column a number of the answer; it "
-         "must be public.",
-         relevant_when=(("query", (FILE,)),), quantities=("mean",)),
+            (FILE, "your own (CSV: one row of values an item)"),
+        ),
+        quantities=("mean",),
+    ),
+    file(
+        "values",
+        "file of values",
+        "A CSV file with one row an item of the space and one column a number of the answer; it "
+        "must be public.",
+        relevant_when=(("query", (FILE,)),),
+        quantities=("mean",),
+    ),
     decimal_sign("values_decimal", relevant_when=(("query", (FILE,)),), quantities=("mean",)),
-    real("step", "γ", "rounding of the values",
-         "Values are rounded to multiples of this before they are averaged, so that the noise can "
-         "be drawn exactly.",
-         1e-3, 1e-6, 1.0, group="mechanism", latex=r"\gamma", quantities=("mean",)),
-    choice("against", "", "compare with",
-           "Which second data set the first one is held against.",
-           FILES,
-           ((FILES, "a second file, user by user"), (SPLIT, "users of the same file")),
-           quantities=_COMPARED),
-    count("split", "k", "users of the first part",
-          "The first k users of the file, in its order, are held against all others.",
-          1, 1, 100_000, relevant_when=(("against", (SPLIT,)),), quantities=_COMPARED),
-    choice("promise", "", "released by",
-           "Algorithm 1 promises α without any δ; Algorithm 2 promises α and δ.",
-           LINEAR, ((LINEAR, "Algorithm 1 (δ = 0)"), (ITEM_WISE, "Algorithm 2 (α and δ)")),
-           quantities=("found_out",)),
-    file("users", "file of users' data",
-         "A CSV file with one item a line: user,item (items of the space, by name or number) or "
-         "user,x,y on a grid or square. Without a file synthetic users are used.",
-         (".csv", ".tsv", ".txt"), group="data"),
-    file("second", "second file",
-         "The same users' other data, as user,item or user,x,y. Without a file synthetic users "
-         "are changed a little.",
-         (".csv", ".tsv", ".txt"), group="data", relevant_when=(("against", (FILES,)),),
-         quantities=_COMPARED),
+    real(
+        "step",
+        "γ",
+        "rounding of the values",
+        "Values are rounded to multiples of this before they are averaged, so that the noise can "
+        "be drawn exactly.",
+        1e-3,
+        1e-6,
+        1.0,
+        group="mechanism",
+        latex=r"\gamma",
+        quantities=("mean",),
+    ),
+    choice(
+        "against",
+        "",
+        "compare with",
+        "Which second data set the first one is held against.",
+        FILES,
+        ((FILES, "a second file, user by user"), (SPLIT, "users of the same file")),
+        quantities=_COMPARED,
+    ),
+    count(
+        "split",
+        "k",
+        "users of the first part",
+        "The first k users of the file, in its order, are held against all others.",
+        1,
+        1,
+        100_000,
+        relevant_when=(("against", (SPLIT,)),),
+        quantities=_COMPARED,
+    ),
+    choice(
+        "promise",
+        "",
+        "released by",
+        "Algorithm 1 promises α without any δ; Algorithm 2 promises α and δ.",
+        LINEAR,
+        ((LINEAR, "Algorithm 1 (δ = 0)"), (ITEM_WISE, "Algorithm 2 (α and δ)")),
+        quantities=("found_out",),
+    ),
+    file(
+        "users",
+        "file of users' data",
+        "A CSV file with one item a line: user,item (items of the space, by name or number) or "
+        "user,x,y on a grid or square. Without a file synthetic users are used.",
+        (".csv", ".tsv", ".txt"),
+        group="data",
+    ),
+    file(
+        "second",
+        "second file",
+        "The same users' other data, as user,item or user,x,y. Without a file synthetic users "
+        "are changed a little.",
+        (".csv", ".tsv", ".txt"),
+        group="data",
+        relevant_when=(("against", (FILES,)),),
+        quantities=_COMPARED,
+    ),
     decimal_sign(group="data"),
     *(
-        real(key, symbol, f"{name} edge of the box",
-             "Where the declared box begins, in the unit of the file. It must be chosen before "
-             "the file is looked at.",
-             0.0, -1e6, 1e6, Scale.LINEAR, group="data", relevant_when=(("space", FLAT),))
+        real(
+            key,
+            symbol,
+            f"{name} edge of the box",
+            "Where the declared box begins, in the unit of the file. It must be chosen before "
+            "the file is looked at.",
+            0.0,
+            -1e6,
+            1e6,
+            Scale.LINEAR,
+            group="data",
+            relevant_when=(("space", FLAT),),
+        )
         for key, symbol, name in (("left", "x₀", "left"), ("bottom", "y₀", "lower"))
     ),
-    Parameter("clamp", "", "move outsiders to the edge",
-              "Points outside the box are rejected; if this was declared beforehand they are "
-              "moved to its edge instead.",
-              Kind.FLAG, False, group="data", relevant_when=(("space", FLAT),)),
+    Parameter(
+        "clamp",
+        "",
+        "move outsiders to the edge",
+        "Points outside the box are rejected; if this was declared beforehand they are "
+        "moved to its edge instead.",
+        Kind.FLAG,
+        False,
+        group="data",
+        relevant_when=(("space", FLAT),),
+    ),
     *(_small(p) for p in space_parameters(KINDS, GRID)),
-    count("item", "x", "item", "The space's items by number, from 0.", 0, 0, BARS_MAX - 1,
-          Scale.LINEAR, axis_only=True, quantities=("shares",)),
-    count("place", "i", "number of the answer", "Numbers of Algorithm 1's answer, from 1.", 1, 1,
-          BARS_MAX, Scale.LINEAR, axis_only=True, quantities=("mean",)),
-    count("rank", "", "users by how far they moved",
-          "1 is the user whose data moved farthest.", 1, 1, 1000, axis_only=True,
-          quantities=("moved",)),
-    share("across", "x", "to the right", "Where an item lies, in shares of the declared box.",
-          0.0, axis_only=True, quantities=("map",)),
-    share("false_alarm", "f", "wrong accusations",
-          "How often somebody who tests which data set was used says the second when it was the "
-          "first.",
-          0.0, axis_only=True, quantities=("found_out",)),
-)  # fmt: skip
+    count(
+        "item",
+        "x",
+        "item",
+        "The space's items by number, from 0.",
+        0,
+        0,
+        BARS_MAX - 1,
+        Scale.LINEAR,
+        axis_only=True,
+        quantities=("shares",),
+    ),
+    count(
+        "place",
+        "i",
+        "number of the answer",
+        "Numbers of Algorithm 1's answer, from 1.",
+        1,
+        1,
+        BARS_MAX,
+        Scale.LINEAR,
+        axis_only=True,
+        quantities=("mean",),
+    ),
+    count(
+        "rank",
+        "",
+        "users by how far they moved",
+        "1 is the user whose data moved farthest.",
+        1,
+        1,
+        1000,
+        axis_only=True,
+        quantities=("moved",),
+    ),
+    share(
+        "across",
+        "x",
+        "to the right",
+        "Where an item lies, in shares of the declared box.",
+        0.0,
+        axis_only=True,
+        quantities=("map",),
+    ),
+    share(
+        "false_alarm",
+        "f",
+        "wrong accusations",
+        "How often somebody who tests which data set was used says the second when it was the "
+        "first.",
+        0.0,
+        axis_only=True,
+        quantities=("found_out",),
+    ),
+)
 
 QUANTITIES = (
-    Quantity("shares", "K̃", "shares of items (Algorithm 2)", ("item",),
-             latex=r"\tilde K"),
+    Quantity("shares", "K̃", "shares of items (Algorithm 2)", ("item",), latex=r"\tilde K"),
     Quantity("map", "y", "items before and after (Algorithm 2)", ("across",)),
     Quantity("mean", "q", "average over items (Algorithm 1)", ("place",)),
-    Quantity("moved", "EMD", "how far users' data moved", ("rank",),
-             latex=r"d_{EM}"),
+    Quantity("moved", "EMD", "how far users' data moved", ("rank",), latex=r"d_{EM}"),
     Quantity("found_out", "P", "chance to tell two data sets apart", ("false_alarm",)),
-)  # fmt: skip
+)

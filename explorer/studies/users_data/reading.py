@@ -190,9 +190,11 @@ def synthetic_items(distances: FloatArray, equal: bool, seed: int) -> Users:
     near /= near.sum(axis=1, keepdims=True)
     homes = rng.choice(len(near), USERS_MADE, p=near[0])
     return _made(
-        [rng.choice(len(near), size, p=near[home])
-         for home, size in zip(homes, _sizes(rng, equal), strict=True)]
-    )  # fmt: skip
+        [
+            rng.choice(len(near), size, p=near[home])
+            for home, size in zip(homes, _sizes(rng, equal), strict=True)
+        ]
+    )
 
 
 def synthetic_points(side: float, equal: bool, seed: int) -> Users:
@@ -200,9 +202,11 @@ def synthetic_points(side: float, equal: bool, seed: int) -> Users:
     rng = np.random.default_rng((abs(seed), 12))
     homes = rng.beta(2.0, 4.0, (USERS_MADE, 2))
     return _made(
-        [np.clip(rng.normal(home, 0.05, (size, 2)), 0.0, 1.0) * side
-         for home, size in zip(homes, _sizes(rng, equal), strict=True)]
-    )  # fmt: skip
+        [
+            np.clip(rng.normal(home, 0.05, (size, 2)), 0.0, 1.0) * side
+            for home, size in zip(homes, _sizes(rng, equal), strict=True)
+        ]
+    )
 
 
 def changed(users: Users, seed: int) -> Users:

@@ -73,14 +73,28 @@ def shares(subject: Subject, points: SweptPoints) -> Drawn:
     shown = (x >= low) & (x <= high)
     x = x[shown]
     series = [
-        Series("truth", "true shares K̃ (curator only)", Role.EXACT, x, truth[shown],
-               text.DISTANCE, mark=Mark.BARS)
-    ]  # fmt: skip
+        Series(
+            "truth",
+            "true shares K̃ (curator only)",
+            Role.EXACT,
+            x,
+            truth[shown],
+            text.DISTANCE,
+            mark=Mark.BARS,
+        )
+    ]
     v = np.bincount(answers, minlength=table.size) / len(answers)
     series.append(
-        Series("answers", "shares of the answers, as drawn", Role.ESTIMATE, x, v[shown],
-               text.ALGORITHM_2, mark=Mark.DOTS)
-    )  # fmt: skip
+        Series(
+            "answers",
+            "shares of the answers, as drawn",
+            Role.ESTIMATE,
+            x,
+            v[shown],
+            text.ALGORITHM_2,
+            mark=Mark.DOTS,
+        )
+    )
     readouts = list(_levels(subject, table))
     try:
         estimate = um.debiased_histogram(answers, table.law())
@@ -88,9 +102,16 @@ def shares(subject: Subject, points: SweptPoints) -> Drawn:
     except ValueError as error:
         why = str(error).removeprefix("channel: ")
         series.append(
-            Series("estimate", "estimate F", Role.ESTIMATE, x, np.full(x.shape, np.nan),
-                   text.ALGORITHM_2, undefined_reason=why)
-        )  # fmt: skip
+            Series(
+                "estimate",
+                "estimate F",
+                Role.ESTIMATE,
+                x,
+                np.full(x.shape, np.nan),
+                text.ALGORITHM_2,
+                undefined_reason=why,
+            )
+        )
         return _finished(subject, series, readouts, table.level)
     if not subject.equal:
         # Drawing adds the variance of s draws with replacement, a user each.
@@ -105,13 +126,23 @@ def shares(subject: Subject, points: SweptPoints) -> Drawn:
             Series(key, label, Role.ESTIMATE, x, values[shown], text.ALGORITHM_2, mark=mark)
         )
     readouts += [
-        Readout("rmse", "root mean square error ‖F − K̃‖₂", math.sqrt(mse), Role.EXACT,
-                note="over all draws, before projecting"),
-        Readout("error", "this draw's ‖F − K̃‖₂", float(np.linalg.norm(estimate - truth)),
-                Role.EXACT),
-        Readout("projected_error", "of its projection", float(np.linalg.norm(projected - truth)),
-                Role.EXACT),
-    ]  # fmt: skip
+        Readout(
+            "rmse",
+            "root mean square error ‖F − K̃‖₂",
+            math.sqrt(mse),
+            Role.EXACT,
+            note="over all draws, before projecting",
+        ),
+        Readout(
+            "error", "this draw's ‖F − K̃‖₂", float(np.linalg.norm(estimate - truth)), Role.EXACT
+        ),
+        Readout(
+            "projected_error",
+            "of its projection",
+            float(np.linalg.norm(projected - truth)),
+            Role.EXACT,
+        ),
+    ]
     found = _finished(subject, series, readouts, table.level)
     if not shown.all():
         found = replace(found, notes=(*found.notes, text.shown(int(shown.sum()), table.size)))
@@ -215,20 +246,40 @@ def average(subject: Subject, points: SweptPoints) -> Drawn:
     x = np.arange(1, len(truth) + 1, dtype=float)
     shown = (x >= points.sweep.low) & (x <= points.sweep.high)
     series = [
-        Series("truth", "true average (curator only)", Role.EXACT, x[shown], truth[shown],
-               text.DISTANCE, mark=Mark.BARS),
-        Series("release", "released", Role.ESTIMATE, x[shown], released[shown], text.ALGORITHM_1,
-               mark=Mark.DOTS),
-    ]  # fmt: skip
+        Series(
+            "truth",
+            "true average (curator only)",
+            Role.EXACT,
+            x[shown],
+            truth[shown],
+            text.DISTANCE,
+            mark=Mark.BARS,
+        ),
+        Series(
+            "release",
+            "released",
+            Role.ESTIMATE,
+            x[shown],
+            released[shown],
+            text.ALGORITHM_1,
+            mark=Mark.DOTS,
+        ),
+    ]
     off = released - truth
     readouts = [
-        Readout("lip", "Lipschitz constant, ℓ1", float(query.lip), Role.UPPER,
-                note="of the rounded values"),
+        Readout(
+            "lip",
+            "Lipschitz constant, ℓ1",
+            float(query.lip),
+            Role.UPPER,
+            note="of the rounded values",
+        ),
         Readout("scale", "scale of the noise", float(scale), Role.EXACT),
-        Readout("rmse", "root mean square noise of one number", math.sqrt(square / averaged),
-                Role.EXACT),
+        Readout(
+            "rmse", "root mean square noise of one number", math.sqrt(square / averaged), Role.EXACT
+        ),
         Readout("error", "this draw's ‖q − q̃‖₁", float(np.abs(off).sum()), Role.EXACT),
-    ]  # fmt: skip
+    ]
     if averaged == 1:
         readouts.append(Readout("mean_error", "mean noise of one number", absolute, Role.EXACT))
         if subject.equal and scale:
@@ -236,9 +287,14 @@ def average(subject: Subject, points: SweptPoints) -> Drawn:
 
             quantile = float(gammainc(len(truth), np.abs(off).sum() / float(scale)))
             readouts.append(
-                Readout("quantile", "share of releases with a smaller error", quantile,
-                        Role.ESTIMATE, note="of continuous noise")
-            )  # fmt: skip
+                Readout(
+                    "quantile",
+                    "share of releases with a smaller error",
+                    quantile,
+                    Role.ESTIMATE,
+                    note="of continuous noise",
+                )
+            )
     found = _finished(subject, series, readouts, 0.0)
     if shown.all():
         return found
@@ -302,9 +358,12 @@ def _values(subject: Subject) -> tuple[FloatArray | None, str]:
     if not value:
         return None, "no file of values is chosen: open a CSV file under “file of values”"
     values, _ = read_values(
-        str(subject.context.file(value)), value.partition("#")[0], subject.labels(),
-        subject.space.named, str(request["values_decimal"]),
-    )  # fmt: skip
+        str(subject.context.file(value)),
+        value.partition("#")[0],
+        subject.labels(),
+        subject.space.named,
+        str(request["values_decimal"]),
+    )
     return values, ""
 
 
@@ -347,11 +406,23 @@ def _levels(subject: Subject, table: IntegerTable) -> tuple[Readout, ...]:
     law, d = table.law(), subject.distances
     moved = float((law * d).sum(axis=1).mean()) * subject.space.diameter
     return (
-        Readout("alpha0", "α₀ of an item", table.level, Role.UPPER, "1/diameter",
-                note=text.alpha0_said(_alpha0(subject))),
-        Readout("moved", "mean distance of an answer from its item", moved, Role.EXACT,
-                subject.space.unit, note="mean over the space's items, drawn evenly"),
-    )  # fmt: skip
+        Readout(
+            "alpha0",
+            "α₀ of an item",
+            table.level,
+            Role.UPPER,
+            "1/diameter",
+            note=text.alpha0_said(_alpha0(subject)),
+        ),
+        Readout(
+            "moved",
+            "mean distance of an answer from its item",
+            moved,
+            Role.EXACT,
+            subject.space.unit,
+            note="mean over the space's items, drawn evenly",
+        ),
+    )
 
 
 def _finished(
@@ -361,9 +432,10 @@ def _finished(
     more = [Readout("alpha", "α of the mechanism", promise.alpha, None, "1/diameter")]
     if promise.r is not None:
         more.append(
-            Readout("delta_total", "δ of the whole", promise.total_delta(item_level > 0),
-                    Role.UPPER)
-        )  # fmt: skip
+            Readout(
+                "delta_total", "δ of the whole", promise.total_delta(item_level > 0), Role.UPPER
+            )
+        )
     notes = [text.SIMULATED] if subject.local else []
     notes += [text.SEEDED] + ([] if subject.equal else [text.WEIGHTS])
     return Drawn(

@@ -143,8 +143,13 @@ class Subject:
             )
             return made
         path = self.context.file(value)
-        arguments = (path, value.partition("#")[0], str(request["decimal"]), self.labels(),
-                     self._box())  # fmt: skip
+        arguments = (
+            path,
+            value.partition("#")[0],
+            str(request["decimal"]),
+            self.labels(),
+            self._box(),
+        )
 
         def read() -> Users:
             if path.stat().st_size > _HEAVY_BYTES:
@@ -174,8 +179,9 @@ class Subject:
         if request["space"] not in FLAT:
             return None
         cells = metric.width if isinstance(metric, Grid) else 0
-        return Box(request["left"], request["bottom"], request["space_side"], cells,
-                   bool(request["clamp"]))  # fmt: skip
+        return Box(
+            request["left"], request["bottom"], request["space_side"], cells, bool(request["clamp"])
+        )
 
     def places(self) -> FloatArray | None:
         """Return where every item of a finite space lies, in the unit of the file; None if nowhere.

@@ -87,10 +87,13 @@ def curators_table(users: Users) -> Table:
         ("users without a usable item", len(users.empty)),
     ]
     return Table(
-        "read", "What was read (curator only)", ("", "count"), tuple(rows),
+        "read",
+        "What was read (curator only)",
+        ("", "count"),
+        tuple(rows),
         "Exact counts of the file: they are not protected by anything, and not to be handed on. "
         f"{users.said()}".strip(),
-    )  # fmt: skip
+    )
 
 
 def conditions(*, drawn: bool, real: bool) -> tuple[Condition, ...]:

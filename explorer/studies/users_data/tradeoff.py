@@ -59,8 +59,12 @@ def audits(request: Request, _promise: Guarantee, context: Context) -> Audited |
     return Audited(
         f"Algorithm {2 if item_wise else 1}{drawn}; users: {count}, items of each: {size}, of whom "
         f"one moves {moved} to the nearest other item",
-        run, epsilon, promise.total_delta(item_wise), "promised of this move", 200,
-    )  # fmt: skip
+        run,
+        epsilon,
+        promise.total_delta(item_wise),
+        "promised of this move",
+        200,
+    )
 
 
 Scored = Callable[[Items, SeededBits], FloatArray]
@@ -87,9 +91,9 @@ def _averages(subject: Subject, promise: Promise, users: int, here: int, there: 
     means = [query.mean(np.array([here] * (users - 1) + [last])) for last in (here, there)]
 
     def scored(items: Items, bits: SeededBits) -> FloatArray:
-        seen = np.array([
-            query.release(own, promise.m, users, promise.alpha, bits) for own in items
-        ])  # fmt: skip
+        seen = np.array(
+            [query.release(own, promise.m, users, promise.alpha, bits) for own in items]
+        )
         first, second = (np.abs(seen - mean).sum(axis=1) for mean in means)
         return np.asarray(first - second)
 

@@ -6,8 +6,11 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 _KEYS = frozenset({QEvent.Type.KeyPress, QEvent.Type.ShortcutOverride})
 _INPUTS = _KEYS | {
-    QEvent.Type.MouseButtonPress, QEvent.Type.Wheel, QEvent.Type.TouchBegin, QEvent.Type.Close,
-}  # fmt: skip
+    QEvent.Type.MouseButtonPress,
+    QEvent.Type.Wheel,
+    QEvent.Type.TouchBegin,
+    QEvent.Type.Close,
+}
 _PRESSES = (Qt.Key.Key_Space, Qt.Key.Key_Select)
 """Keys that press a button."""
 

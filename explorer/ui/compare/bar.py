@@ -44,8 +44,12 @@ class CommonBar(QWidget):
         to = styled_label("muted", "to")
         to.setBuddy(self.value)
         for widget, stretch in (
-            (words, 0), (self.parameter, 3), (to, 0), (self.value, 0), (self.button, 0),
-        ):  # fmt: skip
+            (words, 0),
+            (self.parameter, 3),
+            (to, 0),
+            (self.value, 0),
+            (self.button, 0),
+        ):
             row.addWidget(widget, stretch)
         row.addStretch(1)
         row.addWidget(self.update_all)

@@ -39,9 +39,8 @@ def dots_of(rows: Sequence[ComparedRow], place: int) -> Dots | None:
     """Return where a row's number lies among all that measure the same."""
     row = rows[place]
     alike = [
-        r for r in rows
-        if (r.quantity, r.unit) == (row.quantity, row.unit) and r.value is not None
-    ]  # fmt: skip
+        r for r in rows if (r.quantity, r.unit) == (row.quantity, row.unit) and r.value is not None
+    ]
     if row.value is None or not alike:
         return None
     axis = axis_of(alike)

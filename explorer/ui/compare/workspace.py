@@ -213,12 +213,15 @@ class CompareWorkspace(Workspace):
         self.answers.set_requests(list(dict.fromkeys(asked)))
         self.rows = [
             compared_row(
-                entry.request, entry.key, self.answers.result(request),
+                entry.request,
+                entry.key,
+                self.answers.result(request),
                 json.dumps(Recipe(request).to_dict(), ensure_ascii=False, separators=(",", ":")),
-                self.answers.error(request) or "computing…", claimed=entry.claimed,
+                self.answers.error(request) or "computing…",
+                claimed=entry.claimed,
             )
             for entry, request in zip(entries, asked, strict=True)
-        ]  # fmt: skip
+        ]
         self._show_groups()
         self.common.offer(common_parameters(entries), len(entries))
         self.empty.setVisible(not self.rows)
@@ -373,8 +376,10 @@ def _cells(row: ComparedRow, at: str) -> list[tuple[str, str]]:
     if row.low is not None and row.high is not None:
         bar = format_interval(row.low, row.high)
     value = value_text(row) + unit if row.missing != "computing…" else "computing…"
-    holds = [f"{_sign(c.holds)} {c.text}" + (f" ({c.margin})" if c.margin else "")
-             for c in row.conditions]  # fmt: skip
+    holds = [
+        f"{_sign(c.holds)} {c.text}" + (f" ({c.margin})" if c.margin else "")
+        for c in row.conditions
+    ]
     counts = (("✓", sum(c.holds is True for c in row.conditions)), ("✗", len(row.failing)))
     said = "  ".join(f"{sign} {count}" for sign, count in counts if count)
     kind = " · ".join(filter(None, (role, row.grade.value if row.grade else "")))

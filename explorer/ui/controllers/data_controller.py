@@ -255,10 +255,16 @@ class DataController(QObject):
         paths = (Path(source),) if isinstance(source, str | Path) else tuple(source)
         self._start(
             _Job(
-                paths, mapping, dialect, ask, plane=plane, region=region, layer=layer,
+                paths,
+                mapping,
+                dialect,
+                ask,
+                plane=plane,
+                region=region,
+                layer=layer,
                 former=former,
             )
-        )  # fmt: skip
+        )
 
     def agree(self, request: ImportRequest | UnpackRequest) -> None:
         """Open what takes long, or what unpacks to far more than its size."""

@@ -127,9 +127,11 @@ class FileController(QObject):
         """Ask for a link, one on the clipboard at first, and ask what it asks."""
         copied = QGuiApplication.clipboard().text().strip()
         text, given = QInputDialog.getText(
-            parent, "Open link", "What Edit ▸ Copy link put on the clipboard:",
+            parent,
+            "Open link",
+            "What Edit ▸ Copy link put on the clipboard:",
             text=copied if is_link(copied) else "",
-        )  # fmt: skip
+        )
         if given and text.strip():
             self.open_link(text)
 
@@ -169,9 +171,14 @@ class FileController(QObject):
         plane = region.plane.text if region is not None and region.plane is not None else ""
         columns, layer, confirmed = self._columns_wanted()
         self._data.open(
-            self._paths, columns if confirmed else None, ask=ask, plane=plane, region=region,
-            layer=layer, former=None if confirmed else columns,
-        )  # fmt: skip
+            self._paths,
+            columns if confirmed else None,
+            ask=ask,
+            plane=plane,
+            region=region,
+            layer=layer,
+            former=None if confirmed else columns,
+        )
 
     def _columns_wanted(self) -> tuple[Mapping | None, str, bool]:
         """Return which columns these files are to be read by, and which layer or sheet.
@@ -216,9 +223,11 @@ class FileController(QObject):
         """Ask for an exported file and go back to what it shows."""
         patterns = " ".join(f"*.{f.suffix}" for f in recipe_formats())
         path, _ = QFileDialog.getOpenFileName(
-            parent, "Open recipe of an exported file", self.folder(),
+            parent,
+            "Open recipe of an exported file",
+            self.folder(),
             f"Exported by Privacy Explorer ({patterns});;All files (*)",
-        )  # fmt: skip
+        )
         if path:
             self.open_recipe(path)
 

@@ -78,8 +78,11 @@ class RangeBox(QFrame):
         self.adjustSize()
         above = self._title.axis == "x"
         high = -self.height() if above else self._title.height()
-        self.move(self._title.mapToGlobal(QPoint(self._title.width() - self.width(), high)
-                                          if above else QPoint(0, high)))  # fmt: skip
+        self.move(
+            self._title.mapToGlobal(
+                QPoint(self._title.width() - self.width(), high) if above else QPoint(0, high)
+            )
+        )
         self.show()
         self.low.setFocus(Qt.FocusReason.ShortcutFocusReason)
 

@@ -140,8 +140,12 @@ class Legend(QWidget):
         keys = [s.key for s in series]
         front = [k for k in keys if first is None or k in first or k not in hidden]
         rest = [k for k in keys if k not in front]
-        self._place(*(_ordered(part, before, values, settled) for part, before in (
-            (front, self._front), (rest, self._rest))))  # fmt: skip
+        self._place(
+            *(
+                _ordered(part, before, values, settled)
+                for part, before in ((front, self._front), (rest, self._rest))
+            )
+        )
         self.here.setText(f"{here} · largest first" if here else "")
         told, tips = {}, {}
         for item in series:
@@ -158,10 +162,16 @@ class Legend(QWidget):
             if key in self._rows:
                 chosen = key == claimed
                 self._rows[key].update(
-                    item, name, styles[key], key not in hidden, words,
-                    values.get(key) is not None, why if chosen else aside,
-                    mark if chosen else reason.mark if reason else "", chosen,
-                )  # fmt: skip
+                    item,
+                    name,
+                    styles[key],
+                    key not in hidden,
+                    words,
+                    values.get(key) is not None,
+                    why if chosen else aside,
+                    mark if chosen else reason.mark if reason else "",
+                    chosen,
+                )
                 self._rows[key].set_chosen(key == self._chosen)
         self.told.setText(
             " · ".join(shorten(told[key], _LETTERS, placeholder=" …") for key in self._rest)
@@ -204,17 +214,25 @@ class Legend(QWidget):
         """Return what can be done with a curve."""
         row, menu = self._rows[key], QMenu(self)
         if key in self._claimable:
-            _offer(menu, "Claim this bound", lambda: self.claim_wanted.emit(key),
-                   self._claim != key)  # fmt: skip
-            _offer(menu, f"Claim the {self._best}", lambda: self.claim_wanted.emit(""),
-                   bool(self._claim))  # fmt: skip
+            _offer(
+                menu, "Claim this bound", lambda: self.claim_wanted.emit(key), self._claim != key
+            )
+            _offer(
+                menu,
+                f"Claim the {self._best}",
+                lambda: self.claim_wanted.emit(""),
+                bool(self._claim),
+            )
             menu.addSeparator()
         shown = row.check.isChecked()
         _offer(menu, "Show alone, or all again\tS", lambda: self.solo_wanted.emit(key))
         _offer(menu, "Hide" if shown else "Show", lambda: self.toggled.emit(key, not shown))
         bold = key == self._chosen
-        _offer(menu, "Draw as the others" if bold else "Draw bold\tReturn",
-               lambda: self.chosen.emit("" if bold else key))  # fmt: skip
+        _offer(
+            menu,
+            "Draw as the others" if bold else "Draw bold\tReturn",
+            lambda: self.chosen.emit("" if bold else key),
+        )
         value, series = row.value.text(), row.series
         assert series is not None
         if series.own:

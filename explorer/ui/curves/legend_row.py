@@ -34,10 +34,8 @@ def value_words(series: Series, value: float | None, here: bool, between: bool) 
         return COMPUTING
     # What is no function of x has nothing to say of most x.
     asked = here and (
-        series.mark in FUNCTIONS
-        or not series.present.any()
-        or (series.infinite and not between)
-    )  # fmt: skip
+        series.mark in FUNCTIONS or not series.present.any() or (series.infinite and not between)
+    )
     return ("infinite" if series.infinite else NOT_VALID) if asked else ""
 
 
@@ -87,9 +85,17 @@ class LegendRow:
                 widget.setVisible(shown)
 
     def update(
-        self, series: Series, name: str, style: SeriesStyle, visible: bool, words: str, known: bool,
-        told: str = "", mark: str = "", claimed: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        series: Series,
+        name: str,
+        style: SeriesStyle,
+        visible: bool,
+        words: str,
+        known: bool,
+        told: str = "",
+        mark: str = "",
+        claimed: bool = False,
+    ) -> None:
         """Show a curve and what it says here; `told` and `mark` say whether and why it is claimed.
 
         Where a number is better than what is claimed they say why it is not.
@@ -102,9 +108,20 @@ class LegendRow:
         aside = f"; {told}" if told and not claimed else ""
         self.check.setAccessibleDescription(f"{series.role.value} {words}{aside}")
         absent = words == NOT_VALID
-        described = (series.key, name, series.label, series.role, series.grade, series.note,
-                     series.undefined_reason, series.present.all(), series.computing,
-                     mark, claimed, absent)  # fmt: skip
+        described = (
+            series.key,
+            name,
+            series.label,
+            series.role,
+            series.grade,
+            series.note,
+            series.undefined_reason,
+            series.present.all(),
+            series.computing,
+            mark,
+            claimed,
+            absent,
+        )
         if described == self._described and told == self._told:
             return
         if described != self._described:

@@ -71,8 +71,9 @@ class Looking(QObject):
     def solo(self, key: str) -> None:
         """Show one curve alone, or what was shown before."""
         look = self.look
-        alone = replace(look, hidden=frozenset(self.keys) - {key}, shown=frozenset({key}),
-                        every=False)  # fmt: skip
+        alone = replace(
+            look, hidden=frozenset(self.keys) - {key}, shown=frozenset({key}), every=False
+        )
         if look != alone:
             self._before = (self.subject, look)
             self._session.set_look(self.subject, alone, "show one curve")

@@ -213,9 +213,12 @@ class BoundsPlot(pg.GraphicsView):
         wide = bool(self._short_names) and self.window().width() >= NAMED_FROM
         drawn = [self._drawn(s) for s in self._visible() if wide and not s.pin]
         self.end_names.show_names(
-            [EndName(d.name, d.colour, d.series.key in (self._claimed, self.chosen), d.curve)
-             for d in drawn if d.series.mark in FUNCTIONS]
-        )  # fmt: skip
+            [
+                EndName(d.name, d.colour, d.series.key in (self._claimed, self.chosen), d.curve)
+                for d in drawn
+                if d.series.mark in FUNCTIONS
+            ]
+        )
 
     def set_value_line(self, x: float | None, text: str) -> None:
         """Put the line at the slider's value; None hides it."""
@@ -320,8 +323,14 @@ class BoundsPlot(pg.GraphicsView):
             ends = float(low), float(high)
         before = self.view.viewRange()
         # The lanes stand below the curves, not on them.
-        wanted = whole_view(extents, ends, before, (self.view.width(), self.view.height()),
-                            self.lanes.pixels, self.y_log)  # fmt: skip
+        wanted = whole_view(
+            extents,
+            ends,
+            before,
+            (self.view.width(), self.view.height()),
+            self.lanes.pixels,
+            self.y_log,
+        )
         if wanted != before:
             self.view.setRange(
                 xRange=wanted[0], yRange=wanted[1], padding=0, disableAutoRange=False
@@ -349,12 +358,27 @@ class BoundsPlot(pg.GraphicsView):
         shown, nearest = nearest_curves(drawn, point.x(), point.y())
         symbol = str(self.bottom.labelText).split("  ")[0]
         head = (symbol, format_number(self._data_x(point.x())))
-        text = wrapped(reason) if reason else hover_table(
-            head, drawn, shown, nearest, (point.x(), point.y()), self.view.viewPixelSize(),
-            self.invalid.reason_at(point.x()),
-        )  # fmt: skip
-        self.crosshair.show(self.mapFromScene(position), point.x(), point.y(), text,
-                            [(d.curve.x, d.curve.y) for d in drawn], nearest)  # fmt: skip
+        text = (
+            wrapped(reason)
+            if reason
+            else hover_table(
+                head,
+                drawn,
+                shown,
+                nearest,
+                (point.x(), point.y()),
+                self.view.viewPixelSize(),
+                self.invalid.reason_at(point.x()),
+            )
+        )
+        self.crosshair.show(
+            self.mapFromScene(position),
+            point.x(),
+            point.y(),
+            text,
+            [(d.curve.x, d.curve.y) for d in drawn],
+            nearest,
+        )
 
     def _drawn(self, s: Series) -> Drawn:
         colour = self._styles[s.key].colour

@@ -143,9 +143,14 @@ def _height_near(curve: Curve, x: float) -> float:
 
 
 def hover_table(
-    head: tuple[str, str], drawn: Sequence[Drawn], shown: Sequence[int], nearest: int | None,
-    at: tuple[float, float], pixel: tuple[float, float], reason: str = "",
-) -> str:  # fmt: skip
+    head: tuple[str, str],
+    drawn: Sequence[Drawn],
+    shown: Sequence[int],
+    nearest: int | None,
+    at: tuple[float, float],
+    pixel: tuple[float, float],
+    reason: str = "",
+) -> str:
     """Return a small table as rich text: x, why nothing holds there, and a row a curve.
 
     Parameters

@@ -65,9 +65,14 @@ class SolveBar(QWidget):
         equals = styled_label("muted", "=")
         equals.setBuddy(self.target)
         for widget, stretch in (
-            (words, 0), (self.parameter, 2), (so_that, 0), (self.curve, 3), (equals, 0),
-            (self.target, 0), (self.button, 0),
-        ):  # fmt: skip
+            (words, 0),
+            (self.parameter, 2),
+            (so_that, 0),
+            (self.curve, 3),
+            (equals, 0),
+            (self.target, 0),
+            (self.button, 0),
+        ):
             row.addWidget(widget, stretch)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 0, 12, 6)

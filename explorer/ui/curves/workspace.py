@@ -197,8 +197,16 @@ class BoundsWorkspace(Workspace):
 
     def view_actions(self) -> list[QAction]:
         """Return what the View menu offers for this workspace."""
-        return [self._reset, self._y_log, self._solve, self._pin, self._unpin, self._compare,
-                self._compare_now, self.import_curve]  # fmt: skip
+        return [
+            self._reset,
+            self._y_log,
+            self._solve,
+            self._pin,
+            self._unpin,
+            self._compare,
+            self._compare_now,
+            self.import_curve,
+        ]
 
     def close_workspace(self) -> None:
         """Disconnect from the session."""
@@ -345,8 +353,9 @@ class BoundsWorkspace(Workspace):
         if before is None or _subject(before.request) != _subject(result.request):
             self.plot.set_data_ranges(None, None)
         self.current_result = result
-        self.plot.set_axes(x_words, axis_words(shown.symbol, shown.name, shown.unit), x_log,
-                           look.y_log)  # fmt: skip
+        self.plot.set_axes(
+            x_words, axis_words(shown.symbol, shown.name, shown.unit), x_log, look.y_log
+        )
         self.plot.hidden = self.looking.hidden_of(listed)
         self.plot.set_names(self.looking.names_of(listed), self.looking.claimed)
         with_pins = self.shown_result(result)
@@ -387,10 +396,18 @@ class BoundsWorkspace(Workspace):
         between = {s.key for s in result.series if s.key not in known} - at_slider(result)
         here = f"at {at}" if at else ""
         self.legend.show_series(
-            result.series, styles, self.plot.hidden, values, here, between, self._found,
-            self.looking.names_of(result), self.looking.first_of(result), result.complete,
+            result.series,
+            styles,
+            self.plot.hidden,
+            values,
+            here,
+            between,
+            self._found,
+            self.looking.names_of(result),
+            self.looking.first_of(result),
+            result.complete,
             self._better(result),
-        )  # fmt: skip
+        )
         self.guide.show_result(result)
 
     def _better(self, result: Result) -> dict[str, Unclaimed]:

@@ -33,54 +33,79 @@ United States Census Bureau (public domain); both by way of <i>world-atlas</i> a
 The licences of map data and digits lie beside them in <i>LICENSES.md</i>.</p>
 """
 KEYS = (
-    ("Everywhere", (
-        ("Ctrl+Z, Ctrl+Shift+Z", "undo, redo: parameters, axes, pins, comparison, region, seed"),
-        ("Ctrl+O, Ctrl+Shift+O", "open check-ins, open an exported file's recipe"),
-        ("Ctrl+E, Ctrl+Shift+C, Ctrl+Alt+P", "export, copy the picture, print"),
-        ("Ctrl+Shift+L", "copy the question as a link; Ctrl+K takes one"),
-        ("Ctrl+1, Ctrl+2, …", "choose a tab, in the order of the bar"),
-        ("Ctrl+G", "what is promised; in a narrow window over the plot, and away again"),
-        ("F6, Shift+F6", "next pane, pane before: parameters, plot, curves, guarantee"),
-        ("Ctrl+K", "find a question, figure, parameter, command or word; eps0 = 2 sets it"),
-        ("Esc", "stop what runs"),
-        ("F1, ?", "about the question in front, this list"),
-    )),
-    ("Sliders", (
-        ("← →, Page, Home, End", "move; with Shift ten times finer"),
-        ("wheel", "moves a focused slider only"),
-    )),
-    ("Typed values", (
-        ("1e-8, 10^-8, 1,000,000", "are all understood"),
-        ("Enter, Esc", "take the value, give it up"),
-        ("↑ ↓", "one step of the slider"),
-    )),
-    ("Plot", (
-        ("← →, with Shift finer", "move the line at the slider"),
-        ("↑ ↓, Esc", "choose a curve, drawn bold and read out, or none"),
-        ("X, Y", "menu of the axis: what is on it, logarithmic or not, range"),
-        ("drag, wheel, Ctrl+arrows, + −", "pan and zoom; the right button scales one axis"),
-        ("double-click, 0", "show the whole again"),
-        ("drag the vertical line", "is the slider of the parameter on the x axis"),
-        ("Ctrl+L", "solve for a target; drag the horizontal line to move it"),
-        ("Ctrl+P, Ctrl+D", "pin the curves, add the numbers to the comparison (Shift: go there)"),
-    )),
-    ("Curves below the plot", (
-        ("click, Return", "draw the curve bold, or as the others"),
-        ("double-click, S", "show it alone, or all again"),
-        ("right click, menu key", "claim, hide, pin, copy value or source, add to Compare"),
-    )),
-    ("Headings and tables", (
-        ("← →, Space", "fold and unfold a group of parameters"),
-        ("Ctrl+C, menu key", "copy the table or what is selected; as Markdown, LaTeX or CSV"),
-    )),
-    ("Comparison", (
-        ("Alt+↑, Alt+↓, Delete", "move the selected rows, remove them"),
-    )),
-    ("Map", (
-        ("drag, wheel, arrows, + −", "pan and zoom all panes together"),
-        ("R, N, 0", "choose a region, draw new noise, show the whole region"),
-    )),
-)  # fmt: skip
+    (
+        "Everywhere",
+        (
+            (
+                "Ctrl+Z, Ctrl+Shift+Z",
+                "undo, redo: parameters, axes, pins, comparison, region, seed",
+            ),
+            ("Ctrl+O, Ctrl+Shift+O", "open check-ins, open an exported file's recipe"),
+            ("Ctrl+E, Ctrl+Shift+C, Ctrl+Alt+P", "export, copy the picture, print"),
+            ("Ctrl+Shift+L", "copy the question as a link; Ctrl+K takes one"),
+            ("Ctrl+1, Ctrl+2, …", "choose a tab, in the order of the bar"),
+            ("Ctrl+G", "what is promised; in a narrow window over the plot, and away again"),
+            ("F6, Shift+F6", "next pane, pane before: parameters, plot, curves, guarantee"),
+            ("Ctrl+K", "find a question, figure, parameter, command or word; eps0 = 2 sets it"),
+            ("Esc", "stop what runs"),
+            ("F1, ?", "about the question in front, this list"),
+        ),
+    ),
+    (
+        "Sliders",
+        (
+            ("← →, Page, Home, End", "move; with Shift ten times finer"),
+            ("wheel", "moves a focused slider only"),
+        ),
+    ),
+    (
+        "Typed values",
+        (
+            ("1e-8, 10^-8, 1,000,000", "are all understood"),
+            ("Enter, Esc", "take the value, give it up"),
+            ("↑ ↓", "one step of the slider"),
+        ),
+    ),
+    (
+        "Plot",
+        (
+            ("← →, with Shift finer", "move the line at the slider"),
+            ("↑ ↓, Esc", "choose a curve, drawn bold and read out, or none"),
+            ("X, Y", "menu of the axis: what is on it, logarithmic or not, range"),
+            ("drag, wheel, Ctrl+arrows, + −", "pan and zoom; the right button scales one axis"),
+            ("double-click, 0", "show the whole again"),
+            ("drag the vertical line", "is the slider of the parameter on the x axis"),
+            ("Ctrl+L", "solve for a target; drag the horizontal line to move it"),
+            (
+                "Ctrl+P, Ctrl+D",
+                "pin the curves, add the numbers to the comparison (Shift: go there)",
+            ),
+        ),
+    ),
+    (
+        "Curves below the plot",
+        (
+            ("click, Return", "draw the curve bold, or as the others"),
+            ("double-click, S", "show it alone, or all again"),
+            ("right click, menu key", "claim, hide, pin, copy value or source, add to Compare"),
+        ),
+    ),
+    (
+        "Headings and tables",
+        (
+            ("← →, Space", "fold and unfold a group of parameters"),
+            ("Ctrl+C, menu key", "copy the table or what is selected; as Markdown, LaTeX or CSV"),
+        ),
+    ),
+    ("Comparison", (("Alt+↑, Alt+↓, Delete", "move the selected rows, remove them"),)),
+    (
+        "Map",
+        (
+            ("drag, wheel, arrows, + −", "pan and zoom all panes together"),
+            ("R, N, 0", "choose a region, draw new noise, show the whole region"),
+        ),
+    ),
+)
 
 
 def about_dialog(parent: QWidget) -> QDialog:

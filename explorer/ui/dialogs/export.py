@@ -175,9 +175,12 @@ class ExportDialog(QDialog):
         self.recipe.setFixedHeight(100)
         size = QHBoxLayout()
         for widget, share in (
-            (self.width_box, 1), (plain_label("×"), 0), (self.height_box, 1), (self.unit, 1),
+            (self.width_box, 1),
+            (plain_label("×"), 0),
+            (self.height_box, 1),
+            (self.unit, 1),
             (self.dpi, 1),
-        ):  # fmt: skip
+        ):
             size.addWidget(widget, share)
         form = QFormLayout()
         form.addRow("Format", self.format)
@@ -220,9 +223,14 @@ class ExportDialog(QDialog):
         self.resize(920, 560)
         self._frame_widgets = (self.animate, self.frames)
         order = (
-            self.format, *self._size_widgets, self.theme, *self.parts.values(),
-            *self._frame_widgets, self.true_map, self.recipe,
-        )  # fmt: skip
+            self.format,
+            *self._size_widgets,
+            self.theme,
+            *self.parts.values(),
+            *self._frame_widgets,
+            self.true_map,
+            self.recipe,
+        )
         for before, after in pairwise(order):
             self.setTabOrder(before, after)
         self.format.currentIndexChanged.connect(self._update)

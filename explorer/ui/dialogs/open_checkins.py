@@ -47,12 +47,17 @@ ROLES = (
     ("image", "Image", "Which picture x and y lie in; of a plane alone", False),
 )
 MNEMONICS = {
-    "lat": "L&atitude or y", "lon": "L&ongitude or x", "location": "Lo&cation", "image": "Ima&ge",
-}  # fmt: skip
+    "lat": "L&atitude or y",
+    "lon": "L&ongitude or x",
+    "location": "Lo&cation",
+    "image": "Ima&ge",
+}
 """Where the first letter is taken."""
 UNITS = {
-    None: "All rows of one user", "row": "One row: protects less", "file": "The whole file",
-}  # fmt: skip
+    None: "All rows of one user",
+    "row": "One row: protects less",
+    "file": "The whole file",
+}
 """Choices of what counts as one person: fields `unit` of a mapping."""
 UNIT_HELP = (
     "Without a column that names the person or device, protect one row (a person with many rows is "
@@ -110,9 +115,12 @@ class MappingDialog(QDialog):
         self.system.changed.connect(self._check)
         box.addWidget(self.system)
         self._boxes = {
-            "time_format": self.reading.times, "decimal": self.reading.decimal,
-            "crs": self.system.system, "layer": self.layer, "encoding": self.encoding,
-        }  # fmt: skip
+            "time_format": self.reading.times,
+            "decimal": self.reading.decimal,
+            "crs": self.system.system,
+            "layer": self.layer,
+            "encoding": self.encoding,
+        }
         self._questions: tuple[tuple[object, ...], tuple[Question, ...]] = ((), ())
         self.questions = QuestionCards()
         self.questions.chosen.connect(self._answer)
@@ -211,9 +219,14 @@ class MappingDialog(QDialog):
         def look(task: Task) -> Preview:
             files = checkins.find_files(source, task.cancelled)
             return checkins.sniff_files(
-                files, delimiter, encoding, task.cancelled, decimal=decimal, layer=layer,
+                files,
+                delimiter,
+                encoding,
+                task.cancelled,
+                decimal=decimal,
+                layer=layer,
                 unpack=unpack,
-            )  # fmt: skip
+            )
 
         self._job.submit(asked, look)
 

@@ -24,9 +24,13 @@ from explorer.checkins.model import Candidate, Question
 from explorer.ui.base.styled import styled_label
 
 SHORT = {
-    "user": "person", "position": "position", "time": "time", "time_format": "date format",
-    "crs": "coordinates", "layer": "table",
-}  # fmt: skip
+    "user": "person",
+    "position": "position",
+    "time": "time",
+    "time_format": "date format",
+    "crs": "coordinates",
+    "layer": "table",
+}
 """What the button of a card confirms; other kinds of questions are called by their key."""
 
 OTHER = "Another answer, chosen above"
@@ -126,9 +130,10 @@ class QuestionCard(QFrame):
         if all(values.get(name) in (None, "") for name in names):
             return
         same = (
-            i for i, one in enumerate(self.question.candidates[:MOST])
+            i
+            for i, one in enumerate(self.question.candidates[:MOST])
             if all(values.get(name) == value for name, value in one.fields)
-        )  # fmt: skip
+        )
         place = next(same, MOST)
         if place != self.answers.checkedId():
             self.is_confirmed = False

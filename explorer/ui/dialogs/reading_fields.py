@@ -63,8 +63,11 @@ class ReadingFields(QWidget):
         grid.setHorizontalSpacing(10)
         grid.setVerticalSpacing(2)
         self.hints: list[QLabel] = []
-        parts = (("&Decimal mark", self.decimal), ("Ti&mes look like", self.times),
-                 ("Time &zone of the file", self.zone))  # fmt: skip
+        parts = (
+            ("&Decimal mark", self.decimal),
+            ("Ti&mes look like", self.times),
+            ("Time &zone of the file", self.zone),
+        )
         for place, (name, widget) in enumerate(parts):
             label = plain_label(name)
             label.setBuddy(widget)
@@ -175,9 +178,11 @@ class ReadingFields(QWidget):
         assert wall is not None
         day = QDate(wall.year, wall.month, wall.day)
         there = QDateTime(
-            day, QTime(wall.hour, wall.minute, wall.second), QTimeZone(zone.encode()),
+            day,
+            QTime(wall.hour, wall.minute, wall.second),
+            QTimeZone(zone.encode()),
             QDateTime.TransitionResolution.RelativeToBefore,
-        )  # fmt: skip
+        )
         utc = there.toUTC()
         days = utc.date().daysTo(day)
         when = {0: "", 1: " the day before", -1: " the day after"}[days]

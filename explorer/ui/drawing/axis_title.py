@@ -83,8 +83,10 @@ class AxisTitle(QToolButton):
         self._words = next((words for offered, words in items if offered == key), "")
         scale = "logarithmic" if log else "linear"
         self.setAccessibleName(f"{self.axis} axis: {self._words}, {scale}")
-        self.setToolTip(f"{self._words}. What is on the {self.axis} axis, its scale and its range"
-                        f" ({self.axis.upper()} in the plot)")  # fmt: skip
+        self.setToolTip(
+            f"{self._words}. What is on the {self.axis} axis, its scale and its range"
+            f" ({self.axis.upper()} in the plot)"
+        )
         self._words += " · log" * log
         self.fit(self._room)
         self.resized.emit()

@@ -42,9 +42,14 @@ class Crosshair:
             line.setPen(pg.mkPen(colour, width=1, style=Qt.PenStyle.DotLine))
 
     def show(
-        self, at: QPoint, x: float, y: float, text: str,
-        curves: Sequence[tuple[np.ndarray, np.ndarray]] = (), nearest: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        at: QPoint,
+        x: float,
+        y: float,
+        text: str,
+        curves: Sequence[tuple[np.ndarray, np.ndarray]] = (),
+        nearest: int | None = None,
+    ) -> None:
         """Stand at a point of the view (and of the parent widget) with this text.
 
         Parameters
@@ -67,35 +72,49 @@ class Crosshair:
         self.table.show()
 
     def _place(
-        self, at: QPoint, size: QSize, curves: Sequence[tuple[np.ndarray, np.ndarray]],
+        self,
+        at: QPoint,
+        size: QSize,
+        curves: Sequence[tuple[np.ndarray, np.ndarray]],
         nearest: int | None,
-    ) -> QPoint:  # fmt: skip
+    ) -> QPoint:
         """Return the upper left corner of the emptiest place that keeps off the pointer."""
         area = self._view.sceneBoundingRect()
         (x0, x1), (y0, y1) = self._view.viewRange()
         room = area.toRect().adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
         right, low = room.right() - size.width(), room.bottom() - size.height()
-        places = [QPoint(room.left(), room.top()), QPoint(right, room.top()),
-                  QPoint(room.left(), low), QPoint(right, low)]  # fmt: skip
+        places = [
+            QPoint(room.left(), room.top()),
+            QPoint(right, room.top()),
+            QPoint(room.left(), low),
+            QPoint(right, low),
+        ]
         points = [
-            (area.left() + (xs - x0) / (x1 - x0) * area.width(),
-             area.top() + (y1 - ys) / (y1 - y0) * area.height())
+            (
+                area.left() + (xs - x0) / (x1 - x0) * area.width(),
+                area.top() + (y1 - ys) / (y1 - y0) * area.height(),
+            )
             for xs, ys in curves
-        ]  # fmt: skip
+        ]
 
         def covered(place: QPoint) -> int:
             box = QRect(place, size)
             return sum(
                 (_ON_NEAREST if number == nearest else 1)
-                * int(np.count_nonzero((px >= box.left()) & (px <= box.right())
-                                       & (py >= box.top()) & (py <= box.bottom())))
+                * int(
+                    np.count_nonzero(
+                        (px >= box.left())
+                        & (px <= box.right())
+                        & (py >= box.top())
+                        & (py <= box.bottom())
+                    )
+                )
                 for number, (px, py) in enumerate(points)
-            )  # fmt: skip
+            )
 
         free = [
-            p for p in places
-            if not QRect(p, size).adjusted(-AWAY, -AWAY, AWAY, AWAY).contains(at)
-        ]  # fmt: skip
+            p for p in places if not QRect(p, size).adjusted(-AWAY, -AWAY, AWAY, AWAY).contains(at)
+        ]
         if free:
             return min(free, key=covered)
         # The table is nearly as large as the plot: beside the pointer, on the roomier side.

@@ -16,9 +16,18 @@ MAX_POINTS = 2000
 _PIXELS_PER_POINT = 96 / 72
 _JOINED = (Mark.LINE, Mark.PATH, Mark.AREA)
 SYMBOLS = {
-    "o": "o", "s": "s", "^": "t1", "D": "d", "v": "t", "P": "+", "X": "x", "<": "t3", ">": "t2",
-    "h": "h", "p": "p",
-}  # fmt: skip
+    "o": "o",
+    "s": "s",
+    "^": "t1",
+    "D": "d",
+    "v": "t",
+    "P": "+",
+    "X": "x",
+    "<": "t3",
+    ">": "t2",
+    "h": "h",
+    "p": "p",
+}
 """The view's names for the signs of `explorer.figures.style.MARKERS`."""
 DOT_SIZE = 9
 _NONE, _NOWHERE = np.empty(0), np.empty(0, int)

@@ -14,9 +14,13 @@ _HALF_A_DOT = DOT_SIZE / 2 + 2
 
 
 def whole_view(
-    extents: Sequence[tuple[Mark, Extent]], ends: tuple[float, float] | None,
-    before: Sequence[Sequence[float]], size: tuple[float, float], below: float, y_log: bool,
-) -> list[list[float]]:  # fmt: skip
+    extents: Sequence[tuple[Mark, Extent]],
+    ends: tuple[float, float] | None,
+    before: Sequence[Sequence[float]],
+    size: tuple[float, float],
+    below: float,
+    y_log: bool,
+) -> list[list[float]]:
     """Return the ends of x and y, in view coordinates, that show the whole sweep and all curves.
 
     Bars, with dots over them or not, need no more room than they take: a map of 8 levels has none

@@ -78,8 +78,11 @@ def nice_range(low: float, high: float, log: bool) -> tuple[float, float]:
     if log:
         if high - low > 3:
             return math.floor(low), max(math.ceil(high), math.floor(low) + 1)
-        stops = [e + m for e in range(math.floor(low) - 1, math.ceil(high) + 2)
-                 for m in (0.0, math.log10(2), math.log10(5))]  # fmt: skip
+        stops = [
+            e + m
+            for e in range(math.floor(low) - 1, math.ceil(high) + 2)
+            for m in (0.0, math.log10(2), math.log10(5))
+        ]
         below = max(s for s in stops if s <= low + 1e-12)
         above = min(s for s in stops if s >= high - 1e-12)
         return (below, above) if above > below else (below, below + math.log10(2))

@@ -54,8 +54,15 @@ class IndexEntry:
     def has(self, words: str) -> bool:
         """Return whether each of some words is in its texts, whatever their letters' case."""
         item = self.item
-        texts = (item.name, item.verdict, item.about, item.published, item.computed,
-                 self.study_name, self.paper)  # fmt: skip
+        texts = (
+            item.name,
+            item.verdict,
+            item.about,
+            item.published,
+            item.computed,
+            self.study_name,
+            self.paper,
+        )
         there = "\n".join(texts).casefold()
         return all(word in there for word in words.casefold().split())
 

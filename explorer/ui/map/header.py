@@ -88,11 +88,12 @@ class PaneHeader(QWidget):
         metrics = QFontMetrics(self.title.font())
         badge, title = next(
             (
-                form for form in forms
+                form
+                for form in forms
                 if self._badge_width(form[0]) + metrics.horizontalAdvance(form[1]) <= room
             ),
             forms[-1],
-        )  # fmt: skip
+        )
         if badge != self.badge.text():
             self.badge.setText(badge)
         self.title.setText(title)

@@ -47,11 +47,13 @@ def overlay_stamp(
         painter.drawRect(QRectF(x - side * across / 2, y - side * up / 2, side * across, side * up))
     lines = [
         QLineF(
-            covered.left + a * across, covered.bottom - r * up,
-            covered.left + b * across, covered.bottom - s * up,
+            covered.left + a * across,
+            covered.bottom - r * up,
+            covered.left + b * across,
+            covered.bottom - s * up,
         )
         for r, a, s, b in overlay.borders.tolist()
-    ]  # fmt: skip
+    ]
     for colour, wide in ((style.halo, 3.5), (style.label, 1.5)):
         painter.setPen(QPen(colour, wide))
         painter.drawLines(lines)

@@ -38,32 +38,37 @@ class Metric:
 
 METRICS = (
     Metric(
-        "similarity", "Similarity",
+        "similarity",
+        "Similarity",
         "Mass that the two blurred maps have in common: Σ min(true, private), each map summing "
         "to 1. 1 is equal, 0 is disjoint; 1 − similarity is the total variation distance.",
     ),
     Metric(
-        "pearson", "Pearson r",
+        "pearson",
+        "Pearson r",
         "Correlation coefficient of the two blurred maps over all cells: 1 is equal up to scale "
         "and an offset, 0 unrelated. A uniform map has none.",
     ),
     Metric(
-        "kl", "KL (nats)",
+        "kl",
+        "KL (nats)",
         "Kullback–Leibler divergence of the private map from the true one, "
         "Σ true · ln(true / private), regularised with 2⁻⁵². 0 is equal; at most 36 (52 ln 2).",
     ),
     Metric(
-        "emd", "EMD, unit square",
+        "emd",
+        "EMD, unit square",
         "Earth mover's distance: how far mass must travel on average (|Δx| + |Δy|) to turn one "
         "map into the other, the region being a square of side 1. First a certified interval, "
         "then exact.",
     ),
     Metric(
-        "emd_km", "EMD, km",
+        "emd_km",
+        "EMD, km",
         "The same in kilometres: |Δx| · width + |Δy| · height of the region, the width taken at "
         "its middle latitude.",
     ),
-)  # fmt: skip
+)
 
 FAR_CELL = METRICS[-1].key
 """Whose title and help are others on a plane that is not the Earth."""

@@ -259,14 +259,27 @@ class MapWorkspace(Workspace):
         choose = self.panes.set_colour_map
         self._colour_actions = actions.colour_actions(self, lambda name, *_: choose(name))
         self._view_actions = [
-            self.home_action, self.extent_action, self.zoom_in_action, self.zoom_out_action,
-            actions.separator(self), self.region_action, self.noise_action, self.play_action,
-            self.which.action, self.contributions.action, actions.separator(self),
+            self.home_action,
+            self.extent_action,
+            self.zoom_in_action,
+            self.zoom_out_action,
+            actions.separator(self),
+            self.region_action,
+            self.noise_action,
+            self.play_action,
+            self.which.action,
+            self.contributions.action,
+            actions.separator(self),
             self.add_menu.menuAction(),
-            self.error_action, actions.separator(self), self.linked_action, self.lines_action,
-            self.cities_action, self.dots_action, actions.separator(self),
+            self.error_action,
+            actions.separator(self),
+            self.linked_action,
+            self.lines_action,
+            self.cities_action,
+            self.dots_action,
+            actions.separator(self),
             *self._colour_actions.values(),
-        ]  # fmt: skip
+        ]
 
     def _tools(self) -> ToolRows:
         self.add_button = actions.menu_button(
@@ -274,9 +287,12 @@ class MapWorkspace(Workspace):
         )
         self.play_button = actions.action_button(self.play_action, "▶ Play")
         short = (
-            (self.which.action, ""), (self.region_action, "Region"), (self.zoom_in_action, "+"),
-            (self.zoom_out_action, "−"), (self.home_action, "Reset"),
-        )  # fmt: skip
+            (self.which.action, ""),
+            (self.region_action, "Region"),
+            (self.zoom_in_action, "+"),
+            (self.zoom_out_action, "−"),
+            (self.home_action, "Reset"),
+        )
         which, *left = [actions.action_button(*pair) for pair in short]
         left += [self.add_button, actions.action_button(self.error_action, "Error")]
         right = actions.action_button(self.noise_action, "Noise"), self.play_button

@@ -46,9 +46,10 @@ ORIGIN_HELP = (
 )
 TOO_LARGE = "Larger than memory: the maps can't follow a slider. Type what you want."
 OF_UNIT = {
-    "user": " of {users:,} users", "row": ", each protected by itself",
+    "user": " of {users:,} users",
+    "row": ", each protected by itself",
     "file": ", protected as one file",
-}  # fmt: skip
+}
 """What is said of the privacy unit behind the number of check-ins."""
 MEMORY_HELP = "How much memory opening may use is set with Edit ▸ Preferences ▸ Compute."
 
@@ -201,8 +202,11 @@ class DataPanel(QWidget):
     def _show_selection(self, selection: Selection | None) -> None:
         self._silent = True
         for widget in (
-            *self.sides.values(), self.draw_button, self.busiest_button, self.report_button,
-        ):  # fmt: skip
+            *self.sides.values(),
+            self.draw_button,
+            self.busiest_button,
+            self.report_button,
+        ):
             widget.setEnabled(selection is not None)
         data = self._data.current
         still = TOO_LARGE if data is not None and data.larger_than_memory else ""
@@ -265,9 +269,11 @@ class DataPanel(QWidget):
         if selection is None:
             return
         region = selection.region
-        size = region.north - region.south if side in ("south", "north") else (
-            region.east - region.west
-        )  # fmt: skip
+        size = (
+            region.north - region.south
+            if side in ("south", "north")
+            else (region.east - region.west)
+        )
         end = region.declared[SIDES.index(side)]
         end = round(end + step * size / 50, 6)
         if side in ("west", "east") and region.plane is None:

@@ -59,13 +59,18 @@ _COUNTS = {
 }
 """Of conditions, in the order in which they stand; a sign stays with its number."""
 _FOLDS = (
-    ("neighbours", "Replace or add one", (
-        ("replace_one", "Replace one"), ("add_remove", "Add or remove one"),
-    )),
+    (
+        "neighbours",
+        "Replace or add one",
+        (
+            ("replace_one", "Replace one"),
+            ("add_remove", "Add or remove one"),
+        ),
+    ),
     ("trust", "Who is trusted", (("trust", ""),)),
     ("differences", "Why the bounds differ", (("differences", ""),)),
     ("sources", "Sources", (("references", ""),)),
-)  # fmt: skip
+)
 """What is folded: key, heading, and the parts of a `Guarantee` below it with their headings."""
 
 
@@ -163,9 +168,12 @@ class GuaranteePanel(QScrollArea):
     def _build_conditions(self) -> None:
         self._conditions_title = styled_label("heading", "Conditions")
         self.in_full = tool_button(
-            "in full", "Show every condition in full, with its margin, and those that only single "
-            "curves need", "Conditions in full", quiet=True, checkable=True,
-        )  # fmt: skip
+            "in full",
+            "Show every condition in full, with its margin, and those that only single curves need",
+            "Conditions in full",
+            quiet=True,
+            checkable=True,
+        )
         self.in_full.toggled.connect(self._restyle)
         row = QHBoxLayout()
         row.addWidget(self._conditions_title)
@@ -187,8 +195,10 @@ class GuaranteePanel(QScrollArea):
         self.folds: dict[str, Section] = {}
         self._parts: dict[str, tuple[QLabel, FixedSizeText]] = {}
         self.sentence, self.beside, self.claimed = (
-            FixedSizeText(), FixedSizeText("muted"), FixedSizeText("muted")
-        )  # fmt: skip
+            FixedSizeText(),
+            FixedSizeText("muted"),
+            FixedSizeText("muted"),
+        )
         for key, title, parts in _FOLDS:
             fold = self.folds[key] = Section(title)
             fold.rows.setContentsMargins(4, 2, 0, 4)

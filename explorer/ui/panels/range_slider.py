@@ -132,9 +132,10 @@ class RangeSlider(QWidget):
         count = (self._high - low) // step
         first, last = (begin - low) // step, -((low - end) // step)
         numbers = (
-            (0, max(last - 1, 0), first), (0, count - (last - first), first),
+            (0, max(last - 1, 0), first),
+            (0, count - (last - first), first),
             (min(first + 1, count), count, last),
-        )  # fmt: skip
+        )
         both = f"{self._words(begin)} to {self._words(end)}"
         said = (self._words(begin), both, self._words(end))
         for part, name, (least, most, value), words in zip(
@@ -166,9 +167,11 @@ class RangeSlider(QWidget):
     def _place_parts(self) -> None:
         bar, top = self.bar(), (self.height() - _HIGH) / 2
         for part, left, width in zip(
-            self.parts, (bar.left() - _HANDLE, bar.left(), bar.right()),
-            (_HANDLE, bar.width(), _HANDLE), strict=True,
-        ):  # fmt: skip
+            self.parts,
+            (bar.left() - _HANDLE, bar.left(), bar.right()),
+            (_HANDLE, bar.width(), _HANDLE),
+            strict=True,
+        ):
             part.setGeometry(QRectF(left, top, width, _HIGH).toRect())
         self.update()
 

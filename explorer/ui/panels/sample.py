@@ -82,9 +82,13 @@ class UsersSample(QWidget):
         grid.addWidget(self.slider, 1, 0, 1, 2)
         self._labels = {}
         for row, (key, text, field) in enumerate(
-            ((NUMBER, "Number", self.number), (SHARE, "Per cent", self.share),
-             ("seed", "Seed", self.seed)), 2,
-        ):  # fmt: skip
+            (
+                (NUMBER, "Number", self.number),
+                (SHARE, "Per cent", self.share),
+                ("seed", "Seed", self.seed),
+            ),
+            2,
+        ):
             label = plain_label(text)
             label.setBuddy(field)
             self._labels[key] = label

@@ -168,8 +168,9 @@ class StartPage(QScrollArea):
             there = self._place(other)
             way = there.center() - here.center()
             ahead = way.x() * right + way.y() * down
-            line = here.adjusted(-FAR * abs(right), -FAR * abs(down),
-                                 FAR * abs(right), FAR * abs(down))  # fmt: skip
+            line = here.adjusted(
+                -FAR * abs(right), -FAR * abs(down), FAR * abs(right), FAR * abs(down)
+            )
             across = abs(way.x() * down) + abs(way.y() * right)
             aside = not line.intersects(there)
             reached = ahead > 0 and other.isVisible() and not (aside and right)

@@ -70,10 +70,13 @@ class TimeRange(QWidget):
         self._still = ""
         self._silent = False
         self.slider = RangeSlider(
-            ("Beginning of the time range, slider", "Time range as a whole, slider",
-             "End of the time range, slider"),
+            (
+                "Beginning of the time range, slider",
+                "Time range as a whole, slider",
+                "End of the time range, slider",
+            ),
             lambda seconds: f"{_utc(seconds):%Y-%m-%d %H:%M}",
-        )  # fmt: skip
+        )
         self.slider.range_moved.connect(self._moved)
         self.slider.gesture_ended.connect(self.gesture_ended)
         self.run = RunButton("the time range")

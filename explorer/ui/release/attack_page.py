@@ -140,9 +140,14 @@ class AttackPage(QWidget):
         left.addLayout(row)
         left.addWidget(styled_label("heading", "Averaging k demonstration draws of a count"))
         left.addWidget(self.averages)
-        left.addWidget(styled_label(
-            "muted", "Each draw costs: the true price of k draws is kε. That is why a release is "
-            "drawn once, and looked at for ever.", word_wrap=True))  # fmt: skip
+        left.addWidget(
+            styled_label(
+                "muted",
+                "Each draw costs: the true price of k draws is kε. That is why a release is "
+                "drawn once, and looked at for ever.",
+                word_wrap=True,
+            )
+        )
         left.addWidget(styled_label("heading", "Is one person there?"))
         left.addWidget(self.said)
         left.addWidget(styled_label("heading", "Audit on made-up people"))
@@ -157,12 +162,17 @@ class AttackPage(QWidget):
 
     def show_plan(self, plan: Plan | None) -> None:
         """Attack the plan on the Plan page, if it is one."""
-        if plan is not None and (self._plan is None or plan.parameters() != self._plan.parameters()
-                                 or plan.epsilon != self._plan.epsilon):  # fmt: skip
+        if plan is not None and (
+            self._plan is None
+            or plan.parameters() != self._plan.parameters()
+            or plan.epsilon != self._plan.epsilon
+        ):
             self._audit = None
             self.epsilon.setText(rounded_up(plan.epsilon))
-            self.found.setText(f"Runs {plan.mechanism.label} as planned, on {USERS} made-up people "
-                               "with and without one of them.")  # fmt: skip
+            self.found.setText(
+                f"Runs {plan.mechanism.label} as planned, on {USERS} made-up people "
+                "with and without one of them."
+            )
         self._plan = plan
         self.button.setEnabled(plan is not None)
         if plan is None:

@@ -275,9 +275,16 @@ class ReleaseDesk(QObject):
             known = [file for sha256 in files if (file := ledger.known.file(sha256))]
             shown = max((file.shown for file in known), default=0)
             return LedgerState(
-                self.place, True, ledger.problem, tuple(ledger.notices), ledger.accounts(),
-                ledger.releases(), ledger.book("").joined, shown, ledger.id,
-            )  # fmt: skip
+                self.place,
+                True,
+                ledger.problem,
+                tuple(ledger.notices),
+                ledger.accounts(),
+                ledger.releases(),
+                ledger.book("").joined,
+                shown,
+                ledger.id,
+            )
 
     def _draw(self, plan: Plan, release: str, task: Task) -> tuple[Result, LedgerState]:
         if not release:
@@ -318,6 +325,11 @@ def audited(_runtime: object, subject: tuple[Plan, int, int], check: Callable[[]
     """Return what an audit of a plan's mechanism shows; runs in the process that computes."""
     plan, runs, users = subject
     return audit(
-        plan.mechanism.id, plan.checked.as_parameters(), plan.epsilon, runs, users,
-        np.random.default_rng(0), check=check,
-    )  # fmt: skip
+        plan.mechanism.id,
+        plan.checked.as_parameters(),
+        plan.epsilon,
+        runs,
+        users,
+        np.random.default_rng(0),
+        check=check,
+    )

@@ -87,9 +87,10 @@ class LedgerState:
     def of_account(self, population: str) -> list[Release]:
         """Return releases that are charged to an account, those of accounts joined to it too."""
         return [
-            r for r in self.releases
+            r
+            for r in self.releases
             if r.state in SPENT and self._charged(r.population) == population
-        ]  # fmt: skip
+        ]
 
     def _charged(self, population: str) -> str:
         while population in self.joined:
@@ -178,18 +179,26 @@ class Draft:
         """
         parameters = {**read_format(self.typed), **self.own_parameters()}
         return made_plan(
-            self.population, Path(self.text("data")), self.mechanism, parameters,
-            read_epsilon(self.text("epsilon")), self.declared(),
-        )  # fmt: skip
+            self.population,
+            Path(self.text("data")),
+            self.mechanism,
+            parameters,
+            read_epsilon(self.text("epsilon")),
+            self.declared(),
+        )
 
     def rehearsal(self) -> Plan:
         """Return the plan for made-up people, who need neither file nor budget."""
         own = self.own_parameters()
         parameters = {**any_format(self.mechanism, own), **own}
         return made_plan(
-            NOBODY, Path("nowhere"), self.mechanism, parameters,
-            read_epsilon(self.text("epsilon")), self.declared(),
-        )  # fmt: skip
+            NOBODY,
+            Path("nowhere"),
+            self.mechanism,
+            parameters,
+            read_epsilon(self.text("epsilon")),
+            self.declared(),
+        )
 
 
 @dataclass(frozen=True)
@@ -304,8 +313,9 @@ def refused(account: Account) -> str:
         return "Nothing is left for these people, and nothing refills it."
     raising = (
         ", or raise the limit (Ledger): every later certificate will say so"
-        if account.gate == "sum" else "; a ρ is never raised"
-    )  # fmt: skip
+        if account.gate == "sum"
+        else "; a ρ is never raised"
+    )
     return (
         f"Only {left} is left for these people, and nothing refills it. Release with {left} "
         f"(rougher){raising}."

@@ -68,9 +68,12 @@ class Field:
 
 
 _BOX = Field(
-    "box", "Box", "40.55, -74.10, 40.90, -73.75", _list,
+    "box",
+    "Box",
+    "40.55, -74.10, 40.90, -73.75",
+    _list,
     tip="South, west, north, east in degrees, from your knowledge of the place",
-)  # fmt: skip
+)
 _TIMES = (
     Field("start", "From", "2026-01-01T00:00:00Z", needed=False, tip="Only rows from then on"),
     Field("end", "Until", "2026-02-01T00:00:00Z", needed=False, tip="Only rows before"),
@@ -86,36 +89,48 @@ _WHERE = (
 
 OF_MECHANISM: Mapping[str, tuple[Field, ...]] = {
     "heatmap.adaptive/1": (
-        _BOX, _SIDE, *_TIMES, _FIRST, _LAST,
+        _BOX,
+        _SIDE,
+        *_TIMES,
+        _FIRST,
+        _LAST,
         Field("share", "Share of ε", "3/10", needed=False, tip="That a reading spends"),
         Field("threshold", "Threshold", "10", needed=False, tip="From which a cell is divided"),
         _UNITS,
     ),
     "heatmap.paper/1": (
-        _BOX, _SIDE, *_TIMES, _LAST,
-        Field("kept", "Cells kept", "20", _whole, False, "On each level"), _UNITS,
+        _BOX,
+        _SIDE,
+        *_TIMES,
+        _LAST,
+        Field("kept", "Cells kept", "20", _whole, False, "On each level"),
+        _UNITS,
     ),
     "heatmap.pyramid/1": (_BOX, _SIDE, *_TIMES, _FIRST, _UNITS),
     "counts.cells/1": (_BOX, Field("side", _SIDE.label, "16", _whole, tip=_SIDE.tip), *_TIMES),
     "count.users/1": _WHERE,
     "select.region/1": (
-        _BOX, Field("grid", "Rows and columns", "4, 4", _wholes), *_TIMES,
+        _BOX,
+        Field("grid", "Rows and columns", "4, 4", _wholes),
+        *_TIMES,
         Field("chosen", "Regions to choose", "1", _whole, False, "Each costs its part of ε"),
     ),
     "histogram/1": (
         Field("value_column", "Column", "kind", tip="A name out of the file's columns (5)"),
         Field("values", "Its values", "food, shop, park", _list, False, "Or edges of numbers"),
         Field("edges", "Edges of bins", "", _list, False, "0, 10, 20: for a column of numbers"),
-        *_WHERE, _UNITS,
+        *_WHERE,
+        _UNITS,
     ),
     "mean/1": (
         Field("value_columns", "Columns", "amount", _list, tip="Out of the file's columns (5)"),
         Field("low", "Lowest values", "0", _list, tip="Smaller ones count as this"),
         Field("high", "Highest values", "100", _list, tip="Larger ones count as this"),
         *_WHERE,
-        Field("count_share", "Share for the count", "1/5", needed=False, tip="Of ε"), _UNITS,
+        Field("count_share", "Share for the count", "1/5", needed=False, tip="Of ε"),
+        _UNITS,
     ),
-}  # fmt: skip
+}
 """By mechanism, what is needed first."""
 PEOPLE_FIELD = Field(
     PEOPLE, "Expected people n₀", "500", tip="As you expect, never counted: rehearsals have so many"
@@ -124,26 +139,64 @@ TAKE_PEOPLE = ("heatmap.pyramid/1",)
 """Mechanisms of which n₀ is a parameter."""
 
 FORMAT = (
-    Field("columns", "Columns", "user, time, lat, lon", _list,
-          tip="A name for every field of a row, in order; user, time, lat and lon are called so"),
+    Field(
+        "columns",
+        "Columns",
+        "user, time, lat, lon",
+        _list,
+        tip="A name for every field of a row, in order; user, time, lat and lon are called so",
+    ),
     Field("delimiter", "Between fields", "", choices=FORMAT_CHOICES["delimiter"]),
-    Field("header", "First row is names", "", choices=FORMAT_CHOICES["header"],
-          tip="yes: rows in which no place and no time can be read are left out; a first row that "
-          "is somebody’s is read like any other"),
+    Field(
+        "header",
+        "First row is names",
+        "",
+        choices=FORMAT_CHOICES["header"],
+        tip="yes: rows in which no place and no time can be read are left out; a first row that "
+        "is somebody’s is read like any other",
+    ),
     Field("encoding", "Letters", "", needed=False, choices=FORMAT_CHOICES["encoding"]),
-    Field("quotes", "Quotes", "", needed=False, choices=FORMAT_CHOICES["quotes"],
-          tip="double: a field may stand in double quotes, inside one row; not chosen: none"),
-    Field("decimal", "Decimal mark", "", needed=False, choices=FORMAT_CHOICES["decimal"],
-          tip="Of numbers; not chosen: point"),
-    Field("trailing_delimiter", "Delimiter ends row", "", needed=False,
-          choices=FORMAT_CHOICES["trailing_delimiter"],
-          tip="yes: one more stands after the last field of every row; not chosen: no"),
-    Field("row_end", "Row end", "", needed=False, choices=FORMAT_CHOICES["row_end"],
-          tip="lf: LF or CR LF; cr: CR alone; not chosen: lf"),
+    Field(
+        "quotes",
+        "Quotes",
+        "",
+        needed=False,
+        choices=FORMAT_CHOICES["quotes"],
+        tip="double: a field may stand in double quotes, inside one row; not chosen: none",
+    ),
+    Field(
+        "decimal",
+        "Decimal mark",
+        "",
+        needed=False,
+        choices=FORMAT_CHOICES["decimal"],
+        tip="Of numbers; not chosen: point",
+    ),
+    Field(
+        "trailing_delimiter",
+        "Delimiter ends row",
+        "",
+        needed=False,
+        choices=FORMAT_CHOICES["trailing_delimiter"],
+        tip="yes: one more stands after the last field of every row; not chosen: no",
+    ),
+    Field(
+        "row_end",
+        "Row end",
+        "",
+        needed=False,
+        choices=FORMAT_CHOICES["row_end"],
+        tip="lf: LF or CR LF; cr: CR alone; not chosen: lf",
+    ),
     Field("time_format", "Times", "iso", needed=False, tip="iso, unix, unix-ms or %d.%m.%Y %H:%M"),
-    Field("time_zone", "Zone of times", "UTC", needed=False,
-          tip="Of times that state no offset; left empty: UTC"),
-)  # fmt: skip
+    Field(
+        "time_zone",
+        "Zone of times",
+        "UTC",
+        needed=False,
+        tip="Of times that state no offset; left empty: UTC",
+    ),
+)
 """How the file is read: declared, and nothing is found out from the file."""
 STATED = (
     Field("title", "Title", "Where our visitors were in January", needed=False),
@@ -157,13 +210,28 @@ STATED = (
 )
 """What the curator declares in words; all of it may be left empty."""
 EVALUATED = (
-    Field("model and trust", "NIST 800-226: model and trust", "", needed=False,
-          tip="Who is trusted with what; left empty: central, the curator holds the raw file"),
-    Field("utility and bias", "NIST 800-226: utility and bias", "", needed=False,
-          tip="For whom the result is rougher, such as small groups"),
-    Field("data security", "NIST 800-226: data security", "", needed=False,
-          tip="How the raw file is kept, and who gets at it"),
-)  # fmt: skip
+    Field(
+        "model and trust",
+        "NIST 800-226: model and trust",
+        "",
+        needed=False,
+        tip="Who is trusted with what; left empty: central, the curator holds the raw file",
+    ),
+    Field(
+        "utility and bias",
+        "NIST 800-226: utility and bias",
+        "",
+        needed=False,
+        tip="For whom the result is rougher, such as small groups",
+    ),
+    Field(
+        "data security",
+        "NIST 800-226: data security",
+        "",
+        needed=False,
+        tip="How the raw file is kept, and who gets at it",
+    ),
+)
 """Rows that the tool can't answer for. They are no part of a PLAN.json, whose form is fixed."""
 CERTIFIED = (*STATED, *EVALUATED)
 
@@ -180,7 +248,7 @@ LABELS = {
     field.key: field.label
     for fields in (*OF_MECHANISM.values(), FORMAT, STATED, EVALUATED)
     for field in fields
-} | {"epsilon": "ε", PEOPLE: "Expected people n₀"}  # fmt: skip
+} | {"epsilon": "ε", PEOPLE: "Expected people n₀"}
 
 
 def read_epsilon(text: str) -> Fraction:
@@ -250,5 +318,4 @@ def read_format(typed: Mapping[str, str]) -> dict[str, Any]:
 def any_format(mechanism: str, own: Mapping[str, Any]) -> dict[str, Any]:
     """Return a format that has all columns a mechanism reads, for people who are in no file."""
     reads = MECHANISMS[mechanism].reads(MECHANISMS[mechanism].checked(own))
-    return {"columns": list(dict.fromkeys((*PLACED, *reads.texts))),
-            "delimiter": "tab"}  # fmt: skip
+    return {"columns": list(dict.fromkeys((*PLACED, *reads.texts))), "delimiter": "tab"}

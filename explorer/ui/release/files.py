@@ -23,14 +23,19 @@ from explorer.ui.release.desk import Result
 
 PICTURES = ("png", "svg", "pdf")
 EXPORTS = {
-    "PNG picture": "png", "SVG picture": "svg", "PDF picture": "pdf",
-    "CSV (cells or rows)": "csv", "GeoJSON (cells)": "geojson", "GeoTIFF (cells)": "tif",
+    "PNG picture": "png",
+    "SVG picture": "svg",
+    "PDF picture": "pdf",
+    "CSV (cells or rows)": "csv",
+    "GeoJSON (cells)": "geojson",
+    "GeoTIFF (cells)": "tif",
     "JSON (stored numbers)": "json",
-}  # fmt: skip
+}
 CERTIFICATES = {
-    "Certificate (JSON, the original)": "json", "Certificate (PDF)": "pdf",
+    "Certificate (JSON, the original)": "json",
+    "Certificate (PDF)": "pdf",
     "Entry for the deployments registry (YAML)": "yaml",
-}  # fmt: skip
+}
 
 
 def released_of(result: Result) -> Released:
@@ -39,8 +44,9 @@ def released_of(result: Result) -> Released:
     sides = plan.parameters().get("box")
     south, west, north, east = (
         (float(exact_decimal("box", str(side))) for side in sides)
-        if isinstance(sides, list) else (0.0, 0.0, 0.0, 0.0)
-    )  # fmt: skip
+        if isinstance(sides, list)
+        else (0.0, 0.0, 0.0, 0.0)
+    )
     grid = shown.grid
     if grid is not None and plan.mechanism.id.startswith("heatmap"):
         grid = heatmap(shown)
@@ -51,9 +57,14 @@ def released_of(result: Result) -> Released:
     )
     box = (south, west, north, east + 360 * (east < west)) if sides else None
     return Released(
-        title, about(result), notes, grid, box, shown.table,
+        title,
+        about(result),
+        notes,
+        grid,
+        box,
+        shown.table,
         plan.mechanism.label if grid is None or shown.table else "share of all people",
-    )  # fmt: skip
+    )
 
 
 def about(result: Result) -> str:

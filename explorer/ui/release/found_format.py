@@ -16,9 +16,14 @@ USER, TIME, LAT, LON = PLACED
 GZIP = ".gz"
 _DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "pipe", " ": "space"}
 _ENCODINGS = {
-    "utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1", "iso8859-15": "latin-9",
-    "cp1252": "windows-1252", "utf-16-le": "utf-16-le", "utf-16-be": "utf-16-be",
-}  # fmt: skip
+    "utf-8": "utf-8",
+    "ascii": "utf-8",
+    "iso8859-1": "latin-1",
+    "iso8859-15": "latin-9",
+    "cp1252": "windows-1252",
+    "utf-16-le": "utf-16-le",
+    "utf-16-be": "utf-16-be",
+}
 """What check-ins are read with, as a plan names it."""
 _TIMES = {"iso": "iso", "epoch_s": "unix", "epoch_ms": "unix-ms"}
 _UNIT_FIRST = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
@@ -53,8 +58,9 @@ def found_format(
             "and choose one"
         )
     if mapping.planar or mapping.crs is not None:
-        raise ReleaseError(f"{path.name}: positions are no degrees; save them as latitudes and "
-                           "longitudes")  # fmt: skip
+        raise ReleaseError(
+            f"{path.name}: positions are no degrees; save them as latitudes and longitudes"
+        )
     if dialect.compressed != path.name.endswith(GZIP):
         raise ReleaseError(f"{path.name}: a packed file needs a name that ends with {GZIP}")
     columns = _columns(preview, mapping)

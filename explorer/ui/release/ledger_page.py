@@ -151,18 +151,26 @@ class LedgerPage(QScrollArea):
         self.joining.setVisible(len(accounts) > 1)
         self.other.setVisible(len(accounts) > 1)
         _fill(
-            self.balances, ("People", "Gate", "Limit", "Used", "Left", "A release would still fit"),
+            self.balances,
+            ("People", "Gate", "Limit", "Used", "Left", "A release would still fit"),
             [_balance(account) for account in ledger.accounts],
-        )  # fmt: skip
+        )
         self._listed = list(ledger.releases)
         _fill(
-            self.releases, ("Entry", "Date", "What", "ε", "State", "Counts"),
+            self.releases,
+            ("Entry", "Date", "What", "ε", "State", "Counts"),
             [
-                (str(r.seq), r.date, r.mechanism, rounded_up(r.epsilon), r.state,
-                 "yes" if r.state in SPENT else "no")
+                (
+                    str(r.seq),
+                    r.date,
+                    r.mechanism,
+                    rounded_up(r.epsilon),
+                    r.state,
+                    "yes" if r.state in SPENT else "no",
+                )
                 for r in self._listed
             ],
-        )  # fmt: skip
+        )
         for part in (self.changing, self.look, self.audit):
             part.setEnabled(ledger.exists)
 
@@ -178,18 +186,35 @@ class LedgerPage(QScrollArea):
             rows.append((str(entry.seq), time, kind, str(about), spent, entry.hash[:16]))
         _fill(self.entries, ("Entry", "Time", "Kind", "About", "ε or ρ", "Hash"), rows)
         found = strip()
-        mine = [] if self._ledger is None else [
-            (account.label, "", "pure, user id, central", rounded_up(account.spent_epsilon),
-             "all releases so far, by addition; user-level")
-            for account in self._ledger.accounts
-        ]  # fmt: skip
+        mine = (
+            []
+            if self._ledger is None
+            else [
+                (
+                    account.label,
+                    "",
+                    "pure, user id, central",
+                    rounded_up(account.spent_epsilon),
+                    "all releases so far, by addition; user-level",
+                )
+                for account in self._ledger.accounts
+            ]
+        )
         theirs = [
-            (row.name, row.year, row.registered, "–" if row.bar is None else rounded_up(row.bar),
-             row.arithmetic)
+            (
+                row.name,
+                row.year,
+                row.registered,
+                "–" if row.bar is None else rounded_up(row.bar),
+                row.arithmetic,
+            )
             for row in found.rows
-        ]  # fmt: skip
-        _fill(self.beside, ("Release", "Year", "As registered", "ε of a user, at most", "How"),
-              [*mine, *theirs])  # fmt: skip
+        ]
+        _fill(
+            self.beside,
+            ("Release", "Year", "As registered", "ε of a user, at most", "How"),
+            [*mine, *theirs],
+        )
         self.beside_said.setText(f"{found.source}. {found.licence}")
 
     def _show_weekly(self) -> None:
@@ -255,10 +280,13 @@ def _balance(account: Account) -> tuple[str, ...]:
     unit = "ρ = " if account.gate == "zcdp" else "ε = "
     fits = account.largest_fit()
     return (
-        account.label, account.gate, unit + rounded_down(account.budget),
-        unit + rounded_up(account.spent), unit + rounded_down(account.remaining),
+        account.label,
+        account.gate,
+        unit + rounded_down(account.budget),
+        unit + rounded_up(account.spent),
+        unit + rounded_down(account.remaining),
         f"ε ≤ {rounded_down(fits)}" if fits else "nothing",
-    )  # fmt: skip
+    )
 
 
 def _table(name: str) -> NumberTable:

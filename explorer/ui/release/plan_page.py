@@ -335,8 +335,9 @@ class PlanPage(QWidget):
         self.state.setText(f"Not ready: {missing} of 5" if missing else "Ready")
         self.words.setText(
             "Answer the red points, then release. Only this page writes what may leave your desk."
-            if missing else "All five points are answered. What is spent stays spent."
-        )  # fmt: skip
+            if missing
+            else "All five points are answered. What is spent stays spent."
+        )
         self._show_price()
         self.untouched.setEnabled(not self.draft.copied)
         self.draw.setEnabled(not missing and not self._busy)
@@ -378,10 +379,11 @@ class PlanPage(QWidget):
         here = self.open_file
         self.found.setEnabled(here is not None and not self._busy and typed in ("", str(here)))
         self.found.setToolTip(
-            "Open the file in the window to find its format" if here is None
+            "Open the file in the window to find its format"
+            if here is None
             else f"{here.name}, open in the window; the certificate will say that the format was "
             "taken from the file"
-        )  # fmt: skip
+        )
         for card in self.cards:
             card.said.setToolTip("")
         if checked is None:

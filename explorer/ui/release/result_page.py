@@ -80,13 +80,15 @@ class ResultPicture(QLabel):
         if self.what is None:
             return
         ratio = self.devicePixelRatioF()
-        size = (
-            max(round(self.width() * ratio), _LEAST), max(round(self.height() * ratio), _LEAST)
-        )  # fmt: skip
+        size = (max(round(self.width() * ratio), _LEAST), max(round(self.height() * ratio), _LEAST))
         draw = partial(
-            released_bytes, self.what, "png", size_px=size, dpi=_DPI * ratio,
+            released_bytes,
+            self.what,
+            "png",
+            size_px=size,
+            dpi=_DPI * ratio,
             theme_name=self._theme.name,
-        )  # fmt: skip
+        )
         self._worker.submit(self, lambda _task: draw())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -235,9 +237,12 @@ class ResultPage(QWidget):
         self._write("Write the certificate", start, CERTIFICATES, certified)
 
     def _write(
-        self, title: str, start: str, offered: Mapping[str, str],
+        self,
+        title: str,
+        start: str,
+        offered: Mapping[str, str],
         make: Callable[[Result, Path], bytes],
-    ) -> None:  # fmt: skip
+    ) -> None:
         result = self.result
         filters = {f"{words} (*.{suffix})": suffix for words, suffix in offered.items()}
         first = next(iter(filters.values()))

@@ -62,12 +62,22 @@ class Side(QScrollArea):
         for picture in self.pictures:
             pictures.addWidget(picture)
         for part in (
-            styled_label("heading", "WHAT WILL BE PROMISED"), self.odds, self.bar, self.promise,
-            self.together, _heading("How far off"), self.off, _heading("How it may look"),
-            self.preview, pictures, self.good, _heading("Who sees what"),
-            styled_label("muted", SEES, word_wrap=True), _heading("If the power fails"),
+            styled_label("heading", "WHAT WILL BE PROMISED"),
+            self.odds,
+            self.bar,
+            self.promise,
+            self.together,
+            _heading("How far off"),
+            self.off,
+            _heading("How it may look"),
+            self.preview,
+            pictures,
+            self.good,
+            _heading("Who sees what"),
+            styled_label("muted", SEES, word_wrap=True),
+            _heading("If the power fails"),
             styled_label("muted", IF_INTERRUPTED, word_wrap=True),
-        ):  # fmt: skip
+        ):
             if isinstance(part, QHBoxLayout):
                 column.addLayout(part)
             else:

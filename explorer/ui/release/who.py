@@ -88,8 +88,10 @@ class WhoPart(QWidget):
         items = [(a.population, _words(a)) for a in accounts]
         first = [("", "Same people as in …")] if items else []
         with QSignalBlocker(self.accounts):
-            self.accounts.offer([*first, *items, (NEW, "Open an account for these people…")],
-                                population or ("" if items else NEW))  # fmt: skip
+            self.accounts.offer(
+                [*first, *items, (NEW, "Open an account for these people…")],
+                population or ("" if items else NEW),
+            )
         names = ", ".join(account.label for account in accounts)
         self.different.setText(f"These are different people from: {names}" if names else "")
         self.different.setVisible(bool(names))

@@ -262,8 +262,9 @@ class ReleaseWorkspace(Workspace):
         desk.state_read.connect(self._state_read)
         desk.rehearsed.connect(plan.show_rehearsals)
         desk.drawn.connect(self._drawn)
-        desk.opened.connect(lambda population: plan.show_draft(
-            replace(plan.draft, population=population)))  # fmt: skip
+        desk.opened.connect(
+            lambda population: plan.show_draft(replace(plan.draft, population=population))
+        )
         desk.failed.connect(self._failed)
         for signal in (desk.busy_changed, desk.rehearsing_changed):
             signal.connect(lambda _: self._busy_changed())

@@ -81,8 +81,17 @@ class WindowOptions:
     @property
     def names_nothing(self) -> bool:
         """Whether nothing says what to show."""
-        named = (self.study, self.data, self.preset, self.quantity, self.region, self.users,
-                 self.seed, self.recipe, self.link)  # fmt: skip
+        named = (
+            self.study,
+            self.data,
+            self.preset,
+            self.quantity,
+            self.region,
+            self.users,
+            self.seed,
+            self.recipe,
+            self.link,
+        )
         return not self.values and all(option is None for option in named)
 
 

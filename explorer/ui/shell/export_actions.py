@@ -110,11 +110,16 @@ class ExportActions(QObject):
             return
         self._open(
             ExportDialog(
-                result, window.workspace.view_state(), partial(self.recipe, result, data),
-                window.files.folder(), self._drawer, self._with_picture, window,
+                result,
+                window.workspace.view_state(),
+                partial(self.recipe, result, data),
+                window.files.folder(),
+                self._drawer,
+                self._with_picture,
+                window,
                 times=(None, None) if data is None else (data.first_time, data.last_time),
             )
-        )  # fmt: skip
+        )
 
     def ask_for(self, subject: Exported) -> None:
         """Open the export dialog for something that is not the answer in front."""
@@ -124,10 +129,15 @@ class ExportActions(QObject):
         folder, drawer = window.files.folder(), self._drawer
         self._open(
             ExportDialog(
-                subject.result, subject.view, lambda _: recipe, folder, drawer,
-                self._with_picture, window,
+                subject.result,
+                subject.view,
+                lambda _: recipe,
+                folder,
+                drawer,
+                self._with_picture,
+                window,
             )
-        )  # fmt: skip
+        )
 
     def ask_all(self) -> None:
         """Ask for a folder and write every quantity of the question in front there."""

@@ -67,18 +67,28 @@ class Finder(QObject):
         near = study_id == self._window.session.state.study
         for item in study.presets:
             yield Entry(
-                f"figure:{study_id}/{item.key}", Found.FIGURE, f"{item.name} · {title}",
-                item.about, partial(self._follow, study_id, item), (item.key,), near,
-            )  # fmt: skip
+                f"figure:{study_id}/{item.key}",
+                Found.FIGURE,
+                f"{item.name} · {title}",
+                item.about,
+                partial(self._follow, study_id, item),
+                (item.key,),
+                near,
+            )
         for p in study.parameters:
             if p.in_panel:
                 reach = partial(self._window.show_study, study_id, p.key)
                 symbol = f"{p.symbol} · " if p.symbol else ""
                 yield Entry(
-                    f"parameter:{study_id}/{p.key}", Found.PARAMETER,
-                    f"{symbol}{p.name} · {title}", p.help, reach,
-                    (p.key, p.name), near, partial(self._assign, study_id, p),
-                )  # fmt: skip
+                    f"parameter:{study_id}/{p.key}",
+                    Found.PARAMETER,
+                    f"{symbol}{p.name} · {title}",
+                    p.help,
+                    reach,
+                    (p.key, p.name),
+                    near,
+                    partial(self._assign, study_id, p),
+                )
 
     def _commands(self) -> Iterator[Entry]:
         """Yield what the menus offer now, with the menu and the keys."""

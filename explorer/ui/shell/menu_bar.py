@@ -31,9 +31,17 @@ if TYPE_CHECKING:
     from explorer.ui.shell.export_actions import ExportActions
 
 _OF_THE_ANSWER = (
-    "export", "export-all", "print", "copy", "copy-numbers", "copy-link", "copy-line",
-    "copy-python", "copy-reviewer", "copy-latex",
-)  # fmt: skip
+    "export",
+    "export-all",
+    "print",
+    "copy",
+    "copy-numbers",
+    "copy-link",
+    "copy-line",
+    "copy-python",
+    "copy-reviewer",
+    "copy-latex",
+)
 """What there is to do with the answer in front."""
 _RELEASE = (
     ("plan", "&Plan…", "What is released about whom, and what it costs; rehearse it"),
@@ -103,27 +111,40 @@ class Menus:
             tip="Open all check-in files of a folder, and of the folders in it, as one data set",
         )
         self._add(
-            menu, "open-mapping", "Open with column &mapping…",
-            lambda: files.choose_data(window, ask=True), "Ctrl+Alt+O",
+            menu,
+            "open-mapping",
+            "Open with column &mapping…",
+            lambda: files.choose_data(window, ask=True),
+            "Ctrl+Alt+O",
             "Say which column of a file holds what, how fields are separated and letters written",
-        )  # fmt: skip
+        )
         self._add(menu, "sample", "Open the &sample", files.open_sample)
         self._add(
-            menu, "recipe", "Open &recipe…", lambda: files.choose_recipe(window), "Ctrl+Shift+O",
+            menu,
+            "recipe",
+            "Open &recipe…",
+            lambda: files.choose_recipe(window),
+            "Ctrl+Shift+O",
             "Go back to what an exported picture or table shows",
-        )  # fmt: skip
+        )
         self._add(
-            menu, "link", "Open lin&k…", lambda: files.choose_link(window),
+            menu,
+            "link",
+            "Open lin&k…",
+            lambda: files.choose_link(window),
             tip="Ask what a link asks; Ctrl+K takes one as well",
-        )  # fmt: skip
+        )
         self.recent = menu.addMenu("Open recen&t")
         menu.addSeparator()
         output = self._output
         self._add(menu, "export", "&Export…", output.ask, "Ctrl+E")
         self._add(
-            menu, "export-all", "E&xport all quantities…", output.ask_all,
+            menu,
+            "export-all",
+            "E&xport all quantities…",
+            output.ask_all,
             tip="A drawing and a table of every quantity at the present settings, in a folder",
-        )  # fmt: skip
+        )
         self.printing = Printing(window, output)
         self._add(menu, "print", "&Print…", self.printing.ask, "Ctrl+Alt+P")
         self._add(menu, "copy", "&Copy picture", lambda: output.copy("png"), "Ctrl+Shift+C")
@@ -131,9 +152,12 @@ class Menus:
         menu.addSeparator()
         self.cached = CachedCheckins(window, window.show_status, window.show_problem)
         self._add(
-            menu, "clear-cache", "Clear cac&hed check-ins…", self.cached.ask,
+            menu,
+            "clear-cache",
+            "Clear cac&hed check-ins…",
+            self.cached.ask,
             tip="Make room on the disk: say how much is kept of files opened before, and ask",
-        )  # fmt: skip
+        )
         menu.addSeparator()
         self._add(menu, "close", "C&lose", window.close, "Ctrl+Q")
         window.keeper.recent_changed.connect(self._update_recent)
@@ -148,17 +172,27 @@ class Menus:
         menu.addSeparator()
         output = self._output
         self._add(
-            menu, "copy-link", "Copy lin&k", lambda: output.copy_code("link"), "Ctrl+Shift+L",
+            menu,
+            "copy-link",
+            "Copy lin&k",
+            lambda: output.copy_code("link"),
+            "Ctrl+Shift+L",
             "Copy the question as text that opens again, here or elsewhere; it tells of no file",
-        )  # fmt: skip
+        )
         self._add(
-            menu, "copy-line", "Copy as &command line", lambda: output.copy_code("line"),
+            menu,
+            "copy-line",
+            "Copy as &command line",
+            lambda: output.copy_code("line"),
             tip="Copy the line for a terminal that makes what is in front again",
-        )  # fmt: skip
+        )
         self._add(
-            menu, "copy-python", "Copy as P&ython", lambda: output.copy_code("script"),
+            menu,
+            "copy-python",
+            "Copy as P&ython",
+            lambda: output.copy_code("script"),
             tip="Copy a short program that computes what is in front again",
-        )  # fmt: skip
+        )
         review = self._output.review
         self._add(menu, "copy-reviewer", "Copy for a re&viewer", lambda: review("txt"))
         self._add(menu, "copy-latex", "Copy for a reviewer as &LaTeX", lambda: review("tex"))
@@ -167,15 +201,22 @@ class Menus:
         menu.addSeparator()
         self.finder = Finder(window)
         self._add(
-            menu, "find", "&Find anything…", self.finder.open, KEY,
+            menu,
+            "find",
+            "&Find anything…",
+            self.finder.open,
+            KEY,
             "A question, figure, parameter, command or word by its name; eps0 = 2 sets a parameter",
-        )  # fmt: skip
+        )
         menu.addSeparator()
         self.computing = ComputingPreferences(window)
         self._add(
-            menu.addMenu("&Preferences"), "computing", "&Compute…", self.computing.open,
+            menu.addMenu("&Preferences"),
+            "computing",
+            "&Compute…",
+            self.computing.open,
             tip="Where sweeps, experiments and trainings run: this machine or a cluster",
-        )  # fmt: skip
+        )
 
     def _view_menu(self) -> None:
         window = self._window
@@ -243,18 +284,29 @@ class Menus:
         window, keys = self._window, QKeySequence.StandardKey
         menu = window.titles["&Help"]
         self._add(
-            menu, "page", "About this &question", window.study_page.open_page, keys.HelpContents,
+            menu,
+            "page",
+            "About this &question",
+            window.study_page.open_page,
+            keys.HelpContents,
             "What is asked, what is assumed, formulas, sources, errata",
-        )  # fmt: skip
+        )
         self._add(
-            menu, "errata", "&Errata of the papers", self.errata.open, tip="What the papers "
-            "print, what is right and why: the labels like shuf-A4",
-        )  # fmt: skip
+            menu,
+            "errata",
+            "&Errata of the papers",
+            self.errata.open,
+            tip="What the papers print, what is right and why: the labels like shuf-A4",
+        )
         self.checking = CheckedAgainst(window)
         self._add(
-            menu, "checks", "&Checked against…", self.checking.open, tip="Golden values, "
+            menu,
+            "checks",
+            "&Checked against…",
+            self.checking.open,
+            tip="Golden values, "
             "enumerations, brackets and audits that this installation can run, and what passed",
-        )  # fmt: skip
+        )
         shown = self._add(menu, "keys", "&Keyboard and mouse", lambda: keys_dialog(window).show())
         shown.setShortcuts([QKeySequence("?"), QKeySequence("Ctrl+F1")])
         self._add(menu, "words", "&Words", lambda: words_dialog(window).show(), tip="ε, δ, EMD, …")

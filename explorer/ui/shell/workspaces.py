@@ -41,40 +41,49 @@ class WorkspaceSpec:
 
 OF_STUDIES = {
     "bounds": WorkspaceSpec(
-        "Bounds", "Curves and numbers of the question in front",
+        "Bounds",
+        "Curves and numbers of the question in front",
         "explorer.ui.curves.workspace:BoundsWorkspace",
     ),
     "map": WorkspaceSpec(
-        "Map", "The true heatmap of the check-ins and a private one",
+        "Map",
+        "The true heatmap of the check-ins and a private one",
         "explorer.ui.map.workspace:MapWorkspace",
     ),
-}  # fmt: skip
+}
 """Those that show the answers of a study; the keys are as on its card, and in saved sessions."""
 TOOLS = {
     "compare": WorkspaceSpec(
-        "Compare", "Numbers of several questions side by side",
+        "Compare",
+        "Numbers of several questions side by side",
         "explorer.ui.compare.workspace:CompareWorkspace",
     ),
     "sweep": WorkspaceSpec(
-        "Sweep", "The question in front over a grid of further parameters",
+        "Sweep",
+        "The question in front over a grid of further parameters",
         "explorer.ui.sweep.workspace:SweepWorkspace",
     ),
     "figures": WorkspaceSpec(
-        "Figures", "The figures, tables and examples of all papers, and what comes out here",
+        "Figures",
+        "The figures, tables and examples of all papers, and what comes out here",
         "explorer.ui.index.workspace:FiguresWorkspace",
     ),
     "release": WorkspaceSpec(
-        "Release", "What may leave: planned, rehearsed, drawn once, with a certificate",
+        "Release",
+        "What may leave: planned, rehearsed, drawn once, with a certificate",
         "explorer.ui.release.workspace:ReleaseWorkspace",
         (
-            "explorer.release.mechanisms", "explorer.release.ledger.ledger",
+            "explorer.release.mechanisms",
+            "explorer.release.ledger.ledger",
             "explorer.release.certificate.build",
-            "explorer.release.certificate.registry", "explorer.ui.release.files",
-            "explorer.ui.release.result_page", "explorer.ui.release.plan_page",
+            "explorer.release.certificate.registry",
+            "explorer.ui.release.files",
+            "explorer.ui.release.result_page",
+            "explorer.ui.release.plan_page",
             "explorer.ui.release.attack_page",
         ),
     ),
-}  # fmt: skip
+}
 """The others."""
 
 

@@ -28,11 +28,13 @@ def offered(study: Study, request: Request, chosen: Sequence[str]) -> list[Param
     taken = {swept, *(parameter(study, swept).replaces if swept else ())}
     values = dict(request.values)
     return [
-        p for p in study.parameters
-        if p.kind in (Kind.REAL, Kind.INTEGER, Kind.CHOICE, Kind.FLAG) and not p.axis_only
+        p
+        for p in study.parameters
+        if p.kind in (Kind.REAL, Kind.INTEGER, Kind.CHOICE, Kind.FLAG)
+        and not p.axis_only
         and p.key not in taken
         and (p.key in chosen or relevant(p, values, request.quantity))
-    ]  # fmt: skip
+    ]
 
 
 def suggested(p: Parameter, request: Request) -> str:
@@ -194,8 +196,10 @@ class GridForm(QWidget):
         """Show a grid, and what a study can be asked over."""
         chosen = [text.partition("=")[0] for text in grid.over]
         choices = offered(study, request, chosen)
-        items = [("", "–"), *((p.key, "  ".join(filter(None, (p.symbol, p.name))))
-                              for p in choices)]  # fmt: skip
+        items = [
+            ("", "–"),
+            *((p.key, "  ".join(filter(None, (p.symbol, p.name)))) for p in choices),
+        ]
         suggest = {p.key: suggested(p, request) for p in choices}
         for row, text in zip(self.rows, [*grid.over, "", "", ""], strict=False):
             row.suggest = suggest

@@ -114,8 +114,11 @@ class SmallMultiples(pg.GraphicsView):
         self.setBackground(theme.background)
 
     def show_panels(
-        self, panels: list[Panel], headings: tuple[list[str], list[str]], labels: tuple[str, str],
-    ) -> None:  # fmt: skip
+        self,
+        panels: list[Panel],
+        headings: tuple[list[str], list[str]],
+        labels: tuple[str, str],
+    ) -> None:
         """Show these plots, row by row, below and beside their headings."""
         shape = (len(headings[1]), len(headings[0]))
         if shape != self._shape:
@@ -140,9 +143,14 @@ class SmallMultiples(pg.GraphicsView):
         self._read()
 
     def set_look(
-        self, styles: dict[str, style.SeriesStyle], hidden: frozenset[str], x_log: bool,
-        y_log: bool, x: Ends, y: Ends,
-    ) -> None:  # fmt: skip
+        self,
+        styles: dict[str, style.SeriesStyle],
+        hidden: frozenset[str],
+        x_log: bool,
+        y_log: bool,
+        x: Ends,
+        y: Ends,
+    ) -> None:
         """Say how curves look, which are hidden, and what all axes show, in data units."""
         if (x_log, y_log) != (self.x_log, self.y_log):
             self.user_view, self.cursor_at = False, None
@@ -195,8 +203,9 @@ class SmallMultiples(pg.GraphicsView):
 
     def _write(self, headings: tuple[list[str], list[str]], labels: tuple[str, str]) -> None:
         theme = self._theme
-        for items, texts in zip((self._above, self._beside, self._words), (*headings, labels),
-                                strict=True):  # fmt: skip
+        for items, texts in zip(
+            (self._above, self._beside, self._words), (*headings, labels), strict=True
+        ):
             for item, text in zip(items, texts, strict=True):
                 item.setText(text, color=theme.text, size="9pt")
         for axis in (*self._lefts, *self._bottoms):

@@ -45,14 +45,19 @@ class Legend(QListWidget):
         self.itemChanged.connect(self._changed)
 
     def show_curves(
-        self, series: Sequence[Series], styles: Mapping[str, SeriesStyle],
-        hidden: Collection[str], *, ticks: bool,
-    ) -> None:  # fmt: skip
+        self,
+        series: Sequence[Series],
+        styles: Mapping[str, SeriesStyle],
+        hidden: Collection[str],
+        *,
+        ticks: bool,
+    ) -> None:
         """List these curves."""
         listed = (
             tuple((s.key, legend_label(s), s.note, styles[s.key]) for s in series),
-            tuple(sorted(hidden)), ticks,
-        )  # fmt: skip
+            tuple(sorted(hidden)),
+            ticks,
+        )
         if listed == self._listed:
             return
         self._listed = listed

@@ -81,9 +81,13 @@ class SweepWorkspace(Workspace):
     progressed = Signal(float)
 
     def __init__(
-        self, session: Session, service: StudyService, theme: Theme, folder: Callable[[], str],
+        self,
+        session: Session,
+        service: StudyService,
+        theme: Theme,
+        folder: Callable[[], str],
         parent: QWidget | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(parent)
         self._session, self._service, self._theme = session, service, theme
         self._folder = folder
@@ -386,8 +390,9 @@ class SweepWorkspace(Workspace):
         answer = self.answer
         if answer is None or not self.current or not answer.series:
             return None
-        return GridFile(answer.request, answer.grid, self.view_state(), suffix, path, self._curve,
-                        self.page)  # fmt: skip
+        return GridFile(
+            answer.request, answer.grid, self.view_state(), suffix, path, self._curve, self.page
+        )
 
     def export_file(self) -> None:
         """Ask for a file and write the grid to it; the extension chooses the format."""

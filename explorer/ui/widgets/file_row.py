@@ -85,10 +85,12 @@ class FileRow(ParameterRow):
         else:
             patterns = " ".join(f"*{suffix}" for suffix in self.parameter.suffixes)
             path, _ = QFileDialog.getOpenFileName(
-                self, f"Open {self.parameter.name}", self.folder,
+                self,
+                f"Open {self.parameter.name}",
+                self.folder,
                 f"{self.parameter.name[:1].upper()}{self.parameter.name[1:]} ({patterns});;"
                 "All files (*)",
-            )  # fmt: skip
+            )
         if path:
             self.take(Path(path))
 

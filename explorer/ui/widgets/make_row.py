@@ -8,6 +8,9 @@ from explorer.ui.widgets.parameter_row import ChoiceRow, FlagRow, NumberRow, Par
 def make_row(parameter: Parameter) -> ParameterRow:
     """Return the row that suits a parameter's kind."""
     kinds: dict[Kind, type[ParameterRow]] = {
-        Kind.CHOICE: ChoiceRow, Kind.FLAG: FlagRow, Kind.FILE: FileRow, Kind.TABLE: TableRow,
-    }  # fmt: skip
+        Kind.CHOICE: ChoiceRow,
+        Kind.FLAG: FlagRow,
+        Kind.FILE: FileRow,
+        Kind.TABLE: TableRow,
+    }
     return kinds.get(parameter.kind, NumberRow)(parameter)

@@ -36,9 +36,11 @@ def parse_number(text: str) -> float:
     try:
         if power:
             mantissa = float(power["mantissa"] or 1) * (-1 if power["sign"] == "-" else 1)
-            number = float(f"{mantissa!r}e{power['exponent']}") if _whole(power["exponent"]) else (
-                mantissa * 10 ** float(power["exponent"])
-            )  # fmt: skip
+            number = (
+                float(f"{mantissa!r}e{power['exponent']}")
+                if _whole(power["exponent"])
+                else (mantissa * 10 ** float(power["exponent"]))
+            )
         else:
             number = float(cleaned)
     except (ValueError, OverflowError):

@@ -77,11 +77,13 @@ def reference_map(
     def family(parent: Cell) -> list[Cell]:
         four = [
             Cell(
-                parent.level + 1, 2 * parent.row + k // 2, 2 * parent.column + k % 2,
+                parent.level + 1,
+                2 * parent.row + k // 2,
+                2 * parent.column + k % 2,
                 4 * parent.code + k,
             )
             for k in range(4)
-        ]  # fmt: skip
+        ]
         budget = budgets.spent[four[0].level - budgets.start]
         v = 2 / budget**2
         for cell in four:

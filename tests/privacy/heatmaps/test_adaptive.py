@@ -303,8 +303,9 @@ def test_whole_numbers_of_any_size_are_exact() -> None:
         whole(grid, 2**20), budgets, lambda i, j, cells, _: np.full(len(cells), huge, object)
     )
     assert found.noisy == (
-        (0, 0, 0, 2**62 + huge), *((1, cell, 0, 2**60 + huge) for cell in range(4)),
-    )  # fmt: skip
+        (0, 0, 0, 2**62 + huge),
+        *((1, cell, 0, 2**60 + huge) for cell in range(4)),
+    )
 
 
 def test_exact_noise_has_the_scale_of_its_budget() -> None:

@@ -177,8 +177,14 @@ def test_levels_epsilons_add_up(variant: str, epsilon: float, level: int, w: int
 def test_published_example() -> None:
     plan = schedule(1.0, 8, 20)
     assert [round(e, 5) for e in plan.epsilon[2:]] == [
-        0.32129, 0.22719, 0.16065, 0.11359, 0.08032, 0.05680, 0.04016,
-    ]  # fmt: skip
+        0.32129,
+        0.22719,
+        0.16065,
+        0.11359,
+        0.08032,
+        0.05680,
+        0.04016,
+    ]
 
 
 @pytest.mark.parametrize(

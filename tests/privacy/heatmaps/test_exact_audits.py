@@ -54,8 +54,15 @@ class Watched(IntegerCounts):
 class ReleaseAudit(TranscriptAudit):
     """Releases of whole counts: the pyramid's (w cells a level), or all cells of all levels."""
 
-    def __init__(self, one, other, w: int | None, resolution: int = 1, last: int | None = None,
-                 halved: Fraction = Fraction(1)) -> None:  # fmt: skip
+    def __init__(
+        self,
+        one,
+        other,
+        w: int | None,
+        resolution: int = 1,
+        last: int | None = None,
+        halved: Fraction = Fraction(1),
+    ) -> None:
         super().__init__(one, other, resolution)
         level = self.data[0].level
         self.plan = schedule(1.0, level, 1 if w is None else w, last=last)
@@ -322,9 +329,10 @@ def test_whole_counts_show_noise_halved() -> None:
         chances: dict[float, Fraction] = defaultdict(Fraction)
         for k in range(-REACH, REACH + 1):  # of P(Z = k) ∝ 4^−|k|
             grid = discrete_grid(
-                votes_of((count, 0, 0, 0)), 2 * math.log(2),
+                votes_of((count, 0, 0, 0)),
+                2 * math.log(2),
                 np.array([[unit_noise(k, 2 * math.log(2)), 0.0], [0.0, 0.0]]),
-            )  # fmt: skip
+            )
             lump = Fraction(4, 3) if k == -REACH else 1
             chances[float(grid[0, 0])] += Fraction(3, 5) * lump / 4 ** abs(k)
         law[count] = {(seen,): p for seen, p in chances.items() if seen < REACH}

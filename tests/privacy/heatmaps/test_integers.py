@@ -135,9 +135,12 @@ def test_no_rows() -> None:
 )
 def test_wrong_input_is_named(change: dict, error: type[Exception], name: str) -> None:
     good: dict[str, Any] = {
-        "user": np.array([0, 1]), "cell": np.array([3, 5]), "visits": np.array([1, 2]),
-        "level": 3, "resolution": RESOLUTION,
-    }  # fmt: skip
+        "user": np.array([0, 1]),
+        "cell": np.array([3, 5]),
+        "visits": np.array([1, 2]),
+        "level": 3,
+        "resolution": RESOLUTION,
+    }
     with pytest.raises(error, match=name):
         integer_counts(**{**good, **change})
 
@@ -194,11 +197,17 @@ def law(counts: IntegerCounts, w: int, epsilons: tuple, plan: Any, reach: int) -
     found: dict[Any, float] = defaultdict(float)
     reads = 1 + 4 if counts.level == 1 else 1 + 4 + 4
     tables = [
-        dict(zip(range(-reach, reach + 1),
-                 discrete_laplace_pmf(np.arange(-reach, reach + 1),
-                                      float(counts.resolution / epsilons[i])), strict=True))
+        dict(
+            zip(
+                range(-reach, reach + 1),
+                discrete_laplace_pmf(
+                    np.arange(-reach, reach + 1), float(counts.resolution / epsilons[i])
+                ),
+                strict=True,
+            )
+        )
         for i in range(counts.level + 1)
-    ]  # fmt: skip
+    ]
     levels = [0] + [1] * 4 + [2] * 4
     for noise in product(range(-reach, reach + 1), repeat=reads):
         m = release_measurement(counts, plan, epsilons, w, Scripted(noise), None)

@@ -172,9 +172,13 @@ def test_every_user_counts_once(rows: list, who: int, weighted: bool) -> None:
 
     def votes(some: np.ndarray) -> CellCounts:
         return one_cell_each(
-            user[some], latitude[some], longitude[some],
-            None if weight is None else weight[some], BOX, 3,
-        )  # fmt: skip
+            user[some],
+            latitude[some],
+            longitude[some],
+            None if weight is None else weight[some],
+            BOX,
+            3,
+        )
 
     every, others = votes(np.ones(len(user), bool)), votes(user != who)
     inside = (latitude <= 12) & (longitude <= 24)

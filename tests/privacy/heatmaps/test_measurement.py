@@ -158,8 +158,13 @@ def test_lazy_noise_has_the_law_of_dense_noise(start: list[int]) -> None:
         for pattern in range(16):
             read = tuple(leaves[c] + (pattern >> n & 1) for n, c in enumerate(cells))
             outcome = (
-                (0,), (sum(start) + upper[0],), (0, 1, 2, 3), tuple(middle.tolist()), cells, read
-            )  # fmt: skip
+                (0,),
+                (sum(start) + upper[0],),
+                (0, 1, 2, 3),
+                tuple(middle.tolist()),
+                cells,
+                read,
+            )
             dense[outcome] += int(weights[pattern]) * 2 ** upper.count(0)
     # The 12 leaves that the lazy algorithm does not read weigh 3 each.
     assert {outcome: weight * 3**12 for outcome, weight in lazy.items()} == dict(dense)

@@ -61,11 +61,13 @@ def enumerated(
     present = used = rows = 0
     for number, history in enumerate(people):
         inside = [
-            (y, x) for y, x, t in history
-            if box.south <= y <= box.north and box.west <= x <= box.east
+            (y, x)
+            for y, x, t in history
+            if box.south <= y <= box.north
+            and box.west <= x <= box.east
             and (where.start is None or where.start <= t)
             and (where.end is None or t < where.end)
-        ]  # fmt: skip
+        ]
         present += bool(inside)
         if not inside or used == most or number >= among:
             continue
@@ -85,9 +87,14 @@ def as_dict(found: CountedRows) -> tuple[dict[int, int], int, int, int]:
 
 @given(histories, times, times, st.integers(0, 4), st.integers(0, 9), st.integers(0, 9))
 def test_the_pass_is_the_definition(
-    engine: str, people: Histories, start: int | None, end: int | None, level: int, most: int,
+    engine: str,
+    people: Histories,
+    start: int | None,
+    end: int | None,
+    level: int,
+    most: int,
     among: int,
-) -> None:  # fmt: skip
+) -> None:
     where = Where(BOX, start, end)
     found = count_rows(rows_of(people), where, level, most, among)
     assert found.bits == 40
@@ -114,8 +121,10 @@ def test_numba_and_numpy_give_the_same_numbers_of_many_rows(engine: str) -> None
     x = rng.integers(-1_800_000_000, 1_800_000_001, ends[-1]).astype(np.int32)
     t = rng.integers(-(2**31), 2**31, ends[-1]).astype(np.int32)
     rows = UserRows(y, x, t, ends - each, ends)
-    for box in (Edges(-900_000_000, -1_800_000_000, 900_000_000, 1_800_000_000),
-                Edges(-3_000_000_000, -7, 1, 5_000_000_000)):  # fmt: skip
+    for box in (
+        Edges(-900_000_000, -1_800_000_000, 900_000_000, 1_800_000_000),
+        Edges(-3_000_000_000, -7, 1, 5_000_000_000),
+    ):
         for where in (Where(box), Where(box, -(2**31), 5), Where(box, 2**40)):
             found = count_rows(rows, where, 9)
             want = row_pass._in_numpy(rows, where, 9, 3000, 3000, 40)

@@ -98,8 +98,9 @@ def test_weights_that_are_not_whole_change_nobody_elses_numbers() -> None:
 def test_counts_must_fit_the_plan() -> None:
     cells = user_cells(np.arange(21), np.full(21, 0.5), np.full(21, 0.5), None, BOX, 2)
     for counts, name in (
-        (cells.counts(RESOLUTION), "users"), (cells.counts(2), "resolution"),
+        (cells.counts(RESOLUTION), "users"),
+        (cells.counts(2), "resolution"),
         (user_cells(np.zeros(0, int), np.zeros(0), np.zeros(0), None, BOX, 1).counts(3), "level"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ValueError, match=f"^{name}: "):
             noisy_sums(counts, plan_for(), lambda level, codes: codes)

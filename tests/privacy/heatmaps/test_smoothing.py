@@ -260,8 +260,12 @@ def test_intervals_combine() -> None:
 def test_block_sums_are_those_of_the_whole_heatmap(side: int, sigma: float) -> None:
     filtered = Smoothing(side, sigma)
     level = side.bit_length() - 1
-    blocks = SparseMap(level, np.array([1, 1, 2, level]), np.array([0, 1, 8, 4**level - 1]),
-                       np.array([0.25, 0.125, 0.5, 0.125]))  # fmt: skip
+    blocks = SparseMap(
+        level,
+        np.array([1, 1, 2, level]),
+        np.array([0, 1, 8, 4**level - 1]),
+        np.array([0.25, 0.125, 0.5, 0.125]),
+    )
     for p in (random_map(side, 3), blocks):
         expected = block_sums(filtered.exact(p), 32)
         np.testing.assert_allclose(filtered.block_sums(p, 32), expected, atol=1e-13)

@@ -48,9 +48,7 @@ def test_calibrations_of_many_points_as_one_by_one(kind):
         assert found.delta[i] <= point[1] or not alone.feasible
 
 
-@given(
-    st.floats(0.1, 5), st.floats(-12, -1), st.floats(4, 8), st.sampled_from(list(Query))
-)  # fmt: skip
+@given(st.floats(0.1, 5), st.floats(-12, -1), st.floats(4, 8), st.sampled_from(list(Query)))
 def test_the_least_noise_is_the_least(eps, log_delta, log_n, kind):
     delta, n = 10**log_delta, float(round(10**log_n))
     found = calibrate(eps, delta, n, kind)
@@ -79,9 +77,7 @@ def test_noise_radius_is_the_least_whole_one(n, q, beta):
     assert radius == 0 or beyond(radius - 1) > beta * (1 - 1e-9)
 
 
-@given(
-    st.floats(0, 12).map(lambda x: float(round(10**x))), st.floats(0, 1), st.floats(-280, -0.01)
-)  # fmt: skip
+@given(st.floats(0, 12).map(lambda x: float(round(10**x))), st.floats(0, 1), st.floats(-280, -0.01))
 def test_one_binomial_probability_as_many(trials, share, log10_p):
     p = 10**log10_p
     m = float(round(share * trials))

@@ -183,9 +183,14 @@ def test_audit_of_priv_unit(best_cap):
 @pytest.mark.parametrize("make", [learning.coordinate_report, learning.priv_unit])
 @pytest.mark.parametrize(
     ("name", "values"),
-    [("eps0", (5, 0.0, 1.0)), ("eps0", (5, 31.0, 1.0)), ("radius", (5, 1.0, 0.0)),
-     ("d", (2.5, 1.0, 1.0)), ("d", (0, 1.0, 1.0))],
-)  # fmt: skip
+    [
+        ("eps0", (5, 0.0, 1.0)),
+        ("eps0", (5, 31.0, 1.0)),
+        ("radius", (5, 1.0, 0.0)),
+        ("d", (2.5, 1.0, 1.0)),
+        ("d", (0, 1.0, 1.0)),
+    ],
+)
 def test_outside_its_domain_a_randomiser_names_the_parameter(make, name, values):
     with pytest.raises(ValueError, match=name):
         make(*values)

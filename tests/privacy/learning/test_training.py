@@ -117,9 +117,13 @@ def test_theta_stays_in_the_ball():
 def test_without_a_randomiser_it_is_sgd_and_learns():
     data = held(300)
     plan = a_plan(
-        MODELS[0], randomiser=False, clip=np.inf, diameter=np.inf, k=50,
+        MODELS[0],
+        randomiser=False,
+        clip=np.inf,
+        diameter=np.inf,
+        k=50,
         rates=learning.Rates(((0.0, 1.0),)),
-    )  # fmt: skip
+    )
     state = learning.start(plan, np.random.default_rng(0))
     one = learning.advance(plan, data, state, 300)
     assert learning.accuracy(plan.model, one.theta, data.x, data.y) == 1.0

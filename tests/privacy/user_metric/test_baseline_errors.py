@@ -69,9 +69,12 @@ def test_laplace_distance_in_closed_form_and_in_the_limit():
 
 
 @given(
-    st.integers(2, 1000), st.integers(1, 1000), st.floats(0, 1), st.integers(1, 10**9),
+    st.integers(2, 1000),
+    st.integers(1, 1000),
+    st.floats(0, 1),
     st.integers(1, 10**9),
-)  # fmt: skip
+    st.integers(1, 10**9),
+)
 def test_laplace_distance_is_below_its_bound_and_not_far(s, t, r, n, users):
     mse = um.laplace_mse(s * t, n, 1.0, users)
     bound = um.emd_bound(s, t, r, mse, mse)
@@ -80,8 +83,11 @@ def test_laplace_distance_is_below_its_bound_and_not_far(s, t, r, n, users):
 
 
 @given(
-    st.integers(1, 6), st.integers(1, 6), st.floats(0, 1), st.integers(0, 2**32),
-)  # fmt: skip
+    st.integers(1, 6),
+    st.integers(1, 6),
+    st.floats(0, 1),
+    st.integers(0, 2**32),
+)
 def test_the_bound_on_the_distance_holds_for_any_error_of_sum_zero(s, t, r, seed):
     rng = np.random.default_rng(seed)
     space = Clustered(s, t, r)

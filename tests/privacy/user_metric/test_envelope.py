@@ -36,8 +36,15 @@ def test_the_discrete_example():
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.floats(0.05, 400), MORE, st.integers(1, 300), st.integers(1, 10**6), DELTA, NEAR,
-       st.sampled_from(["2021", "2023"]))  # fmt: skip
+@given(
+    st.floats(0.05, 400),
+    MORE,
+    st.integers(1, 300),
+    st.integers(1, 10**6),
+    DELTA,
+    NEAR,
+    st.sampled_from(["2021", "2023"]),
+)
 @example(8.9, 3.0, 2, 1425, 0.0622307, 0.5, "2021")
 @example(6.1, 4.0, 2, 163, 0.00303583, 1.0, "2023")
 @example(67.0, 2.0, 21, 125, 1.66e-14, 1.0, "2023")

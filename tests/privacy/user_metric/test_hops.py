@@ -116,9 +116,12 @@ def test_many_excesses_together_against_enumeration(total, a0):
 
 
 @given(
-    st.integers(1, 30_000), st.floats(0.001, 9), st.floats(0, 0.98), st.floats(0.001, 0.3),
+    st.integers(1, 30_000),
+    st.floats(0.001, 9),
+    st.floats(0, 0.98),
+    st.floats(0.001, 0.3),
     st.integers(1, 12),
-)  # fmt: skip
+)
 def test_many_excesses_together_are_what_they_are_alone(total, a0, kappa, wider, size):
     kappas = np.linspace(kappa, min(kappa + wider, 0.99), size)
     log_p = np.linspace(-a0, -a0 / 2, 2 * size).reshape(size, 2)

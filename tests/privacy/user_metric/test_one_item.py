@@ -46,9 +46,11 @@ def test_numbers_of_the_specification() -> None:
     found = [
         error(100, 3.0, 10_000, 0.01)
         for error in (
-            um.one_item_hadamard_mse, um.one_item_grr_mse, um.priv_unit_histogram_mse,
+            um.one_item_hadamard_mse,
+            um.one_item_grr_mse,
+            um.priv_unit_histogram_mse,
         )
-    ]  # fmt: skip
+    ]
     np.testing.assert_allclose(found, [0.0122, 0.00385, 0.00729], rtol=3e-3)
 
 

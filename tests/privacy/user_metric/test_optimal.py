@@ -12,9 +12,11 @@ from scipy import stats
 from explorer.privacy import spaces, user_metric as um
 
 SMALL = [
-    spaces.Grid(3, 3), spaces.Clustered(3, 4, 0.1), spaces.Discrete(6),
+    spaces.Grid(3, 3),
+    spaces.Clustered(3, 4, 0.1),
+    spaces.Discrete(6),
     spaces.MatrixSpace([[0, 0.3, 1], [0.3, 0, 0.8], [1, 0.8, 0]]),
-]  # fmt: skip
+]
 
 
 def test_two_items_and_even_ones_have_closed_forms() -> None:

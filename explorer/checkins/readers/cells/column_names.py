@@ -179,23 +179,32 @@ _KINDS = {
     **dict.fromkeys(("mmsi", "imo", "vessel", "ship", "schiff", "navire", "buque"), "vessel"),
     **dict.fromkeys(("icao", "icao24", "aircraft", "tailnumber"), "aircraft"),
     **dict.fromkeys(("vin", "plate", "vehicle", "car", "fahrzeug", "kennzeichen"), "vehicle"),
-    **dict.fromkeys(("username", "screenname", "nickname", "login", "handle", "uid", "nsid"),
-                    "user"),
-}  # fmt: skip
+    **dict.fromkeys(
+        ("username", "screenname", "nickname", "login", "handle", "uid", "nsid"), "user"
+    ),
+}
 """Words that name the same one."""
 
 _TOGETHER = (
-    ("screen", "name"), ("user", "name"), ("recorded", "by"), ("observed", "by"),
-    ("mac", "address"), ("tail", "number"), ("mobile", "phone"), ("nick", "name"), ("icao", "24"),
-)  # fmt: skip
+    ("screen", "name"),
+    ("user", "name"),
+    ("recorded", "by"),
+    ("observed", "by"),
+    ("mac", "address"),
+    ("tail", "number"),
+    ("mobile", "phone"),
+    ("nick", "name"),
+    ("icao", "24"),
+)
 """Words that mean something else together."""
 
 STRONG = {
     role: _all(role) - _set("x y breite lange laenge breedte lengte") for role in ("lat", "lon")
 }
 WEAK = {
-    "lat": _set("y ycoord breite breedte"), "lon": _set("x xcoord lange laenge lengte"),
-}  # fmt: skip
+    "lat": _set("y ycoord breite breedte"),
+    "lon": _set("x xcoord lange laenge lengte"),
+}
 """Words for coordinates: such as mean nothing else, and such as may."""
 
 NO_COORDINATE = _set(
@@ -261,12 +270,21 @@ _NUMBERED = _all("numbered")
 _VOCABULARY = frozenset(
     word
     for words in (
-        _PERSONS, _NUMBERED, COMPANIONS, _NEUTRAL, VETO, RECORDS, MAYBE, TIMES, *STRONG.values(),
-        _FILLING, _set("pickup dropoff pick drop start end home work venue origin destination raw"),
+        _PERSONS,
+        _NUMBERED,
+        COMPANIONS,
+        _NEUTRAL,
+        VETO,
+        RECORDS,
+        MAYBE,
+        TIMES,
+        *STRONG.values(),
+        _FILLING,
+        _set("pickup dropoff pick drop start end home work venue origin destination raw"),
     )
     for word in words
     if len(word) > 1
-)  # fmt: skip
+)
 
 
 class Sure(IntEnum):

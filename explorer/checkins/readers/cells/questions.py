@@ -66,19 +66,21 @@ def _date_order(table: Table) -> Question | None:
         return None
     example = told_apart(values, formats, table.decimal) or values[0].strip()
     return Question(
-        "time_format", "How are the dates written?",
+        "time_format",
+        "How are the dates written?",
         f"“{printable(example[:_SHOWN])}” in the column “{table.name(time)}” may be "
         f"{' or '.join(map(meaning_of, formats))}, and no row looked at tells which: say how dates "
         "are written.",
         ("time_format",),
         tuple(
             Candidate(
-                meaning_of(form), (("time_format", form),),
+                meaning_of(form),
+                (("time_format", form),),
                 printable(f"{example[:_SHOWN]} = {shown_moment(example, form, table.decimal)}"),
             )
             for form in formats
         ),
-    )  # fmt: skip
+    )
 
 
 def _system(table: Table) -> Question | None:
@@ -93,12 +95,13 @@ def _system(table: Table) -> Question | None:
     if mapping.crs is None and not likely:
         return None
     return Question(
-        "crs", "In which reference system are the coordinates?",
+        "crs",
+        "In which reference system are the coordinates?",
         "The coordinates are no degrees, and the file does not say in which reference system they "
         "are; say which" + ("." if likely else ", such as EPSG:25832."),
         ("crs",),
         tuple(Candidate(f"{name} ({words})", (("crs", name),)) for name, words in likely),
-    )  # fmt: skip
+    )
 
 
 def _plane(table: Table) -> Question | None:
@@ -106,16 +109,19 @@ def _plane(table: Table) -> Question | None:
     if table.mapping.plane != "":
         return None
     return Question(
-        "plane", "Which range do x and y have?",
+        "plane",
+        "Which range do x and y have?",
         "They are no degrees: declare which range they have, by a width and a height or by the "
         "picture they lie in. It is not taken from the data, because it would tell of them.",
         ("plane",),
-    )  # fmt: skip
+    )
 
 
 OF_THE_MAPPING: dict[str, Callable[[Table], Question | None]] = {
-    "time_format": _date_order, "crs": _system, "plane": _plane,
-}  # fmt: skip
+    "time_format": _date_order,
+    "crs": _system,
+    "plane": _plane,
+}
 """Questions, by key, about how chosen columns are read: asked anew when others are chosen."""
 
 
@@ -133,12 +139,15 @@ def open_questions(table: Table, asked: Sequence[Question]) -> tuple[Question, .
 
 def _too_few_names(table: Table) -> Question:
     return Question(
-        "position", "Which columns hold latitude and longitude?",
+        "position",
+        "Which columns hold latitude and longitude?",
         f"The header names {table.named} columns, but most lines have {len(table.columns)} "
         "fields. If commas stand in numbers and between fields, save the file with semicolons or "
         "with quotes around the numbers; else say which column holds what.",
-        ("lat", "lon"), (), None,
-    )  # fmt: skip
+        ("lat", "lon"),
+        (),
+        None,
+    )
 
 
 def remaining_questions(

@@ -112,22 +112,44 @@ _WHOLE = ("%a %b %d %H:%M:%S %z %Y", "%a, %d %b %Y %H:%M:%S %z", "%Y%m%dT%H%M%SZ
 """Spellings that are not a date with a time of day behind it."""
 
 _DIGITS_ONLY = (
-    "%Y%m%d%H%M%S", "%Y%m%d%H%M", "%Y%m%d%H", "%Y%m%d", "%y%m%d%H%M%S", "%y%m%d%H%M",
-)  # fmt: skip
+    "%Y%m%d%H%M%S",
+    "%Y%m%d%H%M",
+    "%Y%m%d%H",
+    "%Y%m%d",
+    "%y%m%d%H%M%S",
+    "%y%m%d%H%M",
+)
 """Those that are a number, too; years of four digits before those of two."""
 _FIRST_OTHER_EPOCH = datetime(1971, 1, 1, tzinfo=UTC)
 """Digits that are a date may be an instant since 1970, too, from here on."""
 
 OFFERED = (
-    "iso", *EPOCHS, "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M",
-    "%m/%d/%Y %I:%M %p", *_DIGITS_ONLY[:4], *_WHOLE,
-)  # fmt: skip
+    "iso",
+    *EPOCHS,
+    "%d.%m.%Y %H:%M:%S",
+    "%d.%m.%Y %H:%M",
+    "%d/%m/%Y %H:%M",
+    "%m/%d/%Y %H:%M",
+    "%m/%d/%Y %I:%M %p",
+    *_DIGITS_ONLY[:4],
+    *_WHOLE,
+)
 """Common spellings, offered beside those found in a file."""
 
 _MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-)  # fmt: skip
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -245,9 +267,14 @@ def _iso_moment(text: str) -> datetime | None:
     midnight = int(hour) == 24 and int(minute) == int(second) == int(fraction or 0) == 0
     try:
         naive = datetime(
-            int(year), int(month), int(date), 0 if midnight else int(hour), int(minute),
-            int(second), int(fraction[:6].ljust(6, "0")),
-        ) + timedelta(days=midnight)  # fmt: skip
+            int(year),
+            int(month),
+            int(date),
+            0 if midnight else int(hour),
+            int(minute),
+            int(second),
+            int(fraction[:6].ljust(6, "0")),
+        ) + timedelta(days=midnight)
     except ValueError:
         raise _NoSuchTime from None
     if matched(_NAIVE_ISO, text):
@@ -302,9 +329,14 @@ def _parts_moment(parts: dict[str, str], spelling: str) -> datetime:
         hour = hour % 12 + 12 * (parts["p"].upper() == "PM")
     fraction = (parts.get("f") or "0").ljust(6, "0")
     found = datetime(
-        year, month, int(parts["d"]), hour, int(parts.get("M") or 0), int(parts.get("S") or 0),
+        year,
+        month,
+        int(parts["d"]),
+        hour,
+        int(parts.get("M") or 0),
+        int(parts.get("S") or 0),
         int(fraction),
-    )  # fmt: skip
+    )
     if "z" in parts:
         return found.replace(tzinfo=_zone(parts["z"]))
     return found if takes_zone(spelling) else found.replace(tzinfo=UTC)

@@ -102,9 +102,7 @@ def text_columns(described: Iterable[tuple[str, str]], degrees: bool | None = No
     )
     names = ("latitude", "longitude") if degrees else ("y", "x")
     shape = f"CASE WHEN NOT {point} THEN {text} END"
-    return TextColumns(
-        (*names, *plain), (coordinate(2), coordinate(1), *texts), fault, shape, crs
-    )  # fmt: skip
+    return TextColumns((*names, *plain), (coordinate(2), coordinate(1), *texts), fault, shape, crs)
 
 
 def known_system(text: str | None) -> str | None:

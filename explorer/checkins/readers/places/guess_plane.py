@@ -8,9 +8,19 @@ from explorer.checkins.model import E7, Mapping
 _PLANAR: dict[str, tuple[str, ...]] = {
     "lon": ("x", "xcoord", "xpx", "xpixel", "gazex", "fixationx", "fixx", "posx"),
     "lat": ("y", "ycoord", "ypx", "ypixel", "gazey", "fixationy", "fixy", "posy"),
-    "image": ("image", "imageid", "img", "imgid", "picture", "pictureid", "stimulus",
-              "stimulusid", "frame", "scene"),
-}  # fmt: skip
+    "image": (
+        "image",
+        "imageid",
+        "img",
+        "imgid",
+        "picture",
+        "pictureid",
+        "stimulus",
+        "stimulusid",
+        "frame",
+        "scene",
+    ),
+}
 """Names of columns in tables of points in pictures and other planes, of letters only."""
 
 

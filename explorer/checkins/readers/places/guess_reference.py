@@ -8,11 +8,43 @@ import numpy as np
 from explorer.checkins.model import FloatArray
 
 _NAMES: dict[str, tuple[str, ...]] = {
-    "lon": ("easting", "eastings", "east", "rechtswert", "rechts", "ostwert", "xcoord", "coordx",
-            "xcoordinate", "utmx", "utme", "utmeast", "x", "lon", "lng", "long", "longitude"),
-    "lat": ("northing", "northings", "north", "hochwert", "hoch", "nordwert", "ycoord", "coordy",
-            "ycoordinate", "utmy", "utmn", "utmnorth", "y", "lat", "latitude"),
-}  # fmt: skip
+    "lon": (
+        "easting",
+        "eastings",
+        "east",
+        "rechtswert",
+        "rechts",
+        "ostwert",
+        "xcoord",
+        "coordx",
+        "xcoordinate",
+        "utmx",
+        "utme",
+        "utmeast",
+        "x",
+        "lon",
+        "lng",
+        "long",
+        "longitude",
+    ),
+    "lat": (
+        "northing",
+        "northings",
+        "north",
+        "hochwert",
+        "hoch",
+        "nordwert",
+        "ycoord",
+        "coordy",
+        "ycoordinate",
+        "utmy",
+        "utmn",
+        "utmnorth",
+        "y",
+        "lat",
+        "latitude",
+    ),
+}
 """Names of columns with coordinates of a map, of letters only."""
 
 SYSTEMS: tuple[tuple[str, str, tuple[float, float], tuple[float, float]], ...] = (

@@ -28,9 +28,13 @@ def walk(  # type: ignore[no-untyped-def]
         if timed:
             for i in range(begin, end):
                 count += (
-                    (y[i] >= south) & (y[i] <= north) & (x[i] >= west) & (x[i] <= east)
-                    & (t[i] >= first) & (t[i] <= last)
-                )  # fmt: skip
+                    (y[i] >= south)
+                    & (y[i] <= north)
+                    & (x[i] >= west)
+                    & (x[i] <= east)
+                    & (t[i] >= first)
+                    & (t[i] <= last)
+                )
         else:
             for i in range(begin, end):
                 count += (y[i] >= south) & (y[i] <= north) & (x[i] >= west) & (x[i] <= east)

@@ -52,9 +52,12 @@ class CountedRows:
     def __add__(self, other: CountedRows) -> CountedRows:
         """Return what a pass finds that counts the users of both; no user is in both."""
         return CountedRows(
-            self.cells + other.cells, self.bits, self.present + other.present,
-            self.used + other.used, self.rows + other.rows,
-        )  # fmt: skip
+            self.cells + other.cells,
+            self.bits,
+            self.present + other.present,
+            self.used + other.used,
+            self.rows + other.rows,
+        )
 
 
 _PIECE = 500_000
@@ -164,9 +167,17 @@ def compile_pass() -> None:
                 x, west, low[1], high[1] = x.astype(np.int32), 0, 0, edges.east - west
             found = walk(
                 *(_read_only(c) for c in (rows.y, x, times, rows.starts, rows.ends)),
-                low, high, where.timed, np.array([edges.south, west], float),
-                np.array([per_row, per_column]), spread, most, among, 1 << bits, cells,
-            )  # fmt: skip
+                low,
+                high,
+                where.timed,
+                np.array([edges.south, west], float),
+                np.array([per_row, per_column]),
+                spread,
+                most,
+                among,
+                1 << bits,
+                cells,
+            )
             return CountedRows(cells, bits, *map(int, found))
 
         one = np.zeros(1, np.int32)

@@ -226,9 +226,12 @@ def least_group_delta(
         low, high = _searched(m, near)
         if low < (high := min(high, alpha, m * a0)) and not group.coarse:
             found = _sharp_maxima(
-                lambda a: -group.log_delta(a, a0)[0], lambda a: -group.guess(a, a0), low, high,
+                lambda a: -group.log_delta(a, a0)[0],
+                lambda a: -group.guess(a, a0),
+                low,
+                high,
                 few=group.clones(a0) < _FEW,
-            )  # fmt: skip
+            )
             least = min(least, *(-value for _, value in found), math.inf)
         return min(rounded_up(least), 1.0)
 

@@ -325,8 +325,10 @@ def _sums(
     np.cumsum(np.log((total - N[:-1]) / N[1:]), out=runs[1:])
     ratio = np.array([log_p[i, j] - log_q[i, j] for i, j, _ in cells])[:, None]
     weight = runs + (N - low) * ratio
-    tops = [float(np.clip(math.floor((total + 1) * math.exp(log_p[i, j])), low, high))
-            for i, j, _ in cells]  # fmt: skip
+    tops = [
+        float(np.clip(math.floor((total + 1) * math.exp(log_p[i, j])), low, high))
+        for i, j, _ in cells
+    ]
     for row, (i, j, _), top in zip(weight, cells, tops, strict=True):
         row += log_pmf_at(top, total, float(log_p[i, j]), float(log_q[i, j])) - row[int(top - low)]
     own = [rows.index(i) for i, *_ in cells]

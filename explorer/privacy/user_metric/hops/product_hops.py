@@ -73,9 +73,11 @@ def _hop(others: float, p: float, t: float, step: float) -> _Hop:
     low = max(math.floor(others * p - reach), 0)
     high = min(math.ceil(others * p + reach), int(others))
     counts = np.arange(low, high + 1.0)
-    weight = np.exp(log_pmf(counts, others, math.log(p), math.log1p(-p))) if p < 1 else (
-        (counts == others).astype(float)
-    )  # fmt: skip
+    weight = (
+        np.exp(log_pmf(counts, others, math.log(p), math.log1p(-p)))
+        if p < 1
+        else ((counts == others).astype(float))
+    )
     # Numbers of clones are told apart to a twelfth of their deviation, rounded down.
     each = max(1, int(deviation / _APART))
     starts = np.arange(0, counts.size, each)
@@ -111,12 +113,22 @@ def _sums(hop: _Hop, k: int, tilt: float) -> LossSums | None:
     size = 64
     while True:
         reach = size * hop.step / 2
-        outside = max(
-            min(k * (hop.cumulants(tilt + s / spread)[0] - value) - s / spread * (k * mean + reach)
-                for s in (4.0, 8.0, 12.0)),
-            min(k * (hop.cumulants(tilt - s / spread)[0] - value) + s / spread * (k * mean - reach)
-                for s in (4.0, 8.0, 12.0)),
-        ) if spread > 0 else -math.inf  # fmt: skip
+        outside = (
+            max(
+                min(
+                    k * (hop.cumulants(tilt + s / spread)[0] - value)
+                    - s / spread * (k * mean + reach)
+                    for s in (4.0, 8.0, 12.0)
+                ),
+                min(
+                    k * (hop.cumulants(tilt - s / spread)[0] - value)
+                    + s / spread * (k * mean - reach)
+                    for s in (4.0, 8.0, 12.0)
+                ),
+            )
+            if spread > 0
+            else -math.inf
+        )
         if outside < -37 or size * hop.step > 2 * k * hop.mass.size * hop.step:
             break
         size *= 2

@@ -128,9 +128,11 @@ def _edge(counts: Counts, epsilon: float) -> int | None:
 
     if ratio(high)[0] <= epsilon:
         # Only the very ends may be left.
-        return None if 2 * counts.moved * math.atanh(min(counts.lean, 1 - 1e-16)) <= epsilon else (
-            math.floor(total)
-        )  # fmt: skip
+        return (
+            None
+            if 2 * counts.moved * math.atanh(min(counts.lean, 1 - 1e-16)) <= epsilon
+            else (math.floor(total))
+        )
     t, mine, other = 0.5 * high, 0.0, 0.0
     for _ in range(60):
         value, slope = ratio(t)

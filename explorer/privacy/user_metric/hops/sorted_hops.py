@@ -181,13 +181,21 @@ class SortedGroup(Group):
         y = np.minimum(slope * sigma, 1e6)
         u = 1 / np.maximum(y, 1.0) ** 2
         body = np.where(
-            y < 50, 1 - y * math.sqrt(math.pi / 2) * erfcx(y / math.sqrt(2)),
+            y < 50,
+            1 - y * math.sqrt(math.pi / 2) * erfcx(y / math.sqrt(2)),
             u * (1 - 3 * u * (1 - 5 * u * (1 - 7 * u))),
-        )  # fmt: skip
+        )
         return _Normal(
-            kappa, slope, log_p, self.total * np.log1p(p * np.expm1(-kl)), mean,
-            np.sqrt(mean * (1 - share)), sigma, y, np.maximum(body, 1e-300),
-        )  # fmt: skip
+            kappa,
+            slope,
+            log_p,
+            self.total * np.log1p(p * np.expm1(-kl)),
+            mean,
+            np.sqrt(mean * (1 - share)),
+            sigma,
+            y,
+            np.maximum(body, 1e-300),
+        )
 
     def _edges(self, alpha: float, alpha0: float, panels: int) -> FloatArray:
         """Return where panels begin and end: narrow where the integral is and H falls."""
@@ -215,12 +223,15 @@ class SortedGroup(Group):
     ) -> tuple[FloatArray, FloatArray]:
         """Return upper bounds on ln H of each panel's clones, at κ of its beginning and end."""
         lengths = np.maximum(edges, self.near).tolist()
-        clones = np.array([
-            log_clone(alpha0 * self.far, alpha0 * x if self._stronger else 0.0) for x in lengths
-        ])  # fmt: skip
-        kappas = np.array([
-            Group(self.m, 1.0, x, self.far, Clones.PUBLISHED).kappa(alpha, alpha0) for x in lengths
-        ])  # fmt: skip
+        clones = np.array(
+            [log_clone(alpha0 * self.far, alpha0 * x if self._stronger else 0.0) for x in lengths]
+        )
+        kappas = np.array(
+            [
+                Group(self.m, 1.0, x, self.far, Clones.PUBLISHED).kappa(alpha, alpha0)
+                for x in lengths
+            ]
+        )
         # Of an edge both the clones of the panel that ends there and of that which begins.
         before = np.concatenate([clones[:1], clones[:-1]])
         log_p, log_q = np.stack([before, clones], axis=-1).transpose(1, 0, 2)

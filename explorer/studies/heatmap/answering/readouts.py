@@ -73,6 +73,13 @@ def distance_readout(key: str, label: str, found: Interval | None, unit: str, no
     if found is None:
         return Readout(key, label, None, unit=unit, curator_only=True, note=note)
     return Readout(
-        key, label, found.value, text.distance_role(found.exact), unit, found.low, found.high,
-        curator_only=True, note=note,
-    )  # fmt: skip
+        key,
+        label,
+        found.value,
+        text.distance_role(found.exact),
+        unit,
+        found.low,
+        found.high,
+        curator_only=True,
+        note=note,
+    )

@@ -125,10 +125,15 @@ def bias_of_rule(request: Request, points: Any, context: Context) -> tuple[Reado
     bias = bias if bias > ROUNDING else 0.0
     return (
         Readout(
-            contributions.BIAS, "Bias of what users contribute", bias, Role.ESTIMATE, "of the side",
-            curator_only=True, note=_bias_sentence(request, bias),
+            contributions.BIAS,
+            "Bias of what users contribute",
+            bias,
+            Role.ESTIMATE,
+            "of the side",
+            curator_only=True,
+            note=_bias_sentence(request, bias),
         ),
-    )  # fmt: skip
+    )
 
 
 def _bias_sentence(request: Request, bias: float) -> str:

@@ -43,45 +43,65 @@ WEIGHTINGS = {
     found.key: found
     for found in (
         Weighting(
-            "checkins", "By check-ins",
+            "checkins",
+            "By check-ins",
             f"{WEIGHS_ONE}: their check-ins inside region and time range share it",
         ),
         Weighting(
-            "cells", "Each visited cell once",
-            f"{WEIGHS_ONE}: the cells they checked in to inside region and time range "
-            "share it",
+            "cells",
+            "Each visited cell once",
+            f"{WEIGHS_ONE}: the cells they checked in to inside region and time range share it",
             "Every user's weight is shared equally by the cells they checked in to, however often; "
             "in the true map as well.",
         ),
         Weighting(
-            "one-cell", "One cell, the most visited", COUNTS_ONCE,
+            "one-cell",
+            "One cell, the most visited",
+            COUNTS_ONCE,
             f"{WHICH_CELL}; in the true map as well.",
         ),
     )
-}  # fmt: skip
+}
 ALL = 1_000_000
 """As a cap: all check-ins count."""
 
 PARAMETERS: tuple[Parameter, ...] = (
-    choice("weights", "p", "weights within a user",
-           "How the check-ins of one user share their weight of 1: equally, or by the cells they "
-           "lie in, each once, or all of it in the cell visited most often. Costs no privacy, but "
-           "must be chosen without looking at the data.",
-           "checkins", tuple((found.key, found.label) for found in WEIGHTINGS.values()),
-           default_unsaid=True),
-    count("cap", "k", "check-ins of a user that count",
-          "At most so many check-ins of each user count, taken at equal steps in Z-order; the "
-          f"largest, {ALL:,}, is all of them. The user still weighs 1 in all. Costs no privacy, "
-          "but must be chosen without looking at the data.",
-          ALL, 1, ALL, unit="check-ins", default_unsaid=True),
-    Parameter(
-        "one_cell", "", "every user is in one cell",
-        "Declare it only if it is known without these check-ins, as of home addresses. The "
-        "recommended mechanism may then be another; what is promised does not rest on it.",
-        Kind.FLAG, False, relevant_when=(("weights", ("checkins", "cells")),),
+    choice(
+        "weights",
+        "p",
+        "weights within a user",
+        "How the check-ins of one user share their weight of 1: equally, or by the cells they "
+        "lie in, each once, or all of it in the cell visited most often. Costs no privacy, but "
+        "must be chosen without looking at the data.",
+        "checkins",
+        tuple((found.key, found.label) for found in WEIGHTINGS.values()),
         default_unsaid=True,
     ),
-)  # fmt: skip
+    count(
+        "cap",
+        "k",
+        "check-ins of a user that count",
+        "At most so many check-ins of each user count, taken at equal steps in Z-order; the "
+        f"largest, {ALL:,}, is all of them. The user still weighs 1 in all. Costs no privacy, "
+        "but must be chosen without looking at the data.",
+        ALL,
+        1,
+        ALL,
+        unit="check-ins",
+        default_unsaid=True,
+    ),
+    Parameter(
+        "one_cell",
+        "",
+        "every user is in one cell",
+        "Declare it only if it is known without these check-ins, as of home addresses. The "
+        "recommended mechanism may then be another; what is promised does not rest on it.",
+        Kind.FLAG,
+        False,
+        relevant_when=(("weights", ("checkins", "cells")),),
+        default_unsaid=True,
+    ),
+)
 HISTOGRAM, BIAS = "contributions", "weights_bias"
 """Keys of the table of how much users contribute, and of the readout of what the rule does."""
 RULE = ("weights", "cap")

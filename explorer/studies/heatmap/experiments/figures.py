@@ -120,70 +120,113 @@ FIGURES = {
     figure.name: figure
     for figure in (
         Figure(
-            "figure-1", "Error against ε: 200 users, 30 busiest cells, 2 samples each",
+            "figure-1",
+            "Error against ε: 200 users, 30 busiest cells, 2 samples each",
             "adaptive < least squares < pyramid, all far below Laplace, from ε = .5",
-            (Panel("epsilon", "epsilon", EPSILONS, (("users", 200),)),), regions=30, draws=2,
+            (Panel("epsilon", "epsilon", EPSILONS, (("users", 200),)),),
+            regions=30,
+            draws=2,
         ),
         Figure(
-            "figure-2", "Error against users and against Δ: one region, ε = 10, 10 samples",
+            "figure-2",
+            "Error against users and against Δ: one region, ε = 10, 10 samples",
             "pyramid and adaptive fall with users and are flat in Δ; Laplace is worse with Δ",
-            (_by_users(10.0), _by_resolution(10.0)), regions=1,
+            (_by_users(10.0), _by_resolution(10.0)),
+            regions=1,
         ),
         Figure(
-            "figure-4", "All measures against users: one region, ε = 10, 10 samples",
+            "figure-4",
+            "All measures against users: one region, ε = 10, 10 samples",
             "pyramid and adaptive improve with users; thresholds are erratic",
-            (_by_users(10.0),), regions=1,
+            (_by_users(10.0),),
+            regions=1,
         ),
         Figure(
-            "figure-5", "All measures against Δ: one region, 200 users, ε = 10, 10 samples",
-            "pyramid and adaptive flat; Laplace worse", (_by_resolution(10.0),), regions=1,
+            "figure-5",
+            "All measures against Δ: one region, 200 users, ε = 10, 10 samples",
+            "pyramid and adaptive flat; Laplace worse",
+            (_by_resolution(10.0),),
+            regions=1,
         ),
         Figure(
-            "figure-6", "Error against users: one region, ε = 1, 10 samples",
-            "pyramid and adaptive fall; thresholds erratic", (_by_users(1.0),), regions=1,
+            "figure-6",
+            "Error against users: one region, ε = 1, 10 samples",
+            "pyramid and adaptive fall; thresholds erratic",
+            (_by_users(1.0),),
+            regions=1,
         ),
         Figure(
-            "figure-7", "Error against users and against Δ: one region, ε = 1, 10 samples",
+            "figure-7",
+            "Error against users and against Δ: one region, ε = 1, 10 samples",
             "pyramid and adaptive fall with users and are flat in Δ; Laplace is worse with Δ",
-            (_by_users(1.0), _by_resolution(1.0)), regions=1,
+            (_by_users(1.0), _by_resolution(1.0)),
+            regions=1,
         ),
         Figure(
-            "figure-8", "Error against ε: gaze-like points of 50 users on 38 pictures, 2 trials",
+            "figure-8",
+            "Error against ε: gaze-like points of 50 users on 38 pictures, 2 trials",
             "as figure 1",
-            (Panel("epsilon", "epsilon", (1.0, 2.0, 5.0, 8.0, 10.0, 20.0),
-                   (("users", 50), ("resolution", "512"))),),
-            draws=2, pictures=38,
+            (
+                Panel(
+                    "epsilon",
+                    "epsilon",
+                    (1.0, 2.0, 5.0, 8.0, 10.0, 20.0),
+                    (("users", 50), ("resolution", "512")),
+                ),
+            ),
+            draws=2,
+            pictures=38,
         ),
         Figure(
-            "figure-9", "Error of the maps of one picture at ε = 10; drawn by heatmap --picture",
+            "figure-9",
+            "Error of the maps of one picture at ε = 10; drawn by heatmap --picture",
             "as figure 1",
             (Panel("epsilon", "epsilon", (10.0,), (("users", 50), ("resolution", "512"))),),
-            draws=1, pictures=1,
+            draws=1,
+            pictures=1,
         ),
         Figure(
-            "figure-10", "Error against filled cells: mixtures of 20 Gaussians, ε = 1, 10 sets",
-            _DENSER.format("", trends_judged("figure-10")), (_FILLED,),
+            "figure-10",
+            "Error against filled cells: mixtures of 20 Gaussians, ε = 1, 10 sets",
+            _DENSER.format("", trends_judged("figure-10")),
+            (_FILLED,),
             made=_mixtures(20, 20, 20, 20),
         ),
         Figure(
-            "figure-11", "As figure 10 with 10, 20, 20 and 80 Gaussians",
+            "figure-11",
+            "As figure 10 with 10, 20, 20 and 80 Gaussians",
             _DENSER.format(
                 ", more so than in figure 10",
                 trends_judged("figure-11"),
             ),
-            (_FILLED,), made=_mixtures(10, 20, 20, 80),
+            (_FILLED,),
+            made=_mixtures(10, 20, 20, 80),
         ),
         Figure(
             "figure-13",
             "Error of the shuffled pyramid against B: 50 users, ε = 5, δ = 10⁻⁵, 20 samples",
             "falls with B; near the pyramid, which is B = ∞, from B = 256",
-            (Panel("B", "B", tuple(1 << i for i in range(4, 13)),
-                   (("epsilon", 5.0), ("delta", 1e-5), ("users", 50), ("n0", 50),
-                    ("resolution", "512"))),),
-            draws=20, pictures=1, regions=1, mechanisms=SHUFFLED_AND_CENTRAL,
+            (
+                Panel(
+                    "B",
+                    "B",
+                    tuple(1 << i for i in range(4, 13)),
+                    (
+                        ("epsilon", 5.0),
+                        ("delta", 1e-5),
+                        ("users", 50),
+                        ("n0", 50),
+                        ("resolution", "512"),
+                    ),
+                ),
+            ),
+            draws=20,
+            pictures=1,
+            regions=1,
+            mechanisms=SHUFFLED_AND_CENTRAL,
         ),
     )
-}  # fmt: skip
+}
 
 
 def quality_points(
@@ -238,9 +281,16 @@ def figure_points(
                 for mechanism in mechanisms:
                     chosen = {**fixed, **values, "mechanism": mechanism}
                     yield Point(
-                        place, source, users, chosen, draws,
-                        resample=True, axis=panel.axis, x=x, panel=panel.key,
-                    )  # fmt: skip
+                        place,
+                        source,
+                        users,
+                        chosen,
+                        draws,
+                        resample=True,
+                        axis=panel.axis,
+                        x=x,
+                        panel=panel.key,
+                    )
 
 
 def made_data(figure: Figure, seed: int) -> list[tuple[Place, Source]]:
@@ -248,10 +298,12 @@ def made_data(figure: Figure, seed: int) -> list[tuple[Place, Source]]:
     if figure.pictures:
         return [(Place(f"picture {i}"), Gazes(seed=seed)) for i in range(figure.pictures)]
     return [
-        (Place(f"{mixture.components} Gaussians, {mixture.share:g} filled"),
-         replace(mixture, seed=seed))
+        (
+            Place(f"{mixture.components} Gaussians, {mixture.share:g} filled"),
+            replace(mixture, seed=seed),
+        )
         for mixture in figure.made
-    ]  # fmt: skip
+    ]
 
 
 def check_users(figure: Figure, checkins: Any, places: Sequence[Place]) -> None:

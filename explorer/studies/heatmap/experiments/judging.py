@@ -67,9 +67,16 @@ class JudgedOn:
     ) -> JudgedOn:
         """Return the users of the map itself."""
         return cls(
-            checkins, chosen.region.box, chosen.start, chosen.end, chosen.users, chosen.data_seed,
-            chosen.exact_share, check, image=chosen.image,
-        )  # fmt: skip
+            checkins,
+            chosen.region.box,
+            chosen.start,
+            chosen.end,
+            chosen.users,
+            chosen.data_seed,
+            chosen.exact_share,
+            check,
+            image=chosen.image,
+        )
 
     @property
     def data(self) -> str:

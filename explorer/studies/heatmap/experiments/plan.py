@@ -92,9 +92,15 @@ def rows_of(
         trials, used = [], 0
         # Its settings are judged once a point: curves of 1,200 trials waited .15 s for them.
         alike = make_trial(
-            data=point.source.data, region=point.place.name, counts="", draw=0, seed=seed,
-            sides_km=point.place.sides_km, values=point.values, measures=measures,
-        )  # fmt: skip
+            data=point.source.data,
+            region=point.place.name,
+            counts="",
+            draw=0,
+            seed=seed,
+            sides_km=point.place.sides_km,
+            values=point.values,
+            measures=measures,
+        )
         for draw in range(point.draws):
             number = draw if point.resample else 0
             asked = (point.place, point.users, point.level, number, rule_of(point.values))

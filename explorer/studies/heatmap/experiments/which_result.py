@@ -123,10 +123,13 @@ def draws_table(curves: Sequence[ErrorCurve], axis: Axis, measure: Measure) -> T
     """Return all that is known of the draws: a row for each mechanism and x."""
     columns, rows = words.table_rows(curves, axis)
     return Table(
-        "draws", f"{measure.name}: {measure.key}", columns, rows,
+        "draws",
+        f"{measure.name}: {measure.key}",
+        columns,
+        rows,
         "mean_low, mean_high: 95 % interval of the mean over new noise; p05 … p95: quantiles of "
         "the draws",
-    )  # fmt: skip
+    )
 
 
 def _needed(curves: Sequence[ErrorCurve], measure: Measure, target: float) -> Table:

@@ -47,8 +47,9 @@ class Pinning(QObject):
     def full(self) -> bool:
         """Whether no more curves can be pinned to the plot in front."""
         request = self._session.state.request
-        mine = [p for p in self._session.state.pins if p.subject == (request.study,
-                                                                     request.quantity)]  # fmt: skip
+        mine = [
+            p for p in self._session.state.pins if p.subject == (request.study, request.quantity)
+        ]
         return len(mine) >= MAX_PINS
 
     def pin(self, hidden: frozenset[str]) -> None:

@@ -35,9 +35,17 @@ def exported(view: WhichEpsilon) -> Exported | None:
         notes.append(f"{answer.done:,} of {answer.total:,} draws are there.")
     notes += [view.spoken.text, view.spoken.beside]
     result = which_result(
-        question.request, axis, measure, statistic, drawn.series, answer.curves, answer.grey,
-        target, text.stamp(False, curator_only=True), notes,
-    )  # fmt: skip
+        question.request,
+        axis,
+        measure,
+        statistic,
+        drawn.series,
+        answer.curves,
+        answer.grey,
+        target,
+        text.stamp(False, curator_only=True),
+        notes,
+    )
     look = ViewState(
         title=TITLE, theme=style_for(view.palette()).theme, x_log=log_axis(axis), y_log=measure.log
     )

@@ -76,9 +76,11 @@ class Parts:
             "Theory: what is proved of the error for n₀ users, where anything is."
         )
         self.boxes = {
-            "measure": self.measure, "statistic": self.statistic, "axis": self.axis,
+            "measure": self.measure,
+            "statistic": self.statistic,
+            "axis": self.axis,
             "judged_on": self.judged,
-        }  # fmt: skip
+        }
         self.field = ValueField(_checked_target)
         self.field.setAccessibleName("Target: what one can live with")
         self.field.setFixedWidth(58)

@@ -133,9 +133,11 @@ class ErrorPlot(BoundsPlot):
         self.set_axes(f"{axis.symbol}  {axis.name}", words, log_axis(axis), measure.log)
         series = tuple(series_of(curve, measure, statistic) for curve in in_table_order(answer))
         request = replace(
-            answer.question.request, selection=None, sweep=None,
+            answer.question.request,
+            selection=None,
+            sweep=None,
             quantity=f"{axis.key} {measure.key} {statistic}",
-        )  # fmt: skip
+        )
         self.show_result(Result(request, Fidelity.FULL, series=(*series, *grey_series(answer))))
         self._show_grey(answer, measure)
         self._draw_names()
@@ -159,9 +161,12 @@ class ErrorPlot(BoundsPlot):
                 self._styles[line.mechanism].colour if line.mechanism in self._styles else "#888"
             )
             spots.append(
-                {"pos": (place.x(), place.y()), "brush": pg.mkBrush(colour),
-                 "pen": pg.mkPen(self._theme.axes, width=1.2)}
-            )  # fmt: skip
+                {
+                    "pos": (place.x(), place.y()),
+                    "brush": pg.mkBrush(colour),
+                    "pen": pg.mkPen(self._theme.axes, width=1.2),
+                }
+            )
         self.marks.setData(spots)
         self.met.setVisible(best is not None)
         if best is not None:
@@ -310,13 +315,26 @@ def series_of(curve: ErrorCurve, measure: Measure, statistic: str) -> Series:
     if curve.proved:
         role = Role.UPPER if measure.low_is_good else Role.LOWER
         return Series(
-            curve.mechanism, mechanism.title, role, curve.x, y, mechanism.references[0],
+            curve.mechanism,
+            mechanism.title,
+            role,
+            curve.x,
+            y,
+            mechanism.references[0],
             undefined_reason="nothing is proved" if np.isnan(y).any() else "",
-        )  # fmt: skip
+        )
     return Series(
-        curve.mechanism, mechanism.title, Role.ESTIMATE, curve.x, y, mechanism.references[0],
-        low, high, "not computed yet" if np.isnan(y).any() else "", computing=True,
-    )  # fmt: skip
+        curve.mechanism,
+        mechanism.title,
+        Role.ESTIMATE,
+        curve.x,
+        y,
+        mechanism.references[0],
+        low,
+        high,
+        "not computed yet" if np.isnan(y).any() else "",
+        computing=True,
+    )
 
 
 def grey_series(answer: Answer) -> tuple[Series, ...]:

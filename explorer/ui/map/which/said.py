@@ -57,6 +57,7 @@ def usable(
         return float(at_most(certified.enough))
     few = any(
         min(curve.draws) < STAGES[-1] and not curve.proved
-        for curve in (() if found is None else found.curves) if curve.mechanism == mechanism
-    )  # fmt: skip
+        for curve in (() if found is None else found.curves)
+        if curve.mechanism == mechanism
+    )
     return next((x.epsilon for x in lines if x.mechanism == mechanism and not few), None)

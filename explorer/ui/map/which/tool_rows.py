@@ -103,9 +103,17 @@ class ToolRows(QWidget):
         users, seed = self._aside
         rows = (
             (self._upper, (self.tabs, None, *(self._aside if aside_above else ()))),
-            (self._lower, (*self._left, *(() if aside_above else (users,)), None,
-                           *(() if aside_above else (seed,)), *self._right)),
-        )  # fmt: skip
+            (
+                self._lower,
+                (
+                    *self._left,
+                    *(() if aside_above else (users,)),
+                    None,
+                    *(() if aside_above else (seed,)),
+                    *self._right,
+                ),
+            ),
+        )
         for row, widgets in rows:
             line = row.layout()
             assert isinstance(line, QHBoxLayout)

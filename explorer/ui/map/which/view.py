@@ -99,9 +99,12 @@ class WhichEpsilon(QWidget):
         parts.field.stepped.connect(lambda way: self.set_target(self.target * STEP**way, DRAG))
         parts.table.clicked.connect(lambda at: self._pick(self._lines[at.row()].mechanism))
         for button, does in (
-            (parts.use, self.take), (parts.sure, self.make_sure), (parts.more, self._draw_more),
-            (parts.stop, self._stop_or_go_on), (parts.copy, self.copy_csv),
-        ):  # fmt: skip
+            (parts.use, self.take),
+            (parts.sure, self.make_sure),
+            (parts.more, self._draw_more),
+            (parts.stop, self._stop_or_go_on),
+            (parts.copy, self.copy_csv),
+        ):
             button.clicked.connect(does)
         self.plot.point_chosen.connect(self._choose_point)
         self.plot.target.dragged.connect(lambda target: self.set_target(target, DRAG))
