@@ -44,8 +44,30 @@ def pytest_xdist_auto_num_workers() -> int:
     return min(4, (os.cpu_count() or 1) + 1)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--full``; the tests that a run without it leaves out are run by ``-m full``."""
+    parser.addoption(
+        "--full",
+        action="store_true",
+        help="run also tests marked full; implied where files, folders or markers are given",
+    )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests marked ``full`` in a run of the whole suite, unless they are asked for."""
+    if config.option.full or config.option.markexpr:
+        return
+    left_out = [item for item in items if item.get_closest_marker("full")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Let Ctrl+C reach programs that tests start, and let all processes share what is compiled."""
+    if config.args_source is pytest.Config.ArgsSource.ARGS:
+        config.option.full = True  # xdist hands options on to its workers
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # what a shell does to "… &"
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
