@@ -33,7 +33,7 @@ from explorer.studies.base.study import (
     preset_request,
     quantity,
 )
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from explorer.ui.index.thumbnails import STEPS
 
 FILE = "thumbnails.json.z"
@@ -147,7 +147,7 @@ def main(words: list[str]) -> None:
         host.add_data(data)
         assert region is not None
         selection = Selection(data.fingerprint, region)
-        for study in (get_study(card.id) for card in cards()):
+        for study in (get_study(info.id) for info in study_infos()):
             for item in study.presets:
                 name = f"{study.id}/{item.key}"
                 if words and not any(word in name for word in words):

@@ -146,8 +146,8 @@ NOTE = """
     ),"""
 GAUGE = """
     "gauge": WorkspaceSpec("Gauge", "One number", "explorer.ui.gauge:Gauge"),"""
-CARD = """
-        Card(
+INFO = """
+        StudyInfo(
             "randomized-response", "Randomized response", "How far off is a share?", "gauge",
             SHUFFLED, "explorer.studies.randomized_response:RandomizedResponse",
         ),"""
@@ -168,7 +168,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
     checkout.add(PARTS / "gauge.py", "explorer/ui/gauge.py")
     checkout.add(TEMPLATE / "randomized_response.py", "explorer/studies/randomized_response.py")
     checkout.edit("explorer/ui/shell/workspaces.py", ('\n}\n"""Those', GAUGE))
-    checkout.edit("explorer/studies/cards.py", ("\n    )\n}", CARD))
+    checkout.edit("explorer/studies/catalog.py", ("\n    )\n}", INFO))
     checkout.add(PARTS / "walk.py", "tests/ui/walk.py")
     yield checkout
     shutil.rmtree(checkout.folder)
@@ -177,7 +177,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
 def test_a_mechanism_and_a_format_edit_one_table_each_and_a_workspace_two(
     extended: Checkout,
 ) -> None:
-    """The workspace's own, and that of the cards: of the study that it shows."""
+    """The workspace's own, and that of the catalog: of the study that it shows."""
     assert extended.changed() == {
         "new": [
             "explorer/figures/note.py",
@@ -187,7 +187,7 @@ def test_a_mechanism_and_a_format_edit_one_table_each_and_a_workspace_two(
         ],
         "edited": [
             "explorer/figures/formats.py",
-            "explorer/studies/cards.py",
+            "explorer/studies/catalog.py",
             "explorer/studies/heatmap/mechanisms.py",
             "explorer/ui/shell/workspaces.py",
         ],
@@ -238,7 +238,7 @@ def test_an_installed_study_is_on_the_command_line_and_in_exports(tmp_path: Path
 
     listed = run("studies")
     assert "randomized-response" in listed.stdout
-    assert "The study no_such_module:CARD of another package can't be used" in listed.stderr
+    assert "The study no_such_module:INFO of another package can't be used" in listed.stderr
     numbers = tmp_path / "numbers.json"
     exported = run("bounds", "randomized-response", "--set", "eps=2", "--output", str(numbers))
     assert exported.returncode == 0, exported.stderr

@@ -21,7 +21,7 @@ import yaml
 
 import explorer
 from explorer.resources import resource_bytes, samples
-from explorer.studies.doors import DOORS
+from explorer.studies.start_options import START_OPTIONS
 from explorer.ui.base.icon import DESKTOP_ID, SIZES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -100,7 +100,7 @@ def test_the_wheel_holds_what_the_program_reads_and_no_more(wheel: Path) -> None
     read -= icons
     read |= {f"packaging/icon-{size}.png" for size in SIZES}
     read |= {sample.file for sample in samples()} | {"LICENSES.md", "LEDGER.md"}
-    read |= {door.picture for door in DOORS}
+    read |= {option.picture for option in START_OPTIONS}
     assert shipped == read
     assert not [n for n in inside if n.startswith(("tests", "resources", "datasets"))]
 

@@ -46,10 +46,10 @@ def test_both_commands_install_every_package_that_the_preflight_may_name() -> No
 
 
 def test_the_table_of_questions_is_the_list_of_studies() -> None:
-    from explorer.studies.registry import cards
+    from explorer.studies.registry import study_infos
 
-    for card in cards():
-        assert f"| {card.name} | {card.question}" in README
+    for info in study_infos():
+        assert f"| {info.name} | {info.question}" in README
 
 
 def test_words_are_explained_once_and_as_in_the_window() -> None:

@@ -11,12 +11,12 @@ from loky.backend.process import LokyProcess
 import explorer.engine.compute.server  # noqa: F401
 from explorer.privacy.heatmaps.pyramid.row_pass import compile_pass
 from explorer.privacy.transport.grid import grid_emd
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from tests.warm_processes import WarmWorker
 
 LokyProcess._Popen = staticmethod(WarmWorker)
-for card in cards():
-    get_study(card.id)
+for info in study_infos():
+    get_study(info.id)
 compile_pass()
 grid_emd(np.eye(16), np.full((16, 16), 1 / 16))
 gc.collect()

@@ -54,7 +54,7 @@ class StudyCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, then what the study declares."""
         from explorer.cli.studies import declared
-        from explorer.studies.registry import cards, get_study
+        from explorer.studies.registry import get_study, study_infos
 
         super().format_options(ctx, formatter)
         if ctx.meta[completion.NAMED] is not None:
@@ -63,7 +63,9 @@ class StudyCommand(click.Command):
                     formatter.write_dl([(key, said.replace("\n", ". ")) for key, said in rows])
         else:
             with formatter.section("Studies ('STUDY --help' lists one's parameters)"):
-                formatter.write_dl([(c.id, c.question) for c in cards() if c.workspace == "bounds"])
+                formatter.write_dl(
+                    [(c.id, c.question) for c in study_infos() if c.workspace == "bounds"]
+                )
 
 
 @click.command("bounds", cls=StudyCommand)

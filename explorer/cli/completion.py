@@ -22,9 +22,9 @@ def studies(workspace: str = "") -> Completer:
     """Return what completes ids of studies, of one workspace if it is named."""
 
     def complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-        from explorer.studies.registry import cards
+        from explorer.studies.registry import study_infos
 
-        found = ((c.id, c.question) for c in cards() if workspace in ("", c.workspace))
+        found = ((c.id, c.question) for c in study_infos() if workspace in ("", c.workspace))
         return _beginning(found, begun)
 
     return complete

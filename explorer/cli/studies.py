@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 @click.option("--figures", is_flag=True, help="Presets, with how they compare with their papers.")
 def studies_command(study: str | None, as_json: bool, figures: bool) -> None:
     """List the questions that can be asked, or one with its parameters, outputs and presets."""
-    from explorer.studies.registry import cards, get_study
+    from explorer.studies.registry import get_study, study_infos
 
     if as_json:
-        chosen = [get_study(c.id) for c in cards()] if study is None else [get_study(study)]
+        chosen = [get_study(c.id) for c in study_infos()] if study is None else [get_study(study)]
         found = {"schema": "privacy-explorer-studies/1", "studies": [described(s) for s in chosen]}
         click.echo(json.dumps(found, indent=1, ensure_ascii=False))
     elif figures:
-        for chosen_id in [c.id for c in cards()] if study is None else [study]:
+        for chosen_id in [c.id for c in study_infos()] if study is None else [study]:
             for p in get_study(chosen_id).presets:
                 click.echo(f"{chosen_id} {p.key}  {p.name}: {p.status} {p.verdict}".rstrip(": "))
     elif study is not None:
         click.echo(_in_words(get_study(study)))
     else:
-        width = max(len(c.id) for c in cards())
-        for card in cards():
-            click.echo(f"{card.id:{width}}  {card.name}: {card.question}")
+        width = max(len(c.id) for c in study_infos())
+        for info in study_infos():
+            click.echo(f"{info.id:{width}}  {info.name}: {info.question}")
         click.echo("\nprivacy-explorer studies STUDY says more of one.")
 
 
@@ -46,7 +46,7 @@ def described(study: Study) -> dict[str, Any]:
     Ends of a range are null where there is none.
     """
     from explorer.studies.base.face import face_of
-    from explorer.studies.registry import card
+    from explorer.studies.registry import study_info
 
     faces = {q.key: face_of(study, q.key) for q in study.quantities}
     first = next(iter(faces.values()), None)
@@ -55,7 +55,7 @@ def described(study: Study) -> dict[str, Any]:
         "id": study.id,
         "name": study.name,
         "question": study.question,
-        "family": card(study.id).family,
+        "family": study_info(study.id).family,
         "workspace": study.workspace,
         "needs_data": study.needs_data,
         "parameters": [_parameter(p, p.key in essential) for p in study.parameters],

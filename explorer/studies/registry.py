@@ -1,4 +1,4 @@
-"""The studies there are, each imported when it is first asked for, and those of others."""
+"""Registry of study instances: built-in ones, imported on first use, and those of plug-ins."""
 
 from __future__ import annotations
 
@@ -9,50 +9,57 @@ from importlib.metadata import entry_points
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from explorer.studies.cards import BUILT_IN, REGISTERED, Card, card, cards, study_ids
+from explorer.studies.catalog import (
+    BUILT_IN,
+    REGISTERED,
+    StudyInfo,
+    study_ids,
+    study_info,
+    study_infos,
+)
 
 if TYPE_CHECKING:
     from explorer.studies.base.study import Study
 
 __all__ = [
     "GROUP",
-    "Card",
+    "StudyInfo",
     "add_installed",
-    "card",
-    "cards",
     "get_study",
     "register",
     "registered",
     "set_registered",
     "study_ids",
+    "study_info",
+    "study_infos",
     "unregister",
 ]
 
 GROUP = "explorer.studies"
-"""Entry points under which installed packages name the card of a study of theirs."""
+"""Entry-point group in which installed packages name the `StudyInfo` of a study."""
 _instances: dict[str, Study] = {}
 
 
 def get_study(study_id: str) -> Study:
-    """Return the study of that id, importing its module on first use.
+    """Return the instance of a study, importing its module on first use.
 
     Raises
     ------
     ValueError
-        Naming the studies there are, or why one that another process registered can't be made.
+        If there is no such study, or a plug-in's class cannot be imported or created.
     """
     if study_id not in _instances:
-        where = card(study_id).where
+        where = study_info(study_id).where
         module, _, name = where.partition(":")
         try:
             study = attrgetter(name)(import_module(module))()
             if study.id != study_id:
-                raise ValueError(f"it makes {study.id!r}")
-        except Exception as error:  # whatever importing or making a study of others raises
+                raise ValueError(f"its class has the id {study.id!r}")
+        except Exception as error:  # plug-in code may raise anything
             if study_id in BUILT_IN:
                 raise
             raise ValueError(
-                f"the study {study_id!r} can't be made from {where} ({error}): "
+                f"cannot create the study {study_id!r} from {where} ({error}): "
                 "its class must be importable by name and take no arguments"
             ) from error
         _instances[study_id] = study
@@ -67,10 +74,10 @@ def register(
     workspace: str = "bounds",
     family: str = "Plug-ins",
 ) -> None:
-    """Add a study made outside this package (a plug-in, a test), and what its card says.
+    """Register a study from outside this package, a plug-in or a test, with its catalog entry.
 
-    Without a name its id is shown. Processes that compute for this one make their own: by its
-    class' name, without arguments.
+    The name defaults to the id. Compute processes create their own instance by the name of its
+    class, without arguments.
 
     Raises
     ------
@@ -78,52 +85,54 @@ def register(
         If its id is taken.
     """
     where = f"{type(study).__module__}:{type(study).__qualname__}"
-    _add(Card(study.id, name or study.id, question, workspace, family, where))
+    _add(StudyInfo(study.id, name or study.id, question, workspace, family, where))
     _instances[study.id] = study
 
 
 @cache
 def add_installed() -> tuple[str, ...]:
-    """Register the studies of installed packages, once.
+    """Register the studies of installed packages; later calls do nothing.
 
     Returns
     -------
     tuple of str
-        A sentence for each that can't be used.
+        One message for each entry point that cannot be used.
     """
     problems = []
-    for found in entry_points(group=GROUP):
+    for entry_point in entry_points(group=GROUP):
         try:
-            loaded = found.load()
-            if not isinstance(loaded, Card):
-                raise TypeError(f"it is no card of a study but {loaded!r}")
-            if loaded.workspace not in {own.workspace for own in BUILT_IN.values()}:
-                raise ValueError(f"there is no workspace {loaded.workspace!r}")
-            _add(loaded)
-        except Exception as error:  # whatever importing the package of others raises
-            problems.append(f"The study {found.value} of another package can't be used: {error}.")
+            info = entry_point.load()
+            if not isinstance(info, StudyInfo):
+                raise TypeError(f"not a StudyInfo: {info!r}")
+            if info.workspace not in {built_in.workspace for built_in in BUILT_IN.values()}:
+                raise ValueError(f"there is no workspace {info.workspace!r}")
+            _add(info)
+        except Exception as error:  # plug-in code may raise anything
+            problems.append(
+                f"The study {entry_point.value} of another package can't be used: {error}."
+            )
     return tuple(problems)
 
 
-def _add(card: Card) -> None:
-    if card.id in study_ids():
-        raise ValueError(f"a study {card.id!r} exists already")
-    REGISTERED[card.id] = card
+def _add(info: StudyInfo) -> None:
+    if info.id in study_ids():
+        raise ValueError(f"a study {info.id!r} exists already")
+    REGISTERED[info.id] = info
 
 
-def registered() -> tuple[Card, ...]:
-    """Return the cards of registered studies."""
+def registered() -> tuple[StudyInfo, ...]:
+    """Return the entries of studies registered from outside this package."""
     return tuple(REGISTERED.values())
 
 
-def set_registered(others: Collection[Card]) -> None:
-    """Register the studies that another process has registered, and no others."""
-    for gone in set(registered()).difference(others):
-        unregister(gone.id)
-    REGISTERED.update((known.id, known) for known in others)
+def set_registered(others: Collection[StudyInfo]) -> None:
+    """Replace all registered studies, to match those of another process."""
+    for info in set(registered()).difference(others):
+        unregister(info.id)
+    REGISTERED.update((info.id, info) for info in others)
 
 
 def unregister(study_id: str) -> None:
-    """Take a registered study away again; built-in ones stay."""
+    """Remove a registered study; built-in ones cannot be removed."""
     if REGISTERED.pop(study_id, None) is not None:
         _instances.pop(study_id, None)

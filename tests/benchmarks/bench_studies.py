@@ -25,7 +25,7 @@ from dataclasses import asdict
 import numpy as np
 
 from explorer.studies.base.study import Parameter, Request, Study, parameter, relevant
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from tests.benchmarks import bench_live, study_cpu
 from tests.benchmarks.bench_bounds_live import Repaints, settle
 from tests.benchmarks.bench_live import VALUES, Clock, drag, pause, wait
@@ -150,15 +150,15 @@ def measure(wanted: list[str]) -> list[Row]:
     rows: list[Row] = []
     with window() as shown:
         clock = Clock()
-        for card in cards():
-            if card.workspace != "bounds" or (wanted and card.id not in wanted):
+        for info in study_infos():
+            if info.workspace != "bounds" or (wanted and info.id not in wanted):
                 continue
-            rows.append(_chosen(shown, card.id, clock))
+            rows.append(_chosen(shown, info.id, clock))
             settle(shown)
-            study = get_study(card.id)
+            study = get_study(info.id)
             for p in dragged(study, shown.session.request()):
-                rows += _follow(shown, card.id, p.key, clock)
-                shown.session.set_value(p.key, p.default, card.id)
+                rows += _follow(shown, info.id, p.key, clock)
+                shown.session.set_value(p.key, p.default, info.id)
                 settle(shown)
         clock.stop()
     return rows

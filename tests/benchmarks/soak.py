@@ -96,13 +96,13 @@ class Soak:
 
     def run(self) -> None:
         """Go round all studies until the time is over."""
-        from explorer.studies.registry import cards
+        from explorer.studies.registry import study_infos
 
         for controller in self.window.answers.values():
             controller.failed.connect(self._failure)
         while not self.over:
-            for card in cards()[: sized(None, 2)]:
-                self._drag_all(card.id)
+            for info in study_infos()[: sized(None, 2)]:
+                self._drag_all(info.id)
             self.rounds += 1
         self._take()
 

@@ -28,7 +28,7 @@ from explorer.studies.base.study import (
     default_sweep,
     relevant,
 )
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from tests.benchmarks.table import Row, at_most
 from tests.studies.context import Context
 
@@ -111,11 +111,11 @@ def measure(wanted: list[str]) -> list[Row]:
     """Measure these studies, all of curves if none is named."""
     return [
         row
-        for card in cards()
-        if card.workspace == "bounds" and (not wanted or card.id in wanted)
-        for quantity in get_study(card.id).quantities
+        for info in study_infos()
+        if info.workspace == "bounds" and (not wanted or info.id in wanted)
+        for quantity in get_study(info.id).quantities
         if quantity.sweeps
-        for row in _rows(get_study(card.id), quantity)
+        for row in _rows(get_study(info.id), quantity)
     ]
 
 

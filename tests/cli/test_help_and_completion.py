@@ -12,9 +12,9 @@ import pytest
 from click.shell_completion import BashComplete
 
 from explorer.cli import COMMANDS, cli, run
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 
-BOUNDS = [card.id for card in cards() if card.workspace == "bounds"]
+BOUNDS = [info.id for info in study_infos() if info.workspace == "bounds"]
 
 
 def offered(*words: str) -> list[str]:

@@ -7,22 +7,22 @@ import json
 import pytest
 
 from explorer.cli import run
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 
 
 def test_the_list_names_every_study_and_its_question(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["studies"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    for card, line in zip(cards(), lines, strict=False):
-        assert line.split()[0] == card.id
-        assert card.question in line
+    for info, line in zip(study_infos(), lines, strict=False):
+        assert line.split()[0] == info.id
+        assert info.question in line
 
 
 def test_json_holds_the_whole_declaration(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["studies", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["schema"] == "privacy-explorer-studies/1"
-    assert [s["id"] for s in found["studies"]] == [c.id for c in cards()]
+    assert [s["id"] for s in found["studies"]] == [c.id for c in study_infos()]
     for said in found["studies"]:
         study = get_study(said["id"])
         assert [p["key"] for p in said["parameters"]] == [p.key for p in study.parameters]
@@ -36,7 +36,7 @@ def test_json_holds_the_whole_declaration(capsys: pytest.CaptureFixture[str]) ->
             assert p["help"]
 
 
-@pytest.mark.parametrize("study_id", [c.id for c in cards()])
+@pytest.mark.parametrize("study_id", [c.id for c in study_infos()])
 def test_one_study_in_words(study_id: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["studies", study_id]) == 0
     told = capsys.readouterr().out
@@ -75,5 +75,5 @@ def test_figures_are_listed_with_their_verdicts(capsys: pytest.CaptureFixture[st
     assert len(lines) == len(get_study("shuffle-rdp").presets)
     assert run(["studies", "--figures"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == sum(
-        len(get_study(c.id).presets) for c in cards()
+        len(get_study(c.id).presets) for c in study_infos()
     )

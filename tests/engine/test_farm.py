@@ -22,7 +22,7 @@ from explorer.engine.runtime.runtime import (
 from explorer.studies.base.grid import Grid, axes_of, parse_axis, requests_of
 from explorer.studies.base.grid_answer import simulated
 from explorer.studies.base.study import Cancelled, Sweep, default_request
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 
 GRIDS = {
     "heatmap-theory": ("epsilon=0.5,2", "k=10,20"),
@@ -96,7 +96,7 @@ def assert_same(cell, result):
     assert cell.stamp == result.stamp
 
 
-@pytest.mark.parametrize("study_id", [c.id for c in cards() if c.workspace == "bounds"])
+@pytest.mark.parametrize("study_id", [c.id for c in study_infos() if c.workspace == "bounds"])
 def test_every_cell_has_the_studys_own_answer(study_id, checkpoint) -> None:
     request, grid = tiny(study_id), Grid(GRIDS[study_id])
     answer, _ = run(Farm(request, grid), checkpoint)

@@ -29,7 +29,7 @@ from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.grid import Grid
 from explorer.studies.base.study import default_request
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from tests.engine.test_farm import GRIDS, tiny
 
 QUICK = ("amplification", "choose-alpha", "coordinate-learnt", "unbounded", "private-regression")
@@ -113,9 +113,9 @@ def test_pandas_reads_every_point_of_every_curve(study_id, answers) -> None:
 def test_no_parameter_is_called_like_a_column_of_the_table() -> None:
     from explorer.figures.grid.tables import _OWN
 
-    for card in cards():
-        keys = {p.key for p in get_study(card.id).parameters}
-        assert not keys & {"study", "quantity", *_OWN}, card.id
+    for info in study_infos():
+        keys = {p.key for p in get_study(info.id).parameters}
+        assert not keys & {"study", "quantity", *_OWN}, info.id
 
 
 def test_tables_have_the_parameters_that_matter_as_columns(answers) -> None:
@@ -245,5 +245,5 @@ def test_a_cell_without_an_answer_is_a_row_that_says_why(answers) -> None:
 
 
 def test_defaults_of_every_study_can_stand_in_a_recipe_without_a_grid() -> None:
-    for card in cards():
-        assert "grid" not in Recipe(default_request(get_study(card.id))).to_dict()
+    for info in study_infos():
+        assert "grid" not in Recipe(default_request(get_study(info.id))).to_dict()

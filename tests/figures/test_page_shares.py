@@ -11,7 +11,7 @@ from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.figures.export import draw_page, own_settings
 from explorer.figures.pages.page_layout import PLOT_SHARE
 from explorer.studies.base.study import Result, default_request, default_sweep
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from tests.figures.reading import view_of
 from tests.figures.samples import RECIPE, curves
 
@@ -21,7 +21,7 @@ PAGES = {
     "paper width": (180 * MM, 110 * MM),
     "slide": (1920 / 180, 1080 / 180),
 }
-PLOTS = [card.id for card in cards() if card.workspace == "bounds"]
+PLOTS = [info.id for info in study_infos() if info.workspace == "bounds"]
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 
 from explorer.resources import resource_bytes
 from explorer.studies.base.result import Surface
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from explorer.ui.index.thumbnails import STEPS, thumbnail
 from tests.studies.preset_answers import answer
 
@@ -22,7 +22,7 @@ MADE_BY = runpy.run_path(str(ROOT / "resources" / "make_thumbnails.py"))
 NONE = {"cldp-sgd/figure-5a-mnist", "cldp-sgd/figure-5b-mnist"}
 """Nothing is drawn before the user opens MNIST's files."""
 LARGEST = 300_000
-BUILT_IN = [(c.id, p.key) for c in cards() for p in get_study(c.id).presets]
+BUILT_IN = [(c.id, p.key) for c in study_infos() for p in get_study(c.id).presets]
 
 
 def test_every_preset_has_a_picture_that_is_drawn() -> None:

@@ -18,7 +18,7 @@ from explorer.figures.read_recipe import read_recipe
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.studies.base.study import Selection, default_request, preset_request
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from tests.fuzz.mutate import changed_bytes, changed_value, json_text
 from tests.fuzz.outcome import Outcome
 
@@ -31,8 +31,8 @@ VIEW = ViewState(title="α & β", x_range=(1.0, 10.0), hidden=("a",), map_box=(1
 
 def recipes() -> Iterator[dict[str, Any]]:
     """Yield a recipe of every study's defaults and presets."""
-    for card in cards():
-        study = get_study(card.id)
+    for info in study_infos():
+        study = get_study(info.id)
         asked = [default_request(study)]
         asked += [preset_request(study, p) for p in study.presets]
         for request in asked:

@@ -28,7 +28,7 @@ from explorer.release.rows.reading import read_file
 from explorer.release.simulations import PROTOCOLS
 from explorer.release.wire import canonical
 from explorer.studies.heatmap.mechanisms import MECHANISMS as MAPS
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from explorer.ui.release.desk import Result
 from explorer.ui.release.files import CERTIFICATES, EXPORTS, certified, exported
 from tests.figures.reading import everything_in
@@ -295,7 +295,7 @@ def test_what_is_only_simulated_is_written_as_a_stamped_plan_and_nothing_else(
 
 
 def test_studies_name_simulations_that_there_are() -> None:
-    named = {get_study(card.id).simulated for card in cards()} - {""}
+    named = {get_study(info.id).simulated for info in study_infos()} - {""}
     named |= {mechanism.simulated for mechanism in MAPS.values()} - {""}
     assert {"local.frequency/1", "shuffle.pyramid/1"} <= named
     assert named <= set(PROTOCOLS)

@@ -33,7 +33,7 @@ from explorer.studies.base.study import (
     quantity,
     relevant,
 )
-from explorer.studies.cards import study_ids
+from explorer.studies.catalog import study_ids
 from explorer.studies.guarantees.tradeoffs import SHARED_NAMES
 from explorer.studies.registry import get_study
 from tests.studies.checks import best_valid, last

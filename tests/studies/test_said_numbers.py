@@ -8,7 +8,7 @@ import pytest
 
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import preset
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from tests.studies.said import coordinates, maps, pages, shuffled, users
 from tests.studies.said.numbers import (
     Ask,
@@ -22,7 +22,10 @@ from tests.studies.said.numbers import (
 
 SAID = maps.SAID | shuffled.SAID | users.SAID | coordinates.SAID
 PRESETS = [
-    (card.id, item.key) for card in cards() for item in get_study(card.id).presets if item.computed
+    (info.id, item.key)
+    for info in study_infos()
+    for item in get_study(info.id).presets
+    if item.computed
 ]
 
 
@@ -50,7 +53,7 @@ def test_what_a_help_page_says_is_what_is_computed(study):
 
 
 def test_every_help_page_with_a_number_is_compared():
-    assert sorted(pages.PAGES) == sorted(c.id for c in cards() if _page_numbers(c.id))
+    assert sorted(pages.PAGES) == sorted(c.id for c in study_infos() if _page_numbers(c.id))
 
 
 def test_what_the_readme_says_is_what_is_computed():

@@ -6,7 +6,14 @@ import pytest
 
 from explorer.studies.base.parameters import Kind, Parameter, table_rows
 from explorer.studies.base.study import Fidelity, Result, Study, default_request, preset
-from explorer.studies.registry import card, cards, get_study, register, registered, unregister
+from explorer.studies.registry import (
+    get_study,
+    register,
+    registered,
+    study_info,
+    study_infos,
+    unregister,
+)
 
 
 class Least(Study):
@@ -45,9 +52,9 @@ def test_what_lists_show_stands_on_the_card_alone(least):
         "What must a study have?",
         "bounds",
     )
-    assert registered() == (card("least"),)
-    assert card("least").where == f"{__name__}:Least"
-    for shown in cards():
+    assert registered() == (study_info("least"),)
+    assert study_info("least").where == f"{__name__}:Least"
+    for shown in study_infos():
         study = get_study(shown.id)
         assert study.id == shown.id
         assert not {"name", "question", "workspace"} & set(vars(type(study))), shown.id

@@ -11,11 +11,11 @@ from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Cancelled, default_request, default_sweep, relevant
 from explorer.studies.guarantees.audits import Audited, audited, refuted
 from explorer.studies.guarantees.tradeoffs import KEY
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from tests.studies.checks import last
 from tests.studies.context import Context
 
-BOUNDS = [card.id for card in cards() if card.workspace == "bounds"]
+BOUNDS = [info.id for info in study_infos() if info.workspace == "bounds"]
 OWN = "coordinate-learnt"
 """Has the curve of its exact laws, as its first quantity."""
 AUDITED = [study for study in BOUNDS if any(p.key == "audit" for p in get_study(study).parameters)]

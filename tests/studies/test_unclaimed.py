@@ -13,7 +13,7 @@ from explorer.figures.view_state import ViewState
 from explorer.studies.base.claims import claimed, stated, unclaimed
 from explorer.studies.base.phrases import chance_of, odds, odds_basis
 from explorer.studies.base.study import Claim, Guarantee, preset
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from tests.studies.checks import assert_claim, assert_odds, last
 from tests.studies.preset_answers import PATH, answer
 from tests.studies.walking import final_result
@@ -76,7 +76,7 @@ def _without_preset() -> list[tuple[str, str]]:
     for name in json.loads(PATH.read_text(encoding="utf-8"))["answers"]:
         study, key = name.split("/")
         asked.add((study, preset(get_study(study), key).quantity))
-    claims = [(card.id, what) for card in cards() for what in get_study(card.id).claims]
+    claims = [(info.id, what) for info in study_infos() for what in get_study(info.id).claims]
     return [pair for pair in claims if pair not in asked and pair[1] != "tradeoff"]
 
 

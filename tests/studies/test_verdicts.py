@@ -13,15 +13,15 @@ from explorer.studies.base.help_page import Preset
 from explorer.studies.base.verdicts import kept_numbers, trend
 from explorer.studies.coordinate_mean import figure3
 from explorer.studies.heatmap.trends import FILLED, trends
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from tests.studies import verdict_numbers
 from tests.studies.preset_answers import PATH
 from tests.studies.said.numbers import numbers_in
 
 PRESETS = [
-    pytest.param(card.id, item, id=f"{card.id}/{item.key}")
-    for card in cards()
-    for item in get_study(card.id).presets
+    pytest.param(info.id, item, id=f"{info.id}/{item.key}")
+    for info in study_infos()
+    for item in get_study(info.id).presets
 ]
 ANSWERS = json.loads(PATH.read_text(encoding="utf-8"))["answers"]
 SIMULATED = "_simulated"

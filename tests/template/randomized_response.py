@@ -17,7 +17,7 @@ from explorer.studies.base.study import (
     Study,
 )
 from explorer.studies.base.sweeping import readout_from, series_from, swept_points
-from explorer.studies.cards import Card
+from explorer.studies.catalog import StudyInfo
 
 WARNER = Reference("Warner 1965", "randomized response")
 
@@ -55,7 +55,7 @@ class RandomizedResponse(Study):
         )
 
 
-CARD = Card(
+INFO = StudyInfo(
     "randomized-response",
     "Randomized response",
     "How far off is a share when some may lie?",

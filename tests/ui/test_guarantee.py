@@ -17,7 +17,7 @@ from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.studies.base.claims import SO_FAR, claimed
 from explorer.studies.base.phrases import best_chance, chance_of, shown_odds
 from explorer.studies.base.study import Guarantee, default_request, default_sweep
-from explorer.studies.cards import study_ids
+from explorer.studies.catalog import study_ids
 from explorer.studies.registry import get_study
 from explorer.ui.base.theme import Theme
 from explorer.ui.panels.guarantee import GuaranteePanel

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from explorer.studies.base.study import preset, preset_request
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from tests.ui.test_access import check
 
 
@@ -25,7 +25,7 @@ def window(open_window, settled, qtbot):
 
 
 def studies_with_presets() -> int:
-    return sum(bool(get_study(card.id).presets) for card in cards())
+    return sum(bool(get_study(info.id).presets) for info in study_infos())
 
 
 def shown(page) -> list[str]:
@@ -34,7 +34,7 @@ def shown(page) -> list[str]:
 
 def test_every_preset_is_found_by_words_paper_and_verdict(window) -> None:
     page = window.tools["figures"]
-    everything = {f"{c.id}/{p.key}" for c in cards() for p in get_study(c.id).presets}
+    everything = {f"{c.id}/{p.key}" for c in study_infos() for p in get_study(c.id).presets}
     assert set(shown(page)) == everything
     assert len(page.filters.papers) == len({e.paper for e in page.entries})
     page.filters.words.setText("14× FIGURE")

@@ -29,7 +29,7 @@ def test_an_installed_study_is_answered_and_a_broken_one_is_a_sentence(
 ) -> None:
     window = open_window(study="randomized-response")
     assert window.banner.problem.sentence.startswith(
-        "The study no_such_module:CARD of another package can't be used"
+        "The study no_such_module:INFO of another package can't be used"
     )
     result = settled(window)
     assert result.request.study == "randomized-response"
@@ -43,22 +43,22 @@ def test_an_installed_study_is_answered_and_a_broken_one_is_a_sentence(
 
 
 ODD = """
-from explorer.studies.cards import Card
-NOWHERE = Card("odd", "Odd", "Odd?", "nowhere", "Plug-ins", "odd:Odd")
-TWICE = Card("heatmap", "Odd", "Odd?", "bounds", "Plug-ins", "odd:Odd")
+from explorer.studies.catalog import StudyInfo
+NOWHERE = StudyInfo("odd", "Odd", "Odd?", "nowhere", "Plug-ins", "odd:Odd")
+TWICE = StudyInfo("heatmap", "Odd", "Odd?", "bounds", "Plug-ins", "odd:Odd")
 """
 
 
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("Card", "it is no card of a study but <class"),
+        ("StudyInfo", "not a StudyInfo: <class"),
         ("MISSING", "has no attribute 'MISSING'"),
         ("NOWHERE", "there is no workspace 'nowhere'"),
         ("TWICE", "a study 'heatmap' exists already"),
     ],
 )
-def test_what_is_no_card_is_a_sentence(
+def test_an_unusable_entry_point_is_reported(
     name: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     info = tmp_path / "odd-1.0.dist-info"

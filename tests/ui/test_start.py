@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QCheckBox, QPushButton
 from explorer.engine.session.wire import Visit
 from explorer.resources import resource_bytes
 from explorer.studies.base.study import parameter
-from explorer.studies.doors import DOORS
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
+from explorer.studies.start_options import START_OPTIONS
 from explorer.ui.panels.start import apart
 from explorer.ui.shell.app import WindowOptions
 from explorer.ui.shell.launch import Launch
@@ -33,10 +33,10 @@ def window(open_window, settled):
     return window
 
 
-@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.title)
-def test_every_door_leads_somewhere_and_has_its_picture(door) -> None:
-    assert len(resource_bytes(door.picture)) > 500
-    for asked in filter(None, (door.does, door.other_does)):
+@pytest.mark.parametrize("option", START_OPTIONS, ids=lambda option: option.title)
+def test_every_start_option_has_a_picture_and_an_action(option) -> None:
+    assert len(resource_bytes(option.picture)) > 500
+    for asked in filter(None, (option.does, option.other_does)):
         kind, subject, part = apart(asked)
         assert kind in ("open", "sample", "figures", "study")
         if part:
@@ -50,7 +50,7 @@ def test_a_first_start_shows_all_questions_and_nothing_else(open_window, qtbot) 
     assert not window.desk.isVisible()
     assert not window.banner.isVisible()
     texts = {b.text() for b in window.start.page.findChildren(QPushButton)}
-    assert {c.name.replace("&", "&&") for c in cards()} <= texts
+    assert {c.name.replace("&", "&&") for c in study_infos()} <= texts
     qtbot.waitUntil(window.start.page.first.hasFocus)
     assert check(window) == []
 

@@ -82,9 +82,9 @@ def test_choosing_a_study_imports_nothing_heavy(tmp_path: Path) -> None:
     heavy = (*LAZY, "scipy", "sklearn", "loky")
     code = f"""
 import sys
-from explorer.studies.registry import cards, get_study
-for card in cards():
-    get_study(card.id)
+from explorer.studies.registry import get_study, study_infos
+for info in study_infos():
+    get_study(info.id)
 print(sorted(set(sys.modules) & set({heavy!r})))
 """
     done = run("-c", code, home=tmp_path)

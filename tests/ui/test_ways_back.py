@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from explorer.ui.dialogs.help_window import page_html
 from explorer.ui.panels.presets import follow_preset
 from explorer.ui.widgets.number_table import NumberTable
@@ -103,8 +103,8 @@ def test_no_menu_begins_or_ends_with_a_line_or_has_two_in_a_row(window) -> None:
 
 
 def test_formulas_to_come_are_not_shown_as_they_are_typed() -> None:
-    for card in cards():
-        assert "\\frac" not in page_html(get_study(card.id))
+    for info in study_infos():
+        assert "\\frac" not in page_html(get_study(info.id))
     assert "\\frac" in page_html(get_study("shuffle-rdp"), as_typed=True)
 
 

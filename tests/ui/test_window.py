@@ -11,7 +11,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication
 
-from explorer.studies.registry import card
+from explorer.studies.registry import study_info
 from explorer.ui.base import theme as themes
 from tests.ui.small_map import SMALL_MAP
 from tests.waiting import time_limit
@@ -60,7 +60,7 @@ def test_tabs_header_and_menu_choose_the_study_together(shuffle, settled, qtbot)
     qtbot.waitUntil(shuffle.badge.isVisible)
     assert shuffle.badge.text()
     shuffle.show_study("shuffle-rdp")
-    assert shuffle.question.question.text() == card("shuffle-rdp").question
+    assert shuffle.question.question.text() == study_info("shuffle-rdp").question
     assert shuffle.tabs.currentIndex() == 0
     assert not shuffle.sides.isTabVisible(1)
     assert not shuffle.badge.isVisible()

@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 
 from explorer.studies.base.study import default_request
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from tests.waiting import time_limit
 from tests.walk import rules
 from tests.walk.asking import asked
@@ -21,7 +21,7 @@ def main() -> None:
     from explorer.ui.shell.app import WindowOptions
     from explorer.ui.shell.launch import Launch
 
-    launch = Launch(WindowOptions(study=cards()[0].id, theme="light"), ["scaled"])
+    launch = Launch(WindowOptions(study=study_infos()[0].id, theme="light"), ["scaled"])
     launch.show()
     window, app = launch.window, launch.app
 
@@ -32,11 +32,11 @@ def main() -> None:
             time.sleep(0.002)
 
     until(lambda: window.data.current is not None)
-    for card in cards():
-        study = get_study(card.id)
+    for info in study_infos():
+        study = get_study(info.id)
         request = asked(study) if study.quantities else default_request(study, resolution="32")
         selection = window.session.state.selection if study.needs_data else None
-        window.show_study(card.id)
+        window.show_study(info.id)
         window.session.follow(replace(request, selection=selection))
         until(lambda: not window.busy and window.current_result is not None)
         for size in SIZES:
@@ -47,8 +47,11 @@ def main() -> None:
                 app.processEvents()
                 time.sleep(0.01)
             for text in dict.fromkeys((*rules.of_window(window), *rules.of_fit(window))):
-                print(f"{card.id}, {size[0]}×{size[1]}: {text}")
-    print(f"looked at {len(cards())} questions at {window.devicePixelRatio():g}", file=sys.stderr)
+                print(f"{info.id}, {size[0]}×{size[1]}: {text}")
+    print(
+        f"looked at {len(study_infos())} questions at {window.devicePixelRatio():g}",
+        file=sys.stderr,
+    )
     window.close()
 
 

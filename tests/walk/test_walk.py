@@ -30,7 +30,7 @@ from explorer.studies.base.study import (
     relevant,
     with_unit,
 )
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from explorer.ui.curves.axes import axis_words
 from explorer.ui.dialogs.help_window import page_html
 from explorer.ui.panels.presets import follow_preset
@@ -39,7 +39,7 @@ from tests.waiting import time_limit
 from tests.walk import rules
 from tests.walk.asking import POINTS, THOROUGH, asked, places, small, stages
 
-STUDIES = [card.id for card in cards()]
+STUDIES = [info.id for info in study_infos()]
 
 
 @pytest.mark.parametrize("study_id", STUDIES)

@@ -22,7 +22,7 @@ from explorer.engine.executors.base import WorkerDied
 from explorer.engine.executors.cluster import Cluster
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.studies.base.study import Cancelled
-from explorer.studies.registry import Card, registered
+from explorer.studies.registry import StudyInfo, registered
 
 if TYPE_CHECKING:
     from explorer.checkins.stored import StoredData
@@ -69,7 +69,7 @@ class ComputeClient:
         self._threads: list[threading.Thread] = []
         self._returned: dict[int, tuple[Any, Exception | None]] = {}
         self._waiting: dict[int, Callable[[Any], object]] = {}
-        self._studies: tuple[Card, ...] = ()
+        self._studies: tuple[StudyInfo, ...] = ()
         self._prepared = False
         self._calls = 0
         self._cluster: Cluster | None = None

@@ -19,7 +19,7 @@ from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.lifeline import quiet_libraries
 from explorer.privacy.heatmaps.pyramid.row_pass import compile_pass
 from explorer.studies.base.study import Cancelled
-from explorer.studies.registry import cards, get_study, set_registered
+from explorer.studies.registry import get_study, set_registered, study_infos
 
 END_S = 1.0
 """How long closing what is open may take."""
@@ -152,10 +152,10 @@ def _load_studies(asked: threading.Event) -> None:
 
 def _import_studies(asked: threading.Event) -> None:
     """Import one study after another, until the first question comes."""
-    for card in cards():
+    for info in study_infos():
         if asked.is_set():
             return
         with suppress(ValueError):  # whoever asks it something is told
-            get_study(card.id)
+            get_study(info.id)
     gc.collect()
     gc.freeze()  # it all stays: looking through it again would hold up an answer

@@ -16,7 +16,7 @@ from explorer.engine.session.recipe import Recipe, request_from_dict
 from explorer.studies.base.grid import MOST_TYPED
 from explorer.studies.base.grid_answer import answer_to_dict
 from explorer.studies.base.study import Kind, Request
-from explorer.studies.registry import Card, get_study, registered, set_registered
+from explorer.studies.registry import StudyInfo, get_study, registered, set_registered
 
 FIRST, BEST, AGAIN = "first", "best", "again"
 """A study's first answer, its last one, and of another trial the last one's simulated curves."""
@@ -35,7 +35,7 @@ def sent_as(known: Task, files: Mapping[str, Path]) -> Task:
     return {
         **known,
         "files": {value: str(files[value]) for value in needed if value in files},
-        "cards": [asdict(card) for card in registered()],
+        "cards": [asdict(info) for info in registered()],
     }
 
 
@@ -64,9 +64,9 @@ def run_cell(task: Task) -> dict[str, Any]:
     FileNotOpenError
         If it needs a file that was not open when the grid was asked.
     """
-    cards = [Card(**card) for card in task["cards"]]
-    if set(cards) != set(registered()):
-        set_registered(cards)
+    infos = [StudyInfo(**info) for info in task["cards"]]
+    if set(infos) != set(registered()):
+        set_registered(infos)
     runtime = _runtime()
     for value, path in task["files"].items():
         runtime.register_file(value, Path(path))

@@ -24,7 +24,7 @@ from explorer.studies.base.study import (
     parameter,
     quantity,
 )
-from explorer.studies.registry import card, get_study
+from explorer.studies.registry import get_study, study_info
 
 PROGRAM = "privacy-explorer"
 FILE = "FILE"
@@ -94,7 +94,7 @@ def bounds_script(result: Result, claim: str = "") -> str:
     request = result.request
     study = get_study(request.study)
     shown = quantity(study, request.quantity) if request.quantity else None
-    about = f"{card(study.id).name}: {shown.name if shown else card(study.id).question}"
+    about = f"{study_info(study.id).name}: {shown.name if shown else study_info(study.id).question}"
     direct = _direct(result, claim)
     if direct:
         return f'"""{about}, as in Privacy Explorer {__version__}."""\n\n' + direct

@@ -46,7 +46,7 @@ from explorer.studies.base.result import (
     Surface,
     Table,
 )
-from explorer.studies.cards import card
+from explorer.studies.catalog import study_info
 
 __all__ = [
     "Advice",
@@ -281,8 +281,8 @@ class Face:
 class Study(ABC):
     """A question with parameters, answered by curves or maps.
 
-    Instances are stateless; everything an answer depends on is in the request. What menus and
-    lists show of a study stands on its card (`explorer.studies.cards`).
+    Instances are stateless; everything an answer depends on is in the request. Name,
+    question and workspace are in its entry in `explorer.studies.catalog`.
     """
 
     id: ClassVar[str]
@@ -303,18 +303,18 @@ class Study(ABC):
 
     @property
     def name(self) -> str:
-        """As on the card."""
-        return card(self.id).name
+        """As in the catalog."""
+        return study_info(self.id).name
 
     @property
     def question(self) -> str:
-        """As on the card."""
-        return card(self.id).question
+        """As in the catalog."""
+        return study_info(self.id).question
 
     @property
     def workspace(self) -> str:
-        """As on the card."""
-        return card(self.id).workspace
+        """As in the catalog."""
+        return study_info(self.id).workspace
 
     def advice(self, request: Request) -> Advice | None:
         """Return what is recommended in place of what is asked, by public numbers alone."""

@@ -33,7 +33,7 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.guarantees.golden import GOLDEN, Golden, agrees
 from explorer.studies.guarantees.tradeoffs import KEY
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 
 GOLDEN_VALUES = "Golden values"
 ENUMERATIONS, BRACKETS, AUDITS = "Exact enumerations", "Brackets", "Audits"
@@ -117,10 +117,10 @@ def checks(ask: Callable[[Request], Result], runs: int, seed: int = 0) -> Iterat
 def audited_studies() -> tuple[str, ...]:
     """Return the ids of the studies whose mechanism can be run for an audit."""
     return tuple(
-        card.id
-        for card in cards()
-        if card.workspace == "bounds"
-        and any(p.key == "audit" for p in get_study(card.id).parameters)
+        info.id
+        for info in study_infos()
+        if info.workspace == "bounds"
+        and any(p.key == "audit" for p in get_study(info.id).parameters)
     )
 
 

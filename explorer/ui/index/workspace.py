@@ -10,7 +10,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from explorer.engine.session.session import Session
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.workspace import Workspace
 from explorer.ui.controllers.workspace_host import WorkspaceHost
@@ -84,11 +84,11 @@ class FiguresWorkspace(Workspace):
         self._next.stop()
 
     def _list_next(self) -> None:
-        card = next((c for c in cards() if c.id not in self._listed), None)
-        if card is None:
+        info = next((c for c in study_infos() if c.id not in self._listed), None)
+        if info is None:
             return
-        self._listed.add(card.id)
-        more = entries_of(get_study(card.id))
+        self._listed.add(info.id)
+        more = entries_of(get_study(info.id))
         self.entries += more
         self.gallery.add(more)
         self.filters.set_entries(self.entries)

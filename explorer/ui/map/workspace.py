@@ -16,7 +16,7 @@ from explorer.figures.view_state import ViewState
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Result
 from explorer.studies.heatmap.panes import ERROR, OF_DRAWS
-from explorer.studies.registry import card, cards
+from explorer.studies.registry import study_info, study_infos
 from explorer.ui.base.errors import Banner, Problem
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.styled import plain_label
@@ -307,9 +307,9 @@ class MapWorkspace(Workspace):
     def _map_study(self) -> str:
         """Return the study this workspace shows: the one in front, else the first of its kind."""
         front = self._session.state.study
-        if card(front).workspace == "map":
+        if study_info(front).workspace == "map":
             return front
-        return next(c.id for c in cards() if c.workspace == "map")
+        return next(c.id for c in study_infos() if c.workspace == "map")
 
     def _state_changed(self, state: SessionState, old: SessionState) -> None:
         self.play.stop()

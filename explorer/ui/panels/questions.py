@@ -9,7 +9,7 @@ from explorer.engine.session.session import Session, SessionState
 from explorer.figures.captions import parameter_text
 from explorer.studies.base.face import essential_keys
 from explorer.studies.base.study import parameter, with_unit
-from explorer.studies.registry import card, get_study
+from explorer.studies.registry import get_study, study_info
 from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.panels.presets import preset_in_front
 
@@ -44,7 +44,7 @@ class QuestionHeader(QWidget):
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         if old is None or old.study != state.study:
-            shown = card(state.study)
+            shown = study_info(state.study)
             self.name.setText(shown.name)
             self.question.setText(shown.question)
 
@@ -53,7 +53,7 @@ def state_words(state: SessionState) -> str:
     """Say in a line what is asked: the question, its preset, its first parameters."""
     study, request = get_study(state.study), state.request
     shown = preset_in_front(state) if study.presets else None
-    words = [card(state.study).name] + ([shown.name] if shown else [])
+    words = [study_info(state.study).name] + ([shown.name] if shown else [])
     values = dict(request.values)
     for key in essential_keys(study, request)[: TOLD - len(words) + 1]:
         words.append(parameter_text(with_unit(parameter(study, key), values), values[key]))

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.resources import resource_bytes
-from explorer.studies.doors import DOORS, Door
-from explorer.studies.registry import Card, cards
+from explorer.studies.registry import StudyInfo, study_infos
+from explorer.studies.start_options import START_OPTIONS, StartOption
 from explorer.ui.base.glossed import show_glossed
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
@@ -122,8 +122,8 @@ class StartPage(QScrollArea):
         column.addLayout(self._head(at_start))
         doors = QHBoxLayout()
         doors.setSpacing(14)
-        for door in DOORS:
-            doors.addWidget(self._door(door), 1)
+        for option in START_OPTIONS:
+            doors.addWidget(self._option(option), 1)
         column.addLayout(doors)
         column.addLayout(self._row)
         column.addWidget(self._questions(), 1)
@@ -212,26 +212,26 @@ class StartPage(QScrollArea):
         grid.setColumnStretch(0, 1)
         return grid
 
-    def _door(self, door: Door) -> QFrame:
+    def _option(self, option: StartOption) -> QFrame:
         frame = QFrame()
         frame.setObjectName("card")
         column = QVBoxLayout(frame)
         column.setContentsMargins(18, 14, 18, 12)
         column.setSpacing(7)
-        column.addWidget(_Picture(door.picture, self._theme))
-        column.addWidget(styled_label("subtitle", door.title))
+        column.addWidget(_Picture(option.picture, self._theme))
+        column.addWidget(styled_label("subtitle", option.title))
         about = QLabel(wordWrap=True, textFormat=Qt.TextFormat.RichText)
         about.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._abouts.append((about, door.about))
+        self._abouts.append((about, option.about))
         column.addWidget(about, 1)
-        main = self._button(door.button, door.does, "door")
-        main.setAccessibleDescription(f"{door.title}. {door.about}")
+        main = self._button(option.button, option.does, "door")
+        main.setAccessibleDescription(f"{option.title}. {option.about}")
         column.addWidget(main, 0, Qt.AlignmentFlag.AlignLeft)
         more = QHBoxLayout()
-        if door.other:
-            more.addWidget(self._button(door.other, door.other_does, "link"))
-        if door.hint:
-            more.addWidget(styled_label("faint", door.hint))
+        if option.other:
+            more.addWidget(self._button(option.other, option.other_does, "link"))
+        if option.hint:
+            more.addWidget(styled_label("faint", option.hint))
         more.addStretch(1)
         column.addLayout(more)
         return frame
@@ -242,7 +242,7 @@ class StartPage(QScrollArea):
         grid = QGridLayout(frame)
         grid.setContentsMargins(18, 12, 18, 12)
         grid.setHorizontalSpacing(24)
-        families = [(name, list(of)) for name, of in groupby(cards(), lambda c: c.family)]
+        families = [(name, list(of)) for name, of in groupby(study_infos(), lambda c: c.family)]
         count = sum(len(of) for _, of in families)
         title = QLabel(f"<b>All {count} questions</b>", textFormat=Qt.TextFormat.RichText)
         grid.addWidget(title, 0, 0, 1, len(families))
@@ -250,20 +250,20 @@ class StartPage(QScrollArea):
             column = QVBoxLayout()
             column.setSpacing(1)
             column.addWidget(styled_label("muted", family))
-            for card in of:
+            for info in of:
                 column.addSpacing(4)
-                self._question(card, column)
+                self._question(info, column)
             column.addStretch(1)
             grid.addLayout(column, 1, place)
             grid.setColumnStretch(place, 1)
         grid.setRowStretch(1, 1)
         return frame
 
-    def _question(self, card: Card, column: QVBoxLayout) -> None:
-        button = self._button(card.name, f"study:{card.id}", "link")
-        button.setAccessibleDescription(card.question)
+    def _question(self, info: StudyInfo, column: QVBoxLayout) -> None:
+        button = self._button(info.name, f"study:{info.id}", "link")
+        button.setAccessibleDescription(info.question)
         column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(styled_label("question", card.question, word_wrap=True))
+        column.addWidget(styled_label("question", info.question, word_wrap=True))
 
     def _write(self) -> None:
         """Write what has colours of its own."""

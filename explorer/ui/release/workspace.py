@@ -36,7 +36,7 @@ from explorer.release.plan import Plan
 from explorer.release.simulations import PROTOCOLS, STAMP, stamped
 from explorer.release.words import price_text, sentence, zone_text
 from explorer.studies.base.study import relevant
-from explorer.studies.registry import cards, get_study
+from explorer.studies.registry import get_study, study_infos
 from explorer.ui.base.errors import Problem
 from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.workspace import Workspace
@@ -311,7 +311,7 @@ class ReleaseWorkspace(Workspace):
         """Copy the map's box and ε, by this click alone, and remember that they are copies."""
         chosen = self._session.state.selection
         draft, typed, copied = self.plan.draft, {**self.plan.draft.typed}, set()
-        study = get_study(next(c.id for c in cards() if c.workspace == MAP))
+        study = get_study(next(c.id for c in study_infos() if c.workspace == MAP))
         request = self._session.state.request_of(study.id)
         for p in study.parameters:
             if p.symbol == "ε":

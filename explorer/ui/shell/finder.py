@@ -14,7 +14,7 @@ from explorer.engine.runtime.runtime import typed_value
 from explorer.engine.session.link import is_link, recipe_of
 from explorer.studies.base.study import Parameter, Preset
 from explorer.studies.glossary import TERMS
-from explorer.studies.registry import card, cards, get_study
+from explorer.studies.registry import get_study, study_info, study_infos
 from explorer.ui.dialogs.about import words_dialog
 from explorer.ui.dialogs.palette import KEY, Entry, Found, Palette, Source
 from explorer.ui.panels.presets import follow_preset
@@ -46,14 +46,14 @@ class Finder(QObject):
             self.palette.chosen.connect(self._window.keeper.note_found)
             self.palette.direct = self._link
         front = self._window.session.state.study
-        studies = sorted((c.id for c in cards()), key=lambda study_id: study_id != front)
+        studies = sorted((c.id for c in study_infos()), key=lambda study_id: study_id != front)
         sources: list[Source] = [self._at_once]
         sources += [partial(self._of_study, study_id) for study_id in studies]
         self.palette.open_with(sources, self._window.keeper.found, typed)
 
     def _at_once(self) -> Iterator[Entry]:
         """Yield what is known without importing a study."""
-        for c in cards():
+        for c in study_infos():
             show = partial(self._window.show_study, c.id)
             yield Entry(f"question:{c.id}", Found.QUESTION, c.name, c.question, show, (c.id,))
         yield from self._commands()
@@ -63,7 +63,7 @@ class Finder(QObject):
             yield Entry(f"word:{term.key}", Found.WORD, term.name, term.means, explain, also)
 
     def _of_study(self, study_id: str) -> Iterator[Entry]:
-        study, title = get_study(study_id), card(study_id).name
+        study, title = get_study(study_id), study_info(study_id).name
         near = study_id == self._window.session.state.study
         for item in study.presets:
             yield Entry(

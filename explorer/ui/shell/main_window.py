@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QTabWidget, QWidget
 
-from explorer.studies.registry import card, cards, get_study
+from explorer.studies.registry import get_study, study_info, study_infos
 from explorer.ui.base.errors import explain
 from explorer.ui.base.lazy_tabs import IdleTasks
 from explorer.ui.base.startup_tuning import MAKE_AHEAD
@@ -232,10 +232,10 @@ class MainWindow(WindowFrame):
     # From the session and the tabs
 
     def _make_front(self, state: SessionState, _old: SessionState | None) -> None:
-        self.workspaces[card(state.study).workspace]
+        self.workspaces[study_info(state.study).workspace]
 
     def _front_key(self) -> str:
-        return card(self.session.state.study).workspace
+        return study_info(self.session.state.study).workspace
 
     def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
         if old is not None and old.study == state.study:
@@ -251,7 +251,7 @@ class MainWindow(WindowFrame):
             self.badge.hide()
         self._show_beside()
         self._stale(self._front_key(), self.answers[self._front_key()].stale)
-        self.setWindowTitle(f"{card(state.study).name} – Privacy Explorer")
+        self.setWindowTitle(f"{study_info(state.study).name} – Privacy Explorer")
 
     def _tab_chosen(self, index: int) -> None:
         """Bring the last study of the chosen workspace to the front."""
@@ -261,7 +261,7 @@ class MainWindow(WindowFrame):
         self.narrow.fit()
         if not self.tool and key != self._front_key():
             last = self.workspaces[key].current_result
-            of_kind = [c.id for c in cards() if c.workspace == key]
+            of_kind = [c.id for c in study_infos() if c.workspace == key]
             if last is not None and last.request.study in of_kind:
                 self.session.set_study(last.request.study)
             elif of_kind:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu
 
-from explorer.studies.registry import card, cards, get_study
+from explorer.studies.registry import get_study, study_info, study_infos
 from explorer.ui.base import theme as themes
 from explorer.ui.base.styled import plain_tip
 from explorer.ui.controllers.cached_checkins import CachedCheckins
@@ -256,7 +256,7 @@ class Menus:
         menu.addSeparator()
         self._studies = QActionGroup(window)
         family = ""
-        for study in cards():
+        for study in study_infos():
             if study.family != family:
                 if family:  # a line above the first would part it from nothing
                     menu.addSeparator()
@@ -350,7 +350,7 @@ class Menus:
         self.update()
 
     def _show_workspace_actions(self) -> None:
-        front = card(self._window.session.state.study).workspace
+        front = study_info(self._window.session.state.study).workspace
         for key, actions in self._of_workspace.items():
             for action in actions:
                 action.setVisible(key == front)

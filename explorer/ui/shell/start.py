@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from explorer.engine.session.wire import Visit
-from explorer.studies.registry import cards, study_ids
+from explorer.studies.registry import study_ids, study_infos
 from explorer.ui.controllers.session_store import MAX_VISITS
 from explorer.ui.panels.start import StartPage, apart
 
@@ -123,7 +123,7 @@ class Start(QObject):
 
 def _of_maps() -> str:
     """Return the first study that shows check-ins on a map."""
-    return next(c.id for c in cards() if c.workspace == "map")
+    return next(c.id for c in study_infos() if c.workspace == "map")
 
 
 def told(visit: Visit, today: date | None = None) -> str:

@@ -1,7 +1,7 @@
-"""What there is to know of every study before it is imported: a card each.
+"""Catalog of all studies: id, name, question and class path of each.
 
-Menus, lists and completion show cards, so that the window opens without importing what nobody has
-asked for yet. Adding a study is adding its package and a card here.
+Menus, lists and shell completion read the catalog, so that nothing imports a study before it is
+used. To add a study, add its package and an entry here.
 """
 
 from dataclasses import dataclass
@@ -13,20 +13,21 @@ COORDINATES = "Coordinates"
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    """What is known of a study before it is imported.
+class StudyInfo:
+    """Entry of a study in the catalog, available without importing the study.
 
     Attributes
     ----------
     id : str
-        As the study itself says.
+        Stable id, the same as ``Study.id``.
     name, question : str
+        Shown in lists and menus.
     workspace : str
         ``"bounds"`` (curves) or ``"map"`` (surfaces).
     family : str
-        Heading under which lists put it.
+        Heading under which the study is listed.
     where : str
-        ``package.module:Class``, from which a process makes a study of its own.
+        Path of the study's class, ``package.module:Class``, called without arguments.
     """
 
     id: str
@@ -37,10 +38,10 @@ class Card:
     where: str
 
 
-BUILT_IN: dict[str, Card] = {
-    card.id: card
-    for card in (
-        Card(
+BUILT_IN: dict[str, StudyInfo] = {
+    info.id: info
+    for info in (
+        StudyInfo(
             "heatmap",
             "Heatmaps",
             "What does a private heatmap of these check-ins look like?",
@@ -48,7 +49,7 @@ BUILT_IN: dict[str, Card] = {
             MAPS,
             "explorer.studies.heatmap:HeatmapStudy",
         ),
-        Card(
+        StudyInfo(
             "heatmap-theory",
             "Heatmap theory",
             "How far off must a private heatmap be, and what does it cost?",
@@ -56,7 +57,7 @@ BUILT_IN: dict[str, Card] = {
             MAPS,
             "explorer.studies.heatmap_theory:HeatmapTheory",
         ),
-        Card(
+        StudyInfo(
             "shuffle-rdp",
             "Shuffle accountant",
             "How private is training on shuffled messages of sampled clients?",
@@ -64,7 +65,7 @@ BUILT_IN: dict[str, Card] = {
             SHUFFLED,
             "explorer.studies.shuffle_accountant:ShuffleAccountant",
         ),
-        Card(
+        StudyInfo(
             "amplification",
             "Amplification by shuffling",
             "How much more private does a shuffled crowd make a message?",
@@ -72,7 +73,7 @@ BUILT_IN: dict[str, Card] = {
             SHUFFLED,
             "explorer.studies.amplification:AmplificationStudy",
         ),
-        Card(
+        StudyInfo(
             "histograms",
             "Shuffled histograms",
             "How accurate is a histogram of shuffled reports?",
@@ -80,7 +81,7 @@ BUILT_IN: dict[str, Card] = {
             SHUFFLED,
             "explorer.studies.shuffled_histograms:ShuffledHistograms",
         ),
-        Card(
+        StudyInfo(
             "cldp-sgd",
             "Private learning",
             "How well does a model learn from shuffled private gradients?",
@@ -88,7 +89,7 @@ BUILT_IN: dict[str, Card] = {
             SHUFFLED,
             "explorer.studies.cldp_sgd:CldpSgd",
         ),
-        Card(
+        StudyInfo(
             "choose-alpha",
             "Choose α",
             "Which α protects the changes of a user's data that matter?",
@@ -96,7 +97,7 @@ BUILT_IN: dict[str, Card] = {
             DISTANCES,
             "explorer.studies.choose_alpha:ChooseAlpha",
         ),
-        Card(
+        StudyInfo(
             "itemwise",
             "Item-wise release",
             "How much noise must each item get when all are shuffled?",
@@ -104,7 +105,7 @@ BUILT_IN: dict[str, Card] = {
             DISTANCES,
             "explorer.studies.itemwise:ItemWise",
         ),
-        Card(
+        StudyInfo(
             "linear-queries",
             "Linear queries",
             "How accurate is an average over all users' items?",
@@ -112,7 +113,7 @@ BUILT_IN: dict[str, Card] = {
             DISTANCES,
             "explorer.studies.linear_queries:LinearQueries",
         ),
-        Card(
+        StudyInfo(
             "frequency",
             "Frequency estimation",
             "How accurate is a histogram of items that are near or far?",
@@ -120,7 +121,7 @@ BUILT_IN: dict[str, Card] = {
             DISTANCES,
             "explorer.studies.frequency:Frequency",
         ),
-        Card(
+        StudyInfo(
             "unbounded",
             "Unbounded data",
             "What is promised when users have data sets of any size?",
@@ -128,7 +129,7 @@ BUILT_IN: dict[str, Card] = {
             DISTANCES,
             "explorer.studies.unbounded:Unbounded",
         ),
-        Card(
+        StudyInfo(
             "users-data",
             "Users' data",
             "What comes out of these users' data, and how far apart are two such sets?",
@@ -136,7 +137,7 @@ BUILT_IN: dict[str, Card] = {
             DISTANCES,
             "explorer.studies.users_data:UsersData",
         ),
-        Card(
+        StudyInfo(
             "coordinate-mean",
             "Coordinate DP: mean",
             "What does it cost to protect some coordinates more than others?",
@@ -144,7 +145,7 @@ BUILT_IN: dict[str, Card] = {
             COORDINATES,
             "explorer.studies.coordinate_mean:CoordinateMean",
         ),
-        Card(
+        StudyInfo(
             "coordinate-learnt",
             "Coordinate DP: what is learnt",
             "What does a report give away about one coordinate of a record?",
@@ -152,7 +153,7 @@ BUILT_IN: dict[str, Card] = {
             COORDINATES,
             "explorer.studies.coordinate_learnt:CoordinateLearnt",
         ),
-        Card(
+        StudyInfo(
             "private-regression",
             "Private regression",
             "How well can a label be predicted from records nobody has seen?",
@@ -162,29 +163,29 @@ BUILT_IN: dict[str, Card] = {
         ),
     )
 }
-REGISTERED: dict[str, Card] = {}
-"""Of studies made outside this package."""
+REGISTERED: dict[str, StudyInfo] = {}
+"""Studies registered by other packages."""
 
 
-def cards() -> tuple[Card, ...]:
-    """Return the cards of all studies, in the order in which the window lists them."""
+def study_infos() -> tuple[StudyInfo, ...]:
+    """Return the entries of all studies in display order."""
     return (*BUILT_IN.values(), *REGISTERED.values())
 
 
-def card(study_id: str) -> Card:
-    """Return a study's card without importing the study.
+def study_info(study_id: str) -> StudyInfo:
+    """Return the entry of one study without importing the study.
 
     Raises
     ------
     ValueError
-        Naming the studies there are.
+        If there is no such study; the message lists all ids.
     """
-    found = BUILT_IN.get(study_id) or REGISTERED.get(study_id)
-    if found is None:
+    info = BUILT_IN.get(study_id) or REGISTERED.get(study_id)
+    if info is None:
         raise ValueError(f"there is no study {study_id!r}; there are {', '.join(study_ids())}")
-    return found
+    return info
 
 
 def study_ids() -> tuple[str, ...]:
-    """Return the ids of all studies, in the order in which the window lists them."""
-    return tuple(c.id for c in cards())
+    """Return the ids of all studies in display order."""
+    return tuple(info.id for info in study_infos())

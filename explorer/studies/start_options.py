@@ -1,26 +1,27 @@
-"""Three ways in, for who knows what they have but not yet which question to ask."""
+"""The three options of the start page, for users who have no particular study in mind."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """One way in.
+class StartOption:
+    """One option of the start page.
 
     Attributes
     ----------
     title, about : str
-        Whose it is, and what is behind it; a known term in `about` is explained.
+        Heading and description; glossary terms in `about` are explained by tool tips.
     picture : str
         Name of a resource: ``.png``, or ``.json`` with curves as points from 0 to 1.
     button : str
-        What its button says.
+        Text of the main button.
     does : str
-        ``open``, ``figures``, or ``study:ID`` and, after a slash, the parameter to begin with.
+        Action of the main button: ``open``, ``figures``, or ``study:ID``, optionally followed by a
+        slash and the parameter that gets the focus.
     other, other_does : str
-        A smaller way beside it, and what that does (``sample`` too).
+        Text and action (also ``sample``) of the secondary button; empty for none.
     hint : str
-        What else can be done.
+        Further ways, shown below the buttons.
     """
 
     title: str
@@ -33,8 +34,8 @@ class Door:
     hint: str = ""
 
 
-DOORS = (
-    Door(
+START_OPTIONS = (
+    StartOption(
         "I have check-ins",
         "See a private map of your file beside the true one, and find the ε at which it is good "
         "enough.",
@@ -45,7 +46,7 @@ DOORS = (
         "sample",
         "or drop a file anywhere",
     ),
-    Door(
+    StartOption(
         "I train a model",
         "Clients send noisy, shuffled messages. See how private the training is, and solve for "
         "the noise you need.",
@@ -55,7 +56,7 @@ DOORS = (
         "I only count things",
         "study:histograms",
     ),
-    Door(
+    StartOption(
         "I read a paper",
         "Their figures and tables, computed anew, with our numbers beside theirs and the reason "
         "where they differ.",
