@@ -21,11 +21,11 @@ from explorer.privacy.releases.attacks import (
     best_guess,
     tradeoff,
 )
+from explorer.release.dry_run import gathered, neighbour, synthetic_people
 from explorer.release.likelihoods import log_likelihood
 from explorer.release.mechanisms import mechanism_of
 from explorer.release.mechanisms.base import RandomBytes
-from explorer.release.people import People
-from explorer.release.synthetic import gathered, neighbour, synthetic_people
+from explorer.release.user_records import UserRecords
 
 RISK = Fraction(1, 100)
 """β: how often a correct mechanism fails an audit by chance, at most."""
@@ -174,7 +174,7 @@ def audit(
     both = people, neighbour(people, 0)
     with_user, without = (log_likelihood(name, one, p, epsilon) for one in both)
 
-    def scores(of: People) -> FloatArray:
+    def scores(of: UserRecords) -> FloatArray:
         found = np.empty(runs)
         for k in range(runs):
             check()

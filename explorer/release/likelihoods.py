@@ -15,7 +15,7 @@ from explorer.privacy.heatmaps.pyramid.morton import all_codes
 from explorer.privacy.releases.means import PLACES
 from explorer.privacy.releases.selection import permute_and_flip_law
 from explorer.release.mechanisms import MECHANISMS
-from explorer.release.mechanisms.user_maps import (
+from explorer.release.mechanisms.contributions import (
     bin_counts,
     heatmap_counts,
     mean_sums,
@@ -23,13 +23,13 @@ from explorer.release.mechanisms.user_maps import (
     region_counts,
     user_count,
 )
-from explorer.release.people import People
+from explorer.release.user_records import UserRecords
 
 LogLikelihood = Callable[[Mapping[str, Any]], float]
 """From ``Output.stored`` to ln P, up to what does not depend on people."""
 
 
-def log_likelihood(name: str, people: People, p: Any, epsilon: Fraction) -> LogLikelihood:
+def log_likelihood(name: str, people: UserRecords, p: Any, epsilon: Fraction) -> LogLikelihood:
     """Return the log-likelihood of what a mechanism may store about some people.
 
     Parameters
@@ -50,7 +50,7 @@ def _laplace(values: ArrayLike, counts: ArrayLike, epsilon: Fraction, sensitivit
     return -float(distance.sum()) * float(epsilon / sensitivity)
 
 
-def _adaptive(people: People, p: Any, epsilon: Fraction) -> LogLikelihood:
+def _adaptive(people: UserRecords, p: Any, epsilon: Fraction) -> LogLikelihood:
     budgets = MECHANISMS["heatmap.adaptive/1"].budgets(p, epsilon)  # type: ignore[attr-defined]
     counts = heatmap_counts(people, p.area, p.level, p.units)
 
@@ -67,7 +67,7 @@ def _adaptive(people: People, p: Any, epsilon: Fraction) -> LogLikelihood:
     return of
 
 
-def _paper(people: People, p: Any, epsilon: Fraction) -> LogLikelihood:
+def _paper(people: UserRecords, p: Any, epsilon: Fraction) -> LogLikelihood:
     parts = MECHANISMS["heatmap.paper/1"].parts(p, epsilon)
     counts = heatmap_counts(people, p.area, p.level, p.units)
 
@@ -83,7 +83,7 @@ def _paper(people: People, p: Any, epsilon: Fraction) -> LogLikelihood:
     return of
 
 
-def _pyramid(people: People, p: Any, epsilon: Fraction) -> LogLikelihood:
+def _pyramid(people: UserRecords, p: Any, epsilon: Fraction) -> LogLikelihood:
     parts = MECHANISMS["heatmap.pyramid/1"].parts(p, epsilon)
     counts = heatmap_counts(people, p.area, p.level, p.units)
     exact = [counts.at(k, np.arange(1 << 2 * k)) for k, _ in enumerate(parts, p.start)]
@@ -95,17 +95,17 @@ def _pyramid(people: People, p: Any, epsilon: Fraction) -> LogLikelihood:
     return of
 
 
-def _cells(people: People, p: Any, epsilon: Fraction) -> LogLikelihood:
+def _cells(people: UserRecords, p: Any, epsilon: Fraction) -> LogLikelihood:
     exact = one_cell_counts(people, p.area, p.level)[all_codes(p.level).ravel()]
     return lambda stored: _laplace(stored["cells"], exact, epsilon, 1)
 
 
-def _users(people: People, p: Any, epsilon: Fraction) -> LogLikelihood:
+def _users(people: UserRecords, p: Any, epsilon: Fraction) -> LogLikelihood:
     exact = user_count(people, p.area)
     return lambda stored: _laplace([stored["noisy_users"]], exact, epsilon, 1)
 
 
-def _regions(people: People, p: Any, epsilon: Fraction) -> LogLikelihood:
+def _regions(people: UserRecords, p: Any, epsilon: Fraction) -> LogLikelihood:
     scores = region_counts(people, p.area, p.rows, p.columns).tolist()
     parts = MECHANISMS["select.region/1"].parts(p, epsilon)
 
@@ -123,12 +123,12 @@ def _regions(people: People, p: Any, epsilon: Fraction) -> LogLikelihood:
     return of
 
 
-def _bins(people: People, p: Any, epsilon: Fraction) -> LogLikelihood:
+def _bins(people: UserRecords, p: Any, epsilon: Fraction) -> LogLikelihood:
     exact = bin_counts(people, p.area, p.column, p.bin_of(), p.count, p.units)
     return lambda stored: _laplace(stored["bins"], exact, epsilon, p.units)
 
 
-def _means(people: People, p: Any, epsilon: Fraction) -> LogLikelihood:
+def _means(people: UserRecords, p: Any, epsilon: Fraction) -> LogLikelihood:
     *sums, count = MECHANISMS["mean/1"].parts(p, epsilon)
     scale = 10**PLACES
     bounds = [(int(low * scale), int(high * scale)) for low, high in p.bounds()]
@@ -139,7 +139,7 @@ def _means(people: People, p: Any, epsilon: Fraction) -> LogLikelihood:
     )
 
 
-_LIKELIHOODS: dict[str, Callable[[People, Any, Fraction], LogLikelihood]] = {
+_LIKELIHOODS: dict[str, Callable[[UserRecords, Any, Fraction], LogLikelihood]] = {
     "heatmap.adaptive/1": _adaptive,
     "heatmap.paper/1": _paper,
     "heatmap.pyramid/1": _pyramid,

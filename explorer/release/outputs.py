@@ -16,9 +16,9 @@ from explorer.csv_rows import CsvRows
 from explorer.geography.region import geometry, written_box
 from explorer.privacy.releases.means import exact_decimal
 from explorer.release.errors import ReleaseError
+from explorer.release.exact_json import canonical
 from explorer.release.mechanisms.base import Shown
 from explorer.release.plan import Plan
-from explorer.release.wire import canonical
 
 
 @dataclass(frozen=True)

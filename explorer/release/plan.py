@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.release.errors import ParameterError, ReleaseError
+from explorer.release.exact_json import read_amount, read_fraction, read_json, write_fraction
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Part, Reads, ReleaseMechanism
 from explorer.release.mechanisms.fields import check_columns
@@ -24,7 +25,6 @@ from explorer.release.rows.format import (
     FileFormat,
 )
 from explorer.release.simulations import PROTOCOLS, SimulationOnlyError, stamped
-from explorer.release.wire import read_amount, read_fraction, read_json, write_fraction
 
 SCHEMA = "privacy-explorer/plan/1"
 MOST_TEXT = 4000

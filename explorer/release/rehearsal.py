@@ -6,9 +6,9 @@ import os
 
 import numpy as np
 
+from explorer.release.dry_run import synthetic_people
 from explorer.release.mechanisms.base import Output
 from explorer.release.plan import Plan
-from explorer.release.synthetic import synthetic_people
 
 STAMP = "rehearsal on synthetic people: nothing was read, spent or released"
 MOST_USERS = 1_000_000

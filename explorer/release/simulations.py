@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from explorer.release.errors import ReleaseError
-from explorer.release.wire import write_fraction
+from explorer.release.exact_json import write_fraction
 
 SCHEMA = "privacy-explorer/simulation/1"
 STAMP = "simulation, not a release"

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from explorer.files import write_whole
-from explorer.release.door import Place, enter, publish
 from explorer.release.outputs import Written, as_csv
+from explorer.release.pipeline import Place, enter, publish
 from explorer.release.plan import TEXTS, checked_plan
-from explorer.release.process import draw_apart
+from explorer.release.subprocess_runner import draw_apart
 from tests.benchmarks.table import Row, at_most, sized
 
 SMALL, LARGE, A_USER, RUNS = sized((100_000, 6_400_000, 60, 3), (2_000, 3_000, 60, 1))

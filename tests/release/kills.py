@@ -21,11 +21,11 @@ from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
+from explorer.release.exact_json import read_json
 from explorer.release.ledger.accounts import SPENT
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.ledger.view import read_ledger
-from explorer.release.wire import read_json
 
 EPSILON = Fraction(1, 1024)
 PER_LEDGER = 20

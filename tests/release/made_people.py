@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from explorer.release.people import People
+from explorer.release.user_records import UserRecords
 
 BOX = ["10.0", "20.0", "10.8", "20.8"]
 SPAN = 8_000_000
@@ -16,14 +16,14 @@ Row = tuple[int, int, str]
 """Row and column of an 8 × 8 grid, and a text."""
 
 
-def people_of(users: Sequence[Sequence[Row]], order: Sequence[int] | None = None) -> People:
+def people_of(users: Sequence[Sequence[Row]], order: Sequence[int] | None = None) -> UserRecords:
     """Everybody's rows, in the cells' south-western corners, one second after the other."""
     rows = [row for user in users for row in user]
     starts = np.cumsum([0, *map(len, users)]).astype(np.int64)
     y, x = (np.array([row[k] for row in rows], np.int64) for k in (0, 1))
     there = np.ones(len(rows), bool)
     texts: list[str | None] = [row[2] for row in rows]
-    return People(
+    return UserRecords(
         starts,
         100_000_000 + y * (SPAN // 8),
         200_000_000 + x * (SPAN // 8),

@@ -23,12 +23,12 @@ from explorer.release.certificate.build import Statements, build
 from explorer.release.certificate.schema import read_certificate
 from explorer.release.certificate.verify import verify
 from explorer.release.errors import ReleaseError
+from explorer.release.exact_json import canonical
 from explorer.release.ledger.chain import exported
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.ledger.view import View, read_ledger
 from explorer.release.plan import read_plan
-from explorer.release.wire import canonical
 from tests.fuzz.mutate import changed_bytes, changed_value
 from tests.fuzz.outcome import Outcome
 from tests.release import plans

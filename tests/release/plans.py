@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from explorer.release.door import Place
+from explorer.release.pipeline import Place
 from explorer.release.plan import TEXTS, Plan, checked_plan
 
 COLUMNS = ["user", "time", "lat", "lon", "kind", "amount"]

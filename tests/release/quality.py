@@ -36,48 +36,48 @@ from explorer.privacy.heatmaps.evaluation.distance import exact_distance
 from explorer.privacy.heatmaps.evaluation.loss import block_sums
 from explorer.privacy.heatmaps.one_cell_counts import one_cell_each
 from explorer.privacy.noise.demonstration import DemonstrationNoise
+from explorer.release.dry_run import synthetic_people
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import RandomBytes
-from explorer.release.people import People
 from explorer.release.pictures import SIGMA, heatmap
-from explorer.release.synthetic import synthetic_people
+from explorer.release.user_records import UserRecords
 
 BOX = ["40.6", "-74.1", "40.8", "-73.8"]
 SIDES = (40.6, -74.1, 40.8, -73.8)
 W = 20
 
 Map = SparseMap | np.ndarray
-Demonstration = Callable[[People, int, float, int], Map]
+Demonstration = Callable[[UserRecords, int, float, int], Map]
 """(people, level, ε, seed) → map."""
 
 
-def degrees(people: People) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def degrees(people: UserRecords) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return people.of_rows(), people.lat / 1e7, people.lon / 1e7
 
 
-def counted(people: People, level: int) -> CellCounts:
+def counted(people: UserRecords, level: int) -> CellCounts:
     return aggregate(*degrees(people), None, SIDES, level)
 
 
-def adaptive(people: People, level: int, epsilon: float, seed: int) -> Map:
+def adaptive(people: UserRecords, level: int, epsilon: float, seed: int) -> Map:
     budgets = adaptive_budgets(epsilon, 2, level)
     tree = adaptive_tree(counted(people, level), budgets, AdaptiveDemonstrationNoise(seed))
     return fit_adaptive(tree, level).smooth()
 
 
-def pyramid(people: People, level: int, epsilon: float, seed: int) -> Map:
+def pyramid(people: UserRecords, level: int, epsilon: float, seed: int) -> Map:
     plan = schedule(epsilon, level, W)
     noise = DemonstrationNoise(seed, "pyramid")
     return reconstruct(measure(counted(people, level), plan, W, noise)).blocks().normalised()
 
 
-def least_squares(people: People, level: int, epsilon: float, seed: int) -> Map:
+def least_squares(people: UserRecords, level: int, epsilon: float, seed: int) -> Map:
     plan = schedule(epsilon, level, W, last=depth_cap(epsilon, people.users, 2, level))
     noise = DemonstrationNoise(seed, "pyramid")
     return fit(measure_levels(counted(people, level), plan, noise)).on(level)
 
 
-def once(people: People, level: int, epsilon: float, seed: int) -> Map:
+def once(people: UserRecords, level: int, epsilon: float, seed: int) -> Map:
     noise = unit_noise_grid(level, DemonstrationNoise(seed, "laplace"))
     votes = one_cell_each(*degrees(people), None, SIDES, level)
     return discrete_grid(votes, epsilon, noise)

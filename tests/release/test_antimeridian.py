@@ -13,8 +13,8 @@ import pytest
 from explorer.release.errors import ParameterError
 from explorer.release.ledger.accounts import Release
 from explorer.release.ledger.differencing import overlaps
+from explorer.release.mechanisms.area import WHERE, Area
 from explorer.release.mechanisms.fields import Fields
-from explorer.release.mechanisms.where import WHERE, Area
 from explorer.release.outputs import Written, as_csv, as_geojson
 from explorer.release.plan import Plan, checked_plan
 from explorer.release.rows.reading import read_file

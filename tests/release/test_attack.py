@@ -11,11 +11,11 @@ import pytest
 
 from explorer.privacy.releases.attacks import tradeoff
 from explorer.release import attack
+from explorer.release.dry_run import gathered, neighbour, synthetic_people
 from explorer.release.likelihoods import log_likelihood
 from explorer.release.mechanisms import MECHANISMS, counts
 from explorer.release.mechanisms.base import Shown
 from explorer.release.pictures import heatmap
-from explorer.release.synthetic import gathered, neighbour, synthetic_people
 from tests.release.made_people import BOX
 from tests.release.test_mechanisms import PARAMETERS
 

@@ -12,20 +12,20 @@ from typing import Any
 import pytest
 
 import explorer
-from explorer.release.certificate import words
+from explorer.release.certificate import sentences
 from explorer.release.certificate.build import Statements, build
-from explorer.release.certificate.derived import parts_and_error, post_processing
-from explorer.release.certificate.numbers import factor, fixed_up, rounded_up
+from explorer.release.certificate.computed_fields import parts_and_error, post_processing
 from explorer.release.certificate.schema import CertificateError, read_certificate
 from explorer.release.certificate.verify import verify
 from explorer.release.certificate.version_1 import VERSION_1
+from explorer.release.exact_json import canonical
 from explorer.release.ledger.accounts import RESTORED
 from explorer.release.ledger.errors import LedgerError
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.view import View, read_ledger
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.rehearsal import rehearse
-from explorer.release.wire import canonical
+from explorer.release.rounding import factor, fixed_up, rounded_up
 from tests.release import mutations
 from tests.release.ledgers import FILE, opened, planned, population, released, reserved
 from tests.release.plans import plan_of
@@ -154,7 +154,7 @@ def test_version_1_keeps_its_words_of_mechanisms(mechanism: str) -> None:
         frozen
     )
     for name, texts in found.items():
-        assert list(map(words.CURRENT.of_mechanism, texts)) == texts
+        assert list(map(sentences.CURRENT.of_mechanism, texts)) == texts
         assert not set(texts) & set(frozen[name])
 
 
@@ -514,8 +514,10 @@ def test_there_is_no_certificate_of_what_was_not_committed(folder: Path) -> None
 
 
 def test_what_is_not_declared_is_said() -> None:
-    stated = words.program_conditions(words.CURRENT, ["permute-and-flip"], False, "declared")
-    assert words.CURRENT.not_declared in stated
+    stated = sentences.program_conditions(
+        sentences.CURRENT, ["permute-and-flip"], False, "declared"
+    )
+    assert sentences.CURRENT.not_declared in stated
     forged = mutations.changed(
         EXAMPLE, ("parameters_chosen", "independent_of_data"), "not declared"
     )

@@ -13,12 +13,12 @@ import pytest
 import yaml
 
 from explorer.cli import run
+from explorer.release.exact_json import canonical
 from explorer.release.ledger.accounts import JOINED_AFTER, JOINED_BEFORE
 from explorer.release.ledger.chain import GENESIS, chain_hashes
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.locks import NOT_OFFERED
 from explorer.release.places import machine_settings
-from explorer.release.wire import canonical
 from tests.release.ledgers import CLOCK, FILE, released
 from tests.release.test_certificate import Made
 

@@ -13,18 +13,18 @@ import pytest
 
 from explorer.cli import run
 from explorer.release import places
+from explorer.release.certificate.sentences import CURRENT
 from explorer.release.certificate.verify import verify
-from explorer.release.certificate.words import CURRENT
-from explorer.release.checking import check
-from explorer.release.door import Place, certificate_of, draw, enter, planned
 from explorer.release.errors import ReleaseError
+from explorer.release.file_check import check
 from explorer.release.mechanisms.base import Reads
+from explorer.release.messages import check_lines
+from explorer.release.pipeline import Place, certificate_of, draw, enter, planned
 from explorer.release.plan import Plan, checked_plan, read_plan
 from explorer.release.rows import reading
-from explorer.release.rows.dry_run import DryRun, RowCounter
 from explorer.release.rows.format import FORMAT_TAKEN, FileFormat
 from explorer.release.rows.reading import read_file
-from explorer.release.words import check_lines
+from explorer.release.rows.row_check import DryRun, RowCounter
 from tests.release.plans import content, opened, place_in, plan_of, write_plan, write_rows
 
 PEOPLE = 30

@@ -22,8 +22,8 @@ import pytest
 
 from explorer.privacy.releases import selection
 from explorer.privacy.releases.selection import permute_and_flip_law
-from explorer.release.mechanisms import MECHANISMS, adaptive, noise, select, user_maps
-from explorer.release.people import People
+from explorer.release.mechanisms import MECHANISMS, adaptive, contributions, noise, select
+from explorer.release.user_records import UserRecords
 from tests.release.made_people import BOX, people_of, some_users
 
 Decides = Callable[[int], bool]
@@ -66,7 +66,12 @@ class Scripted:
 
 
 def run(
-    name: str, people: People, p: Any, epsilon: Fraction, script: Iterator[int], decides: Decides
+    name: str,
+    people: UserRecords,
+    p: Any,
+    epsilon: Fraction,
+    script: Iterator[int],
+    decides: Decides,
 ) -> tuple[Any, Scripted]:
     sampler = Scripted(script, decides)
     with pytest.MonkeyPatch.context() as patch:
@@ -105,8 +110,8 @@ def scripts(windows: list[int], reads: Callable[[Iterator[int]], int]) -> Iterat
 
 def largest_loss(
     name: str,
-    one: People,
-    other: People,
+    one: UserRecords,
+    other: UserRecords,
     p: Any,
     epsilon: Fraction,
     windows: list[int],
@@ -244,15 +249,15 @@ def mutant(patch: pytest.MonkeyPatch, kind: str) -> None:
             )
     if kind == "rows, not users":
         patch.setattr(
-            user_maps,
+            contributions,
             "integer_counts",
-            lambda user, cell, visits, level, B: user_maps_counts(
+            lambda user, cell, visits, level, B: integer_counts(
                 np.arange(len(cell)), cell, visits, level, B
             ),
         )
 
 
-user_maps_counts = user_maps.integer_counts
+integer_counts = contributions.integer_counts
 
 
 @pytest.mark.parametrize("kind", ["noise of scale 1/ε", "rows, not users"])
@@ -275,7 +280,7 @@ def test_selection_of_up_to_three_users(grid, chosen, monkeypatch):
     epsilon = Fraction(2)
     worst = 0.0
 
-    def law(people: People) -> dict[tuple[int, ...], float]:
+    def law(people: UserRecords) -> dict[tuple[int, ...], float]:
         """The probability of every output, of the scores and ε that the code asks for."""
         found: dict[tuple[int, ...], float] = {}
         size = grid[0] * grid[1]

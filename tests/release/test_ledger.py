@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from explorer.cli import run
+from explorer.release.exact_json import canonical
 from explorer.release.ledger import settings
 from explorer.release.ledger.accounts import CLOCK, MOVED, NO_KEY, RESTORED, UNKNOWN, Account
 from explorer.release.ledger.chain import exported
@@ -27,7 +28,6 @@ from explorer.release.ledger.locks import DrawLock
 from explorer.release.ledger.opening import SAID
 from explorer.release.ledger.rules import replay
 from explorer.release.ledger.view import meet, read_ledger
-from explorer.release.wire import canonical
 from tests.release.ledgers import FILE, Clock, opened, planned, population, released, reserved
 
 HALF = Fraction(1, 2)

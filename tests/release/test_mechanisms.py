@@ -17,10 +17,10 @@ from explorer.privacy.heatmaps import all_codes, cumulative_floors
 from explorer.privacy.noise.laplace_law import dlap_tail
 from explorer.privacy.releases.means import PLACES, user_value
 from explorer.release.errors import ParameterError
-from explorer.release.mechanisms import MECHANISMS, mechanism_of, user_maps
+from explorer.release.mechanisms import MECHANISMS, contributions, mechanism_of
+from explorer.release.mechanisms.area import Area
 from explorer.release.mechanisms.fields import Fields
-from explorer.release.mechanisms.where import Area
-from explorer.release.people import People
+from explorer.release.user_records import UserRecords
 from explorer.studies.heatmap.mechanisms import MECHANISMS as DEMONSTRATIONS
 from tests.release.made_people import BOX, people_of, some_users
 
@@ -226,7 +226,7 @@ def test_random_bytes_come_from_where_they_are_said_to():
 TEXTS = ["1", "2.5", "-3", "x", "1e0", "", "2"]
 
 
-def plain_rows(people: People, user: int, area: Area) -> list[int]:
+def plain_rows(people: UserRecords, user: int, area: Area) -> list[int]:
     """Of a user, those in the box and the time range, one by one."""
     sides = area.edges
     found = []
@@ -244,7 +244,9 @@ def plain_rows(people: People, user: int, area: Area) -> list[int]:
     return found
 
 
-def plain_cell(people: People, row: int, area: Area, rows: int, columns: int) -> tuple[int, int]:
+def plain_cell(
+    people: UserRecords, row: int, area: Area, rows: int, columns: int
+) -> tuple[int, int]:
     sides = area.edges
     y = Fraction(int(people.lat[row]) - sides.south, sides.north - sides.south) * rows
     x = Fraction(int(people.lon[row]) - sides.west, sides.east - sides.west) * columns
@@ -252,7 +254,7 @@ def plain_cell(people: People, row: int, area: Area, rows: int, columns: int) ->
 
 
 @st.composite
-def peoples(draw: Any) -> People:
+def peoples(draw: Any) -> UserRecords:
     """People anywhere near the box, with rows that can't be read."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     each = rng.integers(0, 6, int(rng.integers(0, 7)))
@@ -263,7 +265,7 @@ def peoples(draw: Any) -> People:
     placed, timed = rng.random(rows) < 0.9, rng.random(rows) < 0.9
     lat[~placed] = rng.choice([2**62, -(2**62), 0])
     texts = [None if k == len(TEXTS) else TEXTS[k] for k in rng.integers(0, 8, rows).tolist()]
-    return People(
+    return UserRecords(
         starts,
         lat,
         lon,
@@ -313,20 +315,20 @@ def test_user_maps_by_definition(people, times):
                 y = user_value([column[row] for row in good], "0", "2.5", B)
                 assert 0 <= y <= B
                 sums[k] += 2 * y - B
-    found = user_maps.heatmap_counts(people, area, level, B)
+    found = contributions.heatmap_counts(people, area, level, B)
     dense = found.at(level, np.arange(4**level))
     assert dense.tolist() == [heat[c] for c in range(4**level)]
     assert int(dense.sum()) == present * B
-    once = user_maps.one_cell_counts(people, area, level)
+    once = contributions.one_cell_counts(people, area, level)
     assert once.tolist() == [cells[c] for c in range(4**level)]
-    assert user_maps.user_count(people, area).tolist() == [present]
-    grid = user_maps.region_counts(people, area, 3, 2)
+    assert contributions.user_count(people, area).tolist() == [present]
+    grid = contributions.region_counts(people, area, 3, 2)
     assert grid.tolist() == [regions[divmod(k, 2)] for k in range(6)]
     of = {"1": 0, "2": 1}
-    histogram = user_maps.bin_counts(people, area, "text", lambda t: of.get(t, 2), 3, B)
+    histogram = contributions.bin_counts(people, area, "text", lambda t: of.get(t, 2), 3, B)
     assert histogram.tolist() == bins.tolist()
     bounds = [(0, 25 * 10 ** (PLACES - 1))] * 2
-    totals, count = user_maps.mean_sums(people, area, ("text", "number"), bounds, B)
+    totals, count = contributions.mean_sums(people, area, ("text", "number"), bounds, B)
     assert totals.tolist() == sums
     assert count.tolist() == [users]
 
@@ -375,7 +377,7 @@ def test_shown_maps_are_made_of_the_stored_numbers_alone():
     users = some_users(np.random.default_rng(4), 200, ["x"])
     people = people_of(users)
     epsilon = Fraction(10**7)
-    exact = user_maps.heatmap_counts(people, everywhere(), 4, 2**20)
+    exact = contributions.heatmap_counts(people, everywhere(), 4, 2**20)
     true = exact.at(4, all_codes(4)) / (200 * 2**20)
     for name in ("heatmap.adaptive/1", "heatmap.paper/1", "heatmap.pyramid/1"):
         mechanism = MECHANISMS[name]

@@ -12,13 +12,13 @@ import pytest
 from explorer.checkins import Mapping, open_checkins
 from explorer.cli import run
 from explorer.release import places
-from explorer.release.checking import Checked, check
-from explorer.release.door import Place
+from explorer.release.access_log import count_look
+from explorer.release.file_check import Checked, check
 from explorer.release.ledger import opened_ids
 from explorer.release.ledger.keys import marks_in_order, person_mark
-from explorer.release.looks import count_look
+from explorer.release.messages import check_lines
+from explorer.release.pipeline import Place
 from explorer.release.plan import checked_plan
-from explorer.release.words import check_lines
 from tests.release.plans import COLUMNS, content, opened, place_in, write_plan, write_rows
 
 

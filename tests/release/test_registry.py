@@ -12,10 +12,10 @@ import yaml
 from hypothesis import given, strategies as st
 from jsonschema import Draft7Validator
 
-from explorer.release.certificate.printed import evaluation_rows, sections
+from explorer.release.certificate.deployment_comparison import strip
 from explorer.release.certificate.registry import registry_entry, registry_file, registry_yaml
+from explorer.release.certificate.report import evaluation_rows, sections
 from explorer.release.certificate.schema import read_certificate
-from explorer.release.certificate.strip import strip
 from tests.release import mutations
 
 DATA = Path(__file__).parents[1] / "data" / "release"

@@ -18,15 +18,15 @@ import pytest
 from explorer.cli import run
 from explorer.release import places
 from explorer.release.certificate.verify import verify
-from explorer.release.checking import check
-from explorer.release.door import Place, certificate_of, draw, enter, planned, publish
+from explorer.release.exact_json import canonical
+from explorer.release.file_check import check
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.outputs import FORMATS, Written
+from explorer.release.pipeline import Place, certificate_of, draw, enter, planned, publish
 from explorer.release.plan import checked_plan, read_plan
 from explorer.release.rows.reading import read_file
 from explorer.release.simulations import PROTOCOLS
-from explorer.release.wire import canonical
 from explorer.studies.heatmap.mechanisms import MECHANISMS as MAPS
 from explorer.studies.registry import get_study, study_infos
 from explorer.ui.release.desk import Result

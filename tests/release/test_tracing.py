@@ -20,7 +20,7 @@ import pytest
 from explorer.privacy.heatmaps import integers
 from explorer.privacy.noise.exact import bernoulli_exp, discrete_laplace
 from explorer.privacy.releases import gates, means, selection, splits
-from explorer.release.mechanisms import MECHANISMS, adaptive, noise, select, user_maps, where
+from explorer.release.mechanisms import MECHANISMS, adaptive, area, contributions, noise, select
 from tests.release.made_people import BOX, people_of, some_users
 
 
@@ -92,11 +92,11 @@ def drawn(scale: Fraction, size: int, bits: Any) -> np.ndarray:
 
 def trace(patch: pytest.MonkeyPatch) -> None:
     """Have all that mixes users, and what follows, work on traced numbers."""
-    floors, summed, value = integers._floors, user_maps.summed, user_maps.centred_value
+    floors, summed, value = integers._floors, contributions.summed, contributions.centred_value
     patch.setattr(integers, "_floors", lambda *given: traced(floors(*given)))
-    patch.setattr(user_maps, "summed", lambda at, v, size: traced(summed(at, traced(v), size)))
-    patch.setattr(user_maps, "centred_value", lambda *given: Traced(value(*given)))
-    patch.setattr(user_maps, "_packed", traced)
+    patch.setattr(contributions, "summed", lambda at, v, size: traced(summed(at, traced(v), size)))
+    patch.setattr(contributions, "centred_value", lambda *given: Traced(value(*given)))
+    patch.setattr(contributions, "_packed", traced)
     patch.setattr(noise, "discrete_laplace", drawn)
     patch.setattr(adaptive, "discrete_laplace", drawn)
 
@@ -178,11 +178,11 @@ def _written_floats(tree: ast.AST) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("module", [user_maps, where, splits, gates])
+@pytest.mark.parametrize("module", [contributions, area, splits, gates])
 def test_no_float_is_written_before_noise(module):
     found = _written_floats(ast.parse(inspect.getsource(module)))
     # Divisions of fractions by fractions.
-    allowed = {"where": 1, "splits": 5, "gates": 3}.get(module.__name__.rpartition(".")[2], 0)
+    allowed = {"area": 1, "splits": 5, "gates": 3}.get(module.__name__.rpartition(".")[2], 0)
     assert len(found) <= allowed, found
     assert all(one.endswith("/") for one in found), found
 

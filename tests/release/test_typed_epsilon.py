@@ -13,11 +13,11 @@ import pytest
 from explorer.cli import run
 from explorer.release import places
 from explorer.release.certificate.verify import verify
-from explorer.release.door import Place, certificate_of, draw, enter, entered_plan
 from explorer.release.errors import ReleaseError
+from explorer.release.exact_json import canonical, read_amount
 from explorer.release.ledger.errors import RuleError
+from explorer.release.pipeline import Place, certificate_of, draw, enter, entered_plan
 from explorer.release.plan import checked_plan
-from explorer.release.wire import canonical, read_amount
 from tests.release.plans import content, opened, place_in, plan_of, write_plan, write_rows
 
 BEFORE = Path(__file__).parents[1] / "data" / "ledger_before_rationals"

@@ -14,17 +14,17 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton
 
 from explorer.release.certificate.schema import read_certificate
 from explorer.release.certificate.verify import verify
-from explorer.release.door import enter
 from explorer.release.ledger.view import read_ledger
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Reads
+from explorer.release.pipeline import enter
 from explorer.release.places import default_ledger
 from explorer.release.plan import read_plan
-from explorer.release.process import draw_apart
 from explorer.release.rehearsal import rehearse
-from explorer.release.rows.dry_run import RowCounter
 from explorer.release.rows.format import FORMAT_TAKEN, FileFormat
 from explorer.release.rows.reading import read_file
+from explorer.release.rows.row_check import RowCounter
+from explorer.release.subprocess_runner import draw_apart
 from explorer.ui.release.cards import TypedFields
 from explorer.ui.release.draft import Draft
 from explorer.ui.release.fields import OF_MECHANISM, PEOPLE, TAKE_PEOPLE, example_of, read_format

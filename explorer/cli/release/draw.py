@@ -13,9 +13,9 @@ from explorer.cli.common import check_folder, say_written
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from explorer.release.door import Place
     from explorer.release.ledger.ledger import Ledger
     from explorer.release.outputs import Written
+    from explorer.release.pipeline import Place
     from explorer.release.plan import Plan
     from explorer.release.simulations import SimulationOnlyError
 
@@ -83,8 +83,8 @@ def release_command(
     0: released; 1: refused or failed; 2: wrongly asked.
     """
     from explorer.release import places
-    from explorer.release.door import Place
     from explorer.release.outputs import writer_for
+    from explorer.release.pipeline import Place
     from explorer.release.plan import read_plan
     from explorer.release.simulations import SimulationOnlyError
 
@@ -121,7 +121,7 @@ def release_command(
 
 def _compare(place: Place, plan: Plan) -> int:
     """Say whether the people of a file are known under another name."""
-    from explorer.release.process import compare_apart
+    from explorer.release.subprocess_runner import compare_apart
 
     found = compare_apart(place, plan)
     for population, number in found.items():
@@ -138,17 +138,17 @@ def _release(
     place: Place, plan: Plan, spend: str | None, resume: str | None, out: Path | None
 ) -> int:
     """Draw if need be, then write output and certificate."""
-    from explorer.release.door import planned, publish, resumed_plan
     from explorer.release.ledger.errors import RefusedError
-    from explorer.release.outputs import Written
-    from explorer.release.process import draw_apart
-    from explorer.release.words import (
+    from explorer.release.messages import (
         price_text,
         refused_text,
         released_text,
         shared_lines,
         zone_text,
     )
+    from explorer.release.outputs import Written
+    from explorer.release.pipeline import planned, publish, resumed_plan
+    from explorer.release.subprocess_runner import draw_apart
 
     with place.open() as ledger:
         for notice in ledger.notices:
@@ -191,8 +191,8 @@ def _tell_curator(
 ) -> None:
     """Print what the curator should know before paying. It refuses nothing, whatever it is."""
     from explorer.release.errors import ReleaseError
-    from explorer.release.process import check_apart
-    from explorer.release.words import check_lines
+    from explorer.release.messages import check_lines
+    from explorer.release.subprocess_runner import check_apart
 
     price, *shared = known
     try:
@@ -207,7 +207,7 @@ def _tell_curator(
 def _check_spend(spend: str, plan: Plan, typed: Fraction) -> None:
     """Refuse what is neither the price, in any spelling, nor the ε of PLAN.json that made it."""
     from explorer.release.errors import ReleaseError
-    from explorer.release.wire import read_amount
+    from explorer.release.exact_json import read_amount
 
     try:
         given = read_amount(spend, "--spend")
@@ -266,7 +266,7 @@ def _write(target: Path, written: Written) -> None:
 def _write_certificate(target: Path, certificate: dict[str, Any]) -> None:
     """Write it beside the output, the very bytes whose hash the ledger holds."""
     from explorer.files import write_whole
-    from explorer.release.wire import canonical
+    from explorer.release.exact_json import canonical
 
     path = target.with_name(f"{target.stem}.certificate.json")
     write_whole(path, canonical(certificate))
@@ -286,6 +286,6 @@ def _tell_unfinished(ledger: Ledger, resumed: str | None) -> None:
 
 
 def _fraction(plan: Plan) -> str:
-    from explorer.release.wire import write_fraction
+    from explorer.release.exact_json import write_fraction
 
     return write_fraction(plan.epsilon)

@@ -230,7 +230,7 @@ def _read(file: Path | None) -> tuple[View, str]:
 def positive(text: str, option: str = "--weekly") -> Fraction:
     """Return what a fraction says that an option was given, more than 0."""
     from explorer.release.errors import ReleaseError
-    from explorer.release.wire import read_fraction
+    from explorer.release.exact_json import read_fraction
 
     try:
         value = read_fraction(text, option)
@@ -248,8 +248,8 @@ def _head(view: View) -> str:
 
 
 def _account_lines(view: View, account: Account, weekly: Fraction | None) -> Iterator[str]:
-    from explorer.release.certificate.numbers import rounded_up
     from explorer.release.ledger.errors import rounded_down
+    from explorer.release.rounding import rounded_up
 
     unit = "ρ" if account.gate == "zcdp" else "ε"
     yield f"\nPopulation {account.population}: {account.label or 'no label'}"
@@ -283,8 +283,8 @@ def _weekly_lines(account: Account, epsilon: Fraction) -> Iterator[str]:
 
 def _weekly(account: Account, epsilon: Fraction) -> dict[str, Any]:
     """Return what releases every week add up to, and how many of them fit."""
-    from explorer.release.certificate.numbers import rounded_up
-    from explorer.release.ledger.repeated import repeated, zcdp_pays_from
+    from explorer.release.ledger.periodic_cost import repeated, zcdp_pays_from
+    from explorer.release.rounding import rounded_up
 
     delta = account.delta or Fraction(1, 1_000_000)
     each = epsilon**2 / 2 if account.gate == "zcdp" else epsilon
@@ -307,7 +307,7 @@ def _weekly(account: Account, epsilon: Fraction) -> dict[str, Any]:
 def _as_json(
     view: View, problem: str, all_entries: bool, weekly: Fraction | None
 ) -> dict[str, Any]:
-    from explorer.release.wire import write_fraction
+    from explorer.release.exact_json import write_fraction
 
     return {
         "ledger": view.id,

@@ -112,8 +112,8 @@ def _change(
 
 
 def _balance(account: Account) -> str:
-    from explorer.release.certificate.numbers import rounded_up
     from explorer.release.ledger.errors import rounded_down
+    from explorer.release.rounding import rounded_up
 
     largest = account.largest_fit()
     unit = "ρ" if account.gate == "zcdp" else "ε"

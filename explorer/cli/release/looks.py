@@ -12,30 +12,30 @@ if TYPE_CHECKING:
 
 
 def count_look(data: CheckinData) -> None:
-    """Keep it in the user's ledger; a certificate will say how many there were.
+    """Record a view of check-ins in the user's ledger, whose certificates state the count.
 
-    A command is not kept from its work where that fails, but says so.
+    If that fails, a warning is printed and the command goes on.
     """
     if not data.synthetic:
-        _kept(lambda looks: looks.count_look(data))
+        _record(lambda log: log.count_look(data))
 
 
 def count_values(values: Collection[str]) -> None:
-    """Keep the same of files that a study reads, given as the values of its parameters."""
+    """Record a view of the files that a study reads, given as the values of its parameters."""
     if values:
-        _kept(lambda looks: looks.count_files({value.rpartition("#")[2]: None for value in values}))
+        _record(lambda log: log.count_files({v.rpartition("#")[2]: None for v in values}))
 
 
-def _kept(count: Callable[[Any], object]) -> None:
-    """Count with `explorer.release.looks`, imported only now: commands start without releases."""
-    from explorer.release import looks
+def _record(record: Callable[[Any], object]) -> None:
+    # imported here: commands start without the release package
+    from explorer.release import access_log
     from explorer.release.errors import ReleaseError
 
     try:
-        count(looks)
+        record(access_log)
     except (ReleaseError, OSError) as error:
         click.echo(
-            f"It could not be kept that these data were opened ({error}); a certificate about "
-            "them will not say so.",
+            f"The view of these data could not be recorded ({error}); a certificate about them "
+            "will not count it.",
             err=True,
         )

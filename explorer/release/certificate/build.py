@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from explorer.release.certificate import words
-from explorer.release.certificate.derived import (
+from explorer.release.certificate import sentences
+from explorer.release.certificate.computed_fields import (
     cap_of,
     epsilon_at_delta,
     if_fixed_in_advance,
@@ -21,11 +21,11 @@ from explorer.release.certificate.derived import (
     sums,
 )
 from explorer.release.certificate.schema import SCHEMA, check_form
+from explorer.release.exact_json import canonical, read_json, sha256, write_fraction
 from explorer.release.ledger.accounts import Account
 from explorer.release.ledger.errors import LedgerError
 from explorer.release.ledger.view import View
 from explorer.release.rows.format import FORMAT_DECLARED
-from explorer.release.wire import canonical, read_json, sha256, write_fraction
 
 MOST_INLINE = 20_000
 """Bytes of stored output that a certificate carries itself."""
@@ -50,7 +50,7 @@ class Statements:
         Of the data file (`Ledger.tag`).
     conditions : sequence of str
         Further declared ones.
-    evaluation : mapping from a row of `words.ROWS` to str
+    evaluation : mapping from a row of `sentences.ROWS` to str
         Declared ones: model and trust, utility and bias, data security; or collection.
     apart : sequence of (str, str)
         What is not added, and why.
@@ -121,8 +121,8 @@ def build(
             **{name: _declared(stated.texts.get(name, "")) for name in DATA_TEXTS},
         },
         "protection": {
-            "unit": words.UNIT,
-            "neighbours": words.NEIGHBOURS,
+            "unit": sentences.UNIT,
+            "neighbours": sentences.NEIGHBOURS,
             "variant": "pure",
             "model": "central",
             "replace_epsilon": write_fraction(2 * known.epsilon),
@@ -152,7 +152,7 @@ def build(
             known.mechanism, known.parameters, known.epsilon, stored
         ),
         "conditions": _conditions(stated, [part["noise"] for part in parts]),
-        "out_of_scope": list(words.CURRENT.out_of_scope),
+        "out_of_scope": list(sentences.CURRENT.out_of_scope),
         "verify": "privacy-explorer verify certificate.json --ledger ledger.json",
     }
     made |= _composed(view, release, stated)
@@ -190,11 +190,13 @@ def _composed(view: View, release: str, stated: Statements) -> dict[str, Any]:
             ],
             "source": "program",
         },
-        "sentence": words.promise(words.CURRENT, account.gate, total, stated_at, account.delta),
-        "evaluation": words.evaluation(
-            words.CURRENT,
-            words.shown_rows(
-                words.CURRENT, account.gate, known.epsilon, total, account.budget, account.delta
+        "sentence": sentences.promise(
+            sentences.CURRENT, account.gate, total, stated_at, account.delta
+        ),
+        "evaluation": sentences.evaluation(
+            sentences.CURRENT,
+            sentences.shown_rows(
+                sentences.CURRENT, account.gate, known.epsilon, total, account.budget, account.delta
             ),
             stated.evaluation,
         ),
@@ -203,9 +205,9 @@ def _composed(view: View, release: str, stated: Statements) -> dict[str, Any]:
 
 def _conditions(stated: Statements, noises: Sequence[str]) -> list[dict[str, str]]:
     independent, form = stated.independent_of_data, stated.format
-    declared = words.declared_conditions(words.CURRENT, independent, form)
+    declared = sentences.declared_conditions(sentences.CURRENT, independent, form)
     declared += stated.conditions
-    program = words.program_conditions(words.CURRENT, noises, independent, form)
+    program = sentences.program_conditions(sentences.CURRENT, noises, independent, form)
     return [_declared(text) for text in declared] + [
         {"text": text, "source": "program"} for text in program
     ]

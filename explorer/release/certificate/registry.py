@@ -14,10 +14,10 @@ from typing import Any
 
 import yaml
 
-from explorer.release.certificate.derived import alone_cap
-from explorer.release.certificate.numbers import rounded_up
-from explorer.release.certificate.words import NOTHING_DECLARED
+from explorer.release.certificate.computed_fields import alone_cap
+from explorer.release.certificate.sentences import NOTHING_DECLARED
 from explorer.release.ledger.accounts import NOT_JOINED
+from explorer.release.rounding import rounded_up
 
 SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")
 SOURCE_TYPES = ("Static", "Dynamic")

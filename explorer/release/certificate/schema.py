@@ -10,7 +10,7 @@ from typing import Any
 
 from explorer.files import read_bounded
 from explorer.release.errors import ReleaseError
-from explorer.release.wire import read_json
+from explorer.release.exact_json import read_json
 from explorer.resources import resource_bytes
 
 SCHEMA_1, SCHEMA = "privacy-explorer/certificate/1", "privacy-explorer/certificate/2"

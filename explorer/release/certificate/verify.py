@@ -15,8 +15,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from explorer.release.certificate import words
-from explorer.release.certificate.derived import (
+from explorer.release.certificate import sentences
+from explorer.release.certificate.computed_fields import (
     alone_cap,
     cap_of,
     epsilon_at_delta,
@@ -33,6 +33,7 @@ from explorer.release.certificate.derived import (
 from explorer.release.certificate.schema import SCHEMA, SCHEMA_1, CertificateError, check_form
 from explorer.release.certificate.version_1 import VERSION_1
 from explorer.release.errors import ReleaseError
+from explorer.release.exact_json import canonical, read_fraction, sha256, write_fraction
 from explorer.release.ledger.accounts import (
     LARGEST_DELTA,
     NO_KEY,
@@ -47,11 +48,10 @@ from explorer.release.mechanisms.base import UNIT
 from explorer.release.mechanisms.fields import check_columns
 from explorer.release.mechanisms.table import MECHANISMS
 from explorer.release.rows.format import FORMAT_DECLARED, FORMAT_KEYS, FileFormat
-from explorer.release.wire import canonical, read_fraction, sha256, write_fraction
 
 Certificate = Mapping[str, Any]
 
-_SENTENCES = {SCHEMA_1: VERSION_1, SCHEMA: words.CURRENT}
+_SENTENCES = {SCHEMA_1: VERSION_1, SCHEMA: sentences.CURRENT}
 _OF_LATER = {
     "": ("priors", "areas", "printing", "series"),
     "protection": ("zone", "periods", "user_level"),
@@ -181,9 +181,9 @@ def _alone(certificate: Certificate, report: Report) -> None:
         follows = if_fixed_in_advance(spends)
     follows["method"] = said.fixed_method
     _same("composition.if_fixed_in_advance", fixed, follows)
-    sentence = words.promise(said, gate, total, at and at["epsilon_rounded_up"], delta)
+    sentence = sentences.promise(said, gate, total, at and at["epsilon_rounded_up"], delta)
     _equal("sentence", certificate["sentence"], sentence)
-    _words(certificate, said, words.shown_rows(said, gate, epsilon, total, budget, delta))
+    _words(certificate, said, sentences.shown_rows(said, gate, epsilon, total, budget, delta))
     _of_later(certificate, report)
     _mechanism(certificate, said, report)
 
@@ -274,7 +274,7 @@ def _raised(ledger: Certificate, *, joined: bool) -> None:
 def _of_later(certificate: Certificate, report: Report) -> None:
     """Name what only a later version of the program can check."""
     unit = certificate["protection"]["unit"]
-    if unit != words.UNIT:
+    if unit != sentences.UNIT:
         raise CertificateError(
             f"protection.unit: {_brief(unit)} is not known to this version; verify with a newer one"
         )
@@ -285,11 +285,11 @@ def _of_later(certificate: Certificate, report: Report) -> None:
                 report.notes.append(f"{path}: is not known to this version")
 
 
-def _words(certificate: Certificate, said: words.Sentences, shown: Mapping[str, str]) -> None:
+def _words(certificate: Certificate, said: sentences.Sentences, shown: Mapping[str, str]) -> None:
     """Check the sentences that follow from numbers."""
     rows = {row["row"]: row for row in certificate["evaluation"]}
-    _equal("evaluation", [row["row"] for row in certificate["evaluation"]], list(words.ROWS))
-    for row, status in words.ROWS.items():
+    _equal("evaluation", [row["row"] for row in certificate["evaluation"]], list(sentences.ROWS))
+    for row, status in sentences.ROWS.items():
         _equal(f"evaluation, {row}, status", rows[row]["status"], status)
         if row in shown:
             _equal(f"evaluation, {row}", rows[row]["text"], shown[row])
@@ -298,9 +298,9 @@ def _words(certificate: Certificate, said: words.Sentences, shown: Mapping[str, 
     independent = chosen["independent_of_data"] == "declared"
     form = chosen.get("format", FORMAT_DECLARED)
     stated = [c["text"] for c in certificate["conditions"] if c["source"] == "program"]
-    _equal("conditions", stated, words.program_conditions(said, noises, independent, form))
+    _equal("conditions", stated, sentences.program_conditions(said, noises, independent, form))
     declared = [c["text"] for c in certificate["conditions"] if c["source"] == "declared"]
-    needed = words.declared_conditions(said, independent, form)
+    needed = sentences.declared_conditions(said, independent, form)
     if missing := [text for text in needed if text not in declared]:
         raise CertificateError(f"conditions: “{missing[0]}” is not declared")
     _equal("out_of_scope", certificate["out_of_scope"], list(said.out_of_scope))
@@ -308,7 +308,7 @@ def _words(certificate: Certificate, said: words.Sentences, shown: Mapping[str, 
         raise CertificateError("verify: is not the command that checks a certificate")
 
 
-def _mechanism(certificate: Certificate, said: words.Sentences, report: Report) -> None:
+def _mechanism(certificate: Certificate, said: sentences.Sentences, report: Report) -> None:
     """Check parts and expected error against the mechanism of that id and version."""
     mechanism = certificate["mechanism"]
     if mechanism["id"] not in MECHANISMS:

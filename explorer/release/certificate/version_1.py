@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.release.certificate.words import Sentences
+from explorer.release.certificate.sentences import Sentences
 from explorer.release.rows.format import FORMAT_DECLARED
 
 VERSION_1 = Sentences(

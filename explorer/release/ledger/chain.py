@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from explorer.release.errors import ReleaseError
+from explorer.release.exact_json import canonical, shortened
 from explorer.release.ledger.errors import LedgerError
-from explorer.release.wire import canonical, shortened
 
 GENESIS = "0" * 64
 EXPORT = "privacy-explorer/ledger-export/1"

@@ -13,8 +13,8 @@ from typing import Any, cast
 
 from explorer.release.errors import ParameterError
 from explorer.release.ledger.accounts import Release
+from explorer.release.mechanisms.area import WHERE, Area
 from explorer.release.mechanisms.fields import Fields
-from explorer.release.mechanisms.where import WHERE, Area
 from explorer.user_rows import TURN
 
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from explorer.release.exact_json import canonical, sha256, write_fraction
 from explorer.release.ledger.accounts import JOINED_AFTER, UNITS
 from explorer.release.ledger.errors import LedgerError
 from explorer.release.ledger.locks import DrawLock, need_locks
@@ -20,7 +21,6 @@ from explorer.release.ledger.reading import LedgerReading
 from explorer.release.ledger.settings import Memory, Settings
 from explorer.release.ledger.storage import connect, disk_full, said, transaction
 from explorer.release.ledger.writing import Writer
-from explorer.release.wire import canonical, sha256, write_fraction
 
 SPENT_ALREADY = "nothing is shown, and the release counts as spent"
 SLACK_BYTES = 1_000_000

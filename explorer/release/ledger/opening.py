@@ -14,11 +14,11 @@ from pathlib import Path
 
 from explorer.release.errors import ReleaseError
 from explorer.release.ledger.accounts import MOVED, NO_KEY, RESTORED, UNKNOWN
-from explorer.release.ledger.book import Book
 from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.keys import key_check, key_file, make_key, read_key
 from explorer.release.ledger.locks import DrawLock
 from explorer.release.ledger.settings import Memory, Remembered
+from explorer.release.ledger.state import LedgerState
 from explorer.release.ledger.storage import entries_of, meta, set_meta, transaction
 from explorer.release.ledger.view import check_beside, checked
 from explorer.release.ledger.writing import Writer
@@ -112,7 +112,7 @@ def open_ledger(
     return found
 
 
-def _sweep(path: Path, book: Book) -> None:
+def _sweep(path: Path, book: LedgerState) -> None:
     """Remove locks that were left where nothing is being drawn."""
     for file in path.parent.glob(f"{glob.escape(path.name)}.*.lock"):
         release = file.name.removeprefix(f"{path.name}.").removesuffix(".lock")
@@ -134,7 +134,7 @@ def behind(known: Remembered | None, entries: Sequence[Entry]) -> str:
     return ""
 
 
-def _remarks(memory: Memory, path: Path, ledger: str, book: Book) -> list[str]:
+def _remarks(memory: Memory, path: Path, ledger: str, book: LedgerState) -> list[str]:
     """Return what must be entered first of where the ledger has been."""
     here, remarks = str(path.resolve()), []
     lost = [

@@ -6,12 +6,13 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from explorer.release.exact_json import canonical, read_json
 from explorer.release.ledger.accounts import Account, Release
-from explorer.release.ledger.book import Book
 from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.errors import LedgerError
 from explorer.release.ledger.keys import file_tag, key_file
-from explorer.release.ledger.people import KnownPeople
+from explorer.release.ledger.known_data import KnownData
+from explorer.release.ledger.state import LedgerState
 from explorer.release.ledger.storage import (
     StoredOutputs,
     entries_of,
@@ -22,7 +23,6 @@ from explorer.release.ledger.storage import (
     transaction,
 )
 from explorer.release.ledger.view import View, check_stored, checked
-from explorer.release.wire import canonical, read_json
 
 
 class LedgerReading:
@@ -62,7 +62,7 @@ class LedgerReading:
         """Return what was reserved and not drawn: to be continued or given back."""
         return tuple(release for release in self.releases() if release.state == "reserved")
 
-    def book(self, release: str | None = None) -> Book:
+    def book(self, release: str | None = None) -> LedgerState:
         """Return balances and releases, or one release, as they are kept beside the entries."""
         with said(self.path):
             return load_book(self._con, release)
@@ -122,9 +122,9 @@ class LedgerReading:
         return found
 
     @property
-    def known(self) -> KnownPeople:
+    def known(self) -> KnownData:
         """Files and people, under the ledger's key."""
-        return KnownPeople(self.path, self._con, self._need_key())
+        return KnownData(self.path, self._con, self._need_key())
 
     def keep_beside(self, release: str, name: str, value: Any) -> None:
         """Keep something of a release that no entry holds: it is in no export."""
@@ -141,7 +141,7 @@ class LedgerReading:
     def parameters_chosen(self, release: str, file_sha256: str) -> tuple[str, int]:
         """Return what a certificate says of when parameters were chosen, and how often was looked.
 
-        See `KnownPeople.parameters_chosen`.
+        See `KnownData.parameters_chosen`.
         """
         return self.known.parameters_chosen(self.view().book, release, file_sha256)
 

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from explorer.release.errors import ReleaseError
+from explorer.release.exact_json import read_fraction, shortened
 from explorer.release.ledger.accounts import (
     CLOCK,
     GATES,
@@ -26,9 +27,8 @@ from explorer.release.ledger.accounts import (
     Raise,
     Release,
 )
-from explorer.release.ledger.book import Book
 from explorer.release.ledger.errors import RefusedError, RuleError
-from explorer.release.wire import read_fraction, shortened
+from explorer.release.ledger.state import LedgerState
 
 TRANSITIONS = {
     "start": (("reserved",), "started"),
@@ -44,7 +44,7 @@ _HEX64 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", re.ASCII)
 
 
-def apply(book: Book, body: Mapping[str, Any]) -> None:
+def apply(book: LedgerState, body: Mapping[str, Any]) -> None:
     """Take one more entry.
 
     Raises
@@ -79,7 +79,7 @@ def apply(book: Book, body: Mapping[str, Any]) -> None:
     book.entries += 1
 
 
-def replay(bodies: Iterable[Mapping[str, Any]]) -> tuple[Book, int | None, str]:
+def replay(bodies: Iterable[Mapping[str, Any]]) -> tuple[LedgerState, int | None, str]:
     """Apply entries from the first on.
 
     Returns
@@ -91,7 +91,7 @@ def replay(bodies: Iterable[Mapping[str, Any]]) -> tuple[Book, int | None, str]:
     problem : str
         Why it is not, "" if all are allowed.
     """
-    book = Book()
+    book = LedgerState()
     for place, body in enumerate(bodies):
         try:
             apply(book, body)
@@ -100,7 +100,7 @@ def replay(bodies: Iterable[Mapping[str, Any]]) -> tuple[Book, int | None, str]:
     return book, None, ""
 
 
-def _budget(book: Book, body: Mapping[str, Any], at: str) -> None:
+def _budget(book: LedgerState, body: Mapping[str, Any], at: str) -> None:
     population = _text(body, "population", "")
     gate = _text(body, "gate", "sum")
     if gate not in GATES:
@@ -129,13 +129,13 @@ def _budget(book: Book, body: Mapping[str, Any], at: str) -> None:
     book.keep(account)
 
 
-def _plan(book: Book, body: Mapping[str, Any], at: str) -> None:
+def _plan(book: LedgerState, body: Mapping[str, Any], at: str) -> None:
     name = _new_release(book, body)
     account = book.account_of(_population(body))
     book.releases[name] = _described(book, body, at, name, account, "planned")
 
 
-def _reserve(book: Book, body: Mapping[str, Any], at: str) -> None:
+def _reserve(book: LedgerState, body: Mapping[str, Any], at: str) -> None:
     name = _text(body, "release")
     account = book.account_of(_population(body))
     before = book.releases.get(name)
@@ -156,7 +156,7 @@ def _reserve(book: Book, body: Mapping[str, Any], at: str) -> None:
 
 
 def _described(
-    book: Book, body: Mapping[str, Any], at: str, name: str, account: Account, state: str
+    book: LedgerState, body: Mapping[str, Any], at: str, name: str, account: Account, state: str
 ) -> Release:
     epsilon = _fraction(body, "epsilon")
     if epsilon == 0:
@@ -181,7 +181,7 @@ def _described(
     )
 
 
-def _step(book: Book, body: Mapping[str, Any], at: str) -> None:
+def _step(book: LedgerState, body: Mapping[str, Any], at: str) -> None:
     kind = body["kind"]
     allowed, after = TRANSITIONS[kind]
     before = book.release(_text(body, "release"))
@@ -198,7 +198,7 @@ def _step(book: Book, body: Mapping[str, Any], at: str) -> None:
     book.releases[before.id] = made
 
 
-def _external(book: Book, body: Mapping[str, Any], at: str) -> None:
+def _external(book: LedgerState, body: Mapping[str, Any], at: str) -> None:
     """ε spent elsewhere is a fact that no gate refuses; under *zcdp* it adds to the cap."""
     account = book.account_of(_population(body))
     name = f"external {book.entries}"
@@ -208,7 +208,7 @@ def _external(book: Book, body: Mapping[str, Any], at: str) -> None:
     book.releases[name] = replace(made, mechanism="external")
 
 
-def _join(book: Book, body: Mapping[str, Any], at: str) -> None:
+def _join(book: LedgerState, body: Mapping[str, Any], at: str) -> None:
     """Spent adds, the smaller limits hold, caps add (spec §3)."""
     one = book.account_of(_population(body))
     other = book.account_of(_text(body, "with"))
@@ -236,14 +236,14 @@ def _join(book: Book, body: Mapping[str, Any], at: str) -> None:
     book.joined[other.population] = one.population
 
 
-def _moved(book: Book, body: Mapping[str, Any], at: str) -> None:
+def _moved(book: LedgerState, body: Mapping[str, Any], at: str) -> None:
     remark = _text(body, "remark", MOVED)
     if remark not in REMARKS:
         raise RuleError(f"remark: {shortened(remark)} is no remark")
     book.remarks.add(remark)
 
 
-_RULES: dict[str, Callable[[Book, Mapping[str, Any], str], None]] = {
+_RULES: dict[str, Callable[[LedgerState, Mapping[str, Any], str], None]] = {
     "budget": _budget,
     "plan": _plan,
     "reserve": _reserve,
@@ -270,7 +270,7 @@ def _population(body: Mapping[str, Any]) -> str | None:
     return _text(body, "population") if "population" in body else None
 
 
-def _new_release(book: Book, body: Mapping[str, Any]) -> str:
+def _new_release(book: LedgerState, body: Mapping[str, Any]) -> str:
     name = _text(body, "release")
     if name in book.releases:
         raise RuleError(f"release: {shortened(name)} is {book.releases[name].state} already")

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 
 from explorer.files import private_folder, write_whole
 from explorer.release.errors import ReleaseError
+from explorer.release.exact_json import canonical, read_json
 from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.errors import LedgerError
 from explorer.release.ledger.locks import alone
-from explorer.release.wire import canonical, read_json
 
 Change = Callable[[dict[str, Any]], dict[str, Any]]
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from explorer.files import PRIVATE_FILE, PRIVATE_FOLDER, USER_FOLDERS, private_file, private_folder
+from explorer.release.exact_json import canonical, read_fraction, read_json, write_fraction
 from explorer.release.ledger.accounts import Account, Raise, Release
-from explorer.release.ledger.book import Book
 from explorer.release.ledger.chain import GENESIS, Entry
 from explorer.release.ledger.errors import DiskFullError, LedgerError
-from explorer.release.wire import canonical, read_fraction, read_json, write_fraction
+from explorer.release.ledger.state import LedgerState
 
 MAGIC = b"SQLite format 3\x00"
 VERSION = 1
@@ -251,9 +251,9 @@ def set_meta(con: sqlite3.Connection, name: str, value: str) -> None:
     con.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
 
-def load_book(con: sqlite3.Connection, release: str | None = None) -> Book:
+def load_book(con: sqlite3.Connection, release: str | None = None) -> LedgerState:
     """Return the balances, and of releases the one that is asked for, or all."""
-    book = Book(ledger=meta(con, "ledger"), host=meta(con, "host"))
+    book = LedgerState(ledger=meta(con, "ledger"), host=meta(con, "host"))
     if remarks := meta(con, "remarks"):
         book.remarks = set(read_json(remarks.encode(), "remarks"))
     seq, _, book.last_at = head_of(con)
@@ -270,7 +270,7 @@ def load_book(con: sqlite3.Connection, release: str | None = None) -> Book:
     return book
 
 
-def save_book(con: sqlite3.Connection, book: Book, before: Book) -> None:
+def save_book(con: sqlite3.Connection, book: LedgerState, before: LedgerState) -> None:
     """Store what an entry has changed."""
     for population in book.joined.keys() - before.joined.keys():
         con.execute(

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from explorer.files import open_regular, read_bounded
 from explorer.release.errors import ReleaseError
-from explorer.release.ledger.book import Book
+from explorer.release.exact_json import read_json, sha256
 from explorer.release.ledger.chain import BrokenChainError, Entry, check_chain, read_export
 from explorer.release.ledger.errors import LedgerError
 from explorer.release.ledger.keys import key_check, key_file, read_key
 from explorer.release.ledger.rules import replay
+from explorer.release.ledger.state import LedgerState
 from explorer.release.ledger.storage import (
     MAGIC,
     StoredOutputs,
@@ -25,7 +26,6 @@ from explorer.release.ledger.storage import (
     meta,
     said,
 )
-from explorer.release.wire import read_json, sha256
 
 MAX_EXPORT_BYTES = 1_000_000_000
 
@@ -50,17 +50,17 @@ class View:
 
     id: str
     entries: Sequence[Entry]
-    book: Book
+    book: LedgerState
     key: bytes | None = None
     outputs: Mapping[str, bytes] = field(default_factory=dict)
 
-    def until(self, seq: int) -> Book:
+    def until(self, seq: int) -> LedgerState:
         """Return what followed from the entries up to, and with, one of them."""
         book, _, _ = replay(entry.body for entry in self.entries[: seq + 1])
         return book
 
 
-def checked(entries: Sequence[Entry]) -> Book:
+def checked(entries: Sequence[Entry]) -> LedgerState:
     """Return what follows from entries.
 
     Raises
@@ -75,7 +75,7 @@ def checked(entries: Sequence[Entry]) -> Book:
     return book
 
 
-def check_beside(con: sqlite3.Connection, book: Book) -> None:
+def check_beside(con: sqlite3.Connection, book: LedgerState) -> None:
     """Raise LedgerError if the balances kept beside the entries are not those of a replay."""
     try:
         kept = load_book(con)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from explorer.release.exact_json import canonical
 from explorer.release.ledger.chain import Entry, entry_hash
 from explorer.release.ledger.rules import apply
 from explorer.release.ledger.storage import head_of, load_book, save_book
-from explorer.release.wire import canonical
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from explorer.privacy.heatmaps.adaptive.fit import fit_adaptive
 from explorer.privacy.heatmaps.integers import RESOLUTION
 from explorer.privacy.noise.exact import discrete_laplace
 from explorer.release.errors import ParameterError
+from explorer.release.mechanisms.area import WHERE, Area
 from explorer.release.mechanisms.base import (
     UNIT,
     Output,
@@ -35,11 +36,10 @@ from explorer.release.mechanisms.base import (
     Shown,
     noise_error,
 )
+from explorer.release.mechanisms.contributions import MOST_UNITS, heatmap_counts
 from explorer.release.mechanisms.fields import Fields, epsilon_units, text_of
 from explorer.release.mechanisms.noise import bits_of
-from explorer.release.mechanisms.user_maps import MOST_UNITS, heatmap_counts
-from explorer.release.mechanisms.where import WHERE, Area
-from explorer.release.people import People
+from explorer.release.user_records import UserRecords
 
 FINEST_SIDE = 1024
 
@@ -148,7 +148,7 @@ class AdaptiveHeatmap(ReleaseMechanism[Adaptive]):
         return 4 * 2 * sum(1 << 2 * level for level in range(p.start, p.last + 1))
 
     def draw(
-        self, people: People, p: Adaptive, epsilon: Fraction, random_bytes: RandomBytes
+        self, people: UserRecords, p: Adaptive, epsilon: Fraction, random_bytes: RandomBytes
     ) -> Output:
         """Read the tree; stored is [level, Morton code, draw, noisy number] of every reading."""
         budgets = self.budgets(p, epsilon)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.privacy.noise.laplace_law import dlap_quantile
-from explorer.release.people import People
+from explorer.release.user_records import UserRecords
 
 RandomBytes = Callable[[int], bytes]
 """`os.urandom` for a release: so many fresh random bytes."""
@@ -190,7 +190,9 @@ class ReleaseMechanism(ABC, Generic[P]):
         return 1000 + 32 * self.most_numbers(p, epsilon)
 
     @abstractmethod
-    def draw(self, people: People, p: P, epsilon: Fraction, random_bytes: RandomBytes) -> Output:
+    def draw(
+        self, people: UserRecords, p: P, epsilon: Fraction, random_bytes: RandomBytes
+    ) -> Output:
         """Return the stored output of one draw. Nothing in the rows makes this fail."""
 
     @abstractmethod

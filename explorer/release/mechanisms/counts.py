@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from explorer.privacy.heatmaps.pyramid.morton import all_codes
+from explorer.release.mechanisms.area import WHERE, Area
 from explorer.release.mechanisms.base import (
     UNCHANGED,
     Output,
@@ -21,11 +22,10 @@ from explorer.release.mechanisms.base import (
     Shown,
     noise_error,
 )
+from explorer.release.mechanisms.contributions import one_cell_counts, user_count
 from explorer.release.mechanisms.fields import Fields, single_part
 from explorer.release.mechanisms.noise import bits_of, noisy
-from explorer.release.mechanisms.user_maps import one_cell_counts, user_count
-from explorer.release.mechanisms.where import WHERE, Area
-from explorer.release.people import People
+from explorer.release.user_records import UserRecords
 
 FINEST_SIDE = 1024
 
@@ -85,7 +85,7 @@ class CellCountsRelease(ReleaseMechanism[Cells]):
         return 1 << 2 * p.level
 
     def draw(
-        self, people: People, p: Cells, epsilon: Fraction, random_bytes: RandomBytes
+        self, people: UserRecords, p: Cells, epsilon: Fraction, random_bytes: RandomBytes
     ) -> Output:
         """Count; stored are the noisy counts row by row from the south-west."""
         counts = one_cell_counts(people, p.area, p.level)[all_codes(p.level).ravel()]
@@ -136,7 +136,7 @@ class UserCount(ReleaseMechanism[Users]):
         return 1
 
     def draw(
-        self, people: People, p: Users, epsilon: Fraction, random_bytes: RandomBytes
+        self, people: UserRecords, p: Users, epsilon: Fraction, random_bytes: RandomBytes
     ) -> Output:
         """Count; stored is the noisy count."""
         counts = user_count(people, p.area)

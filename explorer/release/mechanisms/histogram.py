@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from explorer.privacy.heatmaps.integers import RESOLUTION
 from explorer.privacy.releases.means import exact_decimal, read_decimal
 from explorer.release.errors import ParameterError
+from explorer.release.mechanisms.area import WHERE, Area
 from explorer.release.mechanisms.base import (
     Output,
     Part,
@@ -22,11 +23,10 @@ from explorer.release.mechanisms.base import (
     Shown,
     noise_error,
 )
+from explorer.release.mechanisms.contributions import MOST_UNITS, bin_counts
 from explorer.release.mechanisms.fields import NO_TEXTS, Fields, brief, single_part
 from explorer.release.mechanisms.noise import bits_of, noisy
-from explorer.release.mechanisms.user_maps import MOST_UNITS, bin_counts
-from explorer.release.mechanisms.where import WHERE, Area
-from explorer.release.people import People
+from explorer.release.user_records import UserRecords
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,9 @@ class Histogram(ReleaseMechanism[Bins]):
         """Return how many are stored."""
         return p.count
 
-    def draw(self, people: People, p: Bins, epsilon: Fraction, random_bytes: RandomBytes) -> Output:
+    def draw(
+        self, people: UserRecords, p: Bins, epsilon: Fraction, random_bytes: RandomBytes
+    ) -> Output:
         """Count; stored are noisy units in the bins, that of all others last."""
         counts = bin_counts(people, p.area, p.column, p.bin_of(), p.count, p.units)
         found = noisy(counts, p.units, epsilon, bits_of(random_bytes))

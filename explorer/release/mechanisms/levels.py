@@ -20,6 +20,7 @@ from explorer.privacy.heatmaps.pyramid.tree import reconstruct
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.privacy.releases.splits import level_split
 from explorer.release.errors import ParameterError
+from explorer.release.mechanisms.area import WHERE, Area
 from explorer.release.mechanisms.base import (
     UNIT,
     Output,
@@ -31,11 +32,10 @@ from explorer.release.mechanisms.base import (
     Shown,
     noise_error,
 )
+from explorer.release.mechanisms.contributions import MOST_UNITS, heatmap_counts
 from explorer.release.mechanisms.fields import Fields, epsilon_units, single_part
 from explorer.release.mechanisms.noise import bits_of, noisy
-from explorer.release.mechanisms.user_maps import MOST_UNITS, heatmap_counts
-from explorer.release.mechanisms.where import WHERE, Area
-from explorer.release.people import People
+from explorer.release.user_records import UserRecords
 
 GAMMA_SQUARED = Fraction(1, 2)
 """A level has 1/√2 of the ε of the one above."""
@@ -147,7 +147,7 @@ class PaperHeatmap(ReleaseMechanism[Paper]):
         return 3 * (whole + 4 * max(whole, p.kept) * (p.last - p.start))
 
     def draw(
-        self, people: People, p: Paper, epsilon: Fraction, random_bytes: RandomBytes
+        self, people: UserRecords, p: Paper, epsilon: Fraction, random_bytes: RandomBytes
     ) -> Output:
         """Read level by level; stored is [level, Morton code, noisy number] of every reading."""
         parts, bits = self.parts(p, epsilon), bits_of(random_bytes)
@@ -254,7 +254,7 @@ class PyramidHeatmap(ReleaseMechanism[Pyramid]):
         return 1 + sum(1 << 2 * level for level in range(p.start, p.last(epsilon) + 1))
 
     def draw(
-        self, people: People, p: Pyramid, epsilon: Fraction, random_bytes: RandomBytes
+        self, people: UserRecords, p: Pyramid, epsilon: Fraction, random_bytes: RandomBytes
     ) -> Output:
         """Read all cells of all levels; stored are their noisy numbers in Morton order."""
         bits = bits_of(random_bytes)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from explorer.privacy.heatmaps.integers import RESOLUTION
 from explorer.privacy.releases.means import PLACES, exact_decimal, mean_from_noisy
 from explorer.release.errors import ParameterError
+from explorer.release.mechanisms.area import WHERE, Area
 from explorer.release.mechanisms.base import (
     UNIT,
     Output,
@@ -21,11 +22,10 @@ from explorer.release.mechanisms.base import (
     Shown,
     noise_error,
 )
+from explorer.release.mechanisms.contributions import MOST_UNITS, mean_sums
 from explorer.release.mechanisms.fields import Fields, brief, epsilon_units, text_of
 from explorer.release.mechanisms.noise import bits_of, noisy
-from explorer.release.mechanisms.user_maps import MOST_UNITS, mean_sums
-from explorer.release.mechanisms.where import WHERE, Area
-from explorer.release.people import People
+from explorer.release.user_records import UserRecords
 
 MOST_COLUMNS = 100
 
@@ -131,7 +131,7 @@ class Mean(ReleaseMechanism[Columns]):
         return len(p.columns) + 1
 
     def draw(
-        self, people: People, p: Columns, epsilon: Fraction, random_bytes: RandomBytes
+        self, people: UserRecords, p: Columns, epsilon: Fraction, random_bytes: RandomBytes
     ) -> Output:
         """Add up; stored are the noisy centred sums S and the noisy number of users N."""
         *sums, count = self.parts(p, epsilon)

@@ -11,6 +11,7 @@ import numpy as np
 
 from explorer.privacy.releases.selection import gap_quantile, permute_and_flip
 from explorer.release.errors import ParameterError
+from explorer.release.mechanisms.area import WHERE, Area
 from explorer.release.mechanisms.base import (
     UNCHANGED,
     UNIT,
@@ -24,11 +25,10 @@ from explorer.release.mechanisms.base import (
     Shown,
     error_of,
 )
+from explorer.release.mechanisms.contributions import region_counts
 from explorer.release.mechanisms.fields import Fields, epsilon_units, single_part
 from explorer.release.mechanisms.noise import bits_of
-from explorer.release.mechanisms.user_maps import region_counts
-from explorer.release.mechanisms.where import WHERE, Area
-from explorer.release.people import People
+from explorer.release.user_records import UserRecords
 
 MOST_ALONG = 300
 
@@ -97,7 +97,7 @@ class RegionSelection(ReleaseMechanism[Regions]):
         return p.chosen
 
     def draw(
-        self, people: People, p: Regions, epsilon: Fraction, random_bytes: RandomBytes
+        self, people: UserRecords, p: Regions, epsilon: Fraction, random_bytes: RandomBytes
     ) -> Output:
         """Choose; stored are indices of regions, counted row by row from the south-west."""
         bits = bits_of(random_bytes)

@@ -25,10 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.privacy.releases.means import read_decimal
-from explorer.release.content import ContentHash, digests
+from explorer.release.content_hash import ContentHash, digests
 from explorer.release.errors import ReleaseError
 from explorer.release.mechanisms.base import Reads
-from explorer.release.people import People
 from explorer.release.rows.format import (
     DECIMALS,
     DELIMITERS,
@@ -61,6 +60,7 @@ from explorer.release.rows.vectors import (
     other_times,
     unix_times,
 )
+from explorer.release.user_records import UserRecords
 
 BLOCK = 8 << 20
 """Bytes that are read at a time."""
@@ -83,10 +83,10 @@ class ReadFile:
     ids : tuple of str
         Of the users, in the order of `people`.
     content : str
-        SHA-256 of what the file says (`explorer.release.content`).
+        SHA-256 of what the file says (`explorer.release.content_hash`).
     """
 
-    people: People
+    people: UserRecords
     sha256: str
     ids: tuple[str, ...]
     content: str
@@ -335,7 +335,7 @@ class Rows:
             seen[np.flatnonzero(cut.whole)[kept[readable]]] = True
             self._watch(cut, seen)
 
-    def people(self) -> People:
+    def people(self) -> UserRecords:
         """Return all rows, a user's together."""
         codes = self._codes.read(np.int32)
         order = np.argsort(codes, kind="stable")
@@ -347,7 +347,7 @@ class Rows:
         time, timed = found.get(TIME, nothing)
         placed = None if north is None or east is None else north & east
         texts = {name: column.read(order) for name, column in self._texts.items()}
-        return People(starts, lat, lon, placed, time, timed, texts)
+        return UserRecords(starts, lat, lon, placed, time, timed, texts)
 
 
 class _Header:

@@ -94,6 +94,6 @@ def _count_file(value: str, path: Path | None) -> None:
 
 
 def _looks() -> ModuleType:
-    from explorer.release import looks  # late: here, in the thread
+    from explorer.release import access_log  # late: here, in the thread
 
-    return looks
+    return access_log

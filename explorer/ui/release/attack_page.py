@@ -14,9 +14,9 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.release.attack import Audited, Membership, averaging, membership
-from explorer.release.certificate.numbers import rounded_up
 from explorer.release.errors import ParameterError
 from explorer.release.plan import Plan
+from explorer.release.rounding import rounded_up
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import best_chance, times_in_100
 from explorer.ui.base.styled import styled_label

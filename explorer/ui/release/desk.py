@@ -16,21 +16,21 @@ from PySide6.QtCore import QObject, Signal
 from explorer.checkins.model import Mapping
 from explorer.engine.service import StudyService
 from explorer.release.attack import Audited, audit
-from explorer.release.checking import Checked
-from explorer.release.door import (
+from explorer.release.file_check import Checked
+from explorer.release.ledger.accounts import Release
+from explorer.release.ledger.chain import Entry
+from explorer.release.ledger.ledger import Ledger
+from explorer.release.mechanisms.base import Shown
+from explorer.release.pipeline import (
     Place,
     certificate_of,
     entered_plan,
     planned,
     publish,
 )
-from explorer.release.ledger.accounts import Release
-from explorer.release.ledger.chain import Entry
-from explorer.release.ledger.ledger import Ledger
-from explorer.release.mechanisms.base import Shown
 from explorer.release.plan import Plan
-from explorer.release.process import Apart, CheckOrder, DrawOrder
 from explorer.release.rehearsal import rehearse
+from explorer.release.subprocess_runner import CheckOrder, DrawOrder, ReleaseProcess
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.release.draft import LedgerState
 from explorer.ui.release.found_format import found_format
@@ -199,7 +199,7 @@ class ReleaseDesk(QObject):
         """
 
         def work(task: Task) -> tuple[Checked, LedgerState]:
-            found: Checked = self._apart(Apart(CheckOrder(self.place, plan)), task)
+            found: Checked = self._apart(ReleaseProcess(CheckOrder(self.place, plan)), task)
             return found, self._state()
 
         def then(found: tuple[Checked, LedgerState]) -> None:
@@ -290,11 +290,11 @@ class ReleaseDesk(QObject):
         if not release:
             with self.place.open() as ledger:
                 release = planned(ledger, plan)
-        self._apart(Apart(DrawOrder.of(self.place, plan, release)), task)
+        self._apart(ReleaseProcess(DrawOrder.of(self.place, plan, release)), task)
         return self._result(plan, release)
 
     @staticmethod
-    def _apart(running: Apart, task: Task) -> Any:
+    def _apart(running: ReleaseProcess, task: Task) -> Any:
         while not running.wait(_LOOK_S):
             task.check()  # the window closes: the process goes on to its end
         return running.finish()

@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from explorer.release.certificate.numbers import rounded_up
-from explorer.release.door import Place
 from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.ledger.accounts import SPENT, Account, Release
 from explorer.release.ledger.differencing import overlaps
 from explorer.release.ledger.errors import rounded_down
 from explorer.release.mechanisms import MECHANISMS
+from explorer.release.messages import price_text, sentence
+from explorer.release.pipeline import Place
 from explorer.release.plan import (
     DECLARED_ROWS,
     FORMAT_DECLARED,
@@ -26,7 +26,7 @@ from explorer.release.plan import (
     Plan,
     made_plan,
 )
-from explorer.release.words import price_text, sentence
+from explorer.release.rounding import rounded_up
 from explorer.ui.release.fields import (
     FORMAT,
     LABELS,

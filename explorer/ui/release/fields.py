@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from explorer.release.errors import ParameterError, ReleaseError
+from explorer.release.exact_json import read_amount
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.plan import FORMAT_CHOICES, PLACED, check_format
-from explorer.release.wire import read_amount
 
 EXAMPLE = "heatmap.adaptive/1"
 """Of the example that is filled in when asked for."""

@@ -12,13 +12,13 @@ from explorer.figures.pages.released import (
     released_geotiff,
 )
 from explorer.privacy.releases.means import exact_decimal
-from explorer.release.certificate.numbers import rounded_up
-from explorer.release.certificate.printed import PROGRAM, sections
 from explorer.release.certificate.registry import registry_file, registry_yaml
+from explorer.release.certificate.report import PROGRAM, sections
+from explorer.release.exact_json import canonical
+from explorer.release.messages import sentence
 from explorer.release.outputs import FORMATS, Written
 from explorer.release.pictures import heatmap
-from explorer.release.wire import canonical
-from explorer.release.words import sentence
+from explorer.release.rounding import rounded_up
 from explorer.ui.release.desk import Result
 
 PICTURES = ("png", "svg", "pdf")

@@ -19,15 +19,15 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.files import write_whole
-from explorer.release.certificate.numbers import rounded_up
-from explorer.release.certificate.strip import strip
+from explorer.release.certificate.deployment_comparison import strip
 from explorer.release.errors import ParameterError
+from explorer.release.exact_json import canonical
 from explorer.release.ledger.accounts import SPENT, Account, Release
 from explorer.release.ledger.chain import Entry, exported
 from explorer.release.ledger.errors import rounded_down
 from explorer.release.ledger.ledger import Ledger
-from explorer.release.ledger.repeated import most_releases, repeated, zcdp_pays_from
-from explorer.release.wire import canonical
+from explorer.release.ledger.periodic_cost import most_releases, repeated, zcdp_pays_from
+from explorer.release.rounding import rounded_up
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.release.draft import LedgerState

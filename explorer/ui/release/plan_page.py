@@ -18,14 +18,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.release.certificate.numbers import rounded_up
-from explorer.release.checking import Checked
 from explorer.release.errors import ParameterError, ReleaseError
+from explorer.release.file_check import Checked
 from explorer.release.ledger.errors import rounded_down
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Shown
+from explorer.release.messages import seen_line, sentence, spent_lines
 from explorer.release.plan import Plan
-from explorer.release.words import seen_line, sentence, spent_lines
+from explorer.release.rounding import rounded_up
 from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.release.cards import PointCard, TypedFields, row_of

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from explorer.figures.pages.released import Released, released_bytes
 from explorer.files import write_whole
-from explorer.release.words import released_text
+from explorer.release.messages import released_text
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme

@@ -9,11 +9,11 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from explorer.release.certificate.numbers import rounded_up
 from explorer.release.mechanisms.base import Shown
+from explorer.release.messages import PROMISE, sentence
 from explorer.release.plan import Plan
 from explorer.release.rehearsal import STAMP
-from explorer.release.words import PROMISE, sentence
+from explorer.release.rounding import rounded_up
 from explorer.studies.base.phrases import USELESS, best_chance, shown_odds, times_in_100
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme

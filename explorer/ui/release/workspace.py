@@ -24,17 +24,17 @@ from PySide6.QtWidgets import (
 from explorer.engine.session.session import Session
 from explorer.files import write_whole
 from explorer.geography.plane import plain
-from explorer.release.certificate.numbers import rounded_up
-from explorer.release.checking import Checked
-from explorer.release.door import Place
 from explorer.release.errors import ReleaseError
+from explorer.release.file_check import Checked
 from explorer.release.ledger.accounts import Account, Release
 from explorer.release.ledger.errors import RefusedError
 from explorer.release.ledger.locks import not_offered
+from explorer.release.messages import price_text, sentence, zone_text
+from explorer.release.pipeline import Place
 from explorer.release.places import default_ledger, default_settings
 from explorer.release.plan import Plan
+from explorer.release.rounding import rounded_up
 from explorer.release.simulations import PROTOCOLS, STAMP, stamped
-from explorer.release.words import price_text, sentence, zone_text
 from explorer.studies.base.study import relevant
 from explorer.studies.registry import get_study, study_infos
 from explorer.ui.base.errors import Problem

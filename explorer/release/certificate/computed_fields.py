@@ -15,13 +15,13 @@ import numpy as np
 
 from explorer.privacy.releases.conversions import fixed_composition_delta, zcdp_to_epsilon
 from explorer.privacy.releases.gates import zcdp_cost
-from explorer.release.certificate.numbers import fixed_up, rounded_up
-from explorer.release.certificate.words import CURRENT
+from explorer.release.certificate.sentences import CURRENT
+from explorer.release.exact_json import write_fraction
 from explorer.release.ledger.accounts import REMARKS, Account, Release
 from explorer.release.ledger.view import View
 from explorer.release.mechanisms.base import Part
 from explorer.release.mechanisms.table import MECHANISMS
-from explorer.release.wire import write_fraction
+from explorer.release.rounding import fixed_up, rounded_up
 
 TARGET_DELTA = Fraction(1, 1_000_000)
 EXTERNAL = "external"

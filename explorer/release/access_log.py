@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from explorer.files import file_sha256
-from explorer.release.content import file_digests
+from explorer.release.content_hash import file_digests
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.places import default_ledger, default_settings

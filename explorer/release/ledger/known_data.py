@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from explorer.release.ledger.accounts import NO_KEY, UNKNOWN
-from explorer.release.ledger.book import Book
 from explorer.release.ledger.keys import content_mark, file_mark, person_marks
 from explorer.release.ledger.opened_ids import OpenedIds, Seen
+from explorer.release.ledger.state import LedgerState
 from explorer.release.ledger.storage import head_of, meta, said, set_meta, transaction
 
 FIXED, OPENED = "fixed before the data were opened", "data opened before"
@@ -41,7 +41,7 @@ class FileRecord:
     shown: int
 
 
-class KnownPeople:
+class KnownData:
     """Files and people of a ledger, recognised by keyed hashes."""
 
     def __init__(self, path: Path, con: sqlite3.Connection, key: bytes) -> None:
@@ -51,7 +51,7 @@ class KnownPeople:
         """Return what is known of a file, or None.
 
         When it was opened, and how often shown, is that of any file of its content
-        (`explorer.release.content`); whose people it is about is its own.
+        (`explorer.release.content_hash`); whose people it is about is its own.
         """
         own = file_mark(self._key, file_sha256)
         with said(self._path):
@@ -137,7 +137,9 @@ class KnownPeople:
                     (mark, head_of(self._con)[0], times),
                 )
 
-    def parameters_chosen(self, book: Book, release: str, file_sha256: str) -> tuple[str, int]:
+    def parameters_chosen(
+        self, book: LedgerState, release: str, file_sha256: str
+    ) -> tuple[str, int]:
         """Return what a certificate says of when parameters were chosen, and how often was looked.
 
         Where records may be missing (the key or an earlier ledger is gone), or there is no plan, it

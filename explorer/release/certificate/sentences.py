@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from explorer.release.certificate.numbers import factor, rounded_up
+from explorer.release.rounding import factor, rounded_up
 from explorer.release.rows.format import FORMAT_DECLARED, FORMAT_TAKEN
 
 SHOWN, DECLARED, NOT_COVERED = "shown by the tool", "declared by the curator", "not covered"

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from explorer.privacy.releases.gates import user_level_bound
-from explorer.release.certificate.numbers import rounded_up
+from explorer.release.rounding import rounded_up
 from explorer.resources import resource_bytes
 
 

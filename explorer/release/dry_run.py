@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.release.mechanisms.area import Area
 from explorer.release.mechanisms.base import Reads
 from explorer.release.mechanisms.histogram import Bins
 from explorer.release.mechanisms.mean import Columns
-from explorer.release.mechanisms.where import Area
-from explorer.release.people import People
+from explorer.release.user_records import UserRecords
 from explorer.user_rows import Edges
 
 TOWNS = 5
@@ -24,7 +24,7 @@ _YEAR = 365 * 86_400
 
 def synthetic_people(
     checked: Any, reads: Reads, users: int, rng: np.random.Generator, rows_each: int = ROWS_EACH
-) -> People:
+) -> UserRecords:
     """Return made-up people in a mechanism's box, time range and columns.
 
     Parameters
@@ -51,7 +51,7 @@ def synthetic_people(
         start, end = _times(area)
         time = rng.integers(start, end, rows)
     texts = {name: _texts(checked, name, rows, rng) for name in reads.texts}
-    return People(
+    return UserRecords(
         starts,
         lat,
         lon,
@@ -62,7 +62,7 @@ def synthetic_people(
     )
 
 
-def neighbour(people: People, user: int) -> People:
+def neighbour(people: UserRecords, user: int) -> UserRecords:
     """Return the same people without one user."""
     first, last = int(people.starts[user]), int(people.starts[user + 1])
     kept = np.ones(people.rows, bool)
@@ -77,7 +77,7 @@ def neighbour(people: People, user: int) -> People:
         name: [text for text, there in zip(column, kept.tolist(), strict=True) if there]
         for name, column in people.texts.items()
     }
-    return People(
+    return UserRecords(
         starts,
         of(people.lat),
         of(people.lon),
@@ -88,7 +88,7 @@ def neighbour(people: People, user: int) -> People:
     )
 
 
-def gathered(people: People, user: int, checked: Any) -> People:
+def gathered(people: UserRecords, user: int, checked: Any) -> UserRecords:
     """Return the same people, one user's rows all being alike: as much in one place as can be.
 
     Of means the values are the upper bounds, where a user moves them most.
@@ -114,7 +114,7 @@ def gathered(people: People, user: int, checked: Any) -> People:
         ]
         for name, column in people.texts.items()
     }
-    return People(
+    return UserRecords(
         people.starts,
         alike(people.lat),
         alike(people.lon),

@@ -14,13 +14,13 @@ import pytest
 
 from explorer.checkins.parts.files import find_files
 from explorer.cli import run
-from explorer.release.content import ContentHash
-from explorer.release.door import CHOSEN, Place, draw, enter
+from explorer.release.access_log import count_look
+from explorer.release.content_hash import ContentHash
 from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.keys import key_file
-from explorer.release.ledger.people import FIXED, OPENED
+from explorer.release.ledger.known_data import FIXED, OPENED
 from explorer.release.ledger.settings import FileSettings, Memory, remembered
-from explorer.release.looks import count_look
+from explorer.release.pipeline import CHOSEN, Place, draw, enter
 from explorer.release.places import default_ledger, default_settings
 from tests.release.plans import opened, place_in, plan_of, write_rows
 
@@ -167,7 +167,8 @@ def test_a_command_that_prints_what_is_true_counts(
     capsys.readouterr()
     assert run(asked) == 0
     said = capsys.readouterr().err
-    assert "It could not be kept that these data were opened (" in said
+    assert "ledger.sqlite" in said
+    assert "certificate" in said
     assert str(rows) not in said
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from explorer.release.certificate.numbers import rounded_up
+from explorer.release.rounding import rounded_up
 
 PROGRAM, DECLARED, NOT_COVERED = "program", "declared", "not covered"
 

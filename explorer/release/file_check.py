@@ -6,20 +6,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from explorer.release.door import Place, planned, same_people
 from explorer.release.errors import ReleaseError
-from explorer.release.ledger.elsewhere import (
+from explorer.release.ledger.errors import LedgerError
+from explorer.release.ledger.ledger import Ledger
+from explorer.release.ledger.other_ledgers import (
     looks_elsewhere,
     seen_elsewhere,
     spent_elsewhere,
 )
-from explorer.release.ledger.errors import LedgerError
-from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.mechanisms.base import Reads
+from explorer.release.pipeline import Place, planned, same_people
 from explorer.release.plan import Plan
-from explorer.release.rows.dry_run import DryRun, RowCounter
 from explorer.release.rows.reading import hash_file, read_file
+from explorer.release.rows.row_check import DryRun, RowCounter
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from explorer.release.exact_json import MOST_CHARACTERS, shortened, write_fraction
 from explorer.release.ledger.accounts import SPENT, Account, Release
 from explorer.release.ledger.errors import RuleError
-from explorer.release.wire import MOST_CHARACTERS, shortened, write_fraction
 
 
 @dataclass
-class Book:
+class LedgerState:
     """Balances and states after some entries.
 
     Attributes

@@ -20,10 +20,10 @@ from explorer import __version__
 from explorer.release.certificate.build import Statements, build
 from explorer.release.errors import ReleaseError
 from explorer.release.ledger.accounts import Release
-from explorer.release.ledger.elsewhere import looks_elsewhere
 from explorer.release.ledger.errors import DiskFullError, LedgerError, RefusedError
+from explorer.release.ledger.known_data import OPENED
 from explorer.release.ledger.ledger import Ledger
-from explorer.release.ledger.people import OPENED
+from explorer.release.ledger.other_ledgers import looks_elsewhere
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.mechanisms.base import UNIT
 from explorer.release.plan import Plan, kept_declared, made_plan

@@ -18,9 +18,9 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Protocol
 
-from explorer.release.checking import Checked, check, compare
-from explorer.release.door import Place, draw
 from explorer.release.errors import ReleaseError
+from explorer.release.file_check import Checked, check, compare
+from explorer.release.pipeline import Place, draw
 from explorer.release.plan import Declared, Plan, made_plan
 from explorer.shutdown import interrupts_held
 
@@ -99,7 +99,7 @@ class InterruptedDrawError(ReleaseError):
     """The process ended without a word; what is spent, the ledger says."""
 
 
-class Apart:
+class ReleaseProcess:
     """An order that is carried out in a process of its own.
 
     Attributes
@@ -165,7 +165,7 @@ def draw_apart(place: Place, plan: Plan, release: str) -> None:
     ReleaseError
         One sentence.
     """
-    Apart(DrawOrder.of(place, plan, release)).finish()
+    ReleaseProcess(DrawOrder.of(place, plan, release)).finish()
 
 
 def compare_apart(place: Place, plan: Plan) -> dict[str, int]:
@@ -179,7 +179,7 @@ def compare_apart(place: Place, plan: Plan) -> dict[str, int]:
     ReleaseError
         One sentence.
     """
-    found: dict[str, int] = Apart(CompareOrder(place, plan)).finish()
+    found: dict[str, int] = ReleaseProcess(CompareOrder(place, plan)).finish()
     return found
 
 
@@ -191,7 +191,7 @@ def check_apart(place: Place, plan: Plan, release: str = "") -> Checked:
     ReleaseError
         One sentence.
     """
-    found: Checked = Apart(CheckOrder(place, plan, release)).finish()
+    found: Checked = ReleaseProcess(CheckOrder(place, plan, release)).finish()
     return found
 
 

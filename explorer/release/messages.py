@@ -7,13 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 from explorer.privacy.releases.conversions import pure_to_rho
-from explorer.release.certificate.numbers import rounded_up
-from explorer.release.checking import Checked
 from explorer.release.errors import ParameterError
+from explorer.release.file_check import Checked
 from explorer.release.ledger.accounts import Account, Release
 from explorer.release.ledger.differencing import overlaps
 from explorer.release.ledger.errors import RefusedError, rounded_down
 from explorer.release.plan import Plan
+from explorer.release.rounding import rounded_up
 from explorer.release.rows.format import TIME_FORMATS
 
 PROMISE = (

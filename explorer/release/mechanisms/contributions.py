@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from explorer.privacy.heatmaps.integers import IntegerCounts, integer_counts
 from explorer.privacy.heatmaps.pyramid.morton import encode
 from explorer.privacy.releases.means import centred_value, read_decimal
-from explorer.release.mechanisms.where import Area
-from explorer.release.people import IntArray, People
+from explorer.release.mechanisms.area import Area
+from explorer.release.user_records import IntArray, UserRecords
 
 MOST_UNITS = 1 << 28
 """B at most: with it sums over all users of 2³³ rows stay below 2⁶²."""
@@ -25,14 +25,14 @@ MOST_UNITS = 1 << 28
 Whole = NDArray[Any]
 
 
-def heatmap_counts(people: People, area: Area, level: int, units: int) -> IntegerCounts:
+def heatmap_counts(people: UserRecords, area: Area, level: int, units: int) -> IntegerCounts:
     """Return every user's share of rows in the cells of a box by cumulative floors, total B."""
     rows, user = _rows(people, area)
     codes = _cells(people, area, rows, level)
     return integer_counts(user, codes, np.ones(len(rows), np.int64), level, units)
 
 
-def one_cell_counts(people: People, area: Area, level: int) -> Whole:
+def one_cell_counts(people: UserRecords, area: Area, level: int) -> Whole:
     """Return how many users have most of their rows in each cell, shape (4^level,), Morton order.
 
     Of cells with equally many the one with the least Morton code counts.
@@ -45,14 +45,14 @@ def one_cell_counts(people: People, area: Area, level: int) -> Whole:
     return summed(codes[first], np.ones(len(first), np.int64), 4**level)
 
 
-def user_count(people: People, area: Area) -> Whole:
+def user_count(people: UserRecords, area: Area) -> Whole:
     """Return how many users have a row that counts, shape (1,)."""
     user = _rows(people, area)[1]
     present = np.flatnonzero(np.diff(user, prepend=-1))
     return summed(np.zeros(len(present), np.int64), np.ones(len(present), np.int64), 1)
 
 
-def region_counts(people: People, area: Area, rows: int, columns: int) -> Whole:
+def region_counts(people: UserRecords, area: Area, rows: int, columns: int) -> Whole:
     """Return how many users have any row in each cell of a grid, row by row from the south-west."""
     assert area.edges is not None
     at, user = _rows(people, area)
@@ -62,7 +62,12 @@ def region_counts(people: People, area: Area, rows: int, columns: int) -> Whole:
 
 
 def bin_counts(
-    people: People, area: Area, column: str, bin_of: Callable[[str], int | None], bins: int, B: int
+    people: UserRecords,
+    area: Area,
+    column: str,
+    bin_of: Callable[[str], int | None],
+    bins: int,
+    B: int,
 ) -> Whole:
     """Return every user's share of rows in bins by cumulative floors, total B, summed over users.
 
@@ -97,7 +102,7 @@ def bin_counts(
 
 
 def mean_sums(
-    people: People, area: Area, columns: tuple[str, ...], bounds: list[tuple[int, int]], B: int
+    people: UserRecords, area: Area, columns: tuple[str, ...], bounds: list[tuple[int, int]], B: int
 ) -> tuple[Whole, Whole]:
     """Return Σ(2y − B) over users for every column, and how many users there are.
 
@@ -160,19 +165,19 @@ def _packed(values: list[int]) -> Whole:
     return np.array(values, dtype=np.int64 if fits else object)
 
 
-def _rows(people: People, area: Area) -> tuple[IntArray, IntArray]:
+def _rows(people: UserRecords, area: Area) -> tuple[IntArray, IntArray]:
     """Return which rows count, user by user, and their users."""
     marked = area.marked(people)
     return np.flatnonzero(marked), people.of_rows()[marked]
 
 
-def _cells(people: People, area: Area, rows: IntArray, level: int) -> IntArray:
+def _cells(people: UserRecords, area: Area, rows: IntArray, level: int) -> IntArray:
     y, x = _lines(people, area, rows, 1 << level, 1 << level)
     return encode(y, x)
 
 
 def _lines(
-    people: People, area: Area, at: IntArray, rows: int, columns: int
+    people: UserRecords, area: Area, at: IntArray, rows: int, columns: int
 ) -> tuple[IntArray, IntArray]:
     """Return the row and column of the box's grid that rows of the file lie in.
 

@@ -10,7 +10,7 @@ import numpy as np
 from explorer.release.errors import ParameterError
 from explorer.release.mechanisms.base import Plain, Reads
 from explorer.release.mechanisms.fields import Fields, time_text
-from explorer.release.people import BoolArray, People
+from explorer.release.user_records import BoolArray, UserRecords
 from explorer.user_rows import EARTH_STEP, TURN, Edges
 
 WHERE = ("box", "start", "end")
@@ -67,7 +67,7 @@ class Area:
         """Return the columns that this asks for, and further ones of texts or of decimals."""
         return Reads(self.edges is not None, self.timed, texts, numbers)
 
-    def marked(self, people: People) -> BoolArray:
+    def marked(self, people: UserRecords) -> BoolArray:
         """Return of every row whether it counts; each is judged alone."""
         found = np.ones(people.rows, bool)
         if (sides := self.edges) is not None:

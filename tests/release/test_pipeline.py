@@ -17,20 +17,20 @@ from typing import Any
 
 import pytest
 
-from explorer.release import door, process
-from explorer.release.door import Place, draw, enter, entered_plan, publish
+from explorer.release import pipeline, subprocess_runner
 from explorer.release.errors import ReleaseError
 from explorer.release.ledger.accounts import SPENT
 from explorer.release.ledger.errors import RefusedError
+from explorer.release.messages import price_text, refused_text, released_text
+from explorer.release.pipeline import Place, draw, enter, entered_plan, publish
 from explorer.release.plan import Plan, made_plan
-from explorer.release.process import (
-    Apart,
+from explorer.release.subprocess_runner import (
     DrawOrder,
     InterruptedDrawError,
+    ReleaseProcess,
     compare_apart,
     draw_apart,
 )
-from explorer.release.words import price_text, refused_text, released_text
 from tests.release.plans import MECHANISMS, opened, place_in, plan_of, write_rows
 
 KILLS = int(os.environ.get("PRIVACY_EXPLORER_KILLS", "6"))
@@ -245,10 +245,10 @@ def test_an_unforeseen_error_while_drawing_costs_and_tells_no_value(
             pass
 
     monkeypatch.setattr(type(plan.mechanism), "draw", fails)
-    monkeypatch.setattr(process, "keep_quiet", lambda: None)
-    process._serve(DrawOrder.of(place, plan, release), Answers())  # type: ignore[arg-type]
+    monkeypatch.setattr(subprocess_runner, "keep_quiet", lambda: None)
+    subprocess_runner._serve(DrawOrder.of(place, plan, release), Answers())  # type: ignore[arg-type]
     assert len(said) == 1
-    assert said[0].startswith("the draw failed unforeseen (ValueError in test_door.py, line ")
+    assert said[0].startswith("the draw failed unforeseen (ValueError in test_pipeline.py, line ")
     assert "40.7" not in said[0]
     assert _state(place, release) == "lost"
     assert _spent(place, plan.population) == plan.epsilon
@@ -277,9 +277,9 @@ def test_a_full_disk_before_the_start_costs_nothing(
     release = _entered(place, plan)
 
     def full(*_: object) -> None:
-        raise door.DiskFullError("no room for the output; free 1 MB")
+        raise pipeline.DiskFullError("no room for the output; free 1 MB")
 
-    monkeypatch.setattr(door.Ledger, "start", full)
+    monkeypatch.setattr(pipeline.Ledger, "start", full)
     with pytest.raises(ReleaseError, match="free 1 MB"):
         draw(place, plan, release)
     assert _state(place, release) == "abandoned"
@@ -314,7 +314,7 @@ def test_words(place: Place, rows: Path) -> None:
 
 
 def _quiet(answers: Any) -> None:
-    process.keep_quiet()
+    subprocess_runner.keep_quiet()
     print("a row")
     os.write(2, b"a row")
     dumpable = Path("/proc/self/coredump_filter").stat().st_uid
@@ -333,7 +333,9 @@ def test_its_process_writes_nothing_and_leaves_no_core(capfd: pytest.CaptureFixt
     assert capfd.readouterr() == ("", "")
 
 
-def _killed(drawing: Apart, place: Place, release: str, draw_random: random.Random) -> bool:
+def _killed(
+    drawing: ReleaseProcess, place: Place, release: str, draw_random: random.Random
+) -> bool:
     """Kill a draw at a random moment of one of its stretches; return whether it was done."""
     stretch = draw_random.choice(["", "plan", "plan", "reserve", "start", "start", "start"])
     if stretch:
@@ -371,7 +373,7 @@ def test_a_draw_may_be_killed_at_any_moment(place: Place, tmp_path: Path) -> Non
     draw_random, seen = random.Random(), dict.fromkeys(("planned", *SPENT), 0)
     for _ in range(KILLS):
         release = _entered(place, plan)
-        drawing = Apart(DrawOrder.of(place, plan, release))
+        drawing = ReleaseProcess(DrawOrder.of(place, plan, release))
         done = _killed(drawing, place, release, draw_random)
         with place.open() as ledger:
             assert not ledger.problem

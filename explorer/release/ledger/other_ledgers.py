@@ -12,8 +12,8 @@ import numpy as np
 
 from explorer.release.errors import ReleaseError
 from explorer.release.ledger.keys import key_file, read_key
+from explorer.release.ledger.known_data import KnownData
 from explorer.release.ledger.opened_ids import Seen
-from explorer.release.ledger.people import KnownPeople
 from explorer.release.ledger.settings import Settings, remembered
 from explorer.release.ledger.storage import connect_reading, load_book
 
@@ -28,7 +28,7 @@ def looks_elsewhere(settings: Settings, ledger: str, file_sha256: str, content: 
     ledger : str
         The one whose own records are not asked here.
     file_sha256, content : str
-        Of the file (`explorer.release.content`).
+        Of the file (`explorer.release.content_hash`).
 
     Returns
     -------
@@ -42,7 +42,7 @@ def looks_elsewhere(settings: Settings, ledger: str, file_sha256: str, content: 
             if key is None:
                 raise ReleaseError("its key is gone")
             with closing(connect_reading(path)) as con:
-                record = KnownPeople(path, con, key).file(file_sha256, content)
+                record = KnownData(path, con, key).file(file_sha256, content)
         except ReleaseError:
             found = found or 0
             continue
@@ -71,7 +71,7 @@ def spent_elsewhere(
         with suppress(ReleaseError), closing(connect_reading(path)) as con:
             if key is None:
                 continue
-            known = KnownPeople(path, con, key).populations(file_sha256, content)
+            known = KnownData(path, con, key).populations(file_sha256, content)
             book = load_book(con, "")
             accounts = {account.population: account for account in map(book.account_of, known)}
             spent = sum((one.spent_epsilon for one in accounts.values()), Fraction(0))
@@ -98,7 +98,7 @@ def seen_elsewhere(
             if key is None:
                 raise ReleaseError("its key is gone")
             with closing(connect_reading(path)) as con:
-                one = KnownPeople(path, con, key).seen(ids, file_sha256, content)
+                one = KnownData(path, con, key).seen(ids, file_sha256, content)
         except ReleaseError:
             found = replace(found, partial=True)
         else:

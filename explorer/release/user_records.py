@@ -14,7 +14,7 @@ BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class People:
+class UserRecords:
     """All rows of all users of a file, without their ids.
 
     What cannot be read in a row is marked in that row alone, and no row decides how another is

@@ -9,7 +9,7 @@ import pytest
 
 from explorer.release.ledger.accounts import Release
 from explorer.release.ledger.differencing import overlaps
-from explorer.release.ledger.repeated import most_releases, repeated, zcdp_pays_from
+from explorer.release.ledger.periodic_cost import most_releases, repeated, zcdp_pays_from
 
 WEEK = Fraction(1, 10)
 DELTA = Fraction(1, 10**6)
