@@ -212,16 +212,16 @@ def series_styles(series: Sequence[Series], theme_name: str) -> dict[str, Series
     grey and dashed.
     """
     colours = theme(theme_name).curves
-    styles = {
-        item.key: SeriesStyle(
+    styles = {}
+    for number, item in enumerate(s for s in series if not (s.pin or s.own)):
+        place = number if item.colour is None else item.colour
+        styles[item.key] = SeriesStyle(
             colours[place % len(colours)],
             dashes(item.role, place // len(colours)),
             WIDTHS[item.role],
             MARKERS[place % len(MARKERS)],
             HATCHES[place % len(HATCHES)],
         )
-        for place, item in enumerate(s for s in series if not (s.pin or s.own))
-    }
     for place, item in enumerate(s for s in series if s.own):
         dash = OWN_DASHES[place % len(OWN_DASHES)]
         styles[item.key] = SeriesStyle(

@@ -87,6 +87,8 @@ class Series:
         Whether y is NaN because it is not known yet, and not because nothing holds there.
     handles : tuple of Handle
         One a point where dots can be dragged; else none.
+    colour : int or None
+        Place in the palette; None for its place among the curves of the answer.
     """
 
     key: str
@@ -106,6 +108,7 @@ class Series:
     assumes: tuple[str, ...] = ()
     computing: bool = False
     handles: tuple[Handle, ...] = ()
+    colour: int | None = None
 
     @property
     def unpinned_key(self) -> str:

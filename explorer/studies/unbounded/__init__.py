@@ -1,4 +1,4 @@
-"""Data sets of any size: drawn down to one size, and what that promises over distance."""
+"""Data sets of any size: the reduction to s draws, and group privacy over distance."""
 
 from explorer.studies.unbounded.study import Unbounded
 

@@ -1,10 +1,10 @@
-"""Unbounded data: its help, and the paper's statements as questions."""
+"""Help page and presets of the unbounded data study."""
 
 from explorer.studies.base.help_page import Formula, Page, Preset, Status
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Scale, Sweep
 from explorer.studies.base.verdicts import Judge, Numbers, judged, surpasses
-from explorer.studies.unbounded import text
+from explorer.studies.unbounded import sources
 
 PAGE = Page(
     what=(
@@ -52,14 +52,14 @@ PAGE = Page(
         ),
     ),
     sources=(
-        text.PRINTED,
-        text.CHERNOFF,
-        text.BINOMIAL,
-        text.GROUP,
-        text.INFORMAL,
-        text.FACT,
-        text.TABLE,
-        text.ROUGHLY,
+        sources.PRINTED,
+        sources.CHERNOFF,
+        sources.BINOMIAL,
+        sources.GROUP,
+        sources.INFORMAL,
+        sources.FACT,
+        sources.TABLE,
+        sources.ROUGHLY,
     ),
     errata=(
         "The paper (v1) prints δ·e^⌈d/r⌉ (Fact 5.1) and δ·e^(ε⌈d/r⌉) (Table 1) for the δ of k "
@@ -134,23 +134,23 @@ _PRESETS = (
 )
 
 
-def _loss(found: Numbers) -> tuple[Status, str]:
+def _judge_loss(found: Numbers) -> tuple[Status, str]:
     """Judge “only a small factor is lost” at s = ln(1/δ)/r: a factor of 2 would be small."""
     factor = found["informal"] / found["printed s=3454"]
     return ("≠" if factor > 2 else "="), f"loses a factor of {nearest(factor, 2)}"
 
 
-def _growth(found: Numbers) -> tuple[Status, str]:
+def _judge_growth(found: Numbers) -> tuple[Status, str]:
     """Judge the printed growth of δ by the geometric sum."""
     true, printed = found["growth"], found["paper"]
-    said = f"δ grows by {nearest(true, 3)}, not {nearest(printed, 3)}"
-    return ("=" if true <= 1.005 * printed else "≠"), said
+    verdict = f"δ grows by {nearest(true, 3)}, not {nearest(printed, 3)}"
+    return ("=" if true <= 1.005 * printed else "≠"), verdict
 
 
 JUDGES: dict[str, Judge] = {
-    "draws": _loss,
+    "draws": _judge_loss,
     "threshold": surpasses("chernoff", "printed"),
-    "fact-5.1": _growth,
-    "table-1": _growth,
+    "fact-5.1": _judge_growth,
+    "table-1": _judge_growth,
 }
 PRESETS = judged("unbounded", _PRESETS, JUDGES)
