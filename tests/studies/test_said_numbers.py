@@ -56,10 +56,10 @@ def test_every_help_page_with_a_number_is_compared():
     assert sorted(pages.PAGES) == sorted(c.id for c in study_infos() if _page_numbers(c.id))
 
 
-def test_what_the_readme_says_is_what_is_computed():
-    text = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
-    _, _, section = text.partition("## What the numbers mean\n")
-    assert problems(section.partition("\n## ")[0], pages.readme()) == []
+def test_what_the_guide_says_is_what_is_computed():
+    page = Path(__file__).resolve().parents[2] / "resources" / "guide" / "numbers.md"
+    text = page.read_text(encoding="utf-8").partition("## Where we differ")[2]
+    assert problems(text.partition("\n## ")[0], pages.guide()) == []
 
 
 def test_wrong_numbers_are_found():

@@ -17,6 +17,7 @@ from explorer.ui.controllers.cached_checkins import CachedCheckins
 from explorer.ui.dialogs.about import about_dialog, keys_dialog, words_dialog
 from explorer.ui.dialogs.errata import Errata
 from explorer.ui.dialogs.palette import KEY
+from explorer.ui.dialogs.user_guide import UserGuide
 from explorer.ui.panels.presets import PresetMenu
 from explorer.ui.shell.checking import CheckedAgainst
 from explorer.ui.shell.computing import ComputingPreferences
@@ -281,8 +282,16 @@ class Menus:
 
     def _help_menu(self) -> None:
         self.errata = Errata(self._window)
+        self.guide: UserGuide | None = None
         window, keys = self._window, QKeySequence.StandardKey
         menu = window.titles["&Help"]
+        self._add(
+            menu,
+            "guide",
+            "&User guide",
+            self._show_guide,
+            tip="Quick start, map, curves, files, releases, command line, cluster, numbers",
+        )
         self._add(
             menu,
             "page",
@@ -311,6 +320,11 @@ class Menus:
         shown.setShortcuts([QKeySequence("?"), QKeySequence("Ctrl+F1")])
         self._add(menu, "words", "&Words", lambda: words_dialog(window).show(), tip="ε, δ, EMD, …")
         self._add(menu, "about", "&About Privacy Explorer", lambda: about_dialog(window).show())
+
+    def _show_guide(self) -> None:
+        if self.guide is None:
+            self.guide = UserGuide(self._window)
+        self.guide.open_page()
 
     def update(self, *_: object) -> None:
         """Bring texts and availability up to date with the session."""

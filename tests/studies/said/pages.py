@@ -1,4 +1,4 @@
-"""What help pages and the README say of numbers: those that don't merely stand in a formula."""
+"""What help pages and the guide say of numbers: those that don't merely stand in a formula."""
 
 from __future__ import annotations
 
@@ -247,8 +247,8 @@ PAGES = {
 }
 
 
-def readme() -> tuple[str | Said, ...]:
-    """Return the numbers of the README's section on what numbers mean."""
+def guide() -> tuple[str | Said, ...]:
+    """Return the numbers of the user guide's page on numbers."""
     figure = Ask("shuffle-rdp", "figure-2a")
     simple, tight, exact, *_ = _preset(USERS, "itemwise", "central")
     return (

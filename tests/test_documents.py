@@ -1,4 +1,4 @@
-"""The README's two commands are what CI runs and what a user is told."""
+"""README, user guide and CONTRIBUTING: commands run as printed, and what is named exists."""
 
 from __future__ import annotations
 
@@ -19,10 +19,35 @@ from explorer.ui.base.preflight import BASE, X11
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+GUIDE = {path.stem: path.read_text(encoding="utf-8") for path in ROOT.glob("resources/guide/*.md")}
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+DOCUMENTS = {"README": README, **GUIDE, "CONTRIBUTING": CONTRIBUTING}
+MAX_README_BYTES = 7000
 
 
-def _commands() -> list[str]:
-    return re.findall(r"^    (.+)$", README, flags=re.MULTILINE)
+def _commands(text: str = README) -> list[str]:
+    """Return the indented lines of a document, outside of fenced blocks."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"^    (\S.*)$", text, flags=re.MULTILINE)
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.encode("utf-8")) <= MAX_README_BYTES
+
+
+def test_the_guide_in_the_program_is_the_folder() -> None:
+    from explorer.ui.dialogs.user_guide import PAGES
+
+    assert sorted(PAGES) == sorted(GUIDE)
+    assert all(text.startswith("# ") for text in GUIDE.values())
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_between_documents_lead_to_files(name: str) -> None:
+    folder = ROOT / "resources" / "guide" if name in GUIDE else ROOT
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", DOCUMENTS[name]):
+        if not target.startswith("https://"):
+            assert (folder / target).exists(), target
 
 
 def test_the_first_screen_is_a_picture_and_two_commands() -> None:
@@ -61,7 +86,7 @@ def test_words_are_explained_once_and_as_in_the_window() -> None:
 
 
 def test_no_word_of_the_code_is_one_of_the_field() -> None:
-    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Glossary")[2]
+    guide = CONTRIBUTING.partition("## Glossary")[2]
     assert "studies/glossary.py" in guide
     rows = re.findall(r"^\| (.+?) \|", guide, flags=re.MULTILINE)
     assert len(rows) > 20
@@ -73,34 +98,36 @@ def test_the_files_that_are_read_and_written_are_those_of_the_tables() -> None:
     from explorer.checkins.readers import all_readers
     from explorer.figures.formats import FORMATS, Kind
 
-    (read,) = (p for p in README.split("\n\n") if p.startswith("**Map.**"))
+    (read,) = (p for p in GUIDE["files"].split("\n\n") if p.startswith("*File ▸ Open check-ins…*"))
     *first, latest = [reader.name for reader in all_readers()]
     assert f"reads {', '.join(first)} and {latest};" in read
-    (written,) = (p for p in README.split("\n\n") if p.startswith("**Export**"))
+    written = GUIDE["map"].partition("## Export\n")[2]
     pictures = [f.name for f in FORMATS if f.kind is Kind.PICTURE]
-    assert f"as {', '.join(pictures[:-1])} or {pictures[-1]}, " in written
+    assert f"as {', '.join(pictures[:-1])} or {pictures[-1]}; " in written
     maps = ", ".join(f.name for f in FORMATS if f.kind is Kind.NUMBERS and f.maps_only)
     numbers = ", ".join(f.name for f in FORMATS if f.kind is Kind.NUMBERS and not f.maps_only)
-    assert f"its numbers as {numbers} or (maps) {maps}, " in written
+    assert f"numbers as {numbers} or (maps) {maps}; " in written
     *most, last = [f.name for f in FORMATS if f.kind is Kind.ANIMATION]
     assert f"as {', '.join(most)} or {last}." in written
-    extras = sorted({f.extra for f in FORMATS if f.extra})
-    assert f"pip install '.[{','.join(extras)}]'" in written
+    for extra in {f.extra for f in FORMATS if f.extra}:
+        assert f"pip install '.[{extra}]'" in GUIDE["quick-start"]
 
 
-PROGRAM = [c for c in _commands() if c.startswith("privacy-explorer ")]
-OTHERS = [c for c in _commands()[2:] if c not in PROGRAM]
+ALL = [command for text in DOCUMENTS.values() for command in _commands(text)]
+PROGRAM = list(dict.fromkeys(c for c in ALL if c.startswith("privacy-explorer ")))
+OTHERS = [c for c in dict.fromkeys(ALL) if c not in (*PROGRAM, *_commands()[:2])]
 
 
-def test_paragraphs_are_short() -> None:
-    prose = [p for p in README.split("\n\n") if not p.startswith(("    ", "|", "- "))]
+@pytest.mark.parametrize("name", ["README", *GUIDE])
+def test_paragraphs_are_short(name: str) -> None:
+    prose = [p for p in DOCUMENTS[name].split("\n\n") if not p.startswith(("    ", "|", "- "))]
     longest = max(prose, key=len)
     assert len(longest) < 800, longest
 
 
 ELSEWHERE = (" fetch ", " cluster ", " ledger ", " release ", " verify ")
 """What these print is tested beside them: one needs the net, one runs until it is stopped; those of
-releases belong together (`tests/release/test_release_readme.py`)."""
+releases belong together (`tests/release/test_release_guide.py`)."""
 
 
 @pytest.mark.parametrize("command", [c for c in PROGRAM if not any(w in c for w in ELSEWHERE)])
@@ -161,18 +188,19 @@ def test_other_commands_name_what_is_there(command: str) -> None:
         ".venv/bin/python",
         "HYPOTHESIS_PROFILE=thorough",
         "resources/packaging/build.sh",
+        "resources/lock_dependencies.sh",
     )
     assert words[0] in known
 
 
-def test_every_path_and_menu_that_is_named_is_there() -> None:
-    for name in re.findall(r"`((?:explorer|resources|tests|datasets)/[\w./-]+)`", README):
-        assert (ROOT / name).exists(), name
-    for module in re.findall(r"`(explorer\.[\w.]+)`", README):
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_path_and_menu_that_is_named_is_there(name: str) -> None:
+    text = DOCUMENTS[name]
+    for path in re.findall(r"`((?:explorer|resources|tests|datasets)/[\w./-]+)`", text):
+        assert (ROOT / path).exists(), path
+    for module in re.findall(r"`(explorer\.[\w.]+)`", text):
         assert find_spec(module) is not None, module
     shell = (ROOT / "explorer" / "ui" / "shell" / "menu_bar.py").read_text(encoding="utf-8")
-    named = re.findall(r"\*(\w+) ▸ ([^*]+)\*", README)
-    assert named
-    for menu, item in named:
+    for menu, item in re.findall(r"\*(\w+) ▸ ([^*]+)\*", text):
         assert f'"{menu}"' in shell.replace("&", ""), menu
         assert f'"{item}"' in shell.replace("&", ""), item

@@ -1,4 +1,4 @@
-"""What the README says of releases works as printed, in its order."""
+"""The guide's page on releases: commands and plan work as printed, in its order."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import pytest
 from explorer.cli import run
 from explorer.release import places
 
-README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
-SECTION = README[README.index("## Releasing") : README.index("## What the numbers mean")]
+SECTION = (Path(__file__).resolve().parents[2] / "resources/guide/releases.md").read_text(
+    encoding="utf-8"
+)
 
 
 def test_its_commands_and_its_plan(
