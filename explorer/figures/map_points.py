@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from explorer.csv_rows import CsvRows
-from explorer.geography.region import written_longitude
+from explorer.geography.coordinates import written_longitude
 from explorer.studies.base.study import Surface
 
 COLUMNS = ("number", "lat", "lon", "share")

@@ -14,7 +14,8 @@ from explorer.figures.export_job import ExportJob, recipe_text
 from explorer.figures.map_points import points_document, points_only, write_points
 from explorer.figures.table_copy import format_table, plain_number
 from explorer.figures.view_state import ViewState
-from explorer.geography.region import Region, written_longitude
+from explorer.geography.coordinates import written_longitude
+from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray, Reference
 from explorer.studies.base.claims import Unclaimed, claimed, stated, unclaimed
 from explorer.studies.base.study import Mark, Readout, Result, Series, Surface, Table

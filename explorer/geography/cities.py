@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.geography.distance import EARTH_RADIUS_KM
+from explorer.geography.coordinates import EARTH_RADIUS_KM
 from explorer.geography.projection import drawn_from, moved_into
 from explorer.geography.region import Box
 

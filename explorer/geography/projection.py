@@ -5,10 +5,14 @@ a grid on the screen; only the ratio of the two units depends on the latitude.
 """
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from explorer.geography.coordinates import KM_PER_DEGREE, KM_PER_MILE
+from explorer.geography.region import Region
 
 FloatArray = NDArray[np.floating[Any]]
 
@@ -55,3 +59,80 @@ def moved_into(longitude: FloatArray, start: float) -> FloatArray:
 def turns_to(longitude: float, middle: float) -> float:
     """Return by how many degrees, a multiple of 360, to move a longitude to be nearest another."""
     return 360.0 * round((middle - longitude) / 360)
+
+
+FEET_PER_MILE = 5280
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleBar:
+    """One bar: how long, in km (a plane's unit) and as a share of the view's width; its label."""
+
+    km: float
+    share: float
+    label: str
+
+
+def round_length(longest: float) -> float:
+    """Return the largest of 1, 2, 5 × 10^k that is not longer than a length (> 0).
+
+    Raises
+    ------
+    ValueError
+        If the length is not a finite number above 0.
+    """
+    if not (math.isfinite(longest) and longest > 0):
+        raise ValueError(f"longest: {longest!r} must be a finite number above 0")
+    exponent = math.floor(math.log10(longest))
+    # Rounding in log10 may put an exact power of ten one decade off: look around it.
+    steps = [m * 10.0**e for e in range(exponent - 1, exponent + 2) for m in (1, 2, 5)]
+    return max(step for step in steps if step <= longest * (1 + 1e-12))
+
+
+def scale_bars(view_km: float, longest_share: float = 0.25) -> tuple[ScaleBar, ScaleBar]:
+    """Choose a metric and an imperial scale bar for a view.
+
+    Parameters
+    ----------
+    view_km : float
+        What the full width of the view spans along its middle latitude, in km, > 0.
+    longest_share : float
+        The most of the width that a bar may take, in (0, 1].
+
+    Returns
+    -------
+    metric, imperial : ScaleBar
+        Labels in km (m below 1 km) and mi (ft below 0.1 mi).
+
+    Raises
+    ------
+    ValueError
+        If a number is outside its range.
+    """
+    if not 0 < longest_share <= 1:
+        raise ValueError(f"longest_share: {longest_share:g} is outside (0, 1]")
+    km = round_length(view_km * longest_share)
+    metric = ScaleBar(km, km / view_km, f"{km:,g} km" if km >= 1 else f"{km * 1000:g} m")
+    miles = round_length(view_km * longest_share / KM_PER_MILE)
+    if miles >= 0.1:
+        label = f"{miles:,g} mi"
+    else:
+        feet = round_length(view_km * longest_share / KM_PER_MILE * FEET_PER_MILE)
+        miles, label = feet / FEET_PER_MILE, f"{feet:,g} ft"
+    return metric, ScaleBar(miles * KM_PER_MILE, miles * KM_PER_MILE / view_km, label)
+
+
+def bars_of(
+    region: Region, degrees: float, longest_share: float = 0.25
+) -> tuple[ScaleBar, ScaleBar]:
+    """Choose the scale bars of a view so many degrees wide that is true to scale at a region.
+
+    On a plane that is not the Earth there is one, in its unit (the second has no length and no
+    label), and the view is so wide in that.
+    """
+    if region.plane is None:
+        # The flat map is true to scale at the region's middle latitude.
+        return scale_bars(degrees * KM_PER_DEGREE / region.aspect, longest_share)
+    length = round_length(degrees * longest_share)
+    bar = ScaleBar(length, length / degrees, f"{length:,g} {region.unit}")
+    return bar, ScaleBar(0.0, 0.0, "")

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from explorer.geography.coordinates import KM_PER_DEGREE, format_coordinates
 from explorer.geography.plane import Plane, plain
 from explorer.user_rows import EARTH_STEP, Box as Box, snapped
-
-KM_PER_DEGREE = 6371.0088 * math.pi / 180
-"""Length of one degree of latitude on the mean sphere (IUGG mean radius 6371.0088 km)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +123,6 @@ class Region:
     @property
     def words(self) -> str:
         """Where it lies, for people."""
-        # the spelling of degrees is in a module that stands on this one
-        from explorer.geography.scale_bar import format_coordinates
-
         south, west, north, east = self.declared
         return f"{format_coordinates(south, west)} to {format_coordinates(north, east)}"
 
@@ -284,11 +279,6 @@ def geometry(box: Box) -> dict[str, Any]:
     if len(rings) == 1:
         return {"type": "Polygon", "coordinates": rings[0]}
     return {"type": "MultiPolygon", "coordinates": rings}
-
-
-def written_longitude(degrees: float) -> float:
-    """Return a longitude within ±180; one that is so is kept as it is."""
-    return degrees if abs(degrees) <= 180 else (degrees + 180) % 360 - 180
 
 
 def region_of(declared: Box, plane: str = "") -> Region:

@@ -7,9 +7,10 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, strategies as st
 
+from explorer.geography.coordinates import format_along, format_place
 from explorer.geography.plane import Plane
+from explorer.geography.projection import bars_of
 from explorer.geography.region import PlaneRegion, Region, region_of
-from explorer.geography.scale_bar import bars_of, format_along, format_place
 
 
 @pytest.mark.parametrize(

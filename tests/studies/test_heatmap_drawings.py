@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from explorer.figures.captions import settings_line
-from explorer.geography.distance import EARTH_RADIUS_KM
+from explorer.geography.coordinates import EARTH_RADIUS_KM
 from explorer.geography.plane import Plane
 from explorer.geography.region import PlaneRegion
 from explorer.privacy.core.bound import Role

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from explorer.geography.distance import EARTH_RADIUS_KM
+from explorer.geography.coordinates import EARTH_RADIUS_KM
 from explorer.studies.base.csv_table import TableFileError
 from explorer.studies.base.study import Kind, Request, relevant
 from explorer.studies.metric_space.choice import chosen_space

@@ -18,9 +18,10 @@ from explorer.figures.pages.overlays import draw_overlay
 from explorer.figures.pages.page_layout import Page, drawable, width_in_ems, wrap
 from explorer.figures.view_state import ViewState, study_of
 from explorer.geography.basemap import clip_lines, lines_in
+from explorer.geography.coordinates import format_along
 from explorer.geography.plane import Plane
+from explorer.geography.projection import bars_of
 from explorer.geography.region import Box, Region
-from explorer.geography.scale_bar import bars_of, format_along
 from explorer.studies.base.numbers import power_of_ten
 from explorer.studies.base.study import Result, Surface
 

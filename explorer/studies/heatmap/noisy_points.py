@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.geography.distance import EARTH_RADIUS_KM
+from explorer.geography.coordinates import EARTH_RADIUS_KM
 from explorer.privacy.heatmaps import SparseMap, aggregate
 from explorer.privacy.noise.demonstration import IntArray, hashed_words
 from explorer.privacy.user_metric.point_noise import moved_places, moved_points

@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 
-from explorer.geography.distance import EARTH_RADIUS_KM, KM_PER_MILE
+from explorer.geography.coordinates import EARTH_RADIUS_KM, KM_PER_MILE
 from explorer.privacy.spaces import EARTH_HALF_CIRCUMFERENCE_MILES
 from explorer.studies.base.builders import choice, count, decimal_sign, file, real, share
 from explorer.studies.base.study import Parameter

@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.geography.coordinates import format_place
 from explorer.geography.projection import drawn_from
 from explorer.geography.region import Box, Region
-from explorer.geography.scale_bar import format_place
 from explorer.studies.base.study import Selection
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob, Task

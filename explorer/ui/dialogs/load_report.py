@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.geography.scale_bar import format_place
+from explorer.geography.coordinates import format_place
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.styled import plain_label, plain_tip, styled_label

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from explorer.geography.coordinates import coordinate_decimals, format_place
 from explorer.geography.plane import Plane
 from explorer.geography.projection import turns_to
 from explorer.geography.region import Box, Region
-from explorer.geography.scale_bar import coordinate_decimals, format_place
 from explorer.studies.base.study import Surface
 
 

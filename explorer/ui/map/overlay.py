@@ -14,8 +14,9 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap
 
 from explorer.figures.map_layers import shipped_cities
-from explorer.geography.region import KM_PER_DEGREE, Box, Region
-from explorer.geography.scale_bar import bars_of, scale_bars
+from explorer.geography.coordinates import KM_PER_DEGREE
+from explorer.geography.projection import bars_of, scale_bars
+from explorer.geography.region import Box, Region
 from explorer.ui.drawing.map_style import DARK, MapStyle
 from explorer.ui.map.region_tool import PixelBox
 

@@ -17,7 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.engine.session.session import Session, SessionState
-from explorer.geography.region import Box, Region, written_longitude
+from explorer.geography.coordinates import written_longitude
+from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.studies.heatmap.conditions import CAME_FROM
 from explorer.ui.base.styled import plain_tip, styled_label
