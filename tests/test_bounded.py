@@ -16,7 +16,7 @@ import pytest
 
 from explorer import bounded
 from explorer.bounded import OutOfBounds, Stopped, call, stream
-from explorer.checkins.warm_workers import MODULES, warm_workers
+from explorer.checkins.workers import MODULES, warm_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -162,7 +162,7 @@ def test_what_the_programs_commands_write_needs_no_extra() -> None:
 
 
 def test_the_one_that_needs_a_network_names_a_known_file() -> None:
-    from explorer.checkins.public.fetch import SOURCES
+    from explorer.checkins.public_files import SOURCES
 
     (command,) = (c for c in PROGRAM if " fetch " in c)
     assert shlex.split(command, comments=True)[2] in SOURCES

@@ -17,8 +17,14 @@ from explorer.checkins import Dialect, LoadCancelled, Preview, Reason, open_chec
 from explorer.checkins.model import IsCancelled
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers import READERS, file_patterns
-from explorer.checkins.readers.base import Beginning, Judge, Written, table_preview, write_table
-from explorer.checkins.readers.plan import Plan
+from explorer.checkins.readers.base import (
+    Beginning,
+    Judge,
+    Plan,
+    Written,
+    table_preview,
+    write_table,
+)
 from explorer.cli import run
 from explorer.figures.formats import Kind, suffixes
 from tests.extensions.checkout import Checkout

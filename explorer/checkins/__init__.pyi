@@ -4,9 +4,6 @@ from explorer.checkins.cache import (
     cache_use as cache_use,
     clear_cache as clear_cache,
 )
-from explorer.checkins.chosen.points import (
-    PointSet as PointSet,
-)
 from explorer.checkins.data import (
     CheckinData as CheckinData,
 )
@@ -30,10 +27,11 @@ from explorer.checkins.model import (
     Progress as Progress,
     Reason as Reason,
 )
-from explorer.checkins.parts.files import (
-    find_files as find_files,
-    sniff_files as sniff_files,
+from explorer.checkins.selection import (
+    PointSet as PointSet,
 )
-from explorer.checkins.readers.detect import (
+from explorer.checkins.sources import (
+    find_files as find_files,
     sniff as sniff,
+    sniff_files as sniff_files,
 )

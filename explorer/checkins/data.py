@@ -15,12 +15,10 @@ from typing import Any
 import numpy as np
 
 from explorer.checkins.cache import Entry
-from explorer.checkins.cache_entry import read_columns, read_report
-from explorer.checkins.chosen.points import Kept, Part, PointSet
-from explorer.checkins.chosen.working_set import Columns, WorkingSets
 from explorer.checkins.database import Questions, connect, parquet_table
 from explorer.checkins.errors import CheckinError
 from explorer.checkins.layout import Layout
+from explorer.checkins.metadata import read_columns, read_report
 from explorer.checkins.model import (
     Box,
     Cell,
@@ -28,7 +26,7 @@ from explorer.checkins.model import (
     IndexArray,
     Mapping,
 )
-from explorer.checkins.parts.files import DataFiles
+from explorer.checkins.parsing.times import FIRST_YEAR, LAST_YEAR
 from explorer.checkins.queries import (
     LONGITUDES,
     cell_sides,
@@ -38,10 +36,12 @@ from explorer.checkins.queries import (
     rows_inside,
     seconds,
 )
-from explorer.checkins.readers.cells.times import FIRST_YEAR, LAST_YEAR
 from explorer.checkins.rejected import export
-from explorer.checkins.rows import DUPLICATES, ROWS, USERS
 from explorer.checkins.sampling import HashArray, below, fetched_hashes, smallest, threshold
+from explorer.checkins.selection import Kept, Part, PointSet
+from explorer.checkins.sources import DataFiles
+from explorer.checkins.store import DUPLICATES, ROWS, USERS
+from explorer.checkins.working_set import Columns, WorkingSets
 from explorer.user_rows import TURN, Where
 
 QUERY_BYTES = 1_000_000_000
@@ -80,7 +80,7 @@ class CheckinData:
         Smallest box of degrees around all kept rows.
     has_times, has_weights, larger_than_memory : bool
     asked_once : bool
-        Whether only one region's rows were read (`explorer.checkins.shards.once`).
+        Whether only one region's rows were read (`explorer.checkins.region_query`).
     mapping : Mapping
     columns : dict, which is the mapping (and layer or sheet, and names of columns) as a recipe
         tells it
@@ -159,17 +159,6 @@ class CheckinData:
         self.larger_than_memory = self.asked_once = False
         self.synthetic = bool(self.fingerprint) and self.fingerprint in known_synthetic
         self._kept = Kept()
-
-    @classmethod
-    def from_entry(
-        cls, entry: Entry, files: DataFiles, known_synthetic: frozenset[str]
-    ) -> CheckinData:
-        """Open what an entry of the cache holds; raises whatever is wrong with a damaged one."""
-        if "shards" in entry.read_report():
-            from explorer.checkins.shards.data import ShardedData
-
-            return ShardedData(entry, files, known_synthetic)
-        return cls(entry, files, known_synthetic)
 
     @property
     def folder(self) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -58,3 +59,23 @@ class FetchError(Exception):
 
 class FetchCancelled(Exception):  # noqa: N818  (the standard word of the field for it)
     """Fetching was stopped; what has arrived is kept for the next call."""
+
+
+def missing_library(what: str, extra: str, *libraries: str) -> str:
+    """Return a sentence about what to install, empty if nothing is missing.
+
+    Parameters
+    ----------
+    what : str
+        What needs the libraries, as the sentence begins.
+    extra : str
+        What of this package installs them.
+    """
+    lacking = [name for name in libraries if find_spec(name) is None]
+    if not lacking:
+        return ""
+    several = len(lacking) > 1
+    return (
+        f"{what} needs the librar{'ies' if several else 'y'} {' and '.join(lacking)}, which "
+        f"{'are' if several else 'is'} not installed: pip install '.[{extra}]'"
+    )

@@ -27,8 +27,6 @@ from pathlib import Path
 from typing import Any
 
 from explorer.checkins import cache
-from explorer.checkins.apart import apart, needs_worker
-from explorer.checkins.cache_entry import describe
 from explorer.checkins.data import CheckinData
 from explorer.checkins.database import (
     connect,
@@ -39,6 +37,7 @@ from explorer.checkins.database import (
 )
 from explorer.checkins.errors import CheckinError, LoadCancelled, MappingNeeded
 from explorer.checkins.memory import database_bytes, out_of_memory, spill_bytes
+from explorer.checkins.metadata import describe
 from explorer.checkins.model import (
     Dialect,
     IsCancelled,
@@ -50,18 +49,15 @@ from explorer.checkins.model import (
     Question,
     Reason,
 )
-from explorer.checkins.parts.files import DataFiles, Source, find_files, sniff_files
-from explorer.checkins.parts.part_rows import read_files
+from explorer.checkins.multifile import read_files
+from explorer.checkins.parsing.crs import accuracy, described, taught, with_system
+from explorer.checkins.parsing.encodings import shown_encoding
+from explorer.checkins.parsing.guess_columns import mapping_problem
+from explorer.checkins.parsing.times import RULE, check_format, zone_name
 from explorer.checkins.progress import LoadProgress
-from explorer.checkins.readers.base import Judged
-from explorer.checkins.readers.cells.times import check_format
-from explorer.checkins.readers.cells.zones import RULE, zone_name
-from explorer.checkins.readers.detect import check_readable
-from explorer.checkins.readers.encodings import shown_encoding
-from explorer.checkins.readers.guess_columns import mapping_problem
-from explorer.checkins.readers.places.reference import accuracy, described, taught, with_system
-from explorer.checkins.readers.plan import Plan
-from explorer.checkins.rows import (
+from explorer.checkins.readers.base import Judged, Plan
+from explorer.checkins.sources import DataFiles, Source, check_readable, find_files, sniff_files
+from explorer.checkins.store import (
     DUPLICATES,
     ROWS,
     count,
@@ -71,6 +67,8 @@ from explorer.checkins.rows import (
     spellings,
     store_aside,
 )
+from explorer.checkins.stored import open_entry
+from explorer.checkins.workers import apart, needs_worker
 
 
 def open_checkins(
@@ -216,7 +214,7 @@ def _from_cache(
         return None
     try:
         entry.verify(work.checking)
-        data = CheckinData.from_entry(entry, files, known_synthetic)
+        data = open_entry(entry, files, known_synthetic)
     except LoadCancelled:
         entry.close()
         raise
@@ -315,7 +313,7 @@ class _Load:
             entry.seal(facts, work.stage("Storing"))
             if cache_dir is not None and entry.folder.parent == cache_dir:
                 entry.keep(cache_dir, key)
-            return CheckinData.from_entry(entry, files, known_synthetic)
+            return open_entry(entry, files, known_synthetic)
         except BaseException as fault:
             cache.discard(entry)
             if entry.folder.parent == cache_dir and disk_full(fault):

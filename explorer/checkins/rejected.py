@@ -8,13 +8,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO, Any
 
-from explorer.checkins.apart import needs_worker, streamed
 from explorer.checkins.database import connect, parquet_table, reachable
 from explorer.checkins.errors import CheckinError, shown_name
 from explorer.checkins.model import Dialect, LoadReport, Mapping, Reason
-from explorer.checkins.parts.files import DataFiles
 from explorer.checkins.readers import get_reader
-from explorer.checkins.rows import ASIDE
+from explorer.checkins.sources import DataFiles
+from explorer.checkins.store import ASIDE
+from explorer.checkins.workers import needs_worker, streamed
 from explorer.csv_rows import CsvRows
 from explorer.files import replacing
 

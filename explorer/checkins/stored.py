@@ -1,4 +1,4 @@
-"""Where open check-ins are kept, so that another process opens them by name: no row travels."""
+"""Opens the check-ins of a cache entry, also in another process: rows are never sent."""
 
 from __future__ import annotations
 
@@ -7,21 +7,31 @@ from pathlib import Path
 
 from explorer.checkins.cache import Entry
 from explorer.checkins.data import CheckinData
-from explorer.checkins.parts.files import DataFiles
+from explorer.checkins.sharded_data import ShardedData
+from explorer.checkins.sources import DataFiles
+
+
+def open_entry(entry: Entry, files: DataFiles, known_synthetic: frozenset[str]) -> CheckinData:
+    """Return the check-ins of a cache entry.
+
+    Any exception means that the entry is damaged.
+    """
+    kind = ShardedData if "shards" in entry.read_report() else CheckinData
+    return kind(entry, files, known_synthetic)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredData:
-    """What it takes to open check-ins that another process has open.
+    """Everything another process needs to open check-ins that are open in this one.
 
     Attributes
     ----------
     folder : Path
-        Their entry of the cache, or a temporary one; it stays while its owner has it open.
+        Cache entry or temporary folder; it exists while the owner has it open.
     files : DataFiles
-        What they were read from.
+        The source files.
     synthetic : bool
-        Whether they are a bundled sample.
+        Whether the data are a bundled sample.
     """
 
     folder: Path
@@ -30,19 +40,19 @@ class StoredData:
 
     @classmethod
     def of(cls, data: CheckinData) -> StoredData:
-        """Return where open check-ins are kept."""
+        """Return the reference to open check-ins."""
         return cls(data.folder, data.files, data.synthetic)
 
     def open(self) -> CheckinData:
-        """Open them here too; raises whatever is wrong with the folder.
+        """Open the check-ins in this process too; raises whatever is wrong with the folder.
 
-        The folder is not removed when they are closed: that is its owner's affair.
+        Closing them does not remove the folder, which belongs to the first process.
         """
         entry = Entry(self.folder, lasting=True)
         try:
             fingerprint = str(entry.read_report()["fingerprint"])
             known = frozenset({fingerprint}) if self.synthetic else frozenset()
-            return CheckinData.from_entry(entry, self.files, known)
+            return open_entry(entry, self.files, known)
         except BaseException:
             entry.close()
             raise

@@ -239,13 +239,13 @@ def open_file(
     CheckinError
         Naming the file, what is wrong with it and what to do.
     """
-    from explorer.checkins.warm_workers import warm_workers
+    from explorer.checkins.workers import warm_workers
 
     if files != (Path("sample"),):
         warm_workers(1, *files)  # it starts while this process imports the readers
     from explorer.checkins import MappingNeeded
     from explorer.checkins.cache import sweep
-    from explorer.checkins.shards.once import ONCE, open_once
+    from explorer.checkins.region_query import ONCE, open_once
     from explorer.engine.large_import import open_any_size
     from explorer.engine.paths import checkins_cache
     from explorer.geography.region import Region
@@ -328,8 +328,8 @@ def _wanted(
 ) -> tuple[Mapping, Dialect]:
     """Return the guessed mapping of a file with what is named put right, and how it is read."""
     from explorer.checkins import find_files, sniff_files
-    from explorer.checkins.readers.cells.questions import remaining_questions
-    from explorer.checkins.readers.guess_columns import with_columns
+    from explorer.checkins.parsing.ambiguities import remaining_questions
+    from explorer.checkins.parsing.guess_columns import with_columns
 
     fields = {key: value for key, value in reading.items() if key not in OF_DIALECT}
     layer = reading.get("layer")

@@ -233,7 +233,7 @@ def heatmap_command(
     **values: Any,
 ) -> None:
     """Draw the differentially private heatmap of a file of check-ins (demonstration noise)."""
-    from explorer.checkins.public.presets import preset
+    from explorer.checkins.presets import preset
     from explorer.figures.animation.frames import Animation, with_frames
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import PlaneRegion, Region

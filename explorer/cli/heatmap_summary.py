@@ -8,7 +8,7 @@ from explorer.cli.common import recipe_of
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
-    from explorer.checkins.public.presets import Preset
+    from explorer.checkins.presets import Preset
     from explorer.figures.view_state import ViewState
     from explorer.studies.base.study import Result, Selection
 

@@ -49,7 +49,7 @@ def _decimal(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> 
 
 
 def _time_format(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str | None:
-    from explorer.checkins.readers.cells.times import format_of_example
+    from explorer.checkins.parsing.times import format_of_example
 
     try:
         return None if raw is None else format_of_example(raw)
@@ -59,7 +59,7 @@ def _time_format(_ctx: click.Context, _option: click.Parameter, raw: str | None)
 
 def _zone(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str | None:
     from explorer.checkins import CheckinError
-    from explorer.checkins.readers.cells.zones import zone_name
+    from explorer.checkins.parsing.times import zone_name
 
     try:
         return None if raw is None else zone_name(raw)
@@ -68,7 +68,7 @@ def _zone(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str
 
 
 def _encoding(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str | None:
-    from explorer.checkins.readers.encodings import codec_of
+    from explorer.checkins.parsing.encodings import codec_of
 
     try:
         return None if raw is None else codec_of(raw)
@@ -81,7 +81,7 @@ def _unit(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str
 
 
 def _crs(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str | None:
-    from explorer.checkins.readers.places.reference import WGS_84, canonical
+    from explorer.checkins.parsing.crs import WGS_84, canonical
 
     try:
         return None if raw is None else canonical(raw) or WGS_84
@@ -183,7 +183,7 @@ def question_line(preview: Preview, question: Question) -> str:
 
 def _option(preview: Preview, fields: Sequence[tuple[str, Any]]) -> str:
     """Return what to type for an answer; names that can't be typed are given by number."""
-    from explorer.checkins.readers.cells.times import COUNTED, example_of
+    from explorer.checkins.parsing.times import COUNTED, example_of
 
     no_user = "unit" in dict(fields)  # that option says that there is no such column
     roles = [

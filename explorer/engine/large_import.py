@@ -20,29 +20,36 @@ from typing import Any
 import numpy as np
 
 from explorer.checkins import cache, open_checkins
-from explorer.checkins.cache_entry import describe
 from explorer.checkins.data import CheckinData
 from explorer.checkins.database import check, connect, quote, written_file
 from explorer.checkins.errors import CheckinError, MappingNeeded
-from explorer.checkins.loading import spelling_notes
-from explorer.checkins.memory import database_bytes
-from explorer.checkins.model import Dialect, LoadReport, Mapping, Preview, Progress, Reason
-from explorer.checkins.parts.files import DataFiles, Source, find_files, sniff_files
-from explorer.checkins.parts.part_rows import PartRows, part_examples, part_reports, plans_for
-from explorer.checkins.progress import LoadProgress
-from explorer.checkins.queries import joined_ends, longitudes_of
-from explorer.checkins.readers.detect import check_readable
-from explorer.checkins.readers.plan import Plan
-from explorer.checkins.rows import ASIDE, PARQUET
-from explorer.checkins.shards.order import DUPLICATES, order_shard, shard_folder
-from explorer.checkins.shards.size import (
+from explorer.checkins.import_size import (
     LEAST_BYTES_A_ROW,
     ImportSize,
     estimated_rows,
     most_in_memory,
     plan_import,
 )
-from explorer.checkins.shards.split import line_of, part_folder, plan_task, split_part
+from explorer.checkins.loading import spelling_notes
+from explorer.checkins.memory import database_bytes
+from explorer.checkins.metadata import describe
+from explorer.checkins.model import Dialect, LoadReport, Mapping, Preview, Progress, Reason
+from explorer.checkins.multifile import PartRows, part_examples, part_reports, plans_for
+from explorer.checkins.progress import LoadProgress
+from explorer.checkins.queries import joined_ends, longitudes_of
+from explorer.checkins.readers.base import Plan
+from explorer.checkins.sharding import (
+    DUPLICATES,
+    line_of,
+    order_shard,
+    part_folder,
+    plan_task,
+    shard_folder,
+    split_part,
+)
+from explorer.checkins.sources import DataFiles, Source, check_readable, find_files, sniff_files
+from explorer.checkins.store import ASIDE, PARQUET
+from explorer.checkins.stored import open_entry
 from explorer.engine.executors.base import Executor
 from explorer.engine.executors.embedded import EmbeddedExecutor
 from explorer.files import private_folder, write_whole
@@ -166,7 +173,7 @@ class _Import:
         if entry is None:
             return None
         try:
-            return CheckinData.from_entry(entry, self._files, known_synthetic)
+            return open_entry(entry, self._files, known_synthetic)
         except Exception:  # a damaged entry is made anew, whatever is wrong with it
             cache.discard(entry)
             return None
@@ -226,7 +233,7 @@ class _Import:
             entry.seal(facts, lambda _: check(self._cancelled))
             if self._place is not None:
                 entry.keep(self._place, self._key)
-            return CheckinData.from_entry(entry, self._files, known_synthetic)
+            return open_entry(entry, self._files, known_synthetic)
         except BaseException:
             if own is not None:
                 own.close()  # before their folder goes

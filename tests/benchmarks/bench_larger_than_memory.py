@@ -176,7 +176,7 @@ report(seconds=seconds, cpu=cpu, mass=mass)
 _ASK_ONCE = (
     _PEAK
     + """
-from explorer.checkins.shards.once import open_once
+from explorer.checkins.region_query import open_once
 from explorer.studies.heatmap.contributions.shard_counts import counted_rows
 from explorer.privacy.heatmaps.pyramid.row_pass import compile_pass
 compile_pass()

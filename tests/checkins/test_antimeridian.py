@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from explorer.checkins import CheckinData, open_checkins
-from explorer.checkins.shards.once import open_once
+from explorer.checkins.region_query import open_once
 from explorer.engine.executors.in_place import InPlaceExecutor
 from explorer.engine.large_import import open_any_size
 from explorer.figures.map_points import point_rows

@@ -17,8 +17,9 @@ from hypothesis import given, strategies as st
 from explorer import bounded
 from explorer.checkins import CheckinError, LoadCancelled, Reason, open_checkins, sniff
 from explorer.checkins.errors import UnpackNeeded
-from explorer.checkins.readers import excel, streams
-from explorer.checkins.readers.archives import inflated
+from explorer.checkins.parsing import streams
+from explorer.checkins.parsing.streams import inflated
+from explorer.checkins.readers import excel
 from explorer.checkins.scan import Damage
 from explorer.cli import run
 from tests.checkins.conftest import good

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from explorer.checkins import Mapping, MappingNeeded, Preview, Reason, open_checkins, sniff
-from explorer.checkins.readers.cells.times import EPOCHS, OFFERED, time_format
-from explorer.checkins.readers.guess_columns import with_columns
+from explorer.checkins.parsing.guess_columns import with_columns
+from explorer.checkins.parsing.times import EPOCHS, OFFERED, time_format
 
 Write = Callable[..., Path]
 ROWS = 60

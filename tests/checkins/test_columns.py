@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from explorer.checkins import Mapping, MappingNeeded, open_checkins, sniff
-from explorer.checkins.readers.cells.column_names import Sure, identity_of
-from explorer.checkins.readers.cells.points import point_in
-from explorer.checkins.readers.cells.questions import NO_USER, remaining_questions
+from explorer.checkins.parsing.ambiguities import NO_USER, remaining_questions
+from explorer.checkins.parsing.column_names import Sure, identity_of
+from explorer.checkins.parsing.numbers import point_in
 from tests.headers import score
 
 Write = Callable[..., Path]

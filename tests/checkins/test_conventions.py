@@ -17,9 +17,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from explorer.checkins import CheckinError, Mapping, MappingNeeded, Reason, open_checkins, sniff
 from explorer.checkins.database import connect, parquet_table
-from explorer.checkins.readers.cells.column_names import NAMES, key, language_of
-from explorer.checkins.readers.cells.faults import bad_cells
-from explorer.checkins.readers.cells.times import (
+from explorer.checkins.parsing.column_names import NAMES, key, language_of
+from explorer.checkins.parsing.row_errors import bad_cells
+from explorer.checkins.parsing.sql import text_source, typed_rows, with_instants
+from explorer.checkins.parsing.times import (
     COUNTED,
     EPOCHS,
     OFFERED,
@@ -29,9 +30,8 @@ from explorer.checkins.readers.cells.times import (
     moment,
     reads_time,
     time_formats,
+    zone_name,
 )
-from explorer.checkins.readers.cells.zones import zone_name
-from explorer.checkins.readers.sql import text_source, typed_rows, with_instants
 
 Write = Callable[..., Path]
 

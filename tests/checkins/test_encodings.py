@@ -11,7 +11,7 @@ import pytest
 from explorer import checkins
 from explorer.checkins.errors import CheckinError
 from explorer.checkins.model import Preview, Question, Reason
-from explorer.checkins.readers import encodings
+from explorer.checkins.parsing import encodings
 
 PLACES = {
     "cp1252": "Café à la carte – “Straße” in München",

@@ -26,7 +26,7 @@ from explorer.checkins import (
     open_checkins,
     sniff,
 )
-from explorer.checkins.readers.guess_columns import with_columns
+from explorer.checkins.parsing.guess_columns import with_columns
 from tests.checkins.conftest import good
 from tests.waiting import time_limit
 

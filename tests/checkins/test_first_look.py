@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from datasets.generate_checkins import main as generate
-from explorer.checkins import LoadCancelled, open_checkins, sniff
+from explorer.checkins import LoadCancelled, map_preview, open_checkins, sniff
 from explorer.checkins.database import quote
+from explorer.checkins.map_preview import first_looks
 from explorer.checkins.model import Dialect, Format
-from explorer.checkins.readers import first_look, parquet
+from explorer.checkins.readers import parquet
 from explorer.checkins.readers.base import Sample, evenly_spaced
-from explorer.checkins.readers.first_look import first_looks
-from explorer.checkins.readers.text_blocks import BlockReader
+from explorer.checkins.readers.text_portions import BlockReader
 
 BOX = (40.55, -74.10, 40.90, -73.75)
 SNAP = Dialect(Format.SNAP, "\t")
@@ -215,7 +215,7 @@ def test_parquet_gives_whole_users(snap: Path, tmp_path: Path, whole, group: int
     look = next(with_looks)
     kept = look._con.execute("SELECT user_id, count(*) FROM looked_at GROUP BY 1").fetchall()
     with_looks.close()
-    assert len(kept) >= first_look.FEWEST_USERS
+    assert len(kept) >= map_preview.FEWEST_USERS
     assert all(counts[user] == n or n > parquet.READ_ON for user, n in kept)
 
 

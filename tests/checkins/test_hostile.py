@@ -12,9 +12,8 @@ import pytest
 
 from explorer.checkins import CheckinError, open_checkins, sniff
 from explorer.checkins.model import Mapping
-from explorer.checkins.readers import guess_columns
-from explorer.checkins.readers.cells import faults, numbers, questions, times
-from explorer.checkins.readers.cells.column_names import key
+from explorer.checkins.parsing import ambiguities, guess_columns, numbers, row_errors, times
+from explorer.checkins.parsing.column_names import key
 from explorer.privacy.releases import means
 from explorer.studies.base import csv_dialect, csv_table
 from explorer.user_rows import MOST_MARKS, composed
@@ -62,7 +61,7 @@ class Counted:
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return the lengths of all texts that reach a pattern of numbers or times."""
     seen: list[int] = []
-    for module in (numbers, times, questions, guess_columns, means, csv_dialect, csv_table):
+    for module in (numbers, times, ambiguities, guess_columns, means, csv_dialect, csv_table):
         for name, value in vars(module).items():
             if isinstance(value, re.Pattern):
                 monkeypatch.setattr(module, name, Counted(value, seen))
@@ -87,7 +86,7 @@ def test_no_long_field_reaches_a_pattern(steps: list[int], text: str) -> None:
     for decimal in ".,":
         assert numbers.number(text, decimal) is None
         assert not numbers.has_fraction(text, decimal)
-        assert faults.bad_cells(row, Mapping(0, 1, 2, 3), decimal)
+        assert row_errors.bad_cells(row, Mapping(0, 1, 2, 3), decimal)
         assert csv_dialect.number_field(text, ";", decimal) is None
     assert not numbers.has_thousands(text)
     assert times.formats_of(text) == ()

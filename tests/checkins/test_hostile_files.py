@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from explorer import bounded
-from explorer.checkins import CheckinError, apart, open_checkins, sniff
-from explorer.checkins.readers.gdal import KEPT, pyogrio
+from explorer.checkins import CheckinError, open_checkins, sniff, workers
+from explorer.checkins.parsing.gdal import KEPT, pyogrio
 from explorer.figures.read_recipe import read_recipe
 from explorer.studies.cldp_sgd import data
 from tests.checkins import hostile_files
@@ -22,7 +22,7 @@ MEMORY = 300_000_000
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let workers hold little memory, so that the files can be small."""
-    monkeypatch.setattr(apart, "database_bytes", lambda: MEMORY)
+    monkeypatch.setattr(workers, "database_bytes", lambda: MEMORY)
 
 
 @pytest.mark.usefixtures("small")
@@ -127,7 +127,7 @@ def test_a_view_beside_a_table_is_left_out(tmp_path: Path) -> None:
 
 
 def test_drivers_and_network_of_gdal_are_off() -> None:
-    found, settings = apart.apart(_drivers, name="x")
+    found, settings = workers.apart(_drivers, name="x")
     assert set(found) <= {*KEPT, "MEM", "Memory"}
     assert settings == [False, "none"]
 

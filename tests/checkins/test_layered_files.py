@@ -26,8 +26,8 @@ from explorer.checkins import (
     open_checkins,
     sniff,
 )
-from explorer.checkins.readers.guess_columns import with_columns
-from explorer.checkins.readers.places.reference import canonical
+from explorer.checkins.parsing.crs import canonical
+from explorer.checkins.parsing.guess_columns import with_columns
 
 Write = Callable[..., Path]
 DAY = datetime.datetime(2010, 3, 28, 12, 30, 15)

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.checkins import CheckinData, Reason, layout as layouts, open_checkins
-from explorer.checkins.chosen import working_set
-from explorer.checkins.chosen.working_set import WorkingSets
+from explorer.checkins import CheckinData, Reason, layout as layouts, open_checkins, working_set
 from explorer.checkins.layout import Layout
 from explorer.checkins.sampling import hash_ids, sample_key
+from explorer.checkins.working_set import WorkingSets
 from explorer.privacy.heatmaps.pyramid.fixed_point import cells_of_rows
 from explorer.privacy.heatmaps.pyramid.row_pass import count_rows
 from explorer.studies.base.study import Cancelled

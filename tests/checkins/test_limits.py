@@ -20,7 +20,7 @@ from explorer.checkins import (
     open_checkins,
     sniff,
 )
-from explorer.checkins.line_ranges import LineRanges
+from explorer.checkins.scan import LineRanges
 from tests.checkins.conftest import good
 from tests.waiting import time_limit
 

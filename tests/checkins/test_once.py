@@ -12,11 +12,17 @@ import duckdb
 import numpy as np
 import pytest
 
-from explorer.checkins import CheckinError, LoadCancelled, Progress, Reason, open_checkins
+from explorer.checkins import (
+    CheckinError,
+    LoadCancelled,
+    Progress,
+    Reason,
+    open_checkins,
+    region_query,
+)
 from explorer.checkins.data import CheckinData
 from explorer.checkins.database import written_file
-from explorer.checkins.shards import once, once_rows
-from explorer.checkins.shards.once import open_once
+from explorer.checkins.region_query import open_once
 from explorer.checkins.stored import StoredData
 from explorer.geography.region import Region
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS
@@ -123,7 +129,7 @@ def test_the_same_numbers_as_of_opened_check_ins(kind: str, tmp_path: Path) -> N
     with data:
         again = data.report.set_aside.get(Reason.DUPLICATE, 0)
         assert (again > 0) == (kind != "without times")
-        assert data.report.notes == (once.ONCE,)
+        assert data.report.notes == (region_query.ONCE,)
         assert data.report.accounted == data.report.physical_lines
         with StoredData.of(data).open() as elsewhere:  # another process has it, too
             assert counted(elsewhere, {}) == counted(data, {})
@@ -132,19 +138,19 @@ def test_the_same_numbers_as_of_opened_check_ins(kind: str, tmp_path: Path) -> N
 def test_times_are_read_only_where_they_matter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(once, "needs_worker", lambda _: False)  # where it can be counted
+    monkeypatch.setattr(region_query, "needs_worker", lambda _: False)  # where it can be counted
     columns = KINDS["as they are"]
     asked: list[bool] = []
-    rows = once_rows.Reading.rows
+    rows = region_query.Reading.rows
 
     def noted(self: Any, timed: bool) -> Any:
         asked.append(timed)
         return rows(self, timed)
 
-    monkeypatch.setattr(once_rows.Reading, "rows", noted)
+    monkeypatch.setattr(region_query.Reading, "rows", noted)
     open_once(made(tmp_path / "again", columns), BOX).close()
     assert asked == [True]  # people are seen at one place twice among the first rows
-    monkeypatch.setattr(once_rows, "_PROBED", 1)
+    monkeypatch.setattr(region_query, "_PROBED", 1)
     open_once(tmp_path / "again", BOX).close()
     assert asked == [True, False, True]
     fresh = made(tmp_path / "never", columns.replace("north AS lat", "north + i / 1e7 AS lat"))
@@ -223,8 +229,8 @@ def test_too_many_rows_and_damage_and_cancel_leave_nothing(
         open_once(folder, BOX, progress=seen.append, cancelled=lambda: bool(seen))
     assert seen[-1].stage == "Reading"
     with monkeypatch.context() as little:
-        little.setattr(once, "needs_worker", lambda _: False)
-        little.setattr(once_rows, "most_in_memory", lambda _: 100)
+        little.setattr(region_query, "needs_worker", lambda _: False)
+        little.setattr(region_query, "most_in_memory", lambda _: 100)
         with pytest.raises(
             CheckinError, match=r"more than 100 rows.*smaller one, or open the whole"
         ):

@@ -14,7 +14,7 @@ import pytest
 from explorer.checkins import CheckinError, Mapping, Reason, open_checkins
 from explorer.checkins.data import CheckinData
 from explorer.checkins.database import connect, written_file
-from explorer.checkins.shards.once import open_once
+from explorer.checkins.region_query import open_once
 from explorer.engine.executors.in_place import InPlaceExecutor
 from explorer.engine.large_import import open_any_size
 

@@ -21,8 +21,8 @@ from explorer.checkins import (
     open_checkins,
     sniff,
 )
-from explorer.checkins.readers.places.guess_reference import SYSTEMS, candidates
-from explorer.checkins.readers.places.reference import accuracy, canonical, converter
+from explorer.checkins.parsing.crs import accuracy, canonical, converter
+from explorer.checkins.parsing.crs_guess import SYSTEMS, candidates
 
 Write = Callable[..., Path]
 ROWS = 400

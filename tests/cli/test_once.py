@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.checkins.shards.once import ONCE
+from explorer.checkins.region_query import ONCE
 from explorer.cli import run
 from tests.engine.test_large_import import made_folder
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from explorer.checkins.errors import FetchCancelled, FetchError
-from explorer.checkins.public.fetch import MAX_BYTES, SOURCES, fetch, fetch_source
-from explorer.checkins.public.presets import PRESETS, preset
+from explorer.checkins.presets import PRESETS, preset
+from explorer.checkins.public_files import MAX_BYTES, SOURCES, fetch, fetch_source
 
 BODY = gzip.compress(os.urandom(600_000), mtime=0)
 OTHER = gzip.compress(b"another file " * 1000, mtime=0)

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from datasets.generate_checkins import main as generate
-from explorer.checkins import CheckinData, Mapping, open_checkins
-from explorer.checkins.chosen import working_set
+from explorer.checkins import CheckinData, Mapping, open_checkins, working_set
 from explorer.checkins.stored import StoredData
 from explorer.engine.compute.client import ComputeClient
 from explorer.engine.data_questions import DataQuestion, ask_data

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.checkins import open_checkins
-from explorer.checkins.chosen import working_set
-from explorer.checkins.shards.once import open_once
+from explorer.checkins import open_checkins, working_set
+from explorer.checkins.region_query import open_once
 from explorer.engine.executors.cluster import CERTIFICATES, Cluster
 from explorer.engine.large_import import open_any_size
 from explorer.engine.runtime.computing import Computing

@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.checkins import CheckinError, LoadCancelled, Progress, Reason, open_checkins
+from explorer.checkins import CheckinError, LoadCancelled, Progress, Reason, open_checkins, sharding
 from explorer.checkins.data import CheckinData
 from explorer.checkins.database import connect, limit_memory
-from explorer.checkins.shards import split
-from explorer.checkins.shards.points import ShardedPoints
-from explorer.checkins.shards.size import ImportSize
+from explorer.checkins.import_size import ImportSize
+from explorer.checkins.selection import ShardedPoints
 from explorer.engine.executors.embedded import EmbeddedExecutor
 from explorer.engine.executors.in_place import InPlaceExecutor
 from explorer.engine.large_import import open_any_size
@@ -221,7 +220,7 @@ def test_no_room_on_the_disk_is_said_beforehand(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = type("Usage", (), {"free": 1000})
-    monkeypatch.setattr("explorer.checkins.shards.size.shutil.disk_usage", lambda _: usage)
+    monkeypatch.setattr("explorer.checkins.import_size.shutil.disk_usage", lambda _: usage)
     with pytest.raises(CheckinError, match="Make room"):
         open_any_size(folder, cache_dir=tmp_path / "cache", **SMALL)
 
@@ -238,7 +237,7 @@ def test_more_rows_than_memory_holds_are_not_handed_out(
         points = data.points(CITY)
         assert len(points.lat) == points.rows
         assert points.user.max() + 1 == points.users_used
-        monkeypatch.setattr("explorer.checkins.shards.points.MOST_ROWS", 10)
+        monkeypatch.setattr("explorer.checkins.selection.MOST_ROWS", 10)
         with pytest.raises(ValueError, match="smaller region"):
             _ = data.points(CITY).user
 
@@ -254,7 +253,7 @@ def test_parts_are_read_where_the_database_spills_to_disk(
         limit_memory(con, memory, 1_000_000_000)
         return con
 
-    monkeypatch.setattr(split, "connect", spilling)
+    monkeypatch.setattr(sharding, "connect", spilling)
     with (
         open_any_size(
             folder, cache_dir=tmp_path / "cache", executor=lambda _: InPlaceExecutor(), **SMALL

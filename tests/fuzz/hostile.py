@@ -269,7 +269,7 @@ def run(count: int, seed: int) -> Outcome:
     made: dict[str, bytes] = {}
     with (
         tempfile.TemporaryDirectory() as folder,
-        patch("explorer.checkins.apart.database_bytes", lambda: MEMORY),
+        patch("explorer.checkins.workers.database_bytes", lambda: MEMORY),
         warnings.catch_warnings(),
     ):
         for i in range(count):

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from explorer.checkins.parts.files import find_files
+from explorer.checkins.sources import find_files
 from explorer.cli import run
 from explorer.release.access_log import count_look
 from explorer.release.content_hash import ContentHash

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from explorer.checkins.readers.cells.times import moment
+from explorer.checkins.parsing.times import moment
 from explorer.release.errors import ParameterError, ReleaseError
 from explorer.release.mechanisms.base import Reads
 from explorer.release.rows import reading

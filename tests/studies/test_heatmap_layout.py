@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.checkins import CheckinData, open_checkins
-from explorer.checkins.chosen import working_set
-from explorer.checkins.chosen.points import PointSet
+from explorer.checkins import CheckinData, open_checkins, working_set
+from explorer.checkins.selection import PointSet
 from explorer.geography.region import Region
 from explorer.privacy.heatmaps import SparseMap, aggregate, compare
 from explorer.privacy.heatmaps.evaluation.loss import block_sums

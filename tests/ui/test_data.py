@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
 
 from explorer.checkins import Mapping
-from explorer.checkins.readers.cells.faults import bad_cells
+from explorer.checkins.parsing.row_errors import bad_cells
 from explorer.studies.base.study import Origin
 from explorer.ui.controllers.first_region import first_region
 from explorer.ui.panels.time_range import month_ranges

@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from explorer.checkins import LoadCancelled, Mapping
-from explorer.checkins.readers import streams
+from explorer.checkins.parsing import streams
 from explorer.studies.heatmap.panes import TRUE
 from explorer.ui.dialogs import open_checkins
 from explorer.ui.dialogs.open_checkins import LOOKING

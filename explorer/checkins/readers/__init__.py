@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 READERS = {
     "text": "explorer.checkins.readers.text:READER",
     "parquet": "explorer.checkins.readers.parquet:READER",
-    "geopackage": "explorer.checkins.readers.geopackage:READER",
-    "geojson": "explorer.checkins.readers.geojson:READER",
+    "geopackage": "explorer.checkins.readers.vector:GEOPACKAGE",
+    "geojson": "explorer.checkins.readers.vector:GEOJSON",
     "json": "explorer.checkins.readers.records:JSON",
     "gpx": "explorer.checkins.readers.records:GPX",
     "kml": "explorer.checkins.readers.records:KML",

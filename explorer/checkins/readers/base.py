@@ -3,12 +3,15 @@
 A new format is a module with a `Reader`, and its line in `readers.READERS`.
 """
 
+from __future__ import annotations
+
 import hashlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from explorer.checkins.database import check, run, written_file
 from explorer.checkins.errors import CheckinError, shown_name
@@ -16,25 +19,98 @@ from explorer.checkins.model import (
     Candidate,
     Dialect,
     IsCancelled,
+    Mapping,
     Preview,
     Question,
     Reason,
     suggested,
 )
-from explorer.checkins.progress import LoadProgress
-from explorer.checkins.readers.cells.numbers import decimal_sign
-from explorer.checkins.readers.cells.questions import NO_USER, Table, open_questions
-from explorer.checkins.readers.guess_columns import (
+from explorer.checkins.parsing.ambiguities import NO_USER, Table, open_questions
+from explorer.checkins.parsing.geometry import known_system
+from explorer.checkins.parsing.guess_columns import (
     fitting_share,
     guess_mapping,
     mapping_problems,
 )
-from explorer.checkins.readers.places.geometry import known_system
-from explorer.checkins.readers.plan import Plan
-from explorer.checkins.readers.sql import typed_rows, with_added
-from explorer.checkins.readers.streams import CHUNK
-from explorer.checkins.rows import PARQUET, ROWS, Tick
+from explorer.checkins.parsing.line_scanner import WIDE
+from explorer.checkins.parsing.numbers import decimal_sign
+from explorer.checkins.parsing.quoted import RowShape
+from explorer.checkins.parsing.sql import typed_rows, with_added
+from explorer.checkins.parsing.streams import CHUNK
+from explorer.checkins.progress import LoadProgress
 from explorer.checkins.scan import Scan
+from explorer.checkins.store import PARQUET, ROWS, Tick
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One file and how it is read.
+
+    Attributes
+    ----------
+    name : str
+        Of the file, for messages.
+    path : Path
+        Where it can be read; perhaps a link.
+    dialect : Dialect
+    mapping : Mapping
+        With user (or unit), lat and lon.
+    width : int
+        Fields of a line.
+    duplicates : bool
+        Whether rows that repeat an earlier one are rejected.
+    fingerprint : bool
+        Whether the sha256 is taken.
+    added : tuple of (str or None)
+        Columns behind the fields, the same in every row: what the file's folders are called.
+    text_ids : bool
+        Whether user ids stay text even if all are whole numbers.
+    part : int
+        Which of several files it is, from 0.
+    """
+
+    name: str
+    path: Path
+    dialect: Dialect
+    mapping: Mapping
+    width: int
+    duplicates: bool
+    fingerprint: bool
+    added: tuple[str | None, ...] = ()
+    text_ids: bool = False
+    part: int = 0
+
+    def at(self, path: Path) -> Plan:
+        """Return the same plan for a path that leads to the same file."""
+        return replace(self, path=path)
+
+    @property
+    def wide(self) -> bool:
+        """Whether fields are counted by the pass over the lines, and the last ones not read."""
+        return self.width > WIDE
+
+    @property
+    def fields_read(self) -> int:
+        """How many fields of a line are given to the reader."""
+        mapped = max(c for c in self.mapping.columns if c < self.width) + 1
+        return mapped if self.wide else self.width
+
+    @property
+    def shape(self) -> RowShape:
+        """What a line looks like that is a row."""
+        mapping, dialect = self.mapping, self.dialect
+        assert mapping.lat is not None
+        assert mapping.lon is not None
+        plane, limits = mapping.plane_there, (90.0, 180.0)
+        if mapping.crs:
+            limits = math.inf, math.inf
+        if plane is not None:
+            limits = max(-plane.low, plane.high), max(-plane.left, plane.right)
+        if mapping.order:
+            return RowShape(self.width, dialect.delimiter, dialect.decimal)
+        degrees = ((mapping.lat, limits[0]), (mapping.lon, limits[1]))
+        return RowShape(self.width, dialect.delimiter, dialect.decimal, degrees)
+
 
 HEAD = 1 << 20
 """Bytes at the beginning of a file that readers are shown."""
@@ -420,3 +496,91 @@ def write_table(
         meanwhile=digest if plan.fingerprint else None,
     )
     return scan
+
+
+_Row = TypeVar("_Row")
+
+
+class OneOfSeveral:
+    """A reader of one of several formats that are read alike.
+
+    Parameters
+    ----------
+    key : str
+        Its key in `readers.READERS`.
+    name : str
+    suffixes : tuple of str
+    """
+
+    def __init__(self, key: str, name: str, suffixes: tuple[str, ...]) -> None:
+        self.key, self.name, self.suffixes = key, name, suffixes
+
+    def can_read(self, head: bytes) -> float:
+        """Return how sure it is that this is a file for it, 0…1, from the first bytes."""
+        raise NotImplementedError
+
+
+class CopiedRows:
+    """The table ``copied``: rows with their number, what is wrong with them, and text columns.
+
+    Parameters
+    ----------
+    con : DuckDB connection
+    width : int
+        How many text columns ``c0…`` there are.
+    """
+
+    def __init__(self, con: Any, width: int) -> None:
+        self._con, self._columns = con, [f"c{i}" for i in range(width)]
+        texts = ", ".join(f"{name} VARCHAR" for name in self._columns)
+        con.execute(f"CREATE OR REPLACE TEMP TABLE copied (line BIGINT, fault UTINYINT, {texts})")
+
+    def add(
+        self,
+        numbers: list[int],
+        faults: Sequence[Reason | None],
+        cells: list[list[str | None]],
+    ) -> None:
+        """Add rows.
+
+        Parameters
+        ----------
+        numbers : list of int
+            Of the rows, from 1.
+        faults : sequence of Reason or None
+        cells : list of list of str or None
+            Of each column.
+        """
+        self._con.execute(
+            "INSERT INTO copied SELECT unnest(?::BIGINT[]), unnest(?::UTINYINT[]), "
+            + ", ".join(["unnest(?::VARCHAR[])"] * len(self._columns)),
+            [numbers, [fault.code if fault else None for fault in faults], *cells],
+        )
+
+    def texts(self, numbers: list[int]) -> dict[int, str]:
+        """Return the cells, joined by commas, of rows by their numbers."""
+        line = ", ".join(f"coalesce({name}, '')" for name in self._columns)
+        query = f"SELECT line, concat_ws(',', {line}) FROM copied WHERE line IN "
+        found = self._con.execute(f"{query}(SELECT unnest(?::BIGINT[]))", [numbers])
+        return dict(found.fetchall())
+
+
+def copied(limit: int | None) -> str:
+    """Return the table, or its first rows, as `write_table` reads it."""
+    return "copied" if limit is None else f"(FROM copied LIMIT {limit})"
+
+
+def asked_for(
+    rows: Iterator[_Row],
+    number: Callable[[_Row], int],
+    batches: Iterator[list[int]],
+    cancelled: IsCancelled | None,
+) -> Iterator[_Row]:
+    """Yield the rows asked for, of which each has a number, in one pass over the file."""
+    row: _Row | None = None
+    for numbers in batches:
+        check(cancelled)
+        for wanted in numbers:
+            while row is None or number(row) < wanted:
+                row = next(rows)
+            yield row

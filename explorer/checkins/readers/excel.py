@@ -19,22 +19,29 @@ from typing import IO, Any, NamedTuple
 from cachetools import LRUCache, cached
 
 from explorer.checkins.database import check
-from explorer.checkins.errors import CheckinError, LoadCancelled, UnpackNeeded, shown_name
+from explorer.checkins.errors import (
+    CheckinError,
+    LoadCancelled,
+    UnpackNeeded,
+    missing_library,
+    shown_name,
+)
 from explorer.checkins.model import Dialect, IsCancelled, Preview, Reason
+from explorer.checkins.parsing.guess_columns import looks_like_header
+from explorer.checkins.parsing.streams import MAX_RATIO, UNPACKED_FREELY
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (
     Beginning,
+    CopiedRows,
     Judge,
+    Plan,
     Written,
+    asked_for,
     check_width,
+    copied,
     table_preview,
     write_table,
 )
-from explorer.checkins.readers.copied import CopiedRows, asked_for, copied
-from explorer.checkins.readers.extras import missing_library
-from explorer.checkins.readers.guess_columns import looks_like_header
-from explorer.checkins.readers.plan import Plan
-from explorer.checkins.readers.streams import MAX_RATIO, UNPACKED_FREELY
 from explorer.checkins.scan import Scan
 
 _OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from explorer.bounded import in_worker
-from explorer.checkins.apart import apart
 from explorer.checkins.database import (
     check,
     connect,
@@ -25,11 +24,15 @@ from explorer.checkins.database import (
 from explorer.checkins.errors import CheckinError, shown_name
 from explorer.checkins.memory import database_bytes, spill_bytes
 from explorer.checkins.model import Box, Dialect, Format, IsCancelled, Mapping, Preview
+from explorer.checkins.parsing.geometry import TextColumns, text_columns
+from explorer.checkins.parsing.sql import typed_rows
+from explorer.checkins.parsing.times import FIRST_YEAR, LAST_YEAR
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (
     SMALL,
     Beginning,
     Judge,
+    Plan,
     Portion,
     Sample,
     Written,
@@ -38,11 +41,8 @@ from explorer.checkins.readers.base import (
     table_preview,
     write_table,
 )
-from explorer.checkins.readers.cells.times import FIRST_YEAR, LAST_YEAR
-from explorer.checkins.readers.places.geometry import TextColumns, text_columns
-from explorer.checkins.readers.plan import Plan
-from explorer.checkins.readers.sql import typed_rows
-from explorer.checkins.rows import ROWS, count
+from explorer.checkins.store import ROWS, count
+from explorer.checkins.workers import apart
 
 PIECES = 8
 """Pieces of rows in the first portion. Each takes as long as many rows: pages are read whole."""

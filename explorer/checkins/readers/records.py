@@ -21,19 +21,22 @@ from xml.parsers import expat
 from explorer.checkins.database import check
 from explorer.checkins.errors import CheckinError, shown_name
 from explorer.checkins.model import Dialect, IsCancelled, Preview, Reason
+from explorer.checkins.parsing.encodings import mark_of
+from explorer.checkins.parsing.streams import CHUNK
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (
     Beginning,
+    CopiedRows,
     Judge,
+    OneOfSeveral,
+    Plan,
     Written,
+    asked_for,
     check_width,
+    copied,
     table_preview,
     write_table,
 )
-from explorer.checkins.readers.copied import CopiedRows, OneOfSeveral, asked_for, copied
-from explorer.checkins.readers.encodings import mark_of
-from explorer.checkins.readers.plan import Plan
-from explorer.checkins.readers.streams import CHUNK
 
 Record = tuple[int, dict[str, str | None], Reason | None]
 """Number (from 1; of JSON Lines the line), values by name, and what is wrong with it."""

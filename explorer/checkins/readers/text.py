@@ -11,27 +11,26 @@ import numpy as np
 
 from explorer.checkins.database import check, run, written_file
 from explorer.checkins.errors import CheckinError
-from explorer.checkins.line_ranges import LineArray, lines_up_to
 from explorer.checkins.model import Dialect, IsCancelled, Preview, Reason
+from explorer.checkins.parsing.encodings import invalid_note
+from explorer.checkins.parsing.line_scanner import CopyNeeded, scan_lines
+from explorer.checkins.parsing.quoted import FIELD_SEPARATOR, LINE_SEPARATOR
+from explorer.checkins.parsing.sql import TEXT_ID, text_source, typed_rows, with_added
+from explorer.checkins.parsing.streams import blocks, decoded_chunks, raw_chunks
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (
     HEAD_ROWS,
     Beginning,
     Judge,
+    Plan,
     Portion,
     Written,
     judge_rows,
 )
-from explorer.checkins.readers.encodings import invalid_note
-from explorer.checkins.readers.line_scanner import CopyNeeded, scan_lines
-from explorer.checkins.readers.plan import Plan
-from explorer.checkins.readers.quoted import FIELD_SEPARATOR, LINE_SEPARATOR
-from explorer.checkins.readers.sql import TEXT_ID, text_source, typed_rows, with_added
-from explorer.checkins.readers.streams import blocks, decoded_chunks, raw_chunks
-from explorer.checkins.readers.text_blocks import text_portions
+from explorer.checkins.readers.text_portions import text_portions
 from explorer.checkins.readers.text_preview import preview_text
-from explorer.checkins.rows import PARQUET, ROWS, Tick, count
-from explorer.checkins.scan import EXAMPLE_LENGTH, EXAMPLES, Damage, Scan
+from explorer.checkins.scan import EXAMPLE_LENGTH, EXAMPLES, Damage, LineArray, Scan, lines_up_to
+from explorer.checkins.store import PARQUET, ROWS, Tick, count
 
 MIN_FREE = 256_000_000
 """Bytes of disk that a copy of the lines leaves to others."""

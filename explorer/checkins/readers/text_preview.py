@@ -20,12 +20,8 @@ from explorer.checkins.model import (
     Reason,
     suggested,
 )
-from explorer.checkins.readers import all_readers
-from explorer.checkins.readers.archives import inflated
-from explorer.checkins.readers.base import HEAD, PREVIEW_ROWS, Beginning, check_width
-from explorer.checkins.readers.cells.numbers import Rows, decimal_sign
-from explorer.checkins.readers.cells.questions import NO_USER, Table, open_questions
-from explorer.checkins.readers.encodings import (
+from explorer.checkins.parsing.ambiguities import NO_USER, Table, open_questions
+from explorer.checkins.parsing.encodings import (
     SURE,
     UTF_8,
     Detected,
@@ -35,20 +31,24 @@ from explorer.checkins.readers.encodings import (
     sampled_lines,
     shown_encoding,
 )
-from explorer.checkins.readers.guess_columns import (
+from explorer.checkins.parsing.guess_columns import (
     fitting_share,
     guess_mapping,
     looks_like_header,
     mapping_problems,
 )
-from explorer.checkins.readers.header import (
+from explorer.checkins.parsing.header import (
     declared_delimiter,
     find_header,
     is_comment,
     uncommented,
     usual_number,
 )
-from explorer.checkins.readers.quoted import RecordJoiner, RowShape, split_quoted
+from explorer.checkins.parsing.numbers import Rows, decimal_sign
+from explorer.checkins.parsing.quoted import RecordJoiner, RowShape, split_quoted
+from explorer.checkins.parsing.streams import inflated
+from explorer.checkins.readers import all_readers
+from explorer.checkins.readers.base import HEAD, PREVIEW_ROWS, Beginning, check_width
 from explorer.checkins.scan import Damage
 
 _JUDGED_ROWS = 2000

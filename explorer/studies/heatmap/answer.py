@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.checkins.chosen.points import Part, PointSet
-from explorer.checkins.shards.points import ShardedPoints
+from explorer.checkins.selection import Part, PointSet, ShardedPoints
 from explorer.privacy.heatmaps import compare, level_of
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS
 from explorer.privacy.heatmaps.evaluation.distance import (

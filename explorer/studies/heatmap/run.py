@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.checkins.chosen.points import PointSet
-from explorer.checkins.shards.points import ShardedPoints
+from explorer.checkins.selection import PointSet, ShardedPoints
 from explorer.privacy.heatmaps import (
     CellCounts,
     FittedMap,

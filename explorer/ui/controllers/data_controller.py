@@ -23,7 +23,7 @@ from explorer.checkins.model import (
     Progress,
     Question,
 )
-from explorer.checkins.readers.cells.questions import NO_USER
+from explorer.checkins.parsing.ambiguities import NO_USER
 from explorer.engine.data_import import ImportTask, import_data
 from explorer.engine.data_questions import DataQuestion, ask_data
 from explorer.engine.paths import checkins_cache
@@ -40,7 +40,7 @@ from explorer.ui.controllers.look_counter import LookCounter
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
-    from explorer.checkins.shards.size import ImportSize
+    from explorer.checkins.import_size import ImportSize
 
 SURE = 0.9
 """Share of the first rows that must fit the guess for a file to be loaded without asking."""

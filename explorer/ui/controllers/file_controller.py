@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 
 from explorer.checkins.model import Mapping
 from explorer.checkins.readers import file_patterns
-from explorer.checkins.warm_workers import warm_workers
+from explorer.checkins.workers import warm_workers
 from explorer.engine.service import StudyService
 from explorer.engine.session.link import is_link, recipe_of
 from explorer.engine.session.recipe import Recipe, recipe_from_dict

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from explorer.checkins.map_preview import FirstLook, first_looks
 from explorer.checkins.model import Dialect, Mapping, Preview
 from explorer.checkins.readers.base import Sample
-from explorer.checkins.readers.first_look import FirstLook, first_looks
 from explorer.geography.region import PlaneRegion, Region
 from explorer.studies.base.numbers import format_number
 from explorer.ui.controllers.first_region import first_region

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.checkins.model import Mapping, Preview
-from explorer.checkins.readers.cells.faults import CellFault, bad_cells
+from explorer.checkins.parsing.row_errors import CellFault, bad_cells
 from explorer.ui.base.styled import plain_tip, styled_label
 from explorer.ui.drawing.map_style import style_for
 

@@ -17,14 +17,15 @@ from PySide6.QtWidgets import (
 
 from explorer import checkins
 from explorer.checkins.model import E7, Candidate, Dialect, Mapping, Preview, Question
-from explorer.checkins.readers import encodings, get_reader
-from explorer.checkins.readers.cells.column_names import ENGLISH, language_of
-from explorer.checkins.readers.cells.faults import bad_cells
-from explorer.checkins.readers.cells.numbers import has_fraction, number
-from explorer.checkins.readers.cells.questions import remaining_questions
-from explorer.checkins.readers.cells.swapped import looks_swapped
-from explorer.checkins.readers.cells.times import time_formats
-from explorer.checkins.readers.places.guess_reference import Points, is_e7, points_of
+from explorer.checkins.parsing import encodings
+from explorer.checkins.parsing.ambiguities import remaining_questions
+from explorer.checkins.parsing.axis_order import looks_swapped
+from explorer.checkins.parsing.column_names import ENGLISH, language_of
+from explorer.checkins.parsing.crs_guess import Points, is_e7, points_of
+from explorer.checkins.parsing.numbers import has_fraction, number
+from explorer.checkins.parsing.row_errors import bad_cells
+from explorer.checkins.parsing.times import time_formats
+from explorer.checkins.readers import get_reader
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import plain_label, styled_label

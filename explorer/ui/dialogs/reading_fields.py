@@ -8,7 +8,7 @@ from datetime import datetime
 from PySide6.QtCore import QDate, QDateTime, QLocale, QSignalBlocker, QTime, QTimeZone, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QWidget
 
-from explorer.checkins.readers.cells.times import (
+from explorer.checkins.parsing.times import (
     OFFERED,
     example_of,
     format_of_example,

@@ -8,14 +8,14 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from explorer.checkins.model import E7
-from explorer.checkins.readers.places.guess_reference import candidates
+from explorer.checkins.parsing.crs_guess import candidates
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.widgets.choice_box import ChoiceBox
 
 if TYPE_CHECKING:
-    from explorer.checkins.readers.places.guess_reference import Points
+    from explorer.checkins.parsing.crs_guess import Points
 
 DEGREES, UNKNOWN, OTHER = "degrees", "", "other"
 NOT_YET = "Choose the reference system of the coordinates: the file does not say it."
@@ -127,7 +127,7 @@ class SystemFields(QWidget):
         first = None if points is None or not points[0].size else (points[0][:1], points[1][:1])
 
         def locate(_task: object) -> tuple[float, float] | None:
-            from explorer.checkins.readers.places.reference import canonical, converter
+            from explorer.checkins.parsing.crs import canonical, converter
 
             name = canonical(crs)
             if first is None or name is None:

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, QTimeZone, Signal
 from PySide6.QtWidgets import QCompleter, QLineEdit
 
-from explorer.checkins.readers.cells.zones import RULE
+from explorer.checkins.parsing.times import RULE
 
 UTC = "UTC"
 

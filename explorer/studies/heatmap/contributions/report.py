@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.checkins.shards.points import ShardedPoints
+from explorer.checkins.selection import ShardedPoints
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps import contribution_sizes, level_of

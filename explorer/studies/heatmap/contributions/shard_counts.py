@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from explorer.checkins.chosen.points import PointSet
 from explorer.checkins.layout import ARRAYS, Layout
 from explorer.checkins.memory import allow_files
-from explorer.checkins.shards.points import ShardedPoints
+from explorer.checkins.selection import PointSet, ShardedPoints
 from explorer.geography.region import Region
 from explorer.privacy.heatmaps import CellCounts, aggregate
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution

@@ -1,0 +1,1 @@
+"""Parsing of text, cells, columns and coordinates, shared by the readers."""

@@ -1,0 +1,219 @@
+"""Coordinates in other reference systems, converted to degrees of WGS 84 by PROJ.
+
+Nothing is fetched: without the grids of a national datum PROJ converts by a formula, to some
+metres, and `accuracy` says so. Between WGS 84 and the continental systems (ETRS89, NAD83) nothing
+is done about the drift of plates since they were fixed: up to about a metre (Europe) or two.
+"""
+
+import contextlib
+import json
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from explorer.checkins.errors import CheckinError, MappingNeeded, missing_library
+from explorer.checkins.model import E7, FloatArray, Mapping, Preview
+from explorer.checkins.parsing.gdal import LONGEST_CRS, SETTINGS, is_named_system, is_wkt
+
+EXTRA = "geofiles"
+WGS_84 = "EPSG:4326"
+FUNCTION = "to_degrees"
+"""Of the database, once it was told by `teach`: (y, x) to a structure of latitude y, longitude x.
+"""
+
+_CLOSE = 1e-6
+"""How far, of its size, a coordinate may be from itself after a way there and back."""
+
+Convert = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+
+
+class MissingLibrary(ValueError):  # noqa: N818  (what is missing, not what failed)
+    """PROJ is not installed; the message says how to."""
+
+
+def _proj() -> Any:
+    lacking = missing_library("Converting coordinates to degrees", EXTRA, "pyproj", "pyarrow")
+    if lacking:
+        raise MissingLibrary(lacking)
+    os.environ.update(SETTINGS)  # pyproj comes with a PROJ of its own
+    import pyproj
+    import pyproj.network
+
+    # a grid's name would tell where the rows are
+    pyproj.network.set_network_enabled(False)  # type: ignore[attr-defined]
+    return pyproj
+
+
+@lru_cache(maxsize=64)
+def canonical(text: str) -> str | None:
+    """Return a reference system's name as `Mapping.crs` has it.
+
+    Parameters
+    ----------
+    text : str
+        `E7`, ``EPSG:25832``, ``25832``, ``ESRI:54030``, ``urn:ogc:def:crs:EPSG::25832``, well-known
+        text or PROJJSON of a system that has a number. Nothing else that PROJ understands: it would
+        open files and fetch links.
+
+    Returns
+    -------
+    str or None
+        None for degrees of WGS 84.
+
+    Raises
+    ------
+    ValueError
+        If there is no such system of plane or spherical coordinates, or PROJ is not installed.
+    """
+    text = text.strip()
+    if text.upper() == E7:
+        return E7
+    pyproj = _proj()
+    shown = text if len(text) <= 60 else text[:60] + "…"
+    try:
+        crs = _parsed(pyproj, text)
+    except (pyproj.exceptions.CRSError, ValueError, TypeError, RecursionError):
+        raise ValueError(
+            f"there is no reference system {shown!r}; give its EPSG number, such as EPSG:25832"
+        ) from None
+    if not (crs.is_geographic or crs.is_projected):
+        raise ValueError(f"{crs.name} has no coordinates of places on the Earth; give another one")
+    found = crs.to_authority() or crs.to_2d().to_authority()
+    if found is None:
+        raise ValueError(
+            f"{shown!r} is no reference system with a number; give one, such as EPSG:25832"
+        )
+    name = ":".join(found).upper()
+    return None if name in ("EPSG:4326", "EPSG:4979", "OGC:CRS84") else name
+
+
+def _parsed(pyproj: Any, text: str) -> Any:
+    """Return a reference system of what `canonical` takes; raises what PROJ does, or ValueError."""
+    if text.isdecimal() and text.isascii():
+        return pyproj.CRS.from_authority("EPSG", text)
+    if is_named_system(text):
+        parts = text.split(":")  # a URN ends with authority, version and code
+        return pyproj.CRS.from_authority(parts[-3 if len(parts) > 2 else 0].upper(), parts[-1])
+    if text.startswith("{") and len(text) <= LONGEST_CRS:
+        return pyproj.CRS.from_json_dict(json.loads(text))
+    if is_wkt(text):
+        return pyproj.CRS.from_wkt(text)
+    raise ValueError("neither a name, nor well-known text, nor PROJJSON")
+
+
+def with_system(name: str, mapping: Mapping, preview: Preview) -> Mapping:
+    """Return a mapping with the canonical name of its reference system, if it has one.
+
+    Raises
+    ------
+    MappingNeeded
+        If it is not known.
+    CheckinError
+        If there is no such system, or no library to convert from it.
+    """
+    if mapping.crs == "":
+        raise MappingNeeded(
+            f"{name}: the coordinates are no degrees, and it is not known in which reference "
+            "system they are; say which, such as EPSG:25832.",
+            preview,
+        )
+    try:
+        return mapping if mapping.crs is None else replace(mapping, crs=canonical(mapping.crs))
+    except ValueError as error:
+        raise CheckinError(f"{name}: {error}.") from None
+
+
+def converter(crs: str) -> Convert:
+    """Return a function from y and x (northing and easting) to latitudes and longitudes.
+
+    It returns infinities where PROJ does not lead back to y and x, and NaN where they are not
+    finite.
+    """
+    if crs == E7:
+        return lambda y, x: (y / 1e7, x / 1e7)
+    pyproj = _proj()
+    with _quiet():
+        transformer = pyproj.Transformer.from_crs(crs, "EPSG:4326", always_xy=True)
+
+    def convert(y: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        lon, lat = transformer.transform(x, y)
+        back_x, back_y = transformer.transform(lon, lat, direction="INVERSE")
+        with np.errstate(invalid="ignore"):
+            there = (np.abs(back_x - x) <= _CLOSE * (1 + np.abs(x))) & (
+                np.abs(back_y - y) <= _CLOSE * (1 + np.abs(y))
+            )
+            there &= (np.abs(lat) <= 90) & (np.abs(lon) <= 180)
+            lost = np.where(np.isfinite(x) & np.isfinite(y), np.inf, np.nan)
+        nowhere = (x == 0) & (y == 0)  # what devices report, in whatever system
+        lat, lon = np.where(there, lat, lost), np.where(there, lon, lost)
+        return np.where(nowhere, 0.0, lat), np.where(nowhere, 0.0, lon)
+
+    return convert
+
+
+def described(crs: str) -> str:
+    """Return a reference system's name and area for people: ``EPSG:25832 (…; Europe …)``."""
+    if crs == E7:
+        return "degrees times ten million (E7)"
+    known = _parsed(_proj(), crs)
+    area = known.area_of_use.name.split(":")[0].rstrip(".") if known.area_of_use else ""
+    return f"{crs} ({known.name}{'; ' * bool(area)}{area[:80]})"
+
+
+def accuracy(crs: str) -> str:
+    """Return how well positions are converted, for people."""
+    if crs == E7:
+        return "exactly"
+    pyproj = _proj()
+    with _quiet():
+        group = pyproj.transformer.TransformerGroup(crs, "EPSG:4326", always_xy=True)
+    best = group.transformers[0].accuracy if group.transformers else -1
+    told = "exactly" if best == 0 else "by a formula of unstated accuracy"
+    if best > 0:
+        told = f"to about {best:g} m"
+    return told if group.best_available else f"{told} (finer grids are not installed)"
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep PROJ from warning of grids that are not installed: `accuracy` says so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextlib.contextmanager
+def taught(con: Any, crs: str | None) -> Iterator[None]:
+    """Give a database the function `FUNCTION`, if there is anything to convert.
+
+    PROJ runs in one thread of Python: the database's own threads are new to Python at every call,
+    and would set PROJ up (and crash in it) each time.
+    """
+    if not crs or crs == E7:
+        yield
+        return
+    with ThreadPoolExecutor(1, "checkins-proj") as thread:
+        _teach(con, crs, thread)
+        yield
+
+
+def _teach(con: Any, crs: str, thread: ThreadPoolExecutor) -> None:
+    import duckdb
+    import pyarrow as pa
+
+    convert = thread.submit(converter, crs).result()
+    double = duckdb.sqltypes.DOUBLE
+
+    def to_degrees(y: Any, x: Any) -> Any:
+        asked = [np.array(a.to_numpy(zero_copy_only=False)) for a in (y, x)]
+        lat, lon = thread.submit(convert, *asked).result()
+        return pa.StructArray.from_arrays([pa.array(lat), pa.array(lon)], ["y", "x"])
+
+    made = con.struct_type({"y": double, "x": double})
+    con.create_function(FUNCTION, to_degrees, [double, double], made, type="arrow")

@@ -1,0 +1,853 @@
+"""Which column is which: told by names and contents, and asked where they do not tell."""
+
+import math
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import time
+from functools import cached_property
+from typing import Any
+
+from explorer.checkins.errors import printable
+from explorer.checkins.model import E7, Candidate, Mapping, Preview, Question, Reason
+from explorer.checkins.parsing.axis_order import beyond_the_poles, looks_swapped
+from explorer.checkins.parsing.column_names import (
+    LATER,
+    NO_COORDINATE,
+    STRONG,
+    WEAK,
+    Sure,
+    coordinate_of,
+    identity_of,
+    key,
+    known,
+    language_of,
+    names_day,
+    names_no_person,
+    names_time,
+    words_in,
+    words_of,
+)
+from explorer.checkins.parsing.crs_guess import (
+    candidates,
+    e7_columns,
+    is_e7,
+    metric_columns,
+    points_of,
+)
+from explorer.checkins.parsing.guess_plane import planar_columns
+from explorer.checkins.parsing.numbers import (
+    LATITUDE_FIRST,
+    LONGEST,
+    LONGITUDE_FIRST,
+    Rows,
+    has_fraction,
+    matched,
+    number,
+    point_in,
+)
+from explorer.checkins.parsing.row_errors import UNKNOWN_POSITION, bad_cells
+from explorer.checkins.parsing.times import (
+    EPOCHS,
+    SERIALS,
+    is_iso,
+    moment,
+    only_digits,
+    reads_time,
+    share,
+    time_format,
+)
+
+_BLAMED = {
+    "time": (Reason.BAD_TIME, Reason.BLANK_FIELD),
+    "lat": (
+        Reason.NOT_A_NUMBER,
+        Reason.NOT_FINITE,
+        Reason.OUT_OF_RANGE,
+        Reason.BLANK_FIELD,
+        Reason.Y_OUTSIDE,
+        Reason.THOUSANDS,
+    ),
+    "lon": (
+        Reason.NOT_A_NUMBER,
+        Reason.NOT_FINITE,
+        Reason.OUT_OF_RANGE,
+        Reason.BLANK_FIELD,
+        Reason.X_OUTSIDE,
+        Reason.THOUSANDS,
+    ),
+    "weight": (Reason.BAD_WEIGHT, Reason.BLANK_FIELD, Reason.THOUSANDS),
+    "user": (Reason.BLANK_FIELD,),
+    "image": (Reason.BLANK_FIELD,),
+}
+"""Reasons for which a column may be to blame."""
+
+FEW, OF_ROWS = 10, 1000
+"""A column of persons has more values than that in so many rows, or is asked about. Of fewer rows
+than `FEW`, their repetition says nothing."""
+
+MOST_CANDIDATES = 6
+MIDNIGHT = time()
+_SHOWN = 40
+_CLOCK = re.compile(r"\s*\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*([AaPp][Mm])?\s*", re.ASCII)
+_ZONED = re.compile(r"\s*\d{4}-\d{1,2}-\d{1,2}[T ][\d:.]+\s*(Z|[+-]\d{2}:?\d{2})\s*", re.ASCII)
+
+
+def looks_like_header(rows: Rows) -> bool:
+    """Tell whether the first row holds names: known ones, or no number where the others have some.
+
+    A first row that is only broken (a single bad field) is not a header.
+    """
+    first = [cell.strip() for cell in rows[0]]
+    familiar = sum(map(known, first))
+    if any(is_number(cell) or is_iso(cell) for cell in first):
+        return False
+    if familiar >= 2:
+        return True
+    below = [row for row in rows[1:200] if len(row) == len(first)]
+    if not below or len(first) < 2:
+        return familiar >= 1 and len(first) >= 2
+    values = [[row[i] for row in below] for i in range(len(first))]
+    numeric = [i for i in range(len(first)) if share(values[i], is_number) > 0.5]
+    points = (i for i in range(len(first)) if share(values[i], lambda v: bool(point_in(v))) > 0.5)
+    if any(point_in(first[i]) is None and first[i][:1].isalpha() for i in points):
+        return True
+    return (
+        len(numeric) >= 2
+        and all(re.match(r"[^\W\d]", first[i]) for i in numeric)
+        and not any(first[i].lower() in ("nan", "inf", "null", "none", "na") for i in numeric)
+    )
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a number with a point or a comma."""
+    return any(number(text, sign) is not None for sign in ".,")
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What names and contents say about the columns, and what they leave open.
+
+    Attributes
+    ----------
+    mapping : Mapping
+        Without what is asked about.
+    questions : tuple of Question
+        Of the columns: ``user``, ``position`` and ``time``.
+    """
+
+    mapping: Mapping
+    questions: tuple[Question, ...]
+
+
+@dataclass
+class _Columns:
+    """Names and values of the columns, and what was found so far.
+
+    Attributes
+    ----------
+    names : sequence of str
+        As they are shown.
+    named : bool
+        Whether the file has names; else they are numbers.
+    rows : sequence of sequence of str
+        Those with all fields.
+    decimal : str
+    serials : str
+        As in `Preview`.
+    tick : callable
+        Called for each column that is judged; may raise to stop.
+    """
+
+    names: Sequence[str]
+    named: bool
+    rows: Rows
+    decimal: str
+    serials: str = ""
+    tick: Callable[[], None] = lambda: None
+    found: dict[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def values(self) -> list[list[str]]:
+        """The fields of each column."""
+        return [[row[i] for row in self.rows] for i in range(len(self.names))]
+
+    @cached_property
+    def filled(self) -> list[list[str]]:
+        """The fields of each column that are not blank, without blanks around them."""
+        return [[v for value in column if (v := value.strip())] for column in self.values]
+
+    @cached_property
+    def spellings(self) -> list[str | None]:
+        """How times are written in each column, if it holds times."""
+        return [self._spelling(column[:200]) for column in self.filled]
+
+    def _spelling(self, values: Sequence[str]) -> str | None:
+        self.tick()
+        return time_format(values, self.decimal, self.serials)
+
+    @cached_property
+    def moments(self) -> list[str]:
+        """What each column tells of times: ``moment``, ``day``, ``clock``, or nothing.
+
+        Where there are names, numbers count only if one says that they are times. Moments that are
+        all at midnight are days: a spreadsheet has no days without a time of day.
+        """
+        return [self._moment(i) for i in range(len(self.names))]
+
+    def _moment(self, i: int) -> str:
+        spelling, some = self.spellings[i], self.filled[i][:200]
+        named = self.named and names_time(self.names[i]) is not Sure.NO
+        if spelling is None:
+            clock = bool(some) and share(some, _is_clock) > 0.8
+            return "clock" if clock or (named and self._are_parts_of_a_day(some)) else ""
+        if only_digits(spelling) and self.named and not named:
+            return ""
+        if spelling in EPOCHS:
+            return "moment"
+        found = (moment(v, spelling, self.decimal) for v in some)
+        return "day" if all(t.time() == MIDNIGHT for t in found if t is not None) else "moment"
+
+    def _are_parts_of_a_day(self, values: Sequence[str]) -> bool:
+        """Return whether numbers of a spreadsheet may be times of day without a format."""
+        numbers = [number(v, self.decimal) for v in values] if self.serials else []
+        return any(numbers) and all(n is not None and 0 <= n < 1 for n in numbers)
+
+    def may_be_no_time(self, i: int) -> bool:
+        """Return whether the numbers of a column of times may well be something else."""
+        spelling = self.spellings[i]
+        if not only_digits(spelling):
+            return False
+        if spelling not in SERIALS:
+            return not self.named
+        sure = self.named and names_time(self.names[i]) is Sure.YES
+        # Whole numbers of this size may be seconds of a day as well.
+        return not sure or (self.moments[i] == "day" and not names_day(self.names[i]))
+
+    def is_free(self, i: int) -> bool:
+        """Return whether no role has a column yet."""
+        return i not in self.found.values()
+
+    def degrees(self, i: int, limit: float, fractions: bool = False) -> bool:
+        """Return whether most values of a column may be degrees, and have fractions if asked."""
+        values = self.filled[i][:500]
+
+        def fits(v: str) -> bool:
+            n = number(v, self.decimal)
+            return n is not None and math.isfinite(n) and abs(n) <= limit
+
+        fractional = bool(values) and share(values, lambda v: self.decimal in v) > 0.5
+        return bool(values) and share(values, fits) > 0.5 and (fractional or not fractions)
+
+    def name(self, *columns: int) -> str:
+        """Return the names of columns as they can be shown."""
+        return ", ".join(printable(self.names[i][:_SHOWN]) for i in dict.fromkeys(columns))
+
+    def candidate(self, *more: tuple[str, Any], note: str = "", **roles: int) -> Candidate:
+        """Return the answer that these roles have these columns."""
+        columns = tuple(dict.fromkeys(roles.values()))
+        row = next((r for r in self.rows if all(r[i].strip() for i in columns)), None)
+        example = "" if row is None else printable(", ".join(row[i].strip() for i in columns))
+        about = "; ".join(filter(None, (example[:_SHOWN], note)))
+        return Candidate(self.name(*columns), (*roles.items(), *more), about)
+
+
+def _is_clock(text: str) -> bool:
+    return matched(_CLOCK, text) is not None
+
+
+def guess_mapping(
+    names: Sequence[str],
+    rows: Rows,
+    width: int,
+    decimal: str = ".",
+    tick: Callable[[], None] = lambda: None,
+    no_user: tuple[Candidate, ...] = (),
+    tabbed: bool = False,
+    serials: str = "",
+) -> Guess:
+    """Tell which column holds what: by its name, then by what is in it.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The header, or empty.
+    rows : sequence of sequence of str
+        The first rows, without the header.
+    width : int
+        How many columns there are.
+    decimal : str
+        What stands before a fraction.
+    tick : callable
+        Called now and then; may raise to stop.
+    no_user : tuple of Candidate
+        Answers for a file without a column of persons.
+    tabbed : bool
+        Whether tabs separate the fields, as in SNAP text.
+    serials : str
+        As in `Preview`.
+    """
+    shown = list(names) or [f"column {i + 1}" for i in range(width)]
+    whole = [row for row in rows if len(row) == width]
+    columns = _Columns(shown, bool(names), whole, decimal, serials, tick)
+    tick()
+    if tabbed and not names and _is_snap(whole, width, decimal):
+        snap = Mapping(0, 1, 2, 3, 4, time_format=time_format(columns.values[1], decimal) or "iso")
+        swapped = looks_swapped(whole, snap, decimal)
+        asked = (_swap_question(columns, 2, 3, swapped),) if swapped else ()
+        return Guess(snap, asked)
+    questions: list[Question | None] = []
+    settings: dict[str, Any] = {}
+    questions.append(_positions(columns, settings))
+    tick()
+    _places_and_weights(columns)
+    questions.append(_times(columns))
+    tick()
+    questions.insert(0, _users(columns, no_user))
+    found: dict[str, Any] = columns.found
+    time = found.get("time")
+    spelling = time_format(columns.values[time], decimal, serials) if time is not None else None
+    mapping = Mapping(**found, time_format=spelling or "iso", **settings)
+    return Guess(mapping, tuple(one for one in questions if one is not None))
+
+
+def _is_snap(rows: Rows, width: int, decimal: str) -> bool:
+    """Tell whether rows are of the layout of SNAP: id, time with an offset, degrees, whole id."""
+
+    def fits(row: Sequence[str]) -> bool:
+        lat, lon = number(row[2], decimal), number(row[3], decimal)
+        return (
+            bool(row[0].strip())
+            and matched(_ZONED, row[1]) is not None
+            and lat is not None
+            and lon is not None
+            and abs(lat) <= 90
+            and abs(lon) <= 180
+            and bool(row[4].strip())
+            and not any(has_fraction(row[4], sign) for sign in ".,")
+        )
+
+    return width == 5 and bool(rows) and share(rows, fits) > 0.5  # type: ignore[arg-type]
+
+
+def roles_by_name(names: Sequence[str], rows: Rows, decimal: str) -> dict[str, int]:
+    """Return role → column of values that stand in the names of folders, one row a file.
+
+    How often a value occurs says nothing there, so that names alone tell persons.
+    """
+    columns = _Columns(names, True, rows, decimal)
+    persons = (i for i, name in enumerate(names) if identity_of(name).sure is Sure.YES)
+    times = (i for i, kind in enumerate(columns.moments) if kind in ("moment", "day"))
+    for role, there in (("user", persons), ("time", times)):
+        if (first := next(there, None)) is not None:
+            columns.found[role] = first
+    _places_and_weights(columns)
+    return columns.found
+
+
+def _places_and_weights(columns: _Columns) -> None:
+    """Find the columns of locations and weights by their names."""
+    if not columns.named:
+        return
+    places: dict[str, int] = {}
+    for i, name in enumerate(columns.names):
+        places.setdefault(key(name), i)
+    for role, words in words_of(language_of(columns.names), ("location", "weight")).items():
+        for word in words:
+            if word in places and columns.is_free(places[word]):
+                columns.found[role] = places[word]
+                break
+
+
+# Positions
+
+
+def _positions(columns: _Columns, settings: dict[str, Any]) -> Question | None:
+    """Find the columns of positions; return what must be asked about them."""
+    found, pairs = columns.found, _pairs(columns, STRONG)
+    strong = bool(pairs)
+    places: dict[str, int] = {}
+    for i, name in enumerate(columns.names if columns.named else ()):
+        places.setdefault(key(name), i)
+    read = _reader(columns)
+    in_degrees = [pair for pair in pairs if _both_degrees(columns, pair)]
+    e7 = e7_columns(columns.names) if columns.named and not in_degrees else {}
+    if e7:
+        found.update(e7)
+        settings["crs"] = E7
+        return None
+    pairs = in_degrees or pairs
+    if not pairs:
+        metric = metric_columns(places, columns.rows, read)
+        planar = planar_columns(places, columns.rows, read)
+        if planar and (metric is None or "image" in planar):
+            found.update(planar)
+            settings["plane"] = ""
+            return None
+        if metric:
+            found.update(metric)
+            settings["crs"] = ""
+            return None
+        pairs = [p for p in _pairs(columns, WEAK) if _both_degrees(columns, p, fractions=True)]
+    if len(pairs) == 1:
+        lat, lon, rest = pairs[0]
+        if not strong and rest:
+            why = "Their names do not say that they are degrees."
+            return _pair_question(columns, pairs, why)
+        return _one_pair(columns, lat, lon, settings)
+    if pairs:
+        return _pair_question(columns, pairs, f"{len(pairs)} pairs of columns hold positions.")
+    return _unnamed_position(columns)
+
+
+def _reader(columns: _Columns) -> Callable[[str], float | None]:
+    return lambda text: number(text, columns.decimal)
+
+
+_Pair = tuple[int, int, tuple[str, ...]]
+
+
+def _pairs(columns: _Columns, words: dict[str, frozenset[str]]) -> list[_Pair]:
+    """Return pairs of columns with latitude and longitude in their names, which are else alike."""
+    if not columns.named:
+        return []
+    by_rest: dict[tuple[str, ...], dict[str, list[int]]] = {}
+    for i, name in enumerate(columns.names):
+        told = coordinate_of(name, words)
+        if told is not None and columns.filled[i]:
+            by_rest.setdefault(told[1], {"lat": [], "lon": []})[told[0]].append(i)
+    if words is STRONG:
+        _glued(columns, by_rest)
+    return [
+        (lat, lon, rest)
+        for rest, roles in by_rest.items()
+        for lat in roles["lat"]
+        for lon in roles["lon"]
+    ]
+
+
+def _glued(columns: _Columns, by_rest: dict[tuple[str, ...], dict[str, list[int]]]) -> None:
+    """Add columns such as ``siteLat`` and ``siteLng`` written as one word, if both are there."""
+    for i, name in enumerate(columns.names):
+        letters, words = key(name), set(words_in(name))
+        if words & (STRONG["lat"] | STRONG["lon"] | NO_COORDINATE) or not columns.filled[i]:
+            continue
+        for role, ends in (("lat", ("latitude", "lat")), ("lon", ("longitude", "lng", "lon"))):
+            end = next((e for e in ends if letters.endswith(e) or letters.startswith(e)), None)
+            if end is not None:
+                rest = letters.removesuffix(end) if letters.endswith(end) else letters[len(end) :]
+                by_rest.setdefault(("", rest), {"lat": [], "lon": []})[role].append(i)
+                break
+
+
+def _both_degrees(columns: _Columns, pair: _Pair, fractions: bool = False) -> bool:
+    return columns.degrees(pair[0], 90, fractions) and columns.degrees(pair[1], 180, fractions)
+
+
+def _one_pair(columns: _Columns, lat: int, lon: int, settings: dict[str, Any]) -> Question | None:
+    """Take the only pair, unless its values say that it must be asked about."""
+    columns.found.update(lat=lat, lon=lon)
+    pair = Mapping(lat=lat, lon=lon)
+    if candidates(points_of(columns.rows, lat, lon, _reader(columns))):
+        settings["crs"] = ""
+        return None
+    if reason := beyond_the_poles(columns.rows, pair, columns.decimal):
+        return _swap_question(columns, lat, lon, reason)
+    beside = _hemispheres(columns, lat, lon)
+    if beside:
+        del columns.found["lat"], columns.found["lon"]
+        why = (
+            f"They have no sign, and the columns {columns.name(*beside)} say which hemisphere is "
+            "meant, which is not read: write southern latitudes and western longitudes with a "
+            "minus, or go on if there are none."
+        )
+        return _pair_question(columns, [(lat, lon, ())], why, preselected=None)
+    return None
+
+
+def _hemispheres(columns: _Columns, lat: int, lon: int) -> tuple[int, ...]:
+    """Return columns of N and S, or of E and W, beside coordinates without a sign."""
+    if any(v.startswith("-") for i in (lat, lon) for v in columns.filled[i]):
+        return ()
+    letters = [{v.upper() for v in filled[:500]} for filled in columns.filled]
+    kinds: tuple[Collection[str], ...] = (
+        {"N", "S", "NORTH", "SOUTH"},
+        {"E", "W", "EAST", "WEST", "O"},
+    )
+    return tuple(
+        i for kind in kinds for i, seen in enumerate(letters) if seen and seen <= set(kind)
+    )
+
+
+def _unnamed_position(columns: _Columns) -> Question | None:
+    """Ask for positions that no name tells of, with what the contents suggest."""
+    there: list[Candidate] = []
+    for i in range(len(columns.names)):
+        there += _point_candidates(columns, i)
+    one = bool(there)
+    if not there:
+        there = _degree_candidates(columns)
+    why = (
+        "Both coordinates stand in one column, and it must be said which comes first."
+        if one
+        else "No names of columns say it." + (" These may be meant by their values." * bool(there))
+    )
+    return Question(
+        "position",
+        "Which columns hold latitude and longitude?",
+        why,
+        ("lat", "lon"),
+        tuple(there[:MOST_CANDIDATES]),
+        0 if there else None,
+    )
+
+
+def _point_candidates(columns: _Columns, i: int) -> list[Candidate]:
+    """Return both orders of a column with both coordinates, the likelier first."""
+    some = columns.filled[i][:200]
+    found = [pair for v in some if (pair := point_in(v)) is not None]
+    if not found or len(found) <= 0.8 * len(some):
+        return []
+    first, second = zip(*found, strict=True)
+    orders = [
+        order
+        for order, lat, lon in ((LATITUDE_FIRST, first, second), (LONGITUDE_FIRST, second, first))
+        if share(lat, lambda n: abs(n) <= 90) > 0.5 and share(lon, lambda n: abs(n) <= 180) > 0.5  # type: ignore[arg-type]
+    ]
+    words = words_in(columns.names[i])
+    if some[0].upper().lstrip("SRID=0123456789; ").startswith("POINT") or (
+        set(words) & STRONG["lon"] and words[0] in STRONG["lon"]
+    ):
+        orders.reverse()
+    which = {LATITUDE_FIRST: "latitude first", LONGITUDE_FIRST: "longitude first"}
+    return [
+        replace(
+            columns.candidate(("order", order), lat=i, lon=i),
+            text=f"{columns.name(i)}, {which[order]}",
+        )
+        for order in orders
+    ]
+
+
+_MOST_PAIRS = 30
+"""Neighbouring columns that are compared with the places of towns, which takes time."""
+
+
+def _degree_candidates(columns: _Columns) -> list[Candidate]:
+    """Return neighbours that look like degrees, in the order that towns suggest."""
+    found: list[Candidate] = []
+    tried = 0
+    for i in range(len(columns.names) - 1):
+        columns.tick()
+        first, second = i, i + 1
+        if not (columns.degrees(first, 180, True) and columns.degrees(second, 180, True)):
+            continue
+        tried += 1
+        if tried > _MOST_PAIRS or len(found) >= MOST_CANDIDATES:
+            break
+        for lat, lon in ((first, second), (second, first)):
+            swapped = looks_swapped(columns.rows, Mapping(lat=lat, lon=lon), columns.decimal)
+            if columns.degrees(lat, 90) and not swapped:
+                found.append(columns.candidate(lat=lat, lon=lon))
+    return found
+
+
+def _pair_question(
+    columns: _Columns, pairs: Sequence[_Pair], why: str, preselected: int | None = 0
+) -> Question:
+    there = [columns.candidate(lat=lat, lon=lon) for lat, lon, _ in pairs]
+    there += [one for i in range(len(columns.names)) for one in _point_candidates(columns, i)]
+    return Question(
+        "position",
+        "Which columns hold latitude and longitude?",
+        why,
+        ("lat", "lon"),
+        tuple(there[:MOST_CANDIDATES]),
+        preselected,
+    )
+
+
+def _swap_question(columns: _Columns, lat: int, lon: int, reason: str) -> Question:
+    there = (columns.candidate(lat=lon, lon=lat), columns.candidate(lat=lat, lon=lon))
+    return Question(
+        "position", "Which columns hold latitude and longitude?", reason, ("lat", "lon"), there
+    )
+
+
+# Times
+
+
+def _times(columns: _Columns) -> Question | None:
+    """Find the column of times; return what must be asked about it."""
+    kinds = {i: kind for i, kind in enumerate(columns.moments) if kind and columns.is_free(i)}
+    moments = [i for i, kind in kinds.items() if kind == "moment"]
+    days = [i for i, kind in kinds.items() if kind == "day"]
+    clocks = [i for i, kind in kinds.items() if kind == "clock"]
+    first = [i for i in moments if not _of_another_moment(columns, i)]
+    plain = [i for i in days if not _of_another_moment(columns, i)]
+    unsure = any(map(columns.may_be_no_time, first or plain))
+    if len(first) == 1 and not unsure and not any(_differs(columns, i, first[0]) for i in days):
+        columns.found["time"] = first[0]
+        return None
+    if len(plain) == 1 and not (moments or clocks or unsure):
+        columns.found["time"] = plain[0]
+        return None
+    there = [*first, *plain, *(i for i in (*moments, *days) if i not in (*first, *plain))]
+    if there:
+        why = "Several columns hold times."
+        if len(there) == 1 and unsure:
+            why = "No name says for sure that its numbers are times."
+        elif len(there) == 1 and clocks:
+            why = (
+                f"Times of day stand in a column of their own, “{columns.name(clocks[0])}”, which "
+                "is not read beside the dates: put both into one column, or go on with days only."
+            )
+        elif len(there) == 1:
+            why = "Its name says that it may be another time than that of the row."
+    elif clocks:
+        why = f"The column “{columns.name(clocks[0])}” holds times of day without dates."
+    elif parts := _calendar(columns):
+        why = f"Dates stand in several columns ({columns.name(*parts)}), which are not read."
+    elif unread := [i for i in range(len(columns.names)) if _unread_time(columns, i)]:
+        example = printable(next(iter(columns.filled[unread[0]]), "")[:_SHOWN])
+        why = (
+            f"The column “{columns.name(unread[0])}” holds no times that can be read, such as "
+            f"“{example}”: choose another one, or none."
+        )
+    elif there := [i for i in range(len(columns.names)) if _may_be_serial(columns, i)]:
+        why = "Its numbers may be dates of a spreadsheet, but no name says so."
+    else:
+        return None
+    none = Candidate("there is no time", (("time", None),))
+    chosen = [columns.candidate(time=i) for i in there[: MOST_CANDIDATES - 1]]
+    title = "Which column holds the time?"
+    return Question("time", title, why, ("time",), (*chosen, none))
+
+
+def _may_be_serial(columns: _Columns, i: int) -> bool:
+    """Return whether a column holds numbers with fractions that would be dates of a spreadsheet."""
+    filled = columns.filled[i][:200]
+    return (
+        columns.is_free(i)
+        and columns.spellings[i] in SERIALS
+        and share(filled, lambda v: has_fraction(v, columns.decimal)) > 0.5
+    )
+
+
+def _of_another_moment(columns: _Columns, i: int) -> bool:
+    return columns.named and bool(LATER & set(words_in(columns.names[i])))
+
+
+def _differs(columns: _Columns, day: int, moment: int) -> bool:
+    """Return whether a column of days holds others than a column of moments."""
+    if columns.spellings[day] != "iso" or columns.spellings[moment] != "iso":
+        return False
+    rows = [(row[day].strip()[:10], row[moment].strip()[:10]) for row in columns.rows[:200]]
+    both = [(a, b) for a, b in rows if a and b]
+    return bool(both) and sum(a != b for a, b in both) > 0.3 * len(both)
+
+
+_CALENDAR = (
+    "year",
+    "jahr",
+    "ano",
+    "annee",
+    "an",
+    "anno",
+    "jaar",
+    "month",
+    "monat",
+    "mes",
+    "mois",
+    "mese",
+    "maand",
+    "day",
+    "tag",
+    "dia",
+    "jour",
+    "giorno",
+    "dag",
+    "hour",
+    "stunde",
+    "hora",
+    "heure",
+    "ora",
+    "uur",
+)
+
+
+def _calendar(columns: _Columns) -> list[int]:
+    """Return columns of years, months, days and hours, if there are two of them or more."""
+    found = [
+        i
+        for i, name in enumerate(columns.names)
+        if columns.named and len(words_in(name)) == 1 and words_in(name)[0] in _CALENDAR
+    ]
+    return found if len(found) > 1 else []
+
+
+def _unread_time(columns: _Columns, i: int) -> bool:
+    """Return whether a column is called a time, but holds nothing that can be read as one."""
+    free = columns.named and columns.is_free(i) and bool(columns.filled[i])
+    return free and not columns.moments[i] and names_time(columns.names[i]) is Sure.YES
+
+
+# Persons
+
+
+def _users(columns: _Columns, no_user: tuple[Candidate, ...]) -> Question | None:
+    """Find the column of persons or devices; return what must be asked about it."""
+    title = "Which column names the person or device?"
+    free = [i for i in range(len(columns.names)) if columns.is_free(i) and columns.filled[i]]
+    identities = {i: identity_of(columns.names[i]) for i in free if columns.named}
+    sure = [i for i in free if columns.named and identities[i].sure is Sure.YES]
+    sure.sort(key=lambda i: identities[i].rank)
+    maybe = [i for i in free if columns.named and identities[i].sure is Sure.MAYBE]
+    # Another person or device, such as an owner beside a device, could be meant as well.
+    rivals = [i for i in maybe if sure and identities[i].kind not in ("", identities[sure[0]].kind)]
+    if rivals:
+        why = f"Several columns could: {columns.name(*sure, *rivals)}."
+    elif sure and all(
+        identities[i].kind == identities[sure[0]].kind and _one_to_one(columns, sure[0], i)
+        for i in sure
+    ):
+        why = _unlikely(columns, sure[0])
+        if not why:
+            columns.found["user"] = sure[0]
+            return None
+    elif sure:
+        why = f"Several columns could: {columns.name(*sure)}."
+    else:
+        why = "No name of a column says it."
+    others = (i for i in free if not (columns.named and names_no_person(columns.names[i])))
+    ranked = [*sure, *maybe] or [i for i in others if _repeats(columns, i)]
+    room = MOST_CANDIDATES - len(no_user)
+    there = [columns.candidate(user=i, note=_counted(columns, i)) for i in ranked[:room]]
+    known_ones = bool(sure or maybe or (ranked and not columns.named))
+    return Question("user", title, why, ("user",), (*there, *no_user), 0 if known_ones else None)
+
+
+def _one_to_one(columns: _Columns, first: int, second: int) -> bool:
+    """Return whether two columns always change together in the rows that have both."""
+    pairs = {(row[first].strip(), row[second].strip()) for row in columns.rows}
+    whole = {pair for pair in pairs if all(pair)}
+    return len({a for a, _ in whole}) == len(whole) == len({b for _, b in whole})
+
+
+def _unlikely(columns: _Columns, i: int) -> str:
+    """Return why a column that is called a person may name none; empty if nothing says so."""
+    values = columns.filled[i]
+    some = values[:OF_ROWS]
+    name = columns.name(i)
+    if len(values) >= FEW and len(set(values)) == len(values):
+        return f"“{name}” has one value per row."
+    kinds = set(some)
+    few = len(kinds) * OF_ROWS <= FEW * len(some)
+    words = len(kinds) <= FEW and len(kinds) * 15 <= len(some) and all(map(_is_word, kinds))
+    if few or words or (len(kinds) <= 2 and kinds <= _FLAGS):
+        return f"“{name}” has only {len(set(some))} values in {len(some):,} rows."
+    for other, text in enumerate(columns.names):
+        if other != i and HOUSEHOLDS & set(words_in(text)):
+            pairs = {(row[i].strip(), row[other].strip()) for row in columns.rows}
+            if len({person for person, _ in pairs}) < len(pairs):
+                return f"“{name}” may count the persons within “{columns.name(other)}”."
+    return ""
+
+
+HOUSEHOLDS = {"household", "hh", "haushalt", "hogar", "menage", "famiglia", "huishouden", "sampn"}
+"""Words for households; surveys number the persons of each from 1."""
+_FLAGS = {"0", "1", "true", "false", "True", "False", "yes", "no", "Yes", "No", "t", "f", "y", "n"}
+
+
+def _is_word(text: str) -> bool:
+    return not any(map(str.isdigit, text))
+
+
+def _counted(columns: _Columns, i: int) -> str:
+    distinct, rows = len(set(columns.filled[i][:OF_ROWS])), len(columns.filled[i][:OF_ROWS])
+    return f"{distinct:,} value{'s' * (distinct != 1)} in {rows:,} rows"
+
+
+def _repeats(columns: _Columns, i: int) -> bool:
+    """Return whether a column may hold identifiers: whole, repeated, and not just a few."""
+    values = columns.filled[i][:OF_ROWS]
+    distinct = len(set(values))
+    whole = share(values, lambda v: not re.fullmatch(r"[+-]?\d*[.,]\d+", v[:LONGEST])) > 0.5
+    return whole and not columns.moments[i] and max(2, len(values) // 100) < distinct < len(values)
+
+
+def fitting_share(rows: Rows, mapping: Mapping, width: int, decimal: str = ".") -> float:
+    """Return the share of rows that the mapping can read, unknown positions included."""
+    if mapping.missing or not rows:
+        return 0.0
+
+    def fits(row: Sequence[str]) -> bool:
+        bad = bad_cells(row, mapping, decimal) if len(row) == width else {0: "fields"}
+        return all(why == UNKNOWN_POSITION for why in bad.values())
+
+    return sum(map(fits, rows)) / len(rows)
+
+
+def mapping_problem(preview: Preview, mapping: Mapping, failing: dict[Reason, int]) -> str:
+    """Return which column is to blame for most rows that fail, and what stands there.
+
+    Returns
+    -------
+    str
+        To be put behind a sentence: beginning with a colon, or empty.
+    """
+    worst = max(failing, key=lambda reason: failing[reason], default=None)
+    blamed = [role for role, reasons in _BLAMED.items() if worst in reasons]
+    columns = [column for role in blamed if (column := getattr(mapping, role)) is not None]
+    if worst is None or not columns:
+        return ""
+    for column in columns:
+        for row in preview.rows:
+            fault = bad_cells(row, mapping, preview.dialect.decimal).get(column)
+            if fault is not None:
+                text = printable(row[column][:40]) if column < len(row) else ""
+                why = fault.what if worst is Reason.BAD_TIME else worst.said(mapping)
+                return f": the column “{_shown_name(preview, column)}” holds “{text}”, where {why}"
+    names = " or ".join(f"“{_shown_name(preview, column)}”" for column in columns)
+    return f": in the column {names} {worst.said(mapping)}"
+
+
+def _shown_name(preview: Preview, column: int) -> str:
+    named = column < len(preview.columns)
+    return printable(preview.columns[column][:40]) if named else f"column {column + 1}"
+
+
+def mapping_problems(
+    columns: Sequence[str], rows: Rows, mapping: Mapping, decimal: str = "."
+) -> list[str]:
+    """Return what is doubtful about a guessed mapping, in sentences."""
+    found = []
+    if mapping.time is not None:
+        texts = [row[mapping.time] for row in rows if mapping.time < len(row)]
+        bad = [t for t in texts if not reads_time(t, mapping.time_format, decimal)]
+        if len(bad) > len(texts) / 2:
+            found.append(
+                f"The column “{printable(columns[mapping.time][:40])}” holds no times that can be "
+                f"read, such as “{printable(bad[0][:40])}”: choose another one, or none."
+            )
+    return found
+
+
+def with_columns(preview: Preview, chosen: dict[str, int | None]) -> Mapping:
+    """Return a preview's mapping with some columns put right, and times as they are spelt there.
+
+    Parameters
+    ----------
+    chosen : dict
+        Role to column; None leaves the role out.
+    """
+    mapping = replace(preview.mapping, **chosen)  # type: ignore[arg-type]
+    if is_e7(preview.columns, mapping.lat, mapping.lon):
+        mapping = replace(mapping, crs=E7)
+    elif mapping.crs == E7:
+        mapping = replace(mapping, crs=None)
+    if mapping.time in (None, preview.mapping.time):
+        return mapping
+    values = [row[mapping.time] for row in preview.sample if mapping.time < len(row)]
+    spelling = time_format(values, preview.dialect.decimal, preview.serials)
+    return replace(mapping, time_format=spelling or "iso")

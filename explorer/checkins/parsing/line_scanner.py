@@ -1,0 +1,298 @@
+"""One pass over a file's lines: fingerprint, count, and what a CSV reader can't be trusted with.
+
+DuckDB's reader skips blank lines, replaces invalid bytes, splits at stray carriage returns and
+loses lines longer than its buffer, and the row behind a megabyte of blank lines. This pass finds
+every such line by itself, so that line numbers and counts never depend on the reader. A file
+without such lines is read where it is; otherwise a copy without them is written on the way. What is
+remembered of a line is a few bytes, since there may be as many such lines as there are lines.
+"""
+
+import codecs
+import hashlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from explorer.checkins.model import Dialect, Reason
+from explorer.checkins.parsing.header import HeaderLines, Line
+from explorer.checkins.parsing.quoted import FIELD_SEPARATOR, LINE_SEPARATOR, RecordJoiner, RowShape
+from explorer.checkins.parsing.streams import blocks, decoded_chunks, raw_chunks
+from explorer.checkins.scan import EXAMPLE_LENGTH, EXAMPLES, LineArray, Scan
+
+WIDE = 64
+"""Fields of a line above which the pass counts them, so that the reader need not split them all."""
+
+MAX_BLANK = 1000
+"""Blank lines that a block without anything else may have where the reader sees it."""
+
+_STRAY_CR = re.compile(rb"\r(?!\n)")
+
+
+class Copy(Protocol):
+    """What is written of the file for the reader."""
+
+    def write(self, data: bytes, /) -> int:
+        """Write some more."""
+        ...
+
+
+class CopyNeeded(Exception):  # noqa: N818  (a signal, not an error)
+    """A line was found that the reader must not see."""
+
+
+class LineScanner:
+    """Looks at blocks of whole lines and passes on what the reader may see.
+
+    Parameters
+    ----------
+    shape : RowShape
+        Lines with another number of fields are malformed if there are more than `WIDE` fields.
+    copy : Copy or None
+        Where what the reader may see is written.
+    offset : int
+        Where the first block begins in the file the reader is given.
+    """
+
+    def __init__(
+        self, dialect: Dialect, shape: RowShape, scan: Scan, copy: Copy | None, offset: int
+    ) -> None:
+        self._dialect = dialect
+        self._scan = scan
+        self._copy = copy
+        self._offset = offset
+        self._above = HeaderLines(dialect)
+        self._delimiter = dialect.delimiter.encode()
+        self._fields = shape.width if shape.width > WIDE else None
+        self._examples: dict[Reason, int] = {}
+        self._joiner = RecordJoiner(shape, self._fault, self._record, self._blank, self._aside)
+
+    def feed(self, block: bytes | int) -> None:
+        """Take the next block of whole lines, or the length of a line that is too long.
+
+        Raises
+        ------
+        CopyNeeded
+            If there is a line the reader must not see and no copy is being written.
+        """
+        scan = self._scan
+        if isinstance(block, int):
+            self._joiner.finish()
+            scan.lines += 1
+            if self._above.left:
+                self._take_above(b"(%d bytes)" % block)
+                return
+            self._aside(scan.lines, Reason.LINE_TOO_LONG, b"(%d bytes)" % block)
+            return
+        if self._above.left:
+            block = self._take_header(block)
+        if not block:
+            return
+        if not self._joiner.open:
+            scan.checkpoints.append((scan.lines, self._offset))
+        if self._joiner.open or self._is_malformed(block):
+            self._feed_lines(block)
+            return
+        ends = np.frombuffer(block, np.uint8) == ord("\n")
+        lines = int(np.count_nonzero(ends)) + (not block.endswith(b"\n"))
+        if ends[0] or np.any(ends[1:] & ends[:-1]) or b"\r" in block:
+            blank = np.flatnonzero(_blank(block, np.flatnonzero(ends)))
+            scan.blank.add_many(blank + (scan.lines + 1))
+            if blank.size == lines:  # of so many in a row the reader would lose the next one
+                if self._copy is None and lines > MAX_BLANK:
+                    raise CopyNeeded
+                if self._copy is not None:
+                    scan.dropped.add_many(blank + (scan.lines + 1))
+                    block = b""
+        scan.lines += lines
+        if self._copy is not None and self._dialect.quoted:
+            block = block.replace(self._delimiter, FIELD_SEPARATOR.encode())
+        self._pass_on(block)
+
+    def finish(self) -> None:
+        """Say that there are no more lines."""
+        self._joiner.finish()
+
+    def cut_off(self, text: bytes) -> None:
+        """Take a last line of which only the beginning is there."""
+        self._joiner.finish()
+        self._scan.lines += 1
+        self._aside(self._scan.lines, Reason.CUT_OFF, text.removesuffix(b"\r"))
+
+    def _take_header(self, block: bytes) -> bytes:
+        """Take the lines above the first row off a block; a copy is written without them."""
+        at = 0
+        while at < len(block) and self._above.left:
+            end = block.find(b"\n", at)
+            stop = len(block) if end < 0 else end + 1
+            self._scan.lines += 1
+            self._take_above(block[at:stop].rstrip(b"\r\n"))
+            at = stop
+        if self._copy is None:
+            self._offset += at
+        return block[at:]
+
+    def _take_above(self, line: bytes) -> None:
+        """Count a line above the first row."""
+        scan, kind = self._scan, self._above.next(line)
+        ranges = {Line.BEFORE: scan.before, Line.BLANK: scan.blank, Line.NAMES: scan.names}
+        ranges[kind].add(scan.lines)
+        if self._copy is None and (scan.blank or self._fault(line)):
+            raise CopyNeeded  # the reader would count lines in another way
+
+    def _is_malformed(self, block: bytes) -> bool:
+        if b"\0" in block:
+            return True
+        if self._dialect.quoted and (b'"' in block or _has_separator(block)):
+            return True
+        if b"\r" in block and _STRAY_CR.search(block):
+            return True
+        if not block.isascii():
+            try:
+                block.decode()
+            except UnicodeDecodeError:
+                return True
+        return self._fields is not None and self._is_ragged(block)
+
+    def _is_ragged(self, block: bytes) -> bool:
+        """Tell whether a line that isn't blank has another number of fields than the others."""
+        if len(self._delimiter) > 1:
+            return True
+        found = np.flatnonzero(np.frombuffer(block, np.uint8) == self._delimiter[0])
+        stops = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+        if not block.endswith(b"\n"):
+            stops = np.append(stops, len(block))
+        delimiters = np.diff(np.searchsorted(found, stops), prepend=0)
+        assert self._fields is not None
+        return bool(np.any((delimiters != self._fields - 1) & ~_blank(block, stops)))
+
+    def _aside(self, line: int, reason: Reason, text: bytes) -> None:
+        if self._copy is None:
+            raise CopyNeeded
+        self._scan.malformed.add(line, reason)
+        seen = self._examples.get(reason, 0)
+        if seen < EXAMPLES:
+            self._examples[reason] = seen + 1
+            self._scan.malformed_texts[line] = text[: 4 * EXAMPLE_LENGTH]
+
+    def _feed_lines(self, block: bytes) -> None:
+        """Judge each line by itself; slow, and only for blocks that hold a malformed line."""
+        if self._copy is None:
+            raise CopyNeeded
+        for line in block.split(b"\n")[: -1 if block.endswith(b"\n") else None]:
+            self._scan.lines += 1
+            line = line.removesuffix(b"\r")
+            if self._dialect.quoted:
+                self._joiner.feed(self._scan.lines, line)
+            else:
+                self._feed_line(self._scan.lines, line)
+
+    def _feed_line(self, number: int, line: bytes) -> None:
+        reason = self._fault(line)
+        if reason is None and line and self._fields is not None:
+            reason = self._ragged(line.count(self._delimiter) + 1)
+        if reason is not None:
+            self._aside(number, reason, line)
+        elif not line:
+            self._blank(number)
+        else:
+            self._pass_on(line + b"\n")
+
+    def _ragged(self, fields: int) -> Reason | None:
+        """Return what is wrong with a number of fields, where the pass counts them."""
+        if self._fields is None or fields == self._fields:
+            return None
+        return Reason.TOO_MANY_FIELDS if fields > self._fields else Reason.TOO_FEW_FIELDS
+
+    def _record(self, first: int, last: int, fields: list[str]) -> None:
+        """Take a record of a quoted file."""
+        text = FIELD_SEPARATOR.join(fields).replace("\n", LINE_SEPARATOR).encode() + b"\n"
+        reason = self._ragged(len(fields))
+        if text == b"\n":  # a pair of quotes and nothing else; the reader would skip it
+            reason = Reason.TOO_FEW_FIELDS
+        if reason is not None:
+            self._aside(first, reason, self._dialect.delimiter.join(fields).encode())
+        else:
+            self._pass_on(text)
+        if last > first:
+            self._scan.joined.add(first + 1, last - first)
+
+    def _blank(self, number: int) -> None:
+        self._scan.blank.add(number)
+        self._scan.dropped.add(number)
+
+    def _pass_on(self, text: bytes) -> None:
+        self._offset += len(text)
+        if self._copy is not None:
+            self._copy.write(text)
+
+    def _fault(self, line: bytes) -> Reason | None:
+        """Return why the reader must not see a line, quotes and fields aside."""
+        if b"\0" in line or b"\r" in line:
+            return Reason.CONTROL_CHARACTER
+        if self._dialect.quoted and _has_separator(line):
+            return Reason.CONTROL_CHARACTER
+        if not line.isascii():
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                return Reason.INVALID_BYTES
+        return None
+
+
+def _has_separator(text: bytes) -> bool:
+    return FIELD_SEPARATOR.encode() in text or LINE_SEPARATOR.encode() in text
+
+
+def _blank(block: bytes, stops: LineArray) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Tell which lines, ending at these places of a block, have nothing on them."""
+    lengths = np.diff(stops, prepend=-1) - 1
+    blank: np.ndarray[Any, np.dtype[np.bool_]] = lengths == 0
+    if b"\r" in block:
+        text = np.frombuffer(block, np.uint8)
+        blank |= (lengths == 1) & (text[np.maximum(stops - 1, 0)] == ord("\r"))
+    return blank
+
+
+def scan_lines(
+    path: Path,
+    dialect: Dialect,
+    shape: RowShape,
+    copy: Copy | None,
+    tick: Callable[[int, int], None],
+    fingerprint: bool = True,
+) -> Scan:
+    """Go through a text file once.
+
+    Parameters
+    ----------
+    shape : RowShape
+        What a line looks like that is a row.
+    copy : Copy or None
+        Where the lines that the reader may see are written.
+    tick : callable
+        Called with bytes on disk and lines so far; may raise to stop.
+
+    Raises
+    ------
+    CopyNeeded
+        If the reader must not see some line and `copy` is None.
+    """
+    scan = Scan()
+    digest = hashlib.sha256() if fingerprint else None
+    raw = raw_chunks(path, dialect, digest, scan.damage, lambda done: tick(done, scan.lines))
+    mark = len(codecs.BOM_UTF8) if copy is None and dialect.encoding == "utf-8-sig" else 0
+    scanner = LineScanner(dialect, shape, scan, copy, mark)
+    for block in blocks(decoded_chunks(raw, dialect)):
+        if scan.damage.cut and isinstance(block, bytes) and not block.endswith(b"\n"):
+            whole, newline, rest = block.rpartition(b"\n")
+            scanner.feed(whole + newline)
+            scanner.cut_off(rest)
+        else:
+            scanner.feed(block)
+    scanner.finish()
+    if digest is not None:
+        scan.fingerprint = digest.hexdigest()
+    return scan

@@ -1,0 +1,344 @@
+"""The SQL that reads text into typed rows, each with the code of what is wrong with it."""
+
+from collections.abc import Mapping as Table, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from explorer.checkins.database import quote, read_file
+from explorer.checkins.model import E7, Mapping, Reason
+from explorer.checkins.parsing.crs import FUNCTION
+from explorer.checkins.parsing.numbers import LATITUDE_FIRST, POINT, THOUSANDS, short_enough
+from explorer.checkins.parsing.quoted import LINE_SEPARATOR
+from explorer.checkins.parsing.row_errors import MAX_WEIGHT, MIN_WEIGHT
+from explorer.checkins.parsing.streams import MAX_LINE
+from explorer.checkins.parsing.times import (
+    COUNTED,
+    FIRST_YEAR,
+    ISO_PATTERN,
+    LAST_YEAR,
+    MOST_MICROSECONDS,
+    NAIVE_ISO_PATTERN,
+    PLAIN_ISO_PATTERN,
+    fold_seconds,
+    pattern_of,
+    takes_zone,
+)
+from explorer.geography.plane import Plane
+from explorer.user_rows import MOST_MARKS, NO_WIDTH
+
+ABSENT = "\n"
+"""What a field must hold to be read as NULL: never. So NULL means that there was no field."""
+
+TEXT_ID = 255
+"""Code of a good row whose user id must stay text; the file is then read again that way."""
+
+NOTHING: Table[Any, Any] = MappingProxyType({})
+
+_WITH_Z, _WITHOUT_Z = "____-__-__T__:__:__Z", "____-__-__ __:__:__"
+"""Fields of these shapes are cast as they are, since comparing with a pattern takes longer: what
+the database then reads as a time fits `ISO_PATTERN` too."""
+
+
+def text_source(path: Path, delimiter: str, skip: int, width: int, parallel: bool = True) -> str:
+    """Return a table expression with columns ``c0…c{width-1}`` and ``extra``, all text.
+
+    Everything is read as text: a reader's own casts accept too much (``1_000``, 12.7 as 13).
+    """
+    columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width)) + ", 'extra': 'VARCHAR'"
+    return (
+        f"read_csv({read_file(path)}, delim={quote(delimiter)}, quote='', escape='', "
+        f"auto_detect=false, header=false, skip={skip}, strict_mode=false, null_padding=true, "
+        f"nullstr={quote(ABSENT)}, store_rejects=true, rejects_limit=0, "
+        f"max_line_size={MAX_LINE + 16}, parallel={parallel}, compression='none', "
+        f"columns={{{columns}}})"
+    )
+
+
+def with_added(table: str, width: int, added: Sequence[str | None]) -> str:
+    """Return a table expression with columns behind the first so many that hold one text each."""
+    if not added:
+        return table
+    columns = (
+        f"{'NULL::VARCHAR' if text is None else quote(text)} AS c{i}"
+        for i, text in enumerate(added, width)
+    )
+    return f"(SELECT *, {', '.join(columns)} FROM {table})"
+
+
+def with_instants(
+    source: str, column: str, spelling: str, decimal: str = ".", zone: str | None = None
+) -> str:
+    """Return a table expression with a column ``instant``: the instants that `times.moment` reads.
+
+    Times without an offset are of a time zone (UTC if None), by `zones.RULE`; it is NULL where
+    the text is no time.
+    """
+    if zone is None or not takes_zone(spelling):
+        return f"(SELECT *, {_instant(column, spelling, decimal)} AS instant FROM {source})"
+    instant, naive = _instant(column, spelling, decimal), "true"
+    if spelling == "iso":
+        naive = f"({column} LIKE {quote(_WITHOUT_Z)} OR {_fits(column, NAIVE_ISO_PATTERN)})"
+    wall = f"CASE WHEN {naive} THEN CAST({instant} AS TIMESTAMP) END"
+    stated = f"CASE WHEN NOT {naive} THEN {instant} END"
+    # Of a time that is shown twice the database takes the later instant.
+    name, later = quote(zone), "later"
+    for seconds in fold_seconds(zone):
+        first = f"(later - INTERVAL {seconds} SECOND)"
+        later = f"CASE WHEN timezone({name}, {first}) = wall THEN {first} ELSE {later} END"
+    return (
+        f"(SELECT *, coalesce(stated, {later}) AS instant FROM "
+        f"(SELECT *, timezone({name}, wall) AS later FROM "
+        f"(SELECT *, {wall} AS wall, {stated} AS stated FROM {source})))"
+    )
+
+
+def _instant(column: str, spelling: str, decimal: str) -> str:
+    """Return SQL for an instant, NULL where the text is none; without an offset it is of UTC."""
+    if spelling in COUNTED:
+        epoch = COUNTED[spelling]
+        scale, most = epoch.microseconds / epoch.step, MOST_MICROSECONDS / epoch.step
+        value = number_expression(column, decimal)
+        return (
+            f"CASE WHEN {short_enough(column)} AND abs({value} * {scale!r}) < {most!r} "
+            f"THEN make_timestamptz(CAST(round({value} * {scale!r}) AS BIGINT) * {epoch.step} "
+            f"+ {epoch.start * 10**6}) END"
+        )
+    if spelling == "iso":
+        # a cast accepts more than the pattern: names of zones, offsets that do not exist, "epoch"
+        usual = f"{column} LIKE {quote(_WITH_Z)} OR {column} LIKE {quote(_WITHOUT_Z)}"
+        cast = f"try_cast({column} AS TIMESTAMPTZ)"
+        rewritten = rf"regexp_replace({column}, {quote(ISO_PATTERN)}, '\1\2\3')"
+        return (
+            f"coalesce(CASE WHEN {usual} THEN {cast} END, "
+            f"CASE WHEN {_fits(column, PLAIN_ISO_PATTERN)} THEN {cast} "
+            f"WHEN {_fits(column, ISO_PATTERN)} THEN try_cast({rewritten} AS TIMESTAMPTZ) END)"
+        )
+    text = f"regexp_replace({column}, 'Z *$', '+0000')" if spelling.endswith("%z") else column
+    return (
+        f"CASE WHEN {_fits(column, pattern_of(spelling))} "
+        f"THEN CAST(try_strptime({text}, {quote(spelling)}) AS TIMESTAMPTZ) END"
+    )
+
+
+def _fits(column: str, pattern: str) -> str:
+    return f"({short_enough(column)} AND regexp_full_match({column}, {quote(pattern)}))"
+
+
+def naive_test(column: str, spelling: str) -> str:
+    """Return SQL for whether a time states no offset from UTC."""
+    if spelling != "iso":
+        return str(takes_zone(spelling)).lower()
+    return (
+        f"CASE WHEN {column} LIKE {quote(_WITH_Z)} THEN false WHEN {column} LIKE "
+        f"{quote(_WITHOUT_Z)} THEN true ELSE {_fits(column, NAIVE_ISO_PATTERN)} END"
+    )
+
+
+_SHOWN = "".join(f"\\x{{{ord(c):04X}}}" for c in NO_WIDTH)
+_BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace())
+
+
+def id_expression(column: str) -> str:
+    """Return SQL for the text by which ids are compared, as `explorer.user_rows.id_text` does."""
+    # A mark has two bytes and more. `\p{M}{129}` itself takes over .1 s to compile, in every query,
+    # and some 20 µs a row.
+    seen = f"regexp_replace({column}, '[{_SHOWN}]', '', 'g')"
+    others_blank = f"regexp_replace({seen}, '\\P{{M}}+', ' ', 'g')"
+    few_marks = (
+        f"(strlen({column}) <= {2 * MOST_MARKS} "
+        f"OR NOT regexp_matches({others_blank}, '[^ ]{{{MOST_MARKS + 1}}}'))"
+    )
+    return (
+        f"CASE WHEN regexp_full_match({column}, '[!-~]([ -~]*[!-~])?') THEN {column} "
+        f"WHEN {few_marks} THEN trim(nfc_normalize({seen}), {quote(_BLANKS)}) END"
+    )
+
+
+def number_expression(column: str, decimal: str = ".") -> str:
+    """Return SQL for a double, NULL where the text is none (``1_000`` is none)."""
+    if decimal == ",":
+        return (
+            f"CASE WHEN NOT contains({column}, '_') AND NOT contains({column}, '.') "
+            f"AND {short_enough(column)} THEN try_cast(replace({column}, ',', '.') AS DOUBLE) END"
+        )
+    return (
+        f"CASE WHEN NOT contains({column}, '_') AND {short_enough(column)} "
+        f"THEN try_cast({column} AS DOUBLE) END"
+    )
+
+
+def coordinate_expression(column: str, order: str, role: str) -> str:
+    """Return SQL for the latitude (``lat``) or longitude of a field with both, else NULL."""
+    place = 1 if (order == LATITUDE_FIRST) == (role == "lat") else 2
+    return (
+        f"CASE WHEN {short_enough(column)} THEN "
+        f"try_cast(regexp_extract({column}, {quote(f'^(?i:{POINT})$')}, {place}) AS DOUBLE) END"
+    )
+
+
+def typed_rows(
+    source: str,
+    mapping: Mapping,
+    width: int | None,
+    integers: bool = False,
+    decimal: str = ".",
+    joined: bool = False,
+    kept: str = "",
+    fault: str = "",
+    typed: Table[Any, str] = NOTHING,
+    noted: bool = False,
+    row_id: str = "",
+) -> str:
+    """Return a query of ``user_id, time, lat, lon, same, weight, code`` in file order.
+
+    Of a plane that is not the Earth, lat and lon are y and x as whole numbers of its step, and
+    there may be a column ``image``.
+
+    ``same`` is a 64-bit hash of user, time, latitude, longitude and location: duplicates agree in
+    it, and rows that agree in all but the location differ in it (but for a chance of 2⁻⁶⁴). The
+    tests that good rows pass come first and are cheap; what exactly is wrong is asked of the
+    others alone.
+
+    Parameters
+    ----------
+    source : str
+        Table expression with text columns ``c0…``.
+    mapping : Mapping
+        With user, lat and lon.
+    width : int or None
+        Number of fields a line must have; None if that is known of every row.
+    integers : bool
+        Whether user ids become 64-bit integers; a row whose id is not the usual spelling of one
+        (``007``, ``12.7``) then gets the code `TEXT_ID`.
+    decimal : str
+        What stands before a number's fraction.
+    joined : bool
+        Whether fields may be of several lines, with `LINE_SEPARATOR` between them.
+    kept : str
+        A column of the source that the query has too, if any.
+    fault : str
+        A column with the code of what else is wrong with a row, which then comes first, or NULL.
+    typed : mapping of int to str
+        SQL of the value of each column that is no text but of a type it is to be read as: user ids
+        BIGINT (only with `integers`), times TIMESTAMPTZ, numbers DOUBLE.
+    noted : bool
+        Whether the query has, too, the id's text where that is not how it is compared (``spelt``),
+        and whether the time states no offset (``naive``).
+    row_id : str
+        SQL of the id of each row, where every row is a user of its own; by default all rows of a
+        file without a user column have one id, which `number_rows` replaces.
+    """
+
+    def text(column: int | None) -> str:
+        return f"CAST({typed[column]} AS VARCHAR)" if column in typed else f"c{column}"
+
+    def number(column: int | None) -> str:
+        return typed[column] if column in typed else number_expression(f"c{column}", decimal)
+
+    lat, lon = text(mapping.lat), text(mapping.lon)
+    user = text(mapping.user) if mapping.unit is None else None
+    time = None if mapping.time is None else text(mapping.time)
+    weight = None if mapping.weight is None else text(mapping.weight)
+    place = "''" if mapping.location is None else f"coalesce(c{mapping.location}, '')"
+    image, plane = None if mapping.image is None else f"c{mapping.image}", mapping.plane_there
+    needed = [c for c in (user, time, lat, lon, weight, image) if c is not None]
+
+    # '!' is the first printable character: whatever sorts before it may be blank
+    read = f"replace({user}, {quote(LINE_SEPARATOR)}, chr(10))" if joined else user or ""
+    if user is None:
+        user_id, known = row_id or ("1::BIGINT" if integers else "'1'"), "true"
+    elif mapping.user in typed:
+        user_id, known = typed[mapping.user], "u IS NOT NULL"
+    else:
+        user_id = f"try_cast({user} AS BIGINT)" if integers else id_expression(read)
+        known = f"CAST(u AS VARCHAR) = {user}" if integers else "u >= '!'"
+    fine = [known, *_inside(plane), *([f"{image} >= '!'"] if image else [])]
+    faults: list[tuple[str, Reason]] = []
+    if fault:
+        fine.append(f"{fault} IS NULL")
+    if width is not None:
+        fine += ["extra IS NULL", f"c{width - 1} IS NOT NULL"]
+        faults.append(("extra IS NOT NULL", Reason.TOO_MANY_FIELDS))
+        faults.append((f"c{width - 1} IS NULL", Reason.TOO_FEW_FIELDS))
+    blank = " OR ".join(f"{c} IS NULL OR trim({c}) = ''" for c in needed)
+    if user is not None and not integers and mapping.user not in typed:
+        blank += " OR u IS NULL OR u = ''"
+    faults.append((blank, Reason.BLANK_FIELD))
+    if time is not None:
+        first, last = f"TIMESTAMPTZ '{FIRST_YEAR}-01-01'", f"TIMESTAMPTZ '{LAST_YEAR + 1}-01-01'"
+        fine += [f"t >= {first}", f"t < {last}"]
+        faults.append((f"t IS NULL OR t < {first} OR t >= {last}", Reason.BAD_TIME))
+    numbers = [c for c in (weight, *(() if mapping.order else (lat, lon))) if c is not None]
+    grouped = (
+        " OR ".join(f"regexp_full_match(trim({c}), {quote(THOUSANDS)})" for c in numbers) or "false"
+    )
+    unread = "y IS NULL OR x IS NULL" + (" OR w IS NULL" if weight is not None else "")
+    faults.append((f"({unread}) AND ({grouped})", Reason.THOUSANDS))
+    faults.append(("y IS NULL OR x IS NULL", Reason.NOT_A_NUMBER))
+    if mapping.crs:
+        faults.append(("isinf(y)", Reason.NOT_CONVERTED))
+    faults.append(("NOT isfinite(y) OR NOT isfinite(x)", Reason.NOT_FINITE))
+    if plane is None:
+        faults.append(("y = 0 AND x = 0", Reason.ZERO_ZERO))
+        faults.append(("abs(y) > 90 OR abs(x) > 180", Reason.OUT_OF_RANGE))
+    else:
+        outside = (Reason.Y_OUTSIDE, Reason.X_OUTSIDE)
+        faults += [(f"NOT {test}", why) for test, why in zip(_inside(plane), outside, strict=True)]
+    if weight is not None:
+        fine.append(f"w BETWEEN {MIN_WEIGHT!r} AND {MAX_WEIGHT!r}")
+        faults.append(
+            (f"w IS NULL OR w NOT BETWEEN {MIN_WEIGHT!r} AND {MAX_WEIGHT!r}", Reason.BAD_WEIGHT)
+        )
+    code = (
+        f"CASE WHEN {' AND '.join(fine)} THEN 0 "
+        + (f"WHEN {fault} IS NOT NULL THEN {fault} " if fault else "")
+        + " ".join(f"WHEN {test} THEN {why.code}" for test, why in faults)
+        + (f" WHEN NOT coalesce({known}, false) THEN {TEXT_ID}" if integers else "")
+        + " ELSE 0 END"
+    )
+    instant = "NULL::TIMESTAMPTZ"
+    if mapping.time in typed:
+        instant = typed[mapping.time]
+    elif time is not None:
+        source = with_instants(source, time, mapping.time_format, decimal, mapping.zone)
+        instant = "instant"
+    mass = "1.0::DOUBLE" if weight is None else number(mapping.weight)
+    y, x = number(mapping.lat), number(mapping.lon)
+    if mapping.order:
+        y, x = (coordinate_expression(lat, mapping.order, role) for role in ("lat", "lon"))
+    if mapping.crs == E7:
+        y, x = f"({y} / 1e7)", f"({x} / 1e7)"
+    elif mapping.crs:
+        source = f"(SELECT *, {FUNCTION}({y}, {x}) AS place FROM {source})"
+        y, x = "place.y", "place.x"
+    lat, lon = ("y", "x") if plane is None else (_steps("y", plane), _steps("x", plane))
+    notes = ""
+    if noted:
+        spelt = "NULL" if integers or user is None else f"CASE WHEN u <> {read} THEN {read} END"
+        naive = "false" if time is None else naive_test(time, mapping.time_format)
+        notes = f", {spelt}::VARCHAR AS spelt, coalesce({naive}, false) AS naive"
+    same = ", ".join(filter(None, (f"u, t, {lat}, {lon}, {place}", image)))
+    return (
+        f"SELECT u AS user_id, t AS time, {lat} AS lat, {lon} AS lon, "
+        f"hash({same}) AS same, "
+        f"w AS weight, ({code})::UTINYINT AS code{f', {image} AS image' if image else ''}"
+        f"{f', {kept}' if kept else ''}{notes} "
+        f"FROM (SELECT *, {user_id} AS u, {instant} AS t, {y} AS y, {x} AS x, {mass} AS w "
+        f"FROM {source})"
+    )
+
+
+def _inside(plane: Plane | None) -> tuple[str, ...]:
+    """Return the tests of y and x lying where they may; a position (0, 0) of the Earth may not."""
+    if plane is None:
+        return "abs(y) <= 90", "abs(x) <= 180", "(y <> 0 OR x <> 0)"
+    low, high, left, right = plane.low, plane.high, plane.left, plane.right
+    return f"(y BETWEEN {low!r} AND {high!r})", f"(x BETWEEN {left!r} AND {right!r})"
+
+
+def _steps(name: str, plane: Plane) -> str:
+    """Return SQL for the nearest whole number of a plane's steps; NULL where there is no number."""
+    step = plane.step
+    factor = f"* {step.denominator}" if step < 1 else f"/ {step.numerator}e0"
+    return f"try_cast(round({name} {factor}) AS BIGINT)"

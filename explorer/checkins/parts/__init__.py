@@ -1,1 +1,0 @@
-"""Several files, or a folder of them, as one data set."""

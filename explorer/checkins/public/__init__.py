@@ -1,1 +1,0 @@
-"""Public check-in files: where they are, how they are fetched, what papers made of them."""

@@ -1,0 +1,437 @@
+"""Download the public check-in files, in pieces if need be, and never half.
+
+A download goes to ``NAME.part`` beside the target and is moved into place when it is whole. What
+identifies the server's file (ETag or date, length) lies in ``NAME.part.json``, so that a later call
+goes on where an earlier one stopped, and starts again if the server's file has changed. Where
+nothing came, neither file stays. The first whole download leaves its sha256 in ``NAME.sha256``;
+later ones must agree with it.
+"""
+
+import contextlib
+import hashlib
+import http.client
+import json
+import os
+import re
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from explorer.checkins.errors import FetchCancelled, FetchError
+
+
+@dataclass
+class PartFile:
+    """The unfinished file, what is known of the server's file, and both on disk.
+
+    Attributes
+    ----------
+    url : str
+    path : Path
+        Of the unfinished file.
+    most : int
+        Bytes that may come at all.
+    tag : str or None
+        ETag or date of the server's file; None if nothing vouches for it.
+    total : int or None
+        Its length in bytes; None if the server doesn't say.
+    """
+
+    url: str
+    path: Path
+    most: int
+    tag: str | None = None
+    total: int | None = None
+
+    @property
+    def notes(self) -> Path:
+        """Where what is known of the server's file stands."""
+        return self.path.with_name(self.path.name + ".json")
+
+    @property
+    def size(self) -> int:
+        """Bytes that have come."""
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def read_notes(self) -> None:
+        """Take up an earlier download of the same address; otherwise start from nothing."""
+        with contextlib.suppress(FileNotFoundError, ValueError, KeyError, TypeError):
+            notes = json.loads(self.notes.read_text(encoding="utf-8"))
+            tag, total = notes["tag"], notes["total"]
+            usable = isinstance(tag, str) and (total is None or type(total) is int)
+            if notes["url"] == self.url and self.path.exists() and usable:
+                self.tag, self.total = tag, total
+        if self.tag is None:
+            self.restart(None, None)
+
+    def restart(self, tag: str | None, total: int | None) -> None:
+        """Start from nothing with what is known of the server's file."""
+        self.tag, self.total = tag, total
+        self.path.write_bytes(b"")
+        notes = {"url": self.url, "tag": tag, "total": total}
+        self.notes.write_text(json.dumps(notes), encoding="utf-8")
+
+    def check_size(self, size: int) -> None:
+        """Refuse a file that is larger than was allowed; nothing of it stays."""
+        if size > self.most:
+            self.remove()
+            raise FetchError(
+                f"{self.url}: the file has more than {self.most / 1e6:,.1f} MB, which is more than "
+                "is fetched; check the address in a browser"
+            )
+
+    def remove(self) -> None:
+        """Remove both files."""
+        self.path.unlink(missing_ok=True)
+        self.notes.unlink(missing_ok=True)
+
+    def remove_if_empty(self) -> None:
+        """Leave nothing behind where nothing came."""
+        with contextlib.suppress(OSError):
+            if not self.size:
+                self.remove()
+
+
+_CHUNK = 1 << 18
+_GZIP = b"\x1f\x8b"
+_ATTEMPTS = 4
+"""Connections without a single new byte before giving up."""
+
+MAX_BYTES = 2_000_000_000
+"""Of a download, unless told otherwise. The larger public file has 110 MB."""
+
+_SCHEMES = ("http", "https")
+_SPAN = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)", re.ASCII)
+
+Report = Callable[[int, int | None], None]
+"""Called with bytes present and bytes in all (None if the server doesn't say)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A public check-in file.
+
+    Attributes
+    ----------
+    key, title : str
+    url : str
+    citation : str
+        What its publishers ask to be cited.
+    """
+
+    key: str
+    title: str
+    url: str
+    citation: str
+
+    @property
+    def file(self) -> str:
+        """Name of the file on disk."""
+        return self.url.rsplit("/", 1)[1]
+
+
+_CITATION = (
+    "E. Cho, S. A. Myers, J. Leskovec. Friendship and Mobility: User Movement in Location-Based "
+    "Social Networks. KDD 2011"
+)
+SOURCES: dict[str, Source] = {
+    key: Source(
+        key=key,
+        title=f"{key.capitalize()} check-ins (SNAP)",
+        url=f"https://snap.stanford.edu/data/loc-{key}_totalCheckins.txt.gz",
+        citation=_CITATION,
+    )
+    for key in ("gowalla", "brightkite")
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A file that is here and whole.
+
+    Attributes
+    ----------
+    path : Path
+    sha256 : str
+    size : int
+        Bytes.
+    transferred : int
+        Bytes that came over the network in this call.
+    verified : bool
+        Whether the hash was compared with one known before; False for a first download.
+    """
+
+    path: Path
+    sha256: str
+    size: int
+    transferred: int
+    verified: bool
+
+
+def fetch(
+    url: str,
+    target: Path,
+    *,
+    sha256: str | None = None,
+    progress: Report | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    timeout: float = 30.0,
+    pause: float = 1.0,
+    max_bytes: int = MAX_BYTES,
+) -> Fetched:
+    """Fetch a file, or verify the one that is here.
+
+    Parameters
+    ----------
+    url : str
+        http or https.
+    target : Path
+        File to write; its folder is made if missing.
+    sha256 : str, optional
+        Expected hash; without it, the one recorded after the first download, if any.
+    progress : callable, optional
+        Called often, with bytes present and bytes in all or None.
+    cancelled : callable, optional
+        Asked often; if it returns True, `FetchCancelled` is raised and what arrived is kept.
+    timeout : float
+        Seconds without a byte before a connection counts as broken.
+    pause : float
+        Seconds before the first new attempt after a break; doubled each time nothing came.
+    max_bytes : int
+        The most that is fetched.
+
+    Raises
+    ------
+    FetchError
+        If the server has no such file, can't be reached or leads to somewhere that isn't http or
+        https, the connection keeps breaking, the content is too large or isn't what was announced
+        or recorded, or the disk can't be written.
+    FetchCancelled
+    """
+    record = target.with_name(target.name + ".sha256")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        known = sha256 or _recorded(record)
+        moved = 0
+        if not target.is_file():
+            part = PartFile(url, target.with_name(target.name + ".part"), max_bytes)
+            try:
+                moved = _download(part, target, known, progress, cancelled, timeout, pause)
+            finally:
+                part.remove_if_empty()
+        found = _hash(target, cancelled)
+        if known is not None and found != known:
+            raise FetchError(
+                f"{target}: its sha256 {found} differs from {known} "
+                + ("asked for" if sha256 else f"recorded in {record.name}")
+                + f"; delete {target.name} to fetch it again"
+                + ("" if sha256 else f", and {record.name} too if the server's file has changed")
+            )
+        if not record.exists():
+            record.write_text(f"{found}  {target.name}\n", encoding="ascii")
+        return Fetched(target, found, target.stat().st_size, moved, known is not None)
+    except OSError as error:
+        where = error.filename or target
+        raise FetchError(
+            f"{where}: can't be written ({error.strerror or error}); choose another folder"
+        ) from error
+
+
+def fetch_source(
+    key: str,
+    folder: Path,
+    *,
+    progress: Report | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Fetched:
+    """Fetch one of `SOURCES` into a folder.
+
+    Raises as `fetch` does, and ValueError for a key that isn't one of them.
+    """
+    if key not in SOURCES:
+        raise ValueError(f"key: {key!r} is not one of {', '.join(SOURCES)}")
+    source = SOURCES[key]
+    return fetch(source.url, folder / source.file, progress=progress, cancelled=cancelled)
+
+
+def _recorded(record: Path) -> str | None:
+    try:
+        first = record.read_text(encoding="ascii").split()
+    except FileNotFoundError:
+        return None
+    if not first or len(first[0]) != 64:
+        raise FetchError(f"{record}: is not a sha256 record; delete it")
+    return first[0]
+
+
+def _hash(path: Path, cancelled: Callable[[], bool]) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            if cancelled():
+                raise FetchCancelled
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+class _WrongPart(Exception):  # noqa: N818  (a signal, not an error)
+    """The server did not answer with the bytes that were asked for."""
+
+
+class _WebOnly(urllib.request.HTTPRedirectHandler):
+    """Follows redirects on the web only; urllib's own would follow them to ftp."""
+
+    def redirect_request(
+        self, req: Any, fp: Any, code: int, msg: str, headers: Any, to: str
+    ) -> Any:
+        """Return the request to go on with."""
+        _check_address(to, f"{req.full_url}: the server leads to {to}, which")
+        return super().redirect_request(req, fp, code, msg, headers, to)
+
+
+def _check_address(url: str, subject: str) -> None:
+    if urllib.parse.urlsplit(url).scheme.lower() not in _SCHEMES:
+        raise FetchError(
+            f"{subject} is not an address of the web (http or https); look for the file in a "
+            "browser"
+        )
+
+
+def _download(
+    part: PartFile,
+    target: Path,
+    known: str | None,
+    progress: Report | None,
+    cancelled: Callable[[], bool],
+    timeout: float,
+    pause: float,
+) -> int:
+    """Bring the whole file to `target`; returns the bytes that came over the network."""
+    url = part.url
+    _check_address(url, url)
+    part.read_notes()
+    moved, fruitless, best = 0, 0, part.size
+    while part.total is None or part.size != part.total:
+        if cancelled():
+            raise FetchCancelled
+        trouble, whole = "the connection ended early", False
+        try:
+            for count in _continue(part, timeout):
+                moved += count
+                if progress is not None:
+                    progress(part.size, part.total)
+                if cancelled():
+                    raise FetchCancelled
+            whole = part.total is None  # who doesn't say how much there is ends it by closing
+        except _WrongPart:
+            trouble = "the server does not send the bytes asked for"
+            part.restart(None, None)
+        except urllib.error.HTTPError as error:
+            error.close()
+            if error.code < 500:
+                raise FetchError(
+                    f"{url}: the server answers {error.code} {error.reason}; "
+                    "check the address in a browser"
+                ) from error
+            trouble = f"the server answers {error.code} {error.reason}"
+        except urllib.error.URLError as error:
+            trouble = f"the server can't be reached ({error.reason})"
+        except (http.client.HTTPException, ConnectionError) as error:
+            trouble = f"the connection broke ({error or type(error).__name__})"
+        if whole:
+            break
+        # Bytes that came before don't count: a server that announces too much would go on forever.
+        fruitless = 0 if part.size > best else fruitless + 1
+        best = max(best, part.size)
+        if fruitless == _ATTEMPTS:
+            of = "" if part.total is None else f" of {part.total / 1e6:.1f}"
+            raise FetchError(
+                f"{url}: {trouble} after {part.size / 1e6:.1f}{of} MB; run it again "
+                + ("to go on from there" if part.size else "later")
+            )
+        if fruitless:
+            time.sleep(pause * 2 ** (fruitless - 1))
+    with part.path.open("rb") as file:
+        if target.suffix == ".gz" and file.read(2) != _GZIP:
+            part.remove()
+            raise FetchError(
+                f"{url}: what came is not a gzip file (a sign-in page?); try again later"
+            )
+    if known is not None and (found := _hash(part.path, cancelled)) != known:
+        part.remove()
+        raise FetchError(
+            f"{url}: the sha256 of what came, {found}, differs from {known}; if the server's file "
+            f"has changed for good, delete {target.name}.sha256 and fetch again"
+        )
+    os.replace(part.path, target)
+    part.remove()
+    return moved
+
+
+def _continue(part: PartFile, timeout: float) -> Iterator[int]:
+    """Open one connection and append what comes; yields the size of each piece."""
+    request = urllib.request.Request(part.url, headers={"Accept-Encoding": "identity"})
+    start = part.size
+    if start and part.tag:
+        request.add_header("Range", f"bytes={start}-")
+        request.add_header("If-Range", part.tag)
+    try:
+        response = urllib.request.build_opener(_WebOnly).open(request, timeout=timeout)
+    except urllib.error.HTTPError as error:
+        if error.code != 416 or not start:
+            raise
+        # There is nothing after what we have, and yet it isn't the announced length.
+        error.close()
+        raise _WrongPart from None
+    with response:
+        headers = response.headers
+        # Weak tags can't vouch for bytes; a date can, to the second.
+        tag = headers.get("ETag") or ""
+        tag = headers.get("Last-Modified") if not tag or tag.startswith("W/") else tag
+        if response.status == 206:
+            _check_part(part, start, tag, headers.get("Content-Range", ""))
+        elif response.status == 200:
+            length = headers.get("Content-Length", "")
+            part.restart(tag, int(length) if length.isdecimal() and length.isascii() else None)
+        else:
+            raise _WrongPart
+        part.check_size(part.total or 0)
+        size = part.size
+        with part.path.open("ab") as file:
+            while chunk := _read(response):
+                size += len(chunk)
+                part.check_size(size)
+                file.write(chunk)
+                file.flush()
+                yield len(chunk)
+
+
+def _check_part(part: PartFile, start: int, tag: str | None, span: str) -> None:
+    """Make sure that a part of a file is the one asked for, and of the same file.
+
+    A server that sends a part without an ETag or date has been told which one is wanted.
+    """
+    found = _SPAN.fullmatch(span.strip())
+    same = (
+        start > 0
+        and found is not None
+        and int(found[1]) == start
+        and found[3] in ("*", str(part.total))
+        and tag in (None, "", part.tag)
+    )
+    if not same:
+        raise _WrongPart
+
+
+def _read(response: Any) -> bytes:
+    """Read a piece; what fails here is the network, while an OSError elsewhere is the disk."""
+    try:
+        piece: bytes = response.read(_CHUNK)
+    except OSError as error:
+        raise ConnectionError(str(error) or type(error).__name__) from error
+    return piece

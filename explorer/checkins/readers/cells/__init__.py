@@ -1,1 +1,0 @@
-"""What stands in the cells of a table: numbers, times, names of columns, and faults."""

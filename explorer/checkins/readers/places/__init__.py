@@ -1,1 +1,0 @@
-"""Where rows are: geometries, and coordinates in other reference systems than degrees."""

@@ -1,0 +1,355 @@
+"""Layers of points in files of geographic programs, streamed by GDAL into the database as text."""
+
+import contextlib
+import re
+import sqlite3
+import warnings
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from cachetools import LRUCache, cached
+
+from explorer.checkins.database import check, connect, identifier, plainly_named, run
+from explorer.checkins.errors import CheckinError, missing_library, shown_name
+from explorer.checkins.model import Dialect, IsCancelled, Preview
+from explorer.checkins.parsing.crs import EXTRA
+from explorer.checkins.parsing.gdal import check_geojson, is_wkt, pyogrio
+from explorer.checkins.parsing.geometry import TextColumns, known_system, text_columns
+from explorer.checkins.progress import LoadProgress
+from explorer.checkins.readers.base import (
+    Beginning,
+    Judge,
+    OneOfSeveral,
+    Plan,
+    Written,
+    check_width,
+    copied,
+    table_preview,
+    write_table,
+)
+from explorer.checkins.store import Tick
+
+_JUDGED_ROWS = 2000
+
+
+@contextlib.contextmanager
+def _streamed(
+    con: Any, path: Path, layer: str, together: int = 65_536
+) -> Iterator[tuple[TextColumns, str]]:
+    """Let the database see a layer as the table ``given``, once, so many rows at a time.
+
+    Yields
+    ------
+    (TextColumns, str)
+        Its columns, and the reference system that it names, empty if it names none.
+    """
+    with (
+        warnings.catch_warnings(),
+        plainly_named(path) as named,
+        pyogrio().open_arrow(
+            named,
+            layer=layer or None,
+            use_pyarrow=True,
+            datetime_as_string=True,
+            batch_size=together,
+        ) as (facts, stream),
+    ):
+        warnings.simplefilter("ignore")  # about names of files, and about layers not asked for
+        crs = facts["crs"] or ""
+        con.register("given", stream)
+        try:
+            described = [
+                (name, kind) for name, kind, *_ in con.execute("DESCRIBE given").fetchall()
+            ]
+            yield text_columns(described, known_system(crs) is None), crs
+        finally:
+            con.unregister("given")
+
+
+def _copied(con: Any, path: Path, layer: str, tick: Tick) -> TextColumns:
+    """Make the table ``copied`` of a layer: its rows as text, in order."""
+    with _streamed(con, path, layer) as (columns, _):
+        run(con, f"CREATE OR REPLACE TEMP TABLE copied AS SELECT {columns.select} FROM given", tick)
+    return columns
+
+
+def _texts(con: Any, columns: TextColumns, numbers: list[int]) -> dict[int, str]:
+    """Return the cells, joined by commas, of the copied rows of these numbers (from 1)."""
+    found = con.execute(
+        f"SELECT rowid + 1, {columns.line} FROM copied "
+        "WHERE rowid + 1 IN (SELECT unnest(?::BIGINT[]))",
+        [numbers],
+    )
+    return dict(found.fetchall())
+
+
+class VectorReader(OneOfSeveral):
+    """Reads what GDAL reads, of one format."""
+
+    def layers(self, path: Path) -> tuple[str, ...]:
+        """Return the layers that may hold points; none if the format has no layers."""
+        return ()
+
+    def check(self, path: Path) -> None:
+        """Refuse a file that makes GDAL open or compute what it should not.
+
+        Raises
+        ------
+        CheckinError
+        """
+
+    def rows(self, path: Path, layer: str) -> int | None:
+        """Return how many rows a layer has, if that is known without GDAL."""
+        return None
+
+    def preview(self, look: Beginning) -> Preview:
+        """Guess columns and layer.
+
+        Raises
+        ------
+        CheckinError
+            If the library is missing, or the file is damaged or without points.
+        """
+        lacking = missing_library(
+            f"{look.name} is {self.name}: reading it", EXTRA, "pyogrio", "pyarrow", "pyproj"
+        )
+        if lacking:
+            raise CheckinError(f"{lacking}. Or save it as CSV with longitude and latitude.")
+        state = look.path.stat()
+        return _previewed(self, look, (look.size, state.st_mtime_ns, state.st_ino))
+
+    @contextlib.contextmanager
+    def explained(self, name: str) -> Iterator[None]:
+        """Say of GDAL's faults what to do."""
+        import duckdb
+
+        errors = pyogrio().errors
+        try:
+            yield
+        except (
+            errors.DataSourceError,
+            errors.DataLayerError,
+            errors.FieldError,
+            errors.FeatureError,
+            errors.GeometryError,
+            duckdb.InvalidInputException,
+            sqlite3.DatabaseError,
+        ) as fault:
+            raise CheckinError(
+                f"{name} is damaged, or no {self.name} after all. Fetch or write it again; no row "
+                "of it was used."
+            ) from fault
+
+    def write_rows(
+        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, judge: Judge
+    ) -> Written:
+        """Write every row of the layer."""
+        layer, preparing = plan.dialect.layer, work.stage("Preparing")
+        with self.explained(plan.name):
+            self.check(plan.path)
+            columns = _copied(con, plan.path, layer, preparing)
+            expected = self.rows(plan.path, layer)
+
+        scan = write_table(con, plan, folder, work, judge, copied, columns.fault_of(plan.mapping))
+        if expected not in (None, scan.lines):
+            raise CheckinError(
+                f"{plan.name}: of {expected:,} rows only {scan.lines:,} could be read. Repair or "
+                "write the file again; no row of it was used."
+            )
+        return Written(scan, lambda numbers: _texts(con, columns, numbers))
+
+    def row_texts(
+        self,
+        con: Any,
+        path: Path,
+        dialect: Dialect,
+        batches: Iterator[list[int]],
+        cancelled: IsCancelled | None,
+    ) -> Iterator[str]:
+        """Yield the cells, joined by commas, of the rows asked for."""
+        self.check(path)
+        columns = _copied(con, path, dialect.layer, lambda _: check(cancelled))
+        try:
+            for numbers in batches:
+                check(cancelled)
+                texts = _texts(con, columns, numbers)
+                yield from (texts.get(number, "") for number in numbers)
+        finally:
+            con.execute("DROP TABLE IF EXISTS copied")
+
+
+@cached(
+    LRUCache(4),
+    key=lambda reader, look, state: (reader.key, look.path, look.layer, state),
+    lock=Lock(),
+)
+def _previewed(reader: VectorReader, look: Beginning, _state: tuple[int, ...]) -> Preview:
+    """Look at a file; at one that has not changed only once, because GDAL may read all of it."""
+    with reader.explained(look.name):
+        reader.check(look.path)
+        layers = reader.layers(look.path)
+        layer = look.layer or (layers[0] if layers else "")
+        if layers and layer not in layers:
+            raise CheckinError(
+                f"{look.name} has no layer {layer!r} with points; there are {', '.join(layers)}."
+            )
+        con = connect()
+        try:
+            with _streamed(con, look.path, layer, _JUDGED_ROWS) as (columns, crs):
+                check_width(look.name, len(columns.names))
+                head = f"SELECT {columns.select} FROM given LIMIT {_JUDGED_ROWS}"
+                run(con, f"CREATE TEMP TABLE head AS {head}", lambda _: look.check())
+            rows = con.execute(f"SELECT {columns.cells} FROM head").fetchall()
+        finally:
+            con.close()
+    several = len(layers) > 1
+    chosen = layer if look.layer or not several else ""
+    return table_preview(
+        look,
+        Dialect(reader.key, "", has_header=True, layer=chosen),
+        columns.names,
+        rows,
+        crs if columns.fault else None,
+        layers if several else (),
+    )
+
+
+def count_rows(path: Path, layer: str) -> int:
+    """Return how many rows a table of an SQLite file has."""
+    with contextlib.closing(
+        sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    ) as file:
+        return int(file.execute(f"SELECT count(*) FROM {identifier(layer)}").fetchone()[0])
+
+
+_FEATURES = re.compile(rb'"type"\s*:\s*"Feature(Collection)?"')
+
+
+class GeoJsonReader(VectorReader):
+    """Reads GeoJSON, newline-delimited or not."""
+
+    def can_read(self, head: bytes) -> float:
+        """Return whether it begins with an object that is a feature or several."""
+        text = head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n\x1e")
+        return 0.9 * (text.startswith(b"{") and _FEATURES.search(text) is not None)
+
+    def check(self, path: Path) -> None:
+        """Refuse a reference system that would be fetched or opened."""
+        check_geojson(path)
+
+
+GEOJSON = GeoJsonReader(
+    "geojson", "GeoJSON", (".geojson", ".geojsonl", ".geojsons", ".ndjson", ".json")
+)
+
+
+_MOST_STEPS = 5_000
+"""Of 10,000 instructions, in what is asked of a database before its rows are read."""
+
+_NO_POINT = ("LineString", "Polygon", "Curve", "Surface", "CircularString", "TIN", "Triangle")
+
+
+class GeoPackageReader(VectorReader):
+    """Reads GeoPackage."""
+
+    def can_read(self, head: bytes) -> float:
+        """Return whether it begins as a database of SQLite, which it is."""
+        return float(head.startswith(b"SQLite format 3\0"))
+
+    def layers(self, path: Path) -> tuple[str, ...]:
+        """Return the layers whose type does not rule out points."""
+        if not _is_geopackage(path):
+            raise CheckinError(
+                f"{shown_name(path)} is a database of SQLite and no GeoPackage: export its table "
+                "as CSV, or as GeoPackage."
+            )
+        with warnings.catch_warnings(), plainly_named(path) as named:
+            warnings.simplefilter("ignore")  # about names of files
+            found = pyogrio().list_layers(named)
+        plain = _plain_tables(path)
+        layers = [(str(name), str(kind or "")) for name, kind in found if str(name) in plain]
+        points = tuple(name for name, kind in layers if not any(no in kind for no in _NO_POINT))
+        if not points:
+            there = ", ".join(f"{name} ({kind})" for name, kind in layers) or "none"
+            raise CheckinError(
+                f"{shown_name(path)} has no layer of points (its layers: {there}); save the points "
+                "as a layer, or as CSV with longitude and latitude."
+            )
+        return points
+
+    def check(self, path: Path) -> None:
+        """Refuse a database whose own tables are views, or whose reference systems are no text."""
+        _check_database(path)
+
+    def rows(self, path: Path, layer: str) -> int:
+        """Return how many rows a layer has."""
+        return count_rows(path, layer)
+
+
+def _plain_tables(path: Path) -> set[str]:
+    """Return the tables of a database that hold their rows: no views, no virtual tables."""
+    with closing(_read_only(path)) as file:
+        found = file.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' "
+            "AND ltrim(sql) NOT LIKE 'CREATE VIRTUAL%'"
+        )
+        return {str(name) for (name,) in found}
+
+
+def _check_database(path: Path) -> None:
+    """Refuse a GeoPackage that GDAL would compute or open something for, before it reads rows.
+
+    Raises
+    ------
+    CheckinError
+    """
+    name = shown_name(path)
+    with closing(_read_only(path)) as file:
+        objects = file.execute("SELECT lower(name), type FROM sqlite_master").fetchall()
+        views = {known for known, kind in objects if kind == "view"}
+        if any(view.startswith(("gpkg_", "sqlite_", "rtree_")) for view in views):
+            raise CheckinError(
+                f"{name} has a view where a GeoPackage has a table, and is not read: export its "
+                "points as a new GeoPackage, or as CSV with longitude and latitude."
+            )
+        if not any(known == "gpkg_spatial_ref_sys" for known, _ in objects):
+            return
+        systems = file.execute("SELECT * FROM gpkg_spatial_ref_sys LIMIT 10000")
+        names = [column.lower() for column, *_ in systems.description]
+        places = [i for i, column in enumerate(names) if "definition" in column]
+        for row in systems:
+            for text in (row[i] for i in places):
+                if not isinstance(text, str | None) or not _harmless(text or ""):
+                    raise CheckinError(
+                        f"{name} describes a reference system by something else than well-known "
+                        "text, which is not followed: export its points as a new GeoPackage, or "
+                        "as CSV with longitude and latitude."
+                    )
+
+
+def _harmless(definition: str) -> bool:
+    """Whether a reference system is described by well-known text, or not at all."""
+    text = definition.strip()
+    return text.lower() in ("", "undefined") or is_wkt(text)
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    """Open a database that may not be written to, whose functions do nothing but compute."""
+    file = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    file.execute("PRAGMA trusted_schema = OFF")
+    steps = iter(range(_MOST_STEPS))
+    file.set_progress_handler(lambda: next(steps, None) is None, 10_000)
+    return file
+
+
+def _is_geopackage(path: Path) -> bool:
+    """Tell whether the database says so: in its header, or by the table that lists contents."""
+    with path.open("rb") as file:
+        head = file.read(72)
+        return head[68:72] in (b"GPKG", b"GP10", b"GP11") or b"gpkg_contents" in file.read(1 << 16)
+
+
+GEOPACKAGE = GeoPackageReader("geopackage", "GeoPackage", (".gpkg",))

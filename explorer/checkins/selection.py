@@ -1,0 +1,437 @@
+"""Check-ins of a region, a time range and some users, taken from the layout when they are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from explorer.checkins.layout import Layout
+from explorer.checkins.model import FloatArray, IndexArray
+from explorer.checkins.sampling import HashArray
+from explorer.checkins.working_set import quick_rows
+from explorer.user_rows import Where, Whole
+
+Beside = TypeVar("Beside")
+
+_PIECE = 200_000
+"""Rows of the layout looked at together: some 10 ms with what is done with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Where the check-ins of a `PointSet` are.
+
+    Attributes
+    ----------
+    layout : Layout
+        Holds them, and perhaps more.
+    where : Where
+        Region and time range.
+    most, among : int or None
+        Of the users inside so many are taken, the first; and only of so many first ones of the
+        layout. None takes all.
+    present : int or None
+        Users inside, where the layout has none but the sampled ones.
+    """
+
+    layout: Layout
+    where: Where
+    most: int | None = None
+    among: int | None = None
+    present: int | None = None
+
+    @classmethod
+    def ranked(
+        cls,
+        layout: Layout,
+        where: Where,
+        hashes: HashArray,
+        choose: Callable[[HashArray], np.ndarray[Any, np.dtype[np.intp]]],
+    ) -> Part:
+        """Return users inside, chosen by other hashes than the layout is ordered by.
+
+        Parameters
+        ----------
+        hashes : ndarray of uint64, shape (users of the file, 2)
+            In the order of the ids.
+        choose : callable
+            From the hashes of those inside to the places of the chosen ones, ascending.
+        """
+        found, each = layout.rows.inside(layout.rows.marked(where))
+        there = np.flatnonzero(each)
+        there = there[np.argsort(layout.users[there])]  # of equal hashes the smaller id goes first
+        chosen = choose(hashes[layout.users[there]])
+        used = np.zeros(len(each), bool)
+        used[there[chosen]] = True
+        sampled = layout.taken(found[np.repeat(used, each)], np.where(used, each, 0))
+        return cls(sampled, where, present=len(there))
+
+    def found(self) -> tuple[Whole, Whole, int]:
+        """Return the rows, user by user, how many each user has, and how many users are inside."""
+        rows = self.layout.rows
+        found, each = rows.inside(rows.marked(self.where))
+        used = np.flatnonzero(each)
+        present = len(used)
+        used = used[used < (len(each) if self.among is None else self.among)][: self.most]
+        if len(used) < present:
+            each[used[-1] + 1 if len(used) else 0 :] = 0  # it is the first ones that are taken
+            found = found[: int(each.sum())]
+        return found, each, present
+
+    def pieces(self, size: int) -> Iterator[tuple[Whole, Whole]]:
+        """Yield what `found` returns, some users at a time with at most so many rows in all.
+
+        It ends when all that are taken were there.
+        """
+        rows, left = self.layout.rows, self.most
+        for users in rows.pieces(size):
+            if left == 0 or (self.among is not None and users.start >= self.among):
+                return
+            some = rows.cut(users)
+            found, each = some.inside(some.marked(self.where))
+            if self.among is not None:
+                each[max(self.among - users.start, 0) :] = 0
+            if left is not None:
+                there = np.flatnonzero(each)
+                each[there[left:]] = 0
+                left -= min(left, len(there))
+            yield found[: int(each.sum())] + int(rows.starts[users][0]), each
+
+
+class PointSet:
+    """Check-ins inside a region and a time range, of all or of some sampled users.
+
+    The region is closed: a row exactly on its northern or eastern edge is inside, and belongs to
+    the last cell of any grid laid over the region. Rows are looked for when they are first asked
+    for, so that who only counts need not wait for columns; of all sets of a file only the last
+    one's are kept.
+
+    Parameters
+    ----------
+    find : callable
+        Returns where the check-ins are.
+    users_in_file : int
+        Users with ≥ 1 kept row at all.
+    kept : Kept
+        Where rows are kept.
+    find_early : callable or None
+        From the seconds that a row takes to where those of the first users are, if it takes long to
+        count all; else to None.
+    surround : callable or None
+        Takes out the rows around these, so that other regions near by are counted sooner; calls
+        its argument now and then, which may raise to stop.
+    """
+
+    asked_once = False
+
+    def __init__(
+        self,
+        find: Callable[[], Part],
+        users_in_file: int,
+        kept: Kept,
+        find_early: Callable[[float], Part | None] | None = None,
+        surround: Callable[[Callable[[], None]], None] | None = None,
+    ) -> None:
+        self.users_in_file = users_in_file
+        self._surround = surround
+        self._find_early = find_early
+        self._find = find
+        self._kept = kept
+        self._numbers: tuple[int, int, int] | None = None
+
+    @property
+    def part(self) -> Part:
+        """Where the check-ins are."""
+        return self._kept.part(self, self._find)
+
+    def early(self) -> Part | None:
+        """Return where those of the first users are; None if all are counted soon, or were."""
+        if self._find_early is None or self.counted:
+            return None
+        return self._find_early(self._kept.seconds_a_row)
+
+    def early_took(self, rows: int, seconds: float) -> None:
+        """Remember how fast the rows of the first users were counted."""
+        self._kept.took_at_most(rows, seconds)
+
+    def surround(self, check: Callable[[], None]) -> None:
+        """Take out the rows around these, before other regions are asked for; to be done at rest.
+
+        `check` is called every few milliseconds and may raise to stop.
+        """
+        if self._surround is not None:
+            self._surround(check)
+
+    @property
+    def counted(self) -> bool:
+        """Whether they were counted."""
+        return self._numbers is not None
+
+    @property
+    def user(self) -> IndexArray:
+        """Dense index 0…users_used−1 of each row's user, uint32 of shape (rows,), ascending.
+
+        Users are in the order of their ids (numeric if all are whole numbers, else by code point),
+        a user's rows in that of the file.
+        """
+        return self._columns.user
+
+    @property
+    def lat(self) -> FloatArray:
+        """Degrees, of shape (rows,); of another plane y (−y where it goes down) in its unit."""
+        return self._columns.lat
+
+    @property
+    def lon(self) -> FloatArray:
+        """Degrees, of shape (rows,); of another plane x in its unit.
+
+        In a box across the antimeridian they grow from its west: 181 is 179° W.
+        """
+        return self._columns.lon
+
+    @property
+    def weight(self) -> FloatArray:
+        """Shape (rows,); 1 where the file has no weights."""
+        return self._columns.weight
+
+    def pieces(self, size: int = _PIECE) -> Iterator[tuple[IndexArray, FloatArray, FloatArray]]:
+        """Yield each row's user, latitude and longitude, some users at a time.
+
+        Users are numbered anew in each piece, in the order of the layout. That takes less time and
+        memory than the columns of all.
+        """
+        part = self.part
+        for found, each in part.pieces(size):
+            user = np.repeat(np.arange(len(each), dtype=np.uint32), each)
+            yield user, *part.layout.positions(found, part.where.edges)
+
+    @property
+    def step(self) -> Fraction:
+        """What coordinates are whole multiples of."""
+        return self.part.layout.step
+
+    @property
+    def users_in_region(self) -> int:
+        """Users with a row inside region and time range."""
+        return self._counted[0]
+
+    @property
+    def users_used(self) -> int:
+        """Users sampled of these."""
+        return self._counted[1]
+
+    @property
+    def rows(self) -> int:
+        """Check-ins in the set."""
+        return self._counted[2]
+
+    def kept(self, make: Callable[[], Beside]) -> Beside:
+        """Return what is kept for all sets of the file, made when it is first asked for."""
+        found: Beside = self._kept.beside.setdefault(make, make())
+        return found
+
+    def tell(self, present: int, used: int, rows: int, seconds: float = 0.0) -> None:
+        """Remember what was counted in `part`, so that nobody counts it again, and how fast."""
+        if seconds:
+            self._kept.seconds_a_row = seconds / max(len(self.part.layout.y), 1)
+        known = self.part.present
+        self._numbers = (present if known is None else known, used, rows)
+
+    @property
+    def _counted(self) -> tuple[int, int, int]:
+        if self._numbers is None:
+            found, each, present = self.part.found()
+            self.tell(present, int(np.count_nonzero(each)), len(found))
+        assert self._numbers is not None
+        return self._numbers
+
+    @property
+    def _columns(self) -> _Columns:
+        return self._kept.columns(self, self._read)
+
+    def _read(self) -> _Columns:
+        layout = self.part.layout
+        found, each, present = self.part.found()
+        there = np.flatnonzero(each)
+        self.tell(present, len(there), len(found))
+        rank = np.empty(len(there), np.uint32)
+        rank[np.argsort(layout.users[there])] = np.arange(len(there), dtype=np.uint32)
+        user = np.repeat(rank, each[there])
+        order = np.argsort(user, kind="stable")
+        found = found[order]
+        weight = np.ones(len(found)) if layout.weight is None else layout.weight[found]
+        place = layout.positions(found, self.part.where.edges)
+        return _Columns(user[order], *place, weight)
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    user: IndexArray
+    lat: FloatArray
+    lon: FloatArray
+    weight: FloatArray
+
+
+class Kept:
+    """What the last set of points has looked for: whoever asks once asks again.
+
+    Attributes
+    ----------
+    seconds_a_row : float
+        How long the last pass took; 0 before there was one.
+    beside : dict
+        What others keep of the last sets, by what makes it.
+    """
+
+    def __init__(self) -> None:
+        self.seconds_a_row = 0.0
+        self.beside: dict[Callable[[], Any], Any] = {}
+        self.part: Callable[[PointSet, Callable[[], Part]], Part] = _Last()
+        self.columns: Callable[[PointSet, Callable[[], _Columns]], _Columns] = _Last()
+
+    def took_at_most(self, rows: int, seconds: float) -> None:
+        """Take over how long a row took, if it was less: a few rows may have had to wait."""
+        if rows and self.seconds_a_row:
+            self.seconds_a_row = min(self.seconds_a_row, seconds / rows)
+
+
+class _Last:
+    """One value, kept for whom it was made."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[Any, Any] = (None, None)
+
+    def __call__(self, owner: Any, make: Callable[[], Any]) -> Any:
+        """Return the value of an owner, made now unless it is the last one's."""
+        kept = self._kept
+        if kept[0] is not owner:
+            self._kept = kept = (owner, make())
+        return kept[1]
+
+
+MOST_ROWS = 20_000_000
+"""Check-ins that are handed out as arrays: some 500 MB."""
+
+SECONDS_A_ROW = 5e-9
+"""Of a pass, before there was one: as of a region of all rows, already in memory."""
+
+
+@dataclass(frozen=True)
+class ShardedPoints:
+    """The check-ins of several shards; what a `PointSet` says, of all of them.
+
+    Numbers are sums of the shards'. Rows are handed out, shard after shard, only where they fit
+    into memory; whoever counts asks the parts one after the other.
+
+    Attributes
+    ----------
+    name : str
+        Of the data set.
+    step : Fraction
+        What coordinates are whole multiples of.
+    users_in_file : int
+    parts : tuple of PointSet
+        Points of every shard, whose rows stay on the disk; the users of each have smaller hashes
+        under seed 0 than those of the next.
+    everybody : bool
+        Whether they are not sampled.
+    kept : Kept
+        How long the last pass took.
+    asked_once : bool
+        Whether users elsewhere are unknown; `users_in_file` are then those of the region.
+    places : tuple of Path
+        Where the layout of each part is kept; empty if parts hold less than that, or not for long.
+    """
+
+    name: str
+    step: Fraction
+    users_in_file: int
+    parts: tuple[PointSet, ...]
+    everybody: bool
+    kept: Kept
+    asked_once: bool = False
+    places: tuple[Path, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """About how long counting them takes in one process."""
+        each = self.kept.seconds_a_row or SECONDS_A_ROW
+        return each * sum(len(part.part.layout.y) for part in self.parts)
+
+    def early(self) -> Part | None:
+        """Return where those of the first users are; None if all are counted soon, or were.
+
+        They are of the first shard, which is a uniform sample of the users.
+        """
+        if not self.everybody or self.parts[-1].counted:
+            return None
+        layouts = [part.part.layout for part in self.parts]
+        seconds = self.kept.seconds_a_row or SECONDS_A_ROW
+        rows = quick_rows(sum(len(layout.y) for layout in layouts), seconds)
+        if rows is None:
+            return None
+        return Part(layouts[0].first(rows), self.parts[0].part.where)
+
+    def early_took(self, rows: int, seconds: float) -> None:
+        """Remember how fast the rows of the first users were counted."""
+        self.kept.took_at_most(rows, seconds)
+
+    @property
+    def users_in_region(self) -> int:
+        """Users with a row inside region and time range."""
+        return sum(part.users_in_region for part in self.parts)
+
+    @property
+    def users_used(self) -> int:
+        """Users sampled of these."""
+        return sum(part.users_used for part in self.parts)
+
+    @property
+    def rows(self) -> int:
+        """Check-ins in the set."""
+        return sum(part.rows for part in self.parts)
+
+    @property
+    def user(self) -> IndexArray:
+        """Index of each row's user: in the order of the ids within a shard, shard after shard."""
+        found: IndexArray = self._columns[0]
+        return found
+
+    @property
+    def lat(self) -> FloatArray:
+        """Degrees; of another plane y in its unit."""
+        found: FloatArray = self._columns[1]
+        return found
+
+    @property
+    def lon(self) -> FloatArray:
+        """Degrees; of another plane x in its unit."""
+        found: FloatArray = self._columns[2]
+        return found
+
+    @property
+    def weight(self) -> FloatArray:
+        """1 where the file has no weights."""
+        found: FloatArray = self._columns[3]
+        return found
+
+    @cached_property
+    def _columns(self) -> tuple[Any, ...]:
+        if self.rows > MOST_ROWS:
+            raise ValueError(
+                f"{self.name}: {self.rows:,} check-ins are asked for one by one, more than "
+                f"{MOST_ROWS:,}; choose a smaller region or time range, or fewer users"
+            )
+        before, users, columns = 0, [np.empty(0, np.uint32)], []
+        for part in self.parts:
+            users.append(part.user + np.uint32(before))
+            columns.append((part.lat, part.lon, part.weight))
+            before += part.users_used
+        lat, lon, weight = (np.concatenate(c) for c in zip(*columns, strict=True))
+        return np.concatenate(users), lat, lon, weight

@@ -1,0 +1,252 @@
+"""The steps of a load after reading: find duplicates, number users, store what was rejected."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorer.checkins.database import parquet_table, run, written_file
+from explorer.checkins.model import Example, Reason
+from explorer.checkins.scan import EXAMPLE_LENGTH, EXAMPLES, Scan, shifts
+
+Tick = Callable[[float], None]
+
+_SAME = "same, user_id, time, lat, lon"
+MANY = 200_000
+"""Entries of a joined table that surely fit into memory."""
+
+_PASS_ROWS = 5_000_000
+"""Rows among which duplicates are sought at a time, so that memory does not grow with the file."""
+
+PARQUET = "(FORMAT parquet, COMPRESSION lz4, DICTIONARY_SIZE_LIMIT 1000)"
+"""Quick to write rather than small: looking for dictionaries costs more than it saves."""
+
+ROWS, DUPLICATES, USERS, ASIDE = (
+    "rows.parquet",
+    "duplicates.parquet",
+    "users.parquet",
+    "aside.parquet",
+)
+"""Files of an entry. Rows rejected stay among the others, told by their code; the order of the
+file is what their line numbers are made of."""
+
+
+def count(con: Any, file: Path, test: str = "true") -> int:
+    """Return how many rows of a Parquet file pass a test."""
+    query = f"SELECT count(*) FROM {parquet_table(file)} WHERE {test}"
+    return int(con.execute(query).fetchone()[0])
+
+
+def find_duplicates(con: Any, folder: Path, tick: Tick) -> None:
+    """Write ``duplicates.parquet``: the numbers n of rows that repeat an earlier kept row."""
+    raw = parquet_table(folder / ROWS, numbered=True)
+    passes = -(-count(con, folder / ROWS) // _PASS_ROWS)
+    con.execute("CREATE OR REPLACE TEMP TABLE found (n BIGINT)")
+    for i in range(passes):
+
+        def share(done: float, i: int = i) -> None:
+            tick((i + done) / passes)
+
+        part = f"code = 0 AND same % {passes} = {i}" if passes > 1 else "code = 0"
+        run(
+            con,
+            f"CREATE OR REPLACE TEMP TABLE repeated AS SELECT same FROM {raw} WHERE {part} "
+            "GROUP BY same HAVING count(*) > 1",
+            share,
+        )
+        if con.execute("SELECT count(*) FROM repeated").fetchone()[0]:
+            run(
+                con,
+                "INSERT INTO found SELECT n FROM (SELECT file_row_number AS n, "
+                f"row_number() OVER (PARTITION BY {_SAME} ORDER BY file_row_number) AS k "
+                f"FROM {raw} WHERE {part} AND same IN (FROM repeated)) WHERE k > 1",
+                share,
+            )
+        con.execute("DROP TABLE repeated")
+    con.execute(f"COPY (FROM found ORDER BY n) TO {written_file(folder / DUPLICATES)} {PARQUET}")
+    total = con.execute("SELECT count(*) FROM found").fetchone()[0]
+    if total > MANY:  # too many to look up in every question: mark the rows themselves
+        code = f"CASE WHEN n IS NULL THEN code ELSE {Reason.DUPLICATE.code} END::UTINYINT"
+        _rewrite(
+            con,
+            folder,
+            f"r.* EXCLUDE (file_row_number) REPLACE ({code} AS code)",
+            "found ON file_row_number = n",
+            total,
+            tick,
+        )
+        no_duplicates(con, folder)
+    con.execute("DROP TABLE found")
+
+
+def no_duplicates(con: Any, folder: Path) -> None:
+    """Write an empty ``duplicates.parquet``."""
+    con.execute(
+        f"COPY (SELECT 0::BIGINT AS n WHERE false) TO {written_file(folder / DUPLICATES)} {PARQUET}"
+    )
+
+
+def spellings(con: Any, folder: Path) -> tuple[int, int]:
+    """Return how many kept rows state no offset of their time, and how many ids were merged.
+
+    An id is merged if another spelling of it is the same user's, by `explorer.user_rows.id_text`.
+    """
+    rows = parquet_table(folder / ROWS)
+    naive = count(con, folder / ROWS, "code = 0 AND naive")
+    if not count(con, folder / ROWS, "code = 0 AND spelt IS NOT NULL"):
+        return naive, 0
+    several = f"SELECT user_id FROM {rows} WHERE code = 0 AND spelt IS NOT NULL"
+    found = con.execute(
+        "SELECT sum(n) FROM (SELECT count(DISTINCT coalesce(spelt, CAST(user_id AS VARCHAR))) - 1 "
+        f"AS n FROM {rows} WHERE code = 0 AND user_id IN ({several}) GROUP BY user_id)"
+    ).fetchone()
+    return naive, int(found[0])
+
+
+def row_id(part: int, number: str) -> str:
+    """Return SQL of the id of a row, where every row is a user of its own.
+
+    It depends on nothing but the place of the row among those read from its file, whether kept or
+    rejected, and on the place of the file among several: 2³² of file and row, counted from 1 in
+    the first file.
+
+    Parameters
+    ----------
+    part : int
+        Which of several files, from 0.
+    number : str
+        SQL of the place of the row, from 0.
+    """
+    return f"({(part << 32) + 1}::BIGINT + {number})"
+
+
+def number_rows(con: Any, folder: Path, part: int, text: bool, tick: Tick) -> None:
+    """Make every row of ``rows.parquet`` a user of its own.
+
+    Parameters
+    ----------
+    con : DuckDB connection
+    folder : Path
+        With the rows of one file.
+    part : int
+        Which of several files, from 0.
+    text : bool
+        Whether ids are text.
+    tick : callable
+    """
+    own = row_id(part, "file_row_number")
+    own = f"CAST({own} AS VARCHAR)" if text else own
+    select = f"r.* EXCLUDE (file_row_number) REPLACE ({own} AS user_id)"
+    _rewrite(con, folder, select, "", 0, tick)
+
+
+def number_users(con: Any, folder: Path, tick: Tick) -> None:
+    """Write ``users.parquet``: key and id of each user with a kept row, in the users' order.
+
+    Integer ids are their own keys. Text ids are numbered (by value if all are whole numbers, else
+    by code point), and the rows are rewritten with the numbers, because text is slow to hand out.
+    ``name`` is the id as it was read: samples of users depend on it and on nothing else.
+    """
+    raw = folder / ROWS
+    kept = f"(SELECT DISTINCT user_id FROM {parquet_table(raw)} WHERE code = 0)"
+    users = written_file(folder / USERS)
+    kind = con.execute(f"SELECT typeof(user_id) FROM {parquet_table(raw)} LIMIT 1").fetchone()
+    if kind is None or kind[0] == "BIGINT":
+        named = f"SELECT user_id, CAST(user_id AS VARCHAR) AS name FROM {kept} ORDER BY user_id"
+        run(con, f"COPY ({named}) TO {users} {PARQUET}", tick)
+        return
+    run(
+        con,
+        f"CREATE OR REPLACE TEMP TABLE numbers AS WITH ids AS {kept}, whole AS (SELECT user_id, "
+        "CASE WHEN (SELECT bool_and(regexp_full_match(user_id, '-?[0-9]{1,18}')) FROM ids) "
+        "THEN CAST(user_id AS BIGINT) END AS number FROM ids) "
+        "SELECT row_number() OVER (ORDER BY number, user_id) - 1 AS key, user_id FROM whole",
+        tick,
+    )
+    named = "SELECT key AS user_id, user_id AS name FROM numbers ORDER BY key"
+    con.execute(f"COPY ({named}) TO {users} {PARQUET}")
+    _rewrite(
+        con,
+        folder,
+        "r.* EXCLUDE (file_row_number) REPLACE (key AS user_id)",
+        "numbers USING (user_id)",
+        count(con, folder / USERS),
+        tick,
+    )
+    con.execute("DROP TABLE numbers")
+
+
+def _rewrite(con: Any, folder: Path, select: str, joined: str, size: int, tick: Tick) -> None:
+    """Write the rows anew, perhaps joined to a table of some size, in the order they have."""
+    new = folder / "new.parquet"
+    # a join too large for memory loses the order
+    order = "ORDER BY file_row_number" if size > MANY else ""
+    run(
+        con,
+        f"COPY (SELECT {select} FROM {parquet_table(folder / ROWS, numbered=True)} r "
+        f"{f'LEFT JOIN {joined}' if joined else ''} {order}) TO {written_file(new)} {PARQUET}",
+        tick,
+    )
+    new.replace(folder / ROWS)
+
+
+def store_aside(con: Any, folder: Path, scan: Scan, tick: Tick) -> dict[Reason, int]:
+    """Write ``aside.parquet`` (line, code; ascending) and return how many rows each reason has."""
+    raw = parquet_table(folder / ROWS, numbered=True)
+    duplicates = parquet_table(folder / DUPLICATES)
+    steps, shift = shifts(*scan.skipped())
+    lines, codes = scan.malformed.arrays()
+    _store(con, "shifts", {"step": steps, "shift": shift})
+    _store(con, "malformed", {"line": lines, "code": codes})
+    bad = (
+        f"SELECT file_row_number + 1 AS row, code FROM {raw} WHERE code <> 0 "
+        f"UNION ALL SELECT n + 1, {Reason.DUPLICATE.code} FROM {duplicates}"
+    )
+    run(
+        con,
+        "COPY (SELECT line, code::UTINYINT AS code FROM (SELECT row + coalesce(shift, 0) AS line, "
+        f"code FROM ({bad}) ASOF LEFT JOIN shifts ON row >= step UNION ALL FROM malformed) "
+        f"ORDER BY line) TO {written_file(folder / ASIDE)} {PARQUET}",
+        tick,
+    )
+    counts = con.execute(
+        f"SELECT code, count(*) FROM {_aside(folder)} GROUP BY code ORDER BY code"
+    ).fetchall()
+    return {Reason.of(code): n for code, n in counts}
+
+
+def _store(con: Any, table: str, columns: dict[str, np.ndarray[Any, Any]]) -> None:
+    """Make a temporary table of arrays."""
+    con.register("given", columns)
+    try:
+        con.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS FROM given")
+    finally:
+        con.unregister("given")
+
+
+def _aside(folder: Path) -> str:
+    return parquet_table(folder / ASIDE)
+
+
+def first_lines(con: Any, folder: Path) -> dict[Reason, list[int]]:
+    """Return the numbers of the first lines of each reason."""
+    found: dict[Reason, list[int]] = {}
+    for code, line in con.execute(
+        "SELECT code, line FROM (SELECT *, row_number() OVER (PARTITION BY code ORDER BY line) "
+        f"AS k FROM {_aside(folder)}) WHERE k <= {EXAMPLES} ORDER BY code, line"
+    ).fetchall():
+        found.setdefault(Reason.of(code), []).append(line)
+    return found
+
+
+def examples(
+    con: Any, folder: Path, texts: Callable[[list[int]], dict[int, str]]
+) -> dict[Reason, tuple[Example, ...]]:
+    """Return the first lines of each reason with their text."""
+    numbers = first_lines(con, folder)
+    found = texts(sorted({n for lines in numbers.values() for n in lines}))
+    return {
+        reason: tuple(Example(n, found.get(n, "")[:EXAMPLE_LENGTH]) for n in lines)
+        for reason, lines in numbers.items()
+    }

@@ -1,0 +1,134 @@
+"""Reading strangers' files in a bounded worker process, with the errors of check-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer import bounded
+from explorer.checkins.errors import CheckinError, LoadCancelled
+from explorer.checkins.memory import database_bytes
+from explorer.checkins.readers import READERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from explorer.checkins.model import Dialect, IsCancelled
+
+
+IN_PLACE = "text"
+"""The one reader that runs in the process that asks: its steps are bounded, and it streams."""
+
+
+def needs_worker(dialect: Dialect) -> bool:
+    """Whether files read like that are read in a worker, and this process is none."""
+    return dialect.reader != IN_PLACE and not bounded.in_worker()
+
+
+def apart(
+    function: Callable[..., Any],
+    *args: Any,
+    name: str,
+    cancelled: IsCancelled | None = None,
+    report: Callable[[Any], object] | None = None,
+    memory: int | None = None,
+    **keywords: Any,
+) -> Any:
+    """Return ``function(*args, cancelled=…, **keywords)`` computed by `explorer.bounded.call`.
+
+    Parameters
+    ----------
+    function, args, name, cancelled, report
+        As there.
+    memory : int, optional
+        Bytes that the worker may hold; a quarter of what is free if omitted.
+    keywords : dict
+        Further ones of the function; `progress` is one of `explorer.bounded.call`.
+
+    Raises
+    ------
+    CheckinError
+        Also if the worker had to be stopped.
+    LoadCancelled
+        If `cancelled` said so.
+    """
+    progress = keywords.pop("progress", None)
+    with _explained():
+        return bounded.call(
+            _with_readers,
+            dict(READERS),
+            partial(function, *args, **keywords),
+            name=name,
+            memory=memory or database_bytes(),
+            cancelled=cancelled,
+            report=report,
+            **({"progress": progress} if progress else {}),
+        )
+
+
+def streamed(
+    function: Callable[..., Any], *args: Any, name: str, cancelled: IsCancelled | None = None
+) -> Generator[Any, None, Any]:
+    """Yield what a function reports from a worker; see `explorer.bounded.stream`.
+
+    Raises
+    ------
+    CheckinError, LoadCancelled
+        As `apart`.
+    """
+    with _explained():
+        return (
+            yield from bounded.stream(
+                _with_readers,
+                dict(READERS),
+                partial(function, *args),
+                name=name,
+                memory=database_bytes(),
+                cancelled=cancelled,
+            )
+        )
+
+
+def _with_readers(readers: dict[str, str], function: Callable[..., Any], **keywords: Any) -> Any:
+    """Return what a function returns where the table of readers is the given one.
+
+    A worker imports the table as this library has it, without the readers that another package has
+    added to the caller's. The order counts too: of readers equally sure the first is taken.
+    """
+    if list(readers.items()) != list(READERS.items()):
+        READERS.clear()
+        READERS.update(readers)
+    return function(**keywords)
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except bounded.OutOfBounds as fault:
+        raise CheckinError(str(fault)) from None
+    except bounded.Stopped:
+        raise LoadCancelled("loading was cancelled") from None
+
+
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".gz")
+"""Files that are read in the process that asks, as a rule."""
+MODULES = ("explorer.checkins.map_preview",)
+"""What workers import before their first call."""
+
+
+def warm_workers(count: int, *paths: Path) -> None:
+    """Start so many workers, if they are not at hand, unless names say that all paths are text.
+
+    Parameters
+    ----------
+    count : int
+        1 for a load, 2 for one with an early picture.
+    paths : Path
+        What will be opened; nothing if that is not known yet.
+    """
+    if not paths or any(path.suffix.lower() not in TEXT_SUFFIXES for path in paths):
+        bounded.warm(count, MODULES)
