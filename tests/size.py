@@ -1,0 +1,134 @@
+"""Measures of size of the program and its tests, and their budgets.
+
+``python -m tests.size`` prints them. A budget is the most that may be; raising one needs a line in
+CHANGELOG that says why.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from tests.source_tree import ROOT, Source, cycles, import_graph, sources
+
+BUDGET = {
+    "checkins": (78, 89_869),
+    "cli": (28, 27_487),
+    "engine": (49, 45_422),
+    "figures": (42, 44_973),
+    "geography": (8, 5_911),
+    "privacy": (190, 190_391),
+    "release": (70, 64_322),
+    "studies": (238, 232_294),
+    "top": (10, 7_052),
+    "ui": (219, 232_147),
+}
+"""Of each package: most modules and most tokens without docstrings."""
+MAX_IMPORT_SHARE = 0.1043
+"""Of the program's statements, those that import, inside functions as well."""
+MAX_FORMATTER_EXEMPTIONS = 1
+MAX_CYCLES = 3
+"""Groups of modules that import one another, counting imports inside functions."""
+MAX_PROSE_SHARE = 0.127
+"""Of test functions, those that compare with a literal of `PROSE_WORDS` or more words."""
+PROSE_WORDS = 4
+_WORD = re.compile(r"[A-Za-z]{2,}")
+
+
+@dataclass(frozen=True)
+class Size:
+    """Size of some modules."""
+
+    modules: int
+    statements: int
+    import_statements: int
+    tokens: int
+
+    @property
+    def import_share(self) -> float:
+        """Share of statements that import."""
+        return self.import_statements / max(self.statements, 1)
+
+
+def size_of(modules: list[Source]) -> Size:
+    """Return the size of some modules."""
+    return Size(
+        modules=len(modules),
+        statements=sum(m.statements for m in modules),
+        import_statements=sum(m.import_statements for m in modules),
+        tokens=sum(m.tokens for m in modules),
+    )
+
+
+def package_sizes() -> dict[str, Size]:
+    """Return the size of each package of the program; modules on the top level are ``top``."""
+    folder = ROOT / "explorer"
+
+    def package(source: Source) -> str:
+        parts = source.path.relative_to(folder).parts
+        return parts[0] if len(parts) > 1 else "top"
+
+    ordered = sorted(sources().values(), key=package)
+    return {name: size_of(list(group)) for name, group in groupby(ordered, package)}
+
+
+def total_size() -> Size:
+    """Return the size of the program."""
+    return size_of(list(sources().values()))
+
+
+def formatter_exemptions() -> int:
+    """Return the number of lines that the formatter is told to skip."""
+    return sum(m.text.count("fmt: skip") for m in sources().values())
+
+
+def import_cycles() -> list[set[str]]:
+    """Return groups of modules that import one another, counting imports inside functions."""
+    return cycles(import_graph(sources(), functions=True))
+
+
+def asserts_prose(test: ast.AST) -> bool:
+    """Return whether a test compares with, or matches, a literal of several words."""
+    compared = (
+        node if isinstance(node, ast.Compare) else node.value
+        for node in ast.walk(test)
+        if isinstance(node, ast.Compare) or (isinstance(node, ast.keyword) and node.arg == "match")
+    )
+    return any(
+        isinstance(literal, ast.Constant)
+        and isinstance(literal.value, str)
+        and len(_WORD.findall(literal.value)) >= PROSE_WORDS
+        for expression in compared
+        for literal in ast.walk(expression)
+    )
+
+
+def all_tests() -> Iterator[ast.FunctionDef]:
+    """Yield every test function of the suite."""
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
+                yield node
+
+
+def prose_share() -> float:
+    """Return the share of test functions that assert prose."""
+    prose = [asserts_prose(test) for test in all_tests()]
+    return sum(prose) / len(prose)
+
+
+def main() -> None:
+    """Print the measures, a package a line."""
+    print(f"{'package':12} {'modules':>7} {'tokens':>8} {'imports':>8}")
+    for name, size in {**package_sizes(), "all": total_size()}.items():
+        print(f"{name:12} {size.modules:7} {size.tokens:8} {size.import_share:8.2%}")
+    print(f"formatter exemptions {formatter_exemptions()}")
+    print(f"import cycles {len(import_cycles())}")
+    print(f"tests that assert prose {prose_share():.1%}")
+
+
+if __name__ == "__main__":
+    main()
