@@ -12,7 +12,7 @@ from explorer.cli import cli
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.places import default_ledger, default_settings
-from explorer.studies.users_data import text
+from explorer.studies.users_data import guarantee
 
 ITEMS = ["user,item", "a,0", "a,1", "b,3", "b,3", "c,0", "c,2"]
 SPACE = ("--set", "space=discrete", "--set", "space_items=4")
@@ -32,7 +32,7 @@ def run(*words):
 
 def rows_of(path):
     lines = path.read_text().splitlines()
-    assert lines[0] == f"# {text.REAL_DATA}"
+    assert lines[0] == f"# {guarantee.REAL_DATA}"
     return list(csv.reader(lines[1:]))
 
 
@@ -42,7 +42,7 @@ def test_curators_table_is_first_and_answers_are_written(files, tmp_path):
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("**What was read (curator only)**")
     assert "| users | 3 |" in done.stdout
-    assert text.REAL_DATA in done.stdout
+    assert guarantee.REAL_DATA in done.stdout
     rows = rows_of(output)
     assert rows[0] == ["answer"]
     assert len(rows) == 7
@@ -78,7 +78,7 @@ def test_local_runs_are_said_to_be_simulated_and_name_who_would_send(files, tmp_
     output = tmp_path / "answers.csv"
     local = ("--set", "model=local")
     done = run(files[0], *SPACE, *local, "--output", output)
-    assert text.SIMULATED in done.stdout
+    assert guarantee.SIMULATED in done.stdout
     assert [row[0] for row in rows_of(output)] == ["user", "a", "a", "b", "b", "c", "c"]
     done = run(files[0], *SPACE, *local, "--algorithm", "1", "--output", output)
     assert [row[0] for row in rows_of(output)] == ["user", "a", "b", "c"]

@@ -12,8 +12,8 @@ from explorer.privacy import user_metric as um
 from explorer.studies.base.csv_table import TableFileError
 from explorer.studies.base.study import default_request, default_sweep, quantity
 from explorer.studies.guarantees.audits import audited, refuted
-from explorer.studies.users_data import UsersData, text
-from explorer.studies.users_data.tradeoff import audits
+from explorer.studies.users_data import UsersData, guarantee
+from explorer.studies.users_data.algorithms import audits
 from tests.studies import walking
 from tests.studies.context import Context
 
@@ -73,16 +73,16 @@ def test_its_page_and_presets_hold_together():
 def test_presets_draw_something(key):
     result = walking.preset(STUDY, key, points=101)
     assert any(series.present.any() for series in result.series)
-    assert result.stamp == text.SYNTHETIC
+    assert result.stamp == guarantee.SYNTHETIC
     assert result.tables[0].title.endswith("(curator only)")
 
 
 def test_a_local_run_says_that_it_is_simulated():
     for what in ("shares", "map", "mean"):
         local = ask(what, model="local", space_cells=3)
-        assert text.SIMULATED in local.notes
-        assert text.SIMULATED in local.guarantee.trust
-        assert text.SIMULATED not in ask(what, space_cells=3).notes
+        assert guarantee.SIMULATED in local.notes
+        assert guarantee.SIMULATED in local.guarantee.trust
+        assert guarantee.SIMULATED not in ask(what, space_cells=3).notes
 
 
 def test_table_of_a_file_comes_first_and_counts_every_line(tmp_path):
@@ -98,7 +98,7 @@ def test_table_of_a_file_comes_first_and_counts_every_line(tmp_path):
     assert (rows["users"], rows["items"], rows["lines rejected"]) == (2, 4, 3)
     assert rows["users without a usable item"] == 1
     assert "line 5: (25, 2) is outside the declared box" in result.tables[0].note
-    assert result.stamp == text.REAL_DATA
+    assert result.stamp == guarantee.REAL_DATA
     # A user without items stops the release, unless they are moved to the edge as declared.
     assert "c has no usable item" in result.series[0].undefined_reason
     moved = ask("shares", context, clamp=True, **values)

@@ -93,7 +93,7 @@ def users_command(
             rows = _rows(host, request, algorithm == "2", seed is None)
         result = compute(host, request)
     if output is not None:  # the answers written are of another draw than the one computed here
-        from explorer.studies.users_data.released import OF_ONE_DRAW
+        from explorer.studies.users_data.algorithms import OF_ONE_DRAW
 
         kept = tuple(one for one in result.readouts if one.key not in OF_ONE_DRAW)
         result = replace(result, readouts=kept)
@@ -111,8 +111,8 @@ def _rows(
 ) -> tuple[tuple[str, ...], list[list[str]]]:
     """Return the answers that a reader would get, drawn in this process."""
     from explorer.privacy.noise.bits import SystemBits
-    from explorer.studies.users_data.released import answer_rows
-    from explorer.studies.users_data.subject import Subject
+    from explorer.studies.users_data.algorithms import answer_rows
+    from explorer.studies.users_data.inputs import Subject
 
     here: Any = _InProcess(host)
     return answer_rows(Subject(request, here, SystemBits() if system else None), item_wise)

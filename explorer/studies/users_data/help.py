@@ -4,8 +4,8 @@ from explorer.studies.base.help_page import Formula, Page, Preset, Status
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import Scale, Sweep
 from explorer.studies.base.verdicts import Judge, Numbers, judged
-from explorer.studies.users_data import text
-from explorer.studies.users_data.parameters import DRAWN, ITEM_WISE, LOCAL, POSITION
+from explorer.studies.users_data import guarantee
+from explorer.studies.users_data.inputs import DRAWN, ITEM_WISE, LOCAL, POSITION
 
 PAGE = Page(
     what=(
@@ -20,7 +20,7 @@ PAGE = Page(
         "Two data sets, of two files or of two groups of users, are held against each other by "
         "the earth mover's distance: who moved how far, and how surely somebody who sees a "
         "release could tell which of the two it was made of.",
-        text.SIMULATED,
+        guarantee.SIMULATED,
     ),
     assumptions=(
         "The space, its box, the number of users, of items or draws, and the levels are chosen "
@@ -57,7 +57,7 @@ PAGE = Page(
             r"\varepsilon=\alpha\sum_kw_k,\quad\delta=\sum_ke^{\alpha(w_1+\dots+w_{k-1})}\delta_k",
         ),
     ),
-    sources=text.REFERENCES,
+    sources=guarantee.REFERENCES,
     errata=(
         "The paper (v1) prints the scale of Algorithm 1's noise with α in it twice; it is "
         "lip/(αn), once (errata user-B2).",

@@ -1,25 +1,389 @@
 """What Algorithms 1 to 3 make of users' data, and how far two data sets are apart."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from explorer.studies.base.study import Condition, Context, Fidelity, Request, Result, Study, Table
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.builders import (
+    choice,
+    count,
+    decimal_sign,
+    delta,
+    epsilon,
+    file,
+    real,
+    share,
+)
+from explorer.studies.base.claims import Claimed
+from explorer.studies.base.face import number_of
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.phrases import error_phrase
+from explorer.studies.base.study import (
+    Answer,
+    Condition,
+    Context,
+    Face,
+    Fidelity,
+    Kind,
+    Parameter,
+    Quantity,
+    Request,
+    Result,
+    Scale,
+    Statistic,
+    Study,
+    Table,
+)
 from explorer.studies.base.sweeping import SweptPoints, swept_points
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
-from explorer.studies.users_data import compared, released, text
-from explorer.studies.users_data.face import FACES, SHORT_NAMES
+from explorer.studies.metric_space.parameters import (
+    CLUSTERED,
+    DISCRETE,
+    GRID,
+    MATRIX,
+    POINTS,
+    SQUARE_L1,
+    SQUARE_L2,
+    space_parameters,
+)
+from explorer.studies.users_data import algorithms, comparison, guarantee
+from explorer.studies.users_data.algorithms import Drawn, absent, audits
 from explorer.studies.users_data.help import PAGE, PRESETS
-from explorer.studies.users_data.parameters import DRAWN, PARAMETERS, QUANTITIES
-from explorer.studies.users_data.released import Drawn, absent
-from explorer.studies.users_data.subject import Subject
-from explorer.studies.users_data.tradeoff import audits
+from explorer.studies.users_data.inputs import (
+    CENTRAL,
+    DRAWN,
+    EQUAL,
+    FILE,
+    FILES,
+    FLAT,
+    ITEM_WISE,
+    LINEAR,
+    LOCAL,
+    MAX_ITEMS,
+    ONE_HOT,
+    POSITION,
+    SPLIT,
+    Subject,
+)
+
+_KINDS = (GRID, CLUSTERED, DISCRETE, MATRIX, POINTS, SQUARE_L2, SQUARE_L1)
+_MAX_BARS = 100
+_OF_RELEASES = ("shares", "map", "mean")
+_OF_COMPARISONS = ("moved", "found_out")
+_DRAWN = (("sizes", (DRAWN,)),)
+_LIMITS = {
+    "space_cells": (8, 20),
+    "space_items": (20, MAX_ITEMS),
+    "space_clusters": (5, 20),
+    "space_each": (4, 20),
+}
+
+
+def _small(p: Parameter) -> Parameter:
+    """Return a parameter of the space with room for few items only."""
+    if p.key not in _LIMITS:
+        return p
+    default, high = _LIMITS[p.key]
+    return replace(p, default=default, high=high)
+
+
+PARAMETERS = (
+    choice(
+        "model",
+        "",
+        "model",
+        "Central: a curator holds all users' data and releases once. Local: every user "
+        "randomises for themselves; more private, and less accurate.",
+        CENTRAL,
+        ((CENTRAL, "central: one release"), (LOCAL, "local: every user for themselves")),
+        quantities=(*_OF_RELEASES, "found_out"),
+    ),
+    choice(
+        "sizes",
+        "",
+        "numbers of items",
+        "Algorithms 1 and 2 need the same public number of items of every user. Algorithm 3 "
+        "first draws s items of each, with replacement, and hides how many there were.",
+        EQUAL,
+        ((EQUAL, "every user has as many"), (DRAWN, "any: draw s of each (Algorithm 3)")),
+        quantities=_OF_RELEASES,
+    ),
+    epsilon(
+        "privacy of a user",
+        "The privacy of a user's whole data, per largest distance: a change by earth mover's "
+        "distance w is protected at ε = αw. Smaller is more private.",
+        20.0,
+        1e-2,
+        800.0,
+        key="alpha",
+        symbol="α",
+        unit="1/diameter",
+        relevant_when=(("sizes", (EQUAL,)),),
+    ),
+    epsilon(
+        "privacy within r",
+        "After drawing: two data sets of a user at most r apart are told apart by no more than "
+        "this. Smaller is more private.",
+        1.0,
+        1e-2,
+        20.0,
+        relevant_when=_DRAWN,
+        quantities=_OF_RELEASES,
+    ),
+    delta(
+        1e-6,
+        1e-40,
+        help="What shuffling and drawing may fail by; Algorithm 1 alone never fails. Smaller is "
+        "more private.",
+    ),
+    real(
+        "r",
+        "r",
+        "distance protected",
+        "Earth mover's distance of two data sets of a user that are protected from each other, "
+        "as a share of the largest distance.",
+        0.1,
+        1e-4,
+        1.0,
+        relevant_when=_DRAWN,
+        quantities=_OF_RELEASES,
+    ),
+    count(
+        "s",
+        "s",
+        "draws from every user",
+        "How many items are drawn of every user, with replacement.",
+        200,
+        1,
+        10_000,
+        relevant_when=_DRAWN,
+        quantities=_OF_RELEASES,
+    ),
+    choice(
+        "query",
+        "",
+        "averaged",
+        "Which function of an item Algorithm 1 averages.",
+        ONE_HOT,
+        (
+            (ONE_HOT, "which item it is: shares of the items"),
+            (POSITION, "its position in the plane"),
+            (FILE, "your own (CSV: one row of values an item)"),
+        ),
+        quantities=("mean",),
+    ),
+    file(
+        "values",
+        "file of values",
+        "A CSV file with one row an item of the space and one column a number of the answer; it "
+        "must be public.",
+        relevant_when=(("query", (FILE,)),),
+        quantities=("mean",),
+    ),
+    decimal_sign("values_decimal", relevant_when=(("query", (FILE,)),), quantities=("mean",)),
+    real(
+        "step",
+        "γ",
+        "rounding of the values",
+        "Values are rounded to multiples of this before they are averaged, so that the noise can "
+        "be drawn exactly.",
+        1e-3,
+        1e-6,
+        1.0,
+        group="mechanism",
+        latex=r"\gamma",
+        quantities=("mean",),
+    ),
+    choice(
+        "against",
+        "",
+        "compare with",
+        "Which second data set the first one is held against.",
+        FILES,
+        ((FILES, "a second file, user by user"), (SPLIT, "users of the same file")),
+        quantities=_OF_COMPARISONS,
+    ),
+    count(
+        "split",
+        "k",
+        "users of the first part",
+        "The first k users of the file, in its order, are held against all others.",
+        1,
+        1,
+        100_000,
+        relevant_when=(("against", (SPLIT,)),),
+        quantities=_OF_COMPARISONS,
+    ),
+    choice(
+        "promise",
+        "",
+        "released by",
+        "Algorithm 1 promises α without any δ; Algorithm 2 promises α and δ.",
+        LINEAR,
+        ((LINEAR, "Algorithm 1 (δ = 0)"), (ITEM_WISE, "Algorithm 2 (α and δ)")),
+        quantities=("found_out",),
+    ),
+    file(
+        "users",
+        "file of users' data",
+        "A CSV file with one item a line: user,item (items of the space, by name or number) or "
+        "user,x,y on a grid or square. Without a file synthetic users are used.",
+        (".csv", ".tsv", ".txt"),
+        group="data",
+    ),
+    file(
+        "second",
+        "second file",
+        "The same users' other data, as user,item or user,x,y. Without a file synthetic users "
+        "are changed a little.",
+        (".csv", ".tsv", ".txt"),
+        group="data",
+        relevant_when=(("against", (FILES,)),),
+        quantities=_OF_COMPARISONS,
+    ),
+    decimal_sign(group="data"),
+    *(
+        real(
+            key,
+            symbol,
+            f"{name} edge of the box",
+            "Where the declared box begins, in the unit of the file. It must be chosen before "
+            "the file is looked at.",
+            0.0,
+            -1e6,
+            1e6,
+            Scale.LINEAR,
+            group="data",
+            relevant_when=(("space", FLAT),),
+        )
+        for key, symbol, name in (("left", "x₀", "left"), ("bottom", "y₀", "lower"))
+    ),
+    Parameter(
+        "clamp",
+        "",
+        "move outsiders to the edge",
+        "Points outside the box are rejected; if this was declared beforehand they are "
+        "moved to its edge instead.",
+        Kind.FLAG,
+        False,
+        group="data",
+        relevant_when=(("space", FLAT),),
+    ),
+    *(_small(p) for p in space_parameters(_KINDS, GRID)),
+    count(
+        "item",
+        "x",
+        "item",
+        "The space's items by number, from 0.",
+        0,
+        0,
+        _MAX_BARS - 1,
+        Scale.LINEAR,
+        axis_only=True,
+        quantities=("shares",),
+    ),
+    count(
+        "place",
+        "i",
+        "number of the answer",
+        "Numbers of Algorithm 1's answer, from 1.",
+        1,
+        1,
+        _MAX_BARS,
+        Scale.LINEAR,
+        axis_only=True,
+        quantities=("mean",),
+    ),
+    count(
+        "rank",
+        "",
+        "users by how far they moved",
+        "1 is the user whose data moved farthest.",
+        1,
+        1,
+        1000,
+        axis_only=True,
+        quantities=("moved",),
+    ),
+    share(
+        "across",
+        "x",
+        "to the right",
+        "Where an item lies, in shares of the declared box.",
+        0.0,
+        axis_only=True,
+        quantities=("map",),
+    ),
+    share(
+        "false_alarm",
+        "f",
+        "wrong accusations",
+        "How often somebody who tests which data set was used says the second when it was the "
+        "first.",
+        0.0,
+        axis_only=True,
+        quantities=("found_out",),
+    ),
+)
+
+QUANTITIES = (
+    Quantity("shares", "K̃", "shares of items (Algorithm 2)", ("item",), latex=r"\tilde K"),
+    Quantity("map", "y", "items before and after (Algorithm 2)", ("across",)),
+    Quantity("mean", "q", "average over items (Algorithm 1)", ("place",)),
+    Quantity("moved", "EMD", "how far users' data moved", ("rank",), latex=r"d_{EM}"),
+    Quantity("found_out", "P", "chance to tell two data sets apart", ("false_alarm",)),
+)
+
+
+FARTHEST = math.sqrt(2)
+"""Of two tables of shares in ℓ2: all users hold one item, or all hold another."""
+
+
+def _shares(result: Result, _found: Claimed | None) -> Answer | None:
+    rmse, moved = (number_of(result, key) for key in ("rmse", "moved"))
+    if rmse is None:
+        return None
+    text = f"The estimated shares: {error_phrase(rmse, Statistic.RMS, role=Role.ESTIMATE)} in all"
+    if rmse > FARTHEST:
+        text = f"Says nothing: no two tables of shares are further apart than {nearest(FARTHEST)}"
+    if moved is not None:
+        text += f"; an answer lies {nearest(moved)} from its item on average"
+    shown = None if rmse > FARTHEST else Statistic.RMS
+    return Answer(f"‖F − K̃‖₂ ≈ {nearest(rmse)}", f"{text}.", statistic=shown)
+
+
+FACES = {
+    "shares": Face(
+        ("alpha", "users", "sizes", "space"), ("truth", "answers", "projected"), _shares
+    ),
+    "map": Face(("alpha", "users", "sizes", "space"), ("before", "after")),
+    "mean": Face(("alpha", "users", "query", "space"), ("truth", "release")),
+    "moved": Face(("users", "against", "second", "space"), ("moved",)),
+    "found_out": Face(("alpha", "users", "against", "second"), ("one", "all", "pools", "chance")),
+}
+"""What is shown first, by quantity."""
+
+SHORT_NAMES = {
+    "truth": "true (curator only)",
+    "answers": "shares of the answers",
+    "estimate": "unbiased estimate F",
+    "projected": "estimate, projected",
+    "before": "items (curator only)",
+    "after": "answers, shuffled",
+    "moved": "d_EM of a user's data",
+    "one": "who moved farthest",
+    "all": "all, by adding up",
+    "pools": "all, by the pools",
+}
+
 
 _SHOWN: dict[str, Callable[[Subject, SweptPoints], Drawn]] = {
-    "shares": released.shares,
-    "map": released.before_and_after,
-    "mean": released.average,
-    "moved": compared.moved,
-    "found_out": compared.found_out,
+    "shares": algorithms.shares,
+    "map": algorithms.before_and_after,
+    "mean": algorithms.average,
+    "moved": comparison.moved,
+    "found_out": comparison.found_out,
 }
 _COMPARED = ("moved", "found_out")
 
@@ -30,7 +394,7 @@ class UsersData(Study):
 
     id = "users-data"
     simulated = "metric.sum/1"
-    references = text.REFERENCES
+    references = guarantee.REFERENCES
     parameters = PARAMETERS
     quantities = QUANTITIES
     page = PAGE
@@ -43,7 +407,11 @@ class UsersData(Study):
         points = swept_points(self, request)
         subject = Subject(request, context)
         context.check()
-        notes = (*subject.space.notes, subject.users.said(), "" if subject.real else text.NO_FILE)
+        notes = (
+            *subject.space.notes,
+            subject.users.said(),
+            "" if subject.real else guarantee.NO_FILE,
+        )
         tables: tuple[Table, ...] = ()
         conditions: tuple[Condition, ...] = ()
         if subject.missing:
@@ -52,12 +420,14 @@ class UsersData(Study):
         else:
             drawn = _SHOWN[request.quantity](subject, points)
             context.check()
-            tables = (text.curators_table(subject.users),)
+            tables = (guarantee.curators_table(subject.users),)
             if request.quantity in _COMPARED:
-                tables += compared.tables(subject)
-                conditions = compared.conditions(subject)
+                tables += comparison.tables(subject)
+                conditions = comparison.conditions(subject)
             else:
-                conditions = text.conditions(drawn=request["sizes"] == DRAWN, real=subject.real)
+                conditions = guarantee.conditions(
+                    drawn=request["sizes"] == DRAWN, real=subject.real
+                )
         only = drawn.apart is None or request.fidelity is Fidelity.COARSE
         result = Result(
             request,
@@ -74,5 +444,5 @@ class UsersData(Study):
         )
         yield result
         if drawn.apart is not None and not only:
-            away = released.projected_distance(subject, drawn.apart)
+            away = algorithms.projected_distance(subject, drawn.apart)
             yield replace(result, readouts=(*result.readouts, away), complete=True)

@@ -1,6 +1,7 @@
 """Releases of users' data: item by item, or as an average."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -8,15 +9,16 @@ import numpy as np
 
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import FloatArray, Role
+from explorer.privacy.noise.bits import SeededBits
 from explorer.privacy.spaces import FiniteSpace, Grid, MetricSpace, Square
 from explorer.privacy.user_metric.integer_tables import IntegerTable
-from explorer.studies.base.study import Guarantee, Mark, Readout, Series
+from explorer.studies.base.study import Context, Guarantee, Mark, Readout, Request, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
+from explorer.studies.guarantees.audits import Audited
 from explorer.studies.linear_queries.values_file import read_values
-from explorer.studies.users_data import text
-from explorer.studies.users_data.parameters import ONE_HOT, POSITION
+from explorer.studies.users_data import guarantee
+from explorer.studies.users_data.inputs import ITEM_WISE, ONE_HOT, POSITION, Promise, Subject
 from explorer.studies.users_data.reading import Items
-from explorer.studies.users_data.subject import Promise, Subject
 
 ALPHA0_MAX = 40.0
 """Beyond it the least of 64-bit weights would be 0."""
@@ -52,7 +54,13 @@ def absent(key: str, label: str, points: SweptPoints, why: str) -> Drawn:
     return Drawn(
         (
             Series(
-                key, label, Role.EXACT, points.x, nowhere, text.ALGORITHM_2, undefined_reason=why
+                key,
+                label,
+                Role.EXACT,
+                points.x,
+                nowhere,
+                guarantee.ALGORITHM_2,
+                undefined_reason=why,
             ),
         ),
         notes=(why[0].upper() + why[1:] + ".",),
@@ -61,7 +69,7 @@ def absent(key: str, label: str, points: SweptPoints, why: str) -> Drawn:
 
 def shares(subject: Subject, points: SweptPoints) -> Drawn:
     """Return the shares of the items, true, as estimated from the answers, and projected."""
-    why = subject.refusal() or ("" if subject.finite else text.NO_TABLE)
+    why = subject.refusal() or ("" if subject.finite else guarantee.NO_TABLE)
     if why:
         return absent("estimate", "estimate F", points, why)
     table, kept = _table(subject), subject.kept()
@@ -79,7 +87,7 @@ def shares(subject: Subject, points: SweptPoints) -> Drawn:
             Role.EXACT,
             x,
             truth[shown],
-            text.DISTANCE,
+            guarantee.DISTANCE,
             mark=Mark.BARS,
         )
     ]
@@ -91,7 +99,7 @@ def shares(subject: Subject, points: SweptPoints) -> Drawn:
             Role.ESTIMATE,
             x,
             v[shown],
-            text.ALGORITHM_2,
+            guarantee.ALGORITHM_2,
             mark=Mark.DOTS,
         )
     )
@@ -108,7 +116,7 @@ def shares(subject: Subject, points: SweptPoints) -> Drawn:
                 Role.ESTIMATE,
                 x,
                 np.full(x.shape, np.nan),
-                text.ALGORITHM_2,
+                guarantee.ALGORITHM_2,
                 undefined_reason=why,
             )
         )
@@ -123,7 +131,7 @@ def shares(subject: Subject, points: SweptPoints) -> Drawn:
         ("projected", "its projection on shares", projected, Mark.DOTS),
     ):
         series.append(
-            Series(key, label, Role.ESTIMATE, x, values[shown], text.ALGORITHM_2, mark=mark)
+            Series(key, label, Role.ESTIMATE, x, values[shown], guarantee.ALGORITHM_2, mark=mark)
         )
     readouts += [
         Readout(
@@ -145,7 +153,7 @@ def shares(subject: Subject, points: SweptPoints) -> Drawn:
     ]
     found = _finished(subject, series, readouts, table.level)
     if not shown.all():
-        found = replace(found, notes=(*found.notes, text.shown(int(shown.sum()), table.size)))
+        found = replace(found, notes=(*found.notes, guarantee.shown(int(shown.sum()), table.size)))
     if isinstance(subject.metric, Grid) or table.size <= _COMPARED_MAX:
         return replace(found, apart=(truth, projected))
     return found
@@ -172,7 +180,7 @@ def before_and_after(subject: Subject, points: SweptPoints) -> Drawn:
     why = subject.refusal()
     metric, places = subject.metric, subject.places()
     if not why and isinstance(metric, FiniteSpace) and places is None:
-        why = text.NO_PLACE
+        why = guarantee.NO_PLACE
     if why:
         return absent("after", "answers", points, why)
     kept = subject.kept()
@@ -185,7 +193,7 @@ def before_and_after(subject: Subject, points: SweptPoints) -> Drawn:
         after = um.priv_emd_item_wise(before, um.PlanarLaplace(metric, level, clip=True), rng)
         before, after = before / metric.side, after / metric.side
         readouts = (Readout("alpha0", "α₀ of an item", level, Role.LOWER, "1/diameter"),)
-        notes = (text.PLANAR,)
+        notes = (guarantee.PLANAR,)
     elif places is not None:
         table = _table(subject)
         level = table.level
@@ -206,8 +214,8 @@ def before_and_after(subject: Subject, points: SweptPoints) -> Drawn:
     mix = um.shuffled(np.arange(len(before)), subject.bits(4))
     series = []
     for key, label, role, at, source in (
-        ("before", "users' items (curator only)", Role.EXACT, before[mix], text.DISTANCE),
-        ("after", "answers, shuffled", Role.ESTIMATE, after, text.ALGORITHM_2),
+        ("before", "users' items (curator only)", Role.EXACT, before[mix], guarantee.DISTANCE),
+        ("after", "answers, shuffled", Role.ESTIMATE, after, guarantee.ALGORITHM_2),
     ):
         x, y = at[few][np.argsort(at[few, 0])].T
         series.append(Series(key, label, role, x, y, source, mark=Mark.DOTS))
@@ -225,7 +233,7 @@ def _frame(subject: Subject, places: FloatArray) -> tuple[FloatArray, float]:
 
 def average(subject: Subject, points: SweptPoints) -> Drawn:
     """Return an average over all items, true and with its noise."""
-    why = subject.refusal() or ("" if subject.finite else text.NO_TABLE)
+    why = subject.refusal() or ("" if subject.finite else guarantee.NO_TABLE)
     values: FloatArray | None = None
     if not why:
         values, why = _values(subject)
@@ -252,7 +260,7 @@ def average(subject: Subject, points: SweptPoints) -> Drawn:
             Role.EXACT,
             x[shown],
             truth[shown],
-            text.DISTANCE,
+            guarantee.DISTANCE,
             mark=Mark.BARS,
         ),
         Series(
@@ -261,7 +269,7 @@ def average(subject: Subject, points: SweptPoints) -> Drawn:
             Role.ESTIMATE,
             x[shown],
             released[shown],
-            text.ALGORITHM_1,
+            guarantee.ALGORITHM_1,
             mark=Mark.DOTS,
         ),
     ]
@@ -298,7 +306,7 @@ def average(subject: Subject, points: SweptPoints) -> Drawn:
     found = _finished(subject, series, readouts, 0.0)
     if shown.all():
         return found
-    return replace(found, notes=(*found.notes, text.shown(int(shown.sum()), len(x))))
+    return replace(found, notes=(*found.notes, guarantee.shown(int(shown.sum()), len(x))))
 
 
 def _vectors(subject: Subject, query: um.LatticeQuery, kept: tuple[Items, ...]) -> FloatArray:
@@ -321,7 +329,7 @@ def answer_rows(subject: Subject, item_wise: bool) -> tuple[tuple[str, ...], lis
     ValueError
         Saying why nothing can be drawn.
     """
-    why = subject.missing or subject.refusal() or ("" if subject.finite else text.NO_TABLE)
+    why = subject.missing or subject.refusal() or ("" if subject.finite else guarantee.NO_TABLE)
     values: FloatArray | None = None
     if not why and not item_wise:
         values, why = _values(subject)
@@ -353,7 +361,7 @@ def _values(subject: Subject) -> tuple[FloatArray | None, str]:
         return np.eye(size), ""
     if kind == POSITION:
         places = subject.places()
-        return places, "" if places is not None else text.NO_POSITION
+        return places, "" if places is not None else guarantee.NO_POSITION
     value = str(request["values"])
     if not value:
         return None, "no file of values is chosen: open a CSV file under “file of values”"
@@ -412,7 +420,7 @@ def _levels(subject: Subject, table: IntegerTable) -> tuple[Readout, ...]:
             table.level,
             Role.UPPER,
             "1/diameter",
-            note=text.alpha0_said(_alpha0(subject)),
+            note=guarantee.alpha0_said(_alpha0(subject)),
         ),
         Readout(
             "moved",
@@ -436,13 +444,13 @@ def _finished(
                 "delta_total", "δ of the whole", promise.total_delta(item_level > 0), Role.UPPER
             )
         )
-    notes = [text.SIMULATED] if subject.local else []
-    notes += [text.SEEDED] + ([] if subject.equal else [text.WEIGHTS])
+    notes = [guarantee.SIMULATED] if subject.local else []
+    notes += [guarantee.SEEDED] + ([] if subject.equal else [guarantee.WEIGHTS])
     return Drawn(
         tuple(series),
         (*readouts, *more),
         tuple(notes),
-        text.guarantee(
+        guarantee.guarantee(
             epsilon=promise.epsilon,
             alpha=promise.alpha,
             delta=promise.total_delta(item_level > 0),
@@ -451,3 +459,89 @@ def _finished(
             item_level=item_level,
         ),
     )
+
+
+_AUDITED_USERS, _AUDITED_ITEMS = 3, 4
+"""In both data sets, and items of every user where all have as many."""
+_MAX_AUDITED_ITEMS = 1000
+"""Most items of a user of whom one moves."""
+
+
+def audits(request: Request, _promise: Guarantee, context: Context) -> Audited | str:
+    """Return the algorithm that is asked for, on users of whom one moves to the nearest item."""
+    subject = Subject(request, context)
+    if subject.missing or not subject.finite:
+        return f"{subject.missing or guarantee.NO_TABLE}."
+    apart = np.where(subject.distances > 0, subject.distances, np.inf)
+    here, there = (int(i) for i in np.unravel_index(np.argmin(apart), apart.shape))
+    near = float(apart[here, there])
+    promise = subject.promise()
+    if promise.r is None:
+        promise, size, moved = replace(promise, m=_AUDITED_ITEMS), _AUDITED_ITEMS, _AUDITED_ITEMS
+    else:
+        size, moved = max(1, math.ceil(near / promise.r)), 1
+        if size > _MAX_AUDITED_ITEMS:
+            return "r is far less than the distance of any two items."
+    still = np.full(size, here)
+    other = still.copy()
+    other[:moved] = there
+    count = 1 if subject.local else _AUDITED_USERS
+    data = [[first, *[still] * (count - 1)] for first in (still, other)]
+    item_wise = request["promise"] == ITEM_WISE
+    scored = (_answer_score if item_wise else _average_score)(subject, promise, count, here, there)
+    epsilon = promise.alpha * near if promise.r is None else promise.epsilon
+
+    def run(side: int, runs: int, rng: np.random.Generator) -> FloatArray:
+        bits = SeededBits(rng)
+        items: Sequence[Items] = data[side] * runs
+        if promise.r is not None:
+            items = um.drawn_items(items, promise.m, bits)
+        return scored(np.concatenate(items).reshape(runs, -1), bits)
+
+    drawn = f" after {promise.m} draws of each" if promise.r is not None else ""
+    return Audited(
+        f"Algorithm {2 if item_wise else 1}{drawn}; users: {count}, items of each: {size}, of whom "
+        f"one moves {moved} to the nearest other item",
+        run,
+        epsilon,
+        promise.total_delta(item_wise),
+        "promised of this move",
+        200,
+    )
+
+
+ScoreFunction = Callable[[Items, SeededBits], FloatArray]
+"""From the items of all users of many runs, shape (runs, users·m), to a score of each run."""
+
+
+def _answer_score(
+    subject: Subject, promise: Promise, users: int, here: int, there: int
+) -> ScoreFunction:
+    """Return Algorithm 2 and how much its answers' counts look like a move."""
+    table = um.integer_table(allowed_alpha0(subject, promise, users), subject.distances)
+    law = np.log(table.law())
+    weight: FloatArray = law[there] - law[here]
+
+    def scored(items: Items, bits: SeededBits) -> FloatArray:
+        answers = table.answer(items.ravel(), bits).reshape(items.shape)
+        return np.asarray(weight[answers].sum(axis=1))
+
+    return scored
+
+
+def _average_score(
+    subject: Subject, promise: Promise, users: int, here: int, there: int
+) -> ScoreFunction:
+    """Return Algorithm 1 on shares of the two items, and how much nearer it is to a move's."""
+    shares = np.eye(len(subject.distances))[:, [here, there]]
+    query = um.LatticeQuery(shares, subject.distances, Fraction(1, 1000))
+    means = [query.mean(np.array([here] * (users - 1) + [last])) for last in (here, there)]
+
+    def scored(items: Items, bits: SeededBits) -> FloatArray:
+        seen = np.array(
+            [query.release(own, promise.m, users, promise.alpha, bits) for own in items]
+        )
+        first, second = (np.abs(seen - mean).sum(axis=1) for mean in means)
+        return np.asarray(first - second)
+
+    return scored

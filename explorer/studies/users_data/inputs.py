@@ -11,8 +11,8 @@ from explorer.privacy.noise.bits import BitSource, SeededBits
 from explorer.privacy.spaces import FiniteSpace, Grid, MetricSpace, Square
 from explorer.studies.base.study import Context, Request
 from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
-from explorer.studies.users_data import text
-from explorer.studies.users_data.parameters import DRAWN, EQUAL, FLAT, ITEMS_MAX, LOCAL
+from explorer.studies.metric_space.parameters import GRID, SQUARE_L1, SQUARE_L2
+from explorer.studies.users_data import guarantee
 from explorer.studies.users_data.reading import (
     Box,
     Items,
@@ -23,8 +23,19 @@ from explorer.studies.users_data.reading import (
     synthetic_points,
 )
 
+CENTRAL, LOCAL = "central", "local"
+EQUAL, DRAWN = "equal", "drawn"
+ONE_HOT, POSITION, FILE = "shares", "position", "file"
+FILES, SPLIT = "files", "split"
+ITEM_WISE, LINEAR = "itemwise", "linear"
+FLAT = (GRID, SQUARE_L2, SQUARE_L1)
+"""Spaces whose items a file may give as x and y."""
+MAX_ITEMS = 400
+"""Largest finite space this study handles."""
+MAX_ALPHA = 800.0
+_TOO_MANY = f"at most {MAX_ITEMS} items can be released here; choose a smaller space"
 _HEAVY_BYTES = 100_000
-ALPHA_MAX = 800.0
+"""Files beyond this are read in the worker process."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +93,8 @@ class Subject:
         self.local = request["model"] == LOCAL
         self.equal = request["sizes"] == EQUAL
         self.missing = self.space.missing
-        if not self.missing and self.finite and self.space.metric.size > ITEMS_MAX:  # type: ignore[union-attr]
-            self.missing = text.TOO_MANY
+        if not self.missing and self.finite and self.space.metric.size > MAX_ITEMS:  # type: ignore[union-attr]
+            self.missing = _TOO_MANY
         self.users = Users("", (), ())
         if not self.missing:
             self.users = self._users("users")
@@ -108,14 +119,14 @@ class Subject:
     @property
     def stamp(self) -> str:
         """What is written on all that is shown."""
-        return text.REAL_DATA if self.real or self.request["second"] else text.SYNTHETIC
+        return guarantee.REAL_DATA if self.real or self.request["second"] else guarantee.SYNTHETIC
 
     @property
     def distances(self) -> FloatArray:
         """The matrix of a finite space."""
         metric = self.metric
         if not isinstance(metric, FiniteSpace):
-            raise ValueError(text.NO_TABLE)
+            raise ValueError(guarantee.NO_TABLE)
         return metric.matrix()
 
     def bits(self, purpose: int) -> BitSource:
@@ -199,9 +210,9 @@ class Subject:
     def refusal(self) -> str:
         """Return why these users can't be released as is asked; empty if they can."""
         if self.users.empty:
-            return text.without_items(self.users)
+            return guarantee.without_items(self.users)
         if self.equal and len(set(self.users.sizes)) > 1:
-            return text.unequal(self.users)
+            return guarantee.unequal(self.users)
         return ""
 
     def promise(self) -> Promise:
@@ -213,7 +224,7 @@ class Subject:
         epsilon, r, s = float(request["eps"]), float(request["r"]), int(request["s"])
         found = um.bounded_reduction(epsilon, delta, r, s)
         drawing = 0.0 if found.certain else delta
-        return Promise(min(float(found.alpha), ALPHA_MAX), delta, epsilon, r, s, drawing)
+        return Promise(min(float(found.alpha), MAX_ALPHA), delta, epsilon, r, s, drawing)
 
     def kept(self) -> tuple[Items, ...]:
         """Return the items that the mechanism sees: all, or s draws of every user."""

@@ -7,7 +7,6 @@ from explorer.privacy.core.papers import USER_METRIC as _PAPER
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import guesses
 from explorer.studies.base.study import Condition, Guarantee, Table
-from explorer.studies.users_data.parameters import ITEMS_MAX
 from explorer.studies.users_data.reading import Users
 
 ALGORITHM_1 = Reference(
@@ -35,7 +34,6 @@ NO_SECOND = "No second file is open: the synthetic users are changed a little."
 NEEDS_SECOND = (
     "no second file is chosen: open one under “second file”, or compare users of the same file"
 )
-TOO_MANY = f"at most {ITEMS_MAX} items can be released here; choose a smaller space"
 NO_TABLE = "a release item by item needs a space of finitely many items: choose a grid"
 NO_PLACE = "this space's items have no places in a picture: choose a grid or your own points"
 NO_POSITION = "this space's items have no positions: average shares or your own values"

@@ -11,11 +11,10 @@ from explorer.privacy.spaces import MetricSpace
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Condition, Mark, Readout, Series, Table
 from explorer.studies.base.sweeping import SweptPoints
-from explorer.studies.users_data import text
-from explorer.studies.users_data.parameters import FILES, ITEM_WISE
+from explorer.studies.users_data import guarantee
+from explorer.studies.users_data.algorithms import Drawn, absent
+from explorer.studies.users_data.inputs import FILES, ITEM_WISE, Subject
 from explorer.studies.users_data.reading import Items, Users
-from explorer.studies.users_data.released import Drawn, absent
-from explorer.studies.users_data.subject import Subject
 
 _ROWS = 20
 
@@ -117,7 +116,7 @@ def _found(subject: Subject) -> Compared | str:
     else:
         second = subject.second()
         if second is None:
-            return text.NEEDS_SECOND
+            return guarantee.NEEDS_SECOND
         task = (compared, metric, subject.users, second)
     space = tuple(
         (key, value)
@@ -146,7 +145,7 @@ def moved(subject: Subject, points: SweptPoints) -> Drawn:
             Role.EXACT,
             rank[shown],
             found.moved[shown],
-            text.DISTANCE,
+            guarantee.DISTANCE,
             mark=Mark.DOTS,
         ),
     )
@@ -155,7 +154,7 @@ def moved(subject: Subject, points: SweptPoints) -> Drawn:
         series,
         _readouts(subject, found),
         _notes(subject, found),
-        text.compared_guarantee(
+        guarantee.compared_guarantee(
             alpha, delta, float(found.moved[0]), _which(subject, found), local=subject.local
         ),
     )
@@ -171,11 +170,11 @@ def found_out(subject: Subject, points: SweptPoints) -> Drawn:
     farthest = float(found.moved[0])
     several = subject.request["against"] == FILES
     one = "the user who moved farthest" if several else "the two parts, as one person's data"
-    curves = [("one", one, alpha * farthest, delta, text.PROMISE)]
+    curves = [("one", one, alpha * farthest, delta, guarantee.PROMISE)]
     if several:
         epsilon, total = um.several_users(alpha, found.moved.tolist(), [delta] * len(found.moved))
         curves.append(
-            ("all", "all users at once, by adding up", epsilon, min(total, 1.0), text.SEVERAL)
+            ("all", "all users at once, by adding up", epsilon, min(total, 1.0), guarantee.SEVERAL)
         )
         if not delta and not subject.local and found.equal and found.pools is not None:
             n = len(found.moved)
@@ -185,7 +184,7 @@ def found_out(subject: Subject, points: SweptPoints) -> Drawn:
                     "all users at once, by the pools",
                     alpha * n * found.pools,
                     0.0,
-                    text.ALGORITHM_1,
+                    guarantee.ALGORITHM_1,
                 )
             )
     series = [
@@ -200,7 +199,7 @@ def found_out(subject: Subject, points: SweptPoints) -> Drawn:
         )
         for key, label, epsilon, d, source in curves
     ]
-    series.append(Series("chance", "chance", Role.BASELINE, f, f.copy(), text.CHANCE))
+    series.append(Series("chance", "chance", Role.BASELINE, f, f.copy(), guarantee.CHANCE))
     which = _which(subject, found)
     levels = tuple(
         Readout(f"eps_{key}", f"ε, {label}", epsilon, Role.UPPER)
@@ -210,7 +209,7 @@ def found_out(subject: Subject, points: SweptPoints) -> Drawn:
         tuple(series),
         (*levels, *_readouts(subject, found)),
         _notes(subject, found),
-        text.compared_guarantee(alpha, delta, farthest, which, local=subject.local),
+        guarantee.compared_guarantee(alpha, delta, farthest, which, local=subject.local),
     )
 
 
@@ -252,8 +251,8 @@ def _notes(subject: Subject, found: Compared) -> tuple[str, ...]:
     return tuple(
         note
         for note in (
-            text.only_in_one(found.missing),
-            text.NO_SECOND if made and not subject.request["second"] else "",
+            guarantee.only_in_one(found.missing),
+            guarantee.NO_SECOND if made and not subject.request["second"] else "",
         )
         if note
     )
