@@ -112,10 +112,10 @@ def _rows(
     """Return the answers that a reader would get, drawn in this process."""
     from explorer.privacy.noise.bits import SystemBits
     from explorer.studies.users_data.algorithms import answer_rows
-    from explorer.studies.users_data.inputs import Subject
+    from explorer.studies.users_data.inputs import Inputs
 
     here: Any = _InProcess(host)
-    return answer_rows(Subject(request, here, SystemBits() if system else None), item_wise)
+    return answer_rows(Inputs(request, here, SystemBits() if system else None), item_wise)
 
 
 class _InProcess:

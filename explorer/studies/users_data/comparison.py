@@ -1,4 +1,4 @@
-"""Two data sets: who moved how far, and what α promises about telling them apart."""
+"""Distances between two data sets of users, and how well a release tells them apart."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,29 +12,29 @@ from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Condition, Mark, Readout, Series, Table
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.users_data import guarantee
-from explorer.studies.users_data.algorithms import Drawn, absent
-from explorer.studies.users_data.inputs import FILES, ITEM_WISE, Subject
+from explorer.studies.users_data.algorithms import QuantityResult, undefined_result
+from explorer.studies.users_data.inputs import FILES, ITEM_WISE, Inputs
 from explorer.studies.users_data.reading import Items, Users
 
-_ROWS = 20
+_MAX_ROWS = 20
 
 
 @dataclass(frozen=True)
-class Compared:
-    """How far apart two data sets are.
+class Comparison:
+    """Distances between two data sets.
 
     Attributes
     ----------
     names : tuple of str
-        Who moved, or what was held against what; the farthest first.
+        Users, or the two parts compared; the farthest first.
     moved : ndarray of float
         Normalised d_EM of each, descending.
     sizes : tuple of (int, int)
-        How many items each had.
+        Numbers of items before and after.
     pools : float or None
-        d_EM of all items together; None where it is too large to be found.
+        d_EM of all items together; None if there are too many to match.
     missing : tuple of str
-        Users in one of the files only.
+        Users in only one of the files.
     """
 
     names: tuple[str, ...]
@@ -45,12 +45,12 @@ class Compared:
 
     @property
     def equal(self) -> bool:
-        """Whether nobody's number of items changed."""
+        """Whether no user's number of items changed."""
         return all(one == two for one, two in self.sizes)
 
 
-def compared(metric: MetricSpace, first: Users, second: Users) -> Compared:
-    """Return the distances between two data sets, user by user (may run in a worker process)."""
+def compare(metric: MetricSpace, first: Users, second: Users) -> Comparison:
+    """Return the distances between two data sets, user by user (runs in a worker process)."""
     other = dict(zip(second.names, second.items, strict=True))
     own = dict(zip(first.names, first.items, strict=True))
     both = [name for name in own if name in other]
@@ -68,7 +68,7 @@ def compared(metric: MetricSpace, first: Users, second: Users) -> Compared:
         )
     except ValueError:
         pools = None
-    return Compared(
+    return Comparison(
         tuple(both[i] for i in order),
         far[order],
         tuple((len(own[both[i]]), len(other[both[i]])) for i in order),
@@ -77,24 +77,24 @@ def compared(metric: MetricSpace, first: Users, second: Users) -> Compared:
     )
 
 
-def parts_compared(metric: MetricSpace, users: Users, k: int) -> Compared:
-    """Return how far the first k users' items lie from the others' (may run in a worker)."""
+def compare_parts(metric: MetricSpace, users: Users, k: int) -> Comparison:
+    """Return d_EM between the items of the first k users and the others' (runs in a worker)."""
     one, two = np.concatenate(users.items[:k]), np.concatenate(users.items[k:])
     far = distance(metric, one, two)
     name = f"the first {k:,} users against the other {len(users.names) - k:,}"
-    return Compared((name,), np.array([far]), ((len(one), len(two)),), far)
+    return Comparison((name,), np.array([far]), ((len(one), len(two)),), far)
 
 
 def distance(metric: MetricSpace, one: Items, two: Items) -> float:
-    """Return d_EM of two data sets whose items weigh the same in each, normalised, exactly.
+    """Return the exact normalised d_EM of two data sets with equally weighted items.
 
     Raises
     ------
     ValueError
-        If there is too much to move.
+        If there are too many items to match.
     """
     if one.ndim == 1:
-        # Of a finite space only the shares count.
+        # In a finite space equal items can be counted first.
         x, p = np.unique(one, return_counts=True)
         y, q = np.unique(two, return_counts=True)
         if len(one) * len(two) > 250_000:
@@ -104,20 +104,20 @@ def distance(metric: MetricSpace, one: Items, two: Items) -> float:
     return um.transport_plan(metric.cross(one, two)).distance
 
 
-def _found(subject: Subject) -> Compared | str:
-    """Return the distances that are asked for, or why there are none."""
-    request, context, metric = subject.request, subject.context, subject.metric
+def _compare(inputs: Inputs) -> Comparison | str:
+    """Return the requested comparison, or the reason why there is none."""
+    request, context, metric = inputs.request, inputs.context, inputs.metric
     task: tuple[Any, ...]
     if request["against"] != FILES:
         k = int(request["split"])
-        if k >= len(subject.users.names):
-            return f"the file has {len(subject.users.names):,} users: choose a smaller k"
-        task = (parts_compared, metric, subject.users, k)
+        if k >= len(inputs.users.names):
+            return f"the file has {len(inputs.users.names):,} users: choose a smaller k"
+        task = (compare_parts, metric, inputs.users, k)
     else:
-        second = subject.second()
+        second = inputs.second_users()
         if second is None:
             return guarantee.NEEDS_SECOND
-        task = (compared, metric, subject.users, second)
+        task = (compare, metric, inputs.users, second)
     space = tuple(
         (key, value)
         for key, value in request.values
@@ -125,17 +125,17 @@ def _found(subject: Subject) -> Compared | str:
         or key
         in ("users", "second", "against", "split", "decimal", "left", "bottom", "clamp", "sizes")
     )
-    kept: Compared = context.memo(
+    comparison: Comparison = context.memo(
         ("users-data", "compared", space, request.seed), lambda: context.run_in_worker(*task)
     )
-    return kept
+    return comparison
 
 
-def moved(subject: Subject, points: SweptPoints) -> Drawn:
-    """Return users by how far their data moved."""
-    found = _found(subject)
+def moved_distances(inputs: Inputs, points: SweptPoints) -> QuantityResult:
+    """Return d_EM of every user's two data sets, in descending order."""
+    found = _compare(inputs)
     if isinstance(found, str):
-        return absent("moved", "d_EM of a user's data", points, found)
+        return undefined_result("moved", "d_EM of a user's data", points, found)
     rank = np.arange(1, len(found.moved) + 1, dtype=float)
     shown = (rank >= points.sweep.low) & (rank <= points.sweep.high)
     series = (
@@ -149,26 +149,26 @@ def moved(subject: Subject, points: SweptPoints) -> Drawn:
             mark=Mark.DOTS,
         ),
     )
-    alpha, delta = float(subject.request["alpha"]), _delta(subject)
-    return Drawn(
+    alpha, delta = float(inputs.request["alpha"]), _delta(inputs)
+    return QuantityResult(
         series,
-        _readouts(subject, found),
-        _notes(subject, found),
+        _readouts(inputs, found),
+        _notes(inputs, found),
         guarantee.compared_guarantee(
-            alpha, delta, float(found.moved[0]), _which(subject, found), local=subject.local
+            alpha, delta, float(found.moved[0]), _which(inputs, found), local=inputs.local
         ),
     )
 
 
-def found_out(subject: Subject, points: SweptPoints) -> Drawn:
-    """Return how surely two data sets can be told apart, against wrong accusations."""
-    found = _found(subject)
+def test_power(inputs: Inputs, points: SweptPoints) -> QuantityResult:
+    """Return upper bounds on the power of tests between two data sets."""
+    found = _compare(inputs)
     if isinstance(found, str):
-        return absent("one", "told apart", points, found)
-    alpha, delta = float(subject.request["alpha"]), _delta(subject)
+        return undefined_result("one", "told apart", points, found)
+    alpha, delta = float(inputs.request["alpha"]), _delta(inputs)
     f = points.x
     farthest = float(found.moved[0])
-    several = subject.request["against"] == FILES
+    several = inputs.request["against"] == FILES
     one = "the user who moved farthest" if several else "the two parts, as one person's data"
     curves = [("one", one, alpha * farthest, delta, guarantee.PROMISE)]
     if several:
@@ -176,7 +176,7 @@ def found_out(subject: Subject, points: SweptPoints) -> Drawn:
         curves.append(
             ("all", "all users at once, by adding up", epsilon, min(total, 1.0), guarantee.SEVERAL)
         )
-        if not delta and not subject.local and found.equal and found.pools is not None:
+        if not delta and not inputs.local and found.equal and found.pools is not None:
             n = len(found.moved)
             curves.append(
                 (
@@ -200,41 +200,43 @@ def found_out(subject: Subject, points: SweptPoints) -> Drawn:
         for key, label, epsilon, d, source in curves
     ]
     series.append(Series("chance", "chance", Role.BASELINE, f, f.copy(), guarantee.CHANCE))
-    which = _which(subject, found)
+    which = _which(inputs, found)
     levels = tuple(
         Readout(f"eps_{key}", f"ε, {label}", epsilon, Role.UPPER)
         for key, label, epsilon, _, _ in curves
     )
-    return Drawn(
+    return QuantityResult(
         tuple(series),
-        (*levels, *_readouts(subject, found)),
-        _notes(subject, found),
-        guarantee.compared_guarantee(alpha, delta, farthest, which, local=subject.local),
+        (*levels, *_readouts(inputs, found)),
+        _notes(inputs, found),
+        guarantee.compared_guarantee(alpha, delta, farthest, which, local=inputs.local),
     )
 
 
-def _delta(subject: Subject) -> float:
-    """Return the δ of what releases: Algorithm 1 has none."""
-    return float(subject.request["delta"]) if subject.request["promise"] == ITEM_WISE else 0.0
+def _delta(inputs: Inputs) -> float:
+    """Return δ of the release: 0 for Algorithm 1."""
+    return float(inputs.request["delta"]) if inputs.request["promise"] == ITEM_WISE else 0.0
 
 
-def _which(subject: Subject, found: Compared) -> str:
-    if subject.request["against"] != FILES:
+def _which(inputs: Inputs, found: Comparison) -> str:
+    if inputs.request["against"] != FILES:
         return f"two data sets ({found.names[0]})"
-    return f"two data sets of {found.names[0]}" if subject.real else "two data sets of a user"
+    return f"two data sets of {found.names[0]}" if inputs.real else "two data sets of a user"
 
 
-def _readouts(subject: Subject, found: Compared) -> tuple[Readout, ...]:
-    unit, length = subject.space.unit, subject.space.diameter
+def _readouts(inputs: Inputs, found: Comparison) -> tuple[Readout, ...]:
+    unit, length = inputs.space.unit, inputs.space.diameter
     moved = int((found.moved > 0).sum())
-    some = [
-        Readout("farthest", "d_EM of who moved farthest", float(found.moved[0]), Role.EXACT),
+    readouts = [
+        Readout(
+            "farthest", "d_EM of the user who moved farthest", float(found.moved[0]), Role.EXACT
+        ),
         Readout("farthest_unit", "as a length", float(found.moved[0]) * length, Role.EXACT, unit),
     ]
     if found.pools is not None:
-        some.append(Readout("pools", "d_EM of all items together", found.pools, Role.EXACT))
+        readouts.append(Readout("pools", "d_EM of all items together", found.pools, Role.EXACT))
     elif found.equal:
-        some.append(
+        readouts.append(
             Readout(
                 "pools",
                 "d_EM of all items together",
@@ -243,33 +245,33 @@ def _readouts(subject: Subject, found: Compared) -> tuple[Readout, ...]:
                 note="the users' mean: too many items to match all of them",
             )
         )
-    return (*some, Readout("users_moved", "users whose data moved", float(moved)))
+    return (*readouts, Readout("users_moved", "users whose data moved", float(moved)))
 
 
-def _notes(subject: Subject, found: Compared) -> tuple[str, ...]:
-    made = not subject.real and subject.request["against"] == FILES
+def _notes(inputs: Inputs, found: Comparison) -> tuple[str, ...]:
+    synthetic = not inputs.real and inputs.request["against"] == FILES
     return tuple(
         note
         for note in (
             guarantee.only_in_one(found.missing),
-            guarantee.NO_SECOND if made and not subject.request["second"] else "",
+            guarantee.NO_SECOND if synthetic and not inputs.request["second"] else "",
         )
         if note
     )
 
 
-def tables(subject: Subject) -> tuple[Table, ...]:
-    """Return who moved how far, for the curator."""
-    found = _found(subject)
+def tables(inputs: Inputs) -> tuple[Table, ...]:
+    """Return the table of the farthest users, for the curator only."""
+    found = _compare(inputs)
     if isinstance(found, str):
         return ()
     rows = tuple(
-        (name, float(w), float(w) * subject.space.diameter, one, two)
+        (name, float(w), float(w) * inputs.space.diameter, one, two)
         for name, w, (one, two) in list(zip(found.names, found.moved, found.sizes, strict=True))[
-            :_ROWS
+            :_MAX_ROWS
         ]
     )
-    unit = f" ({subject.space.unit})" if subject.space.unit else ""
+    unit = f" ({inputs.space.unit})" if inputs.space.unit else ""
     return (
         Table(
             "moved",
@@ -283,9 +285,9 @@ def tables(subject: Subject) -> tuple[Table, ...]:
     )
 
 
-def conditions(subject: Subject) -> tuple[Condition, ...]:
-    """Return what the promise about two data sets rests on."""
-    found = _found(subject)
+def conditions(inputs: Inputs) -> tuple[Condition, ...]:
+    """Return the conditions of the guarantee about two data sets."""
+    found = _compare(inputs)
     if isinstance(found, str):
         return ()
     return (

@@ -1,4 +1,4 @@
-"""What the study of users' data says in words."""
+"""Sources, messages, conditions and guarantees of the study of users' data."""
 
 from collections.abc import Sequence
 
@@ -56,7 +56,7 @@ WEIGHTS = (
 
 
 def unequal(users: Users) -> str:
-    """Return why data sets of several sizes are not released as they are."""
+    """Return the message for data sets of different sizes."""
     low, high = min(users.sizes), max(users.sizes)
     return (
         f"users have {low:,} to {high:,} items, and the promise is for one public number of them: "
@@ -65,15 +65,15 @@ def unequal(users: Users) -> str:
 
 
 def without_items(users: Users) -> str:
-    """Return why a user all of whose lines were rejected stops a release."""
+    """Return the message for users without a usable item."""
     return (
         f"{users.empty[0]} has no usable item, and a data set must not be empty: mend or remove "
         f"the lines of {len(users.empty)} such users"
     )
 
 
-def curators_table(users: Users) -> Table:
-    """Return what was read, which is not for others."""
+def data_table(users: Users) -> Table:
+    """Return counts of the file, for the curator only."""
     sizes = sorted(users.sizes)
     rows: list[tuple[str | float | None, ...]] = [
         ("users", len(users.names)),
@@ -90,16 +90,16 @@ def curators_table(users: Users) -> Table:
         ("", "count"),
         tuple(rows),
         "Exact counts of the file: they are not protected by anything, and not to be handed on. "
-        f"{users.said()}".strip(),
+        f"{users.rejection_note()}".strip(),
     )
 
 
 def conditions(*, drawn: bool, real: bool) -> tuple[Condition, ...]:
-    """Return what a release rests on."""
-    taken = "n and s" if drawn else "n and m"
+    """Return the conditions of a release."""
+    sizes = "n and s" if drawn else "n and m"
     return (
         Condition(
-            f"The space, its box, {taken} and the levels were chosen before the file was read"
+            f"The space, its box, {sizes} and the levels were chosen before the file was read"
             + (": taken from the data they void the guarantee" if real else ""),
             None,
             short="Set-up chosen before the file was read",
@@ -113,18 +113,18 @@ def conditions(*, drawn: bool, real: bool) -> tuple[Condition, ...]:
 def guarantee(
     *, epsilon: float, alpha: float, delta: float, r: float | None, local: bool, item_level: float
 ) -> Guarantee:
-    """Return who is protected from whom.
+    """Return the guarantee of a release.
 
     Parameters
     ----------
     epsilon : float
-        Within r, after drawing.
+        ε within r, after drawing.
     alpha, delta : float
     r : float or None
-        None where nothing is drawn.
+        None without drawing.
     local : bool
     item_level : float
-        α₀ of an item against the shuffler; 0 for Algorithm 1.
+        α₀ of an item towards the shuffler; 0 for Algorithm 1.
     """
     failing = f", {at_most(delta)}" if delta else ""
     if r is None:
@@ -164,11 +164,11 @@ def guarantee(
     )
 
 
-def promise_of(alpha: float, delta: float, distance: float, what: str) -> str:
-    """Return what α promises of two data sets at a distance."""
+def distance_promise(alpha: float, delta: float, distance: float, what: str) -> str:
+    """Return the guarantee that α and δ give for two data sets at this distance."""
     epsilon = alpha * distance
     failing = f" + {at_most(delta)}" if delta else ""
-    said = (
+    bound = (
         f"At α = {nearest(alpha)}{f' and δ = {nearest(delta)}' if delta else ''}, for every event "
         f"the probabilities p, p′ of {what} satisfy p ≤ e^{at_most(epsilon)}·p′{failing}"
     )
@@ -181,17 +181,17 @@ def promise_of(alpha: float, delta: float, distance: float, what: str) -> str:
         )
         + f", ε = {at_most(epsilon)}."
     )
-    return f"{said}{'' if delta else f': odds change at most e^{at_most(epsilon)} times'}; {test}"
+    return f"{bound}{'' if delta else f': odds change at most e^{at_most(epsilon)} times'}; {test}"
 
 
 def compared_guarantee(
     alpha: float, delta: float, distance: float, what: str, *, local: bool
 ) -> Guarantee:
-    """Return what a release promises of two data sets at this distance."""
+    """Return the guarantee of a release about two data sets at this distance."""
     epsilon = alpha * distance
     return Guarantee(
         unit="one user's whole data set, and several users' by adding up",
-        replace_one=promise_of(alpha, delta, distance, what),
+        replace_one=distance_promise(alpha, delta, distance, what),
         add_remove="not covered: the users are the same in both",
         trust=SIMULATED if local else "Central: readers of the release; the curator sees both.",
         sentence=guesses(epsilon, delta, f"which of {what} was used", "after seeing the release"),
@@ -200,22 +200,22 @@ def compared_guarantee(
 
 
 def only_in_one(missing: Sequence[str]) -> str:
-    """Return who was left out of a comparison; empty if nobody was."""
+    """Return the note on users left out of a comparison; empty if there are none."""
     if not missing:
         return ""
-    shown = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")
+    names = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")
     who = "1 user is" if len(missing) == 1 else f"{len(missing):,} users are"
     return (
-        f"{who} in one of the files only and left out ({shown}): α says nothing of joining or "
+        f"{who} in one of the files only and left out ({names}): α says nothing of joining or "
         "leaving."
     )
 
 
-def shown(some: int, count: int) -> str:
-    """Return how many numbers have a bar."""
-    return f"Drawn are {some} of {count}; all readouts are of all of them."
+def bars_note(bars: int, count: int) -> str:
+    """Return the note that only some numbers are drawn."""
+    return f"Drawn are {bars} of {count}; all readouts are of all of them."
 
 
-def alpha0_said(level: float) -> str:
-    """Return what α₀ is the number of."""
+def alpha0_note(level: float) -> str:
+    """Return the note on α₀ of the integer table."""
     return f"claimed of the whole numbers that answers are drawn from; {at_least(level)} or less"

@@ -1,4 +1,4 @@
-"""From a request to its space, its users and what is promised to them."""
+"""Space, users and privacy parameters of one request."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from explorer.studies.users_data.reading import (
     Box,
     Items,
     Users,
-    changed,
+    perturb,
     read_users,
     synthetic_items,
     synthetic_points,
@@ -35,25 +35,25 @@ MAX_ITEMS = 400
 MAX_ALPHA = 800.0
 _TOO_MANY = f"at most {MAX_ITEMS} items can be released here; choose a smaller space"
 _HEAVY_BYTES = 100_000
-"""Files beyond this are read in the worker process."""
+"""Larger files are read in the worker process."""
 
 
 @dataclass(frozen=True)
-class Promise:
-    """What a release promises.
+class PrivacyTarget:
+    """Privacy parameters of a release.
 
     Attributes
     ----------
     alpha, delta : float
-        What the mechanism on the items that it sees needs.
+        Parameters of the mechanism on the items it receives.
     epsilon : float
-        After drawing, within r.
+        ε within distance r after drawing; 0 without drawing.
     r : float or None
-        None where nothing is drawn.
+        None without drawing.
     m : int
-        Items of every user that the mechanism sees.
+        Items per user that the mechanism receives.
     drawing : float
-        With what probability the draws may lie too far apart.
+        Probability that the draws of two data sets within r are too far apart.
     """
 
     alpha: float
@@ -64,27 +64,27 @@ class Promise:
     drawing: float = 0.0
 
     def total_delta(self, item_wise: bool) -> float:
-        """Return the δ of the whole, Algorithm 1's own being 0."""
+        """Return δ of the whole release; Algorithm 1 itself has δ = 0."""
         return min(1.0, (self.delta if item_wise else 0.0) + self.drawing)
 
 
-class Subject:
-    """The space and users of a request.
+class Inputs:
+    """Space and users of a request.
 
     Parameters
     ----------
     request, context
     source : BitSource, optional
-        Where random bits come from in place of the request's seed: the system's, for answers that
-        are not to be repeated.
+        Source of random bits instead of the request's seed: the system's, for draws that must not
+        be reproducible.
 
     Attributes
     ----------
     space : ChosenSpace
     missing : str
-        Why there are no users to look at; empty if there are.
+        Why there are no users; empty if there are.
     users : Users
-        Empty ones where something is missing.
+        Empty if `missing` is set.
     """
 
     def __init__(self, request: Request, context: Context, source: BitSource | None = None) -> None:
@@ -101,7 +101,7 @@ class Subject:
 
     @property
     def metric(self) -> MetricSpace:
-        """The space's distances."""
+        """Distances of the space."""
         if self.space.metric is None:
             raise ValueError(self.space.missing)
         return self.space.metric
@@ -113,46 +113,49 @@ class Subject:
 
     @property
     def real(self) -> bool:
-        """Whether the users are of a file."""
+        """Whether the users come from a file."""
         return bool(self.request["users"])
 
     @property
     def stamp(self) -> str:
-        """What is written on all that is shown."""
+        """Stamp of all output."""
         return guarantee.REAL_DATA if self.real or self.request["second"] else guarantee.SYNTHETIC
 
     @property
     def distances(self) -> FloatArray:
-        """The matrix of a finite space."""
+        """Distance matrix of a finite space."""
         metric = self.metric
         if not isinstance(metric, FiniteSpace):
             raise ValueError(guarantee.NO_TABLE)
         return metric.matrix()
 
     def bits(self, purpose: int) -> BitSource:
-        """Return the source that was given, or bits of the seed, others for every purpose."""
+        """Return the given source, or seeded bits that differ for every purpose."""
         if self._source is not None:
             return self._source
         return SeededBits(np.random.default_rng((abs(self.request.seed), 21, purpose)))
 
-    def second(self) -> Users | None:
-        """Return the users of the second file; None where there ought to be one."""
+    def second_users(self) -> Users | None:
+        """Return the users of the second data set; None if its file is missing.
+
+        Synthetic users are compared with a slightly perturb copy of themselves.
+        """
         if self.request["second"]:
             return self._users("second")
-        return None if self.real else changed(self.users, self.request.seed)
+        return None if self.real else perturb(self.users, self.request.seed)
 
     def _users(self, key: str) -> Users:
         request = self.request
         value = str(request[key])
         metric = self.metric
         if not value:
-            make: Any = synthetic_points if isinstance(metric, Square) else synthetic_items
+            generate: Any = synthetic_points if isinstance(metric, Square) else synthetic_items
             first = metric.side if isinstance(metric, Square) else self.distances
-            made: Users = self.context.memo(
+            synthetic: Users = self.context.memo(
                 ("users-data", "made", self.equal, request.seed, self._space),
-                lambda: make(first, self.equal, request.seed),
+                lambda: generate(first, self.equal, request.seed),
             )
-            return made
+            return synthetic
         path = self.context.file(value)
         arguments = (
             path,
@@ -168,18 +171,18 @@ class Subject:
                 return found
             return read_users(*arguments)
 
-        kept: Users = self.context.memo(
+        users: Users = self.context.memo(
             ("users-data", value, arguments[2], arguments[4], self._space), read
         )
-        return kept
+        return users
 
     @property
     def _space(self) -> tuple[tuple[str, Any], ...]:
-        """The settings of the space."""
+        """Parameters of the space: part of the keys of cached values."""
         return tuple((k, v) for k, v in self.request.values if k.startswith("space"))
 
     def labels(self) -> tuple[str, ...]:
-        """Return what the items of a finite space are called."""
+        """Return the labels of the items of a finite space."""
         metric = self.space.metric
         if not isinstance(metric, FiniteSpace):
             return ()
@@ -194,10 +197,10 @@ class Subject:
             request["left"], request["bottom"], request["space_side"], cells, bool(request["clamp"])
         )
 
-    def places(self) -> FloatArray | None:
-        """Return where every item of a finite space lies, in the unit of the file; None if nowhere.
+    def locations(self) -> FloatArray | None:
+        """Return the coordinates of a finite space's items in the unit of the file, or None.
 
-        Only where the places are the file's or the grid's own, and no mere layout.
+        Only coordinates of the grid or the file count, not those of a computed layout.
         """
         metric = self.space.metric
         if isinstance(metric, Grid):
@@ -208,26 +211,26 @@ class Subject:
         return self.space.coordinates
 
     def refusal(self) -> str:
-        """Return why these users can't be released as is asked; empty if they can."""
+        """Return why these users cannot be released with these settings; empty if they can."""
         if self.users.empty:
             return guarantee.without_items(self.users)
         if self.equal and len(set(self.users.sizes)) > 1:
             return guarantee.unequal(self.users)
         return ""
 
-    def promise(self) -> Promise:
-        """Return what is promised, and what the mechanism needs for it."""
+    def target(self) -> PrivacyTarget:
+        """Return the privacy parameters of the release and of its mechanism."""
         request = self.request
         delta = float(request["delta"])
         if request["sizes"] != DRAWN:
-            return Promise(float(request["alpha"]), delta, 0.0, None, self.users.sizes[0])
+            return PrivacyTarget(float(request["alpha"]), delta, 0.0, None, self.users.sizes[0])
         epsilon, r, s = float(request["eps"]), float(request["r"]), int(request["s"])
-        found = um.bounded_reduction(epsilon, delta, r, s)
-        drawing = 0.0 if found.certain else delta
-        return Promise(min(float(found.alpha), MAX_ALPHA), delta, epsilon, r, s, drawing)
+        reduction = um.bounded_reduction(epsilon, delta, r, s)
+        drawing = 0.0 if reduction.certain else delta
+        return PrivacyTarget(min(float(reduction.alpha), MAX_ALPHA), delta, epsilon, r, s, drawing)
 
-    def kept(self) -> tuple[Items, ...]:
-        """Return the items that the mechanism sees: all, or s draws of every user."""
+    def mechanism_items(self) -> tuple[Items, ...]:
+        """Return the items that the mechanism receives: all, or s draws of every user."""
         if self.equal:
             return self.users.items
         return tuple(um.drawn_items(self.users.items, int(self.request["s"]), self.bits(0)))

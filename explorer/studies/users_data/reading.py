@@ -1,4 +1,4 @@
-"""Items of users from a CSV file, every line accounted for, or synthetic ones from a seed."""
+"""Reads users' items from a CSV file and counts every rejected line; makes synthetic users."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,23 +16,23 @@ from explorer.studies.base.csv_table import (
     why_no_number,
 )
 
-USERS_MADE, ITEMS_MADE = 200, 20
-_EXAMPLES = 3
-_ROWS = 1_000_000
+SYNTHETIC_USERS, SYNTHETIC_ITEMS = 200, 20
+_MAX_EXAMPLES = 3
+_MAX_ROWS = 1_000_000
 Items = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)
 class Box:
-    """Where points must lie, declared before a file is looked at.
+    """Square in which points must lie, declared before the file is read.
 
     Attributes
     ----------
     left, bottom, side : float
     cells : int
-        Cells on a side, to whose numbers points are turned; 0 leaves them as they are.
+        Cells per side, whose numbers replace the points; 0 keeps the points.
     clamp : bool
-        Whether points outside are moved to the edge instead of being rejected.
+        Whether points outside are moved to the edge rather than rejected.
     """
 
     left: float
@@ -44,16 +44,16 @@ class Box:
 
 @dataclass(frozen=True)
 class Users:
-    """What users have.
+    """Users and their items.
 
     Attributes
     ----------
     source : str
         Name of the file; empty for synthetic users.
     names : tuple of str
-        In the order in which they first occur.
+        In order of first occurrence.
     items : tuple of ndarray
-        A user's items each: numbers of items, or points from the box's lower left corner.
+        Items of each user: item numbers, or points relative to the box's lower left corner.
     rejected : tuple of RejectedRow
     empty : tuple of str
         Users all of whose lines were rejected.
@@ -67,20 +67,20 @@ class Users:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many items every user has."""
+        """Number of items of each user."""
         return tuple(len(items) for items in self.items)
 
     @property
     def all_items(self) -> Items:
-        """The items of all users, one after the other."""
+        """Items of all users, concatenated."""
         return np.concatenate(self.items)
 
-    def said(self) -> str:
-        """Return which lines were not used, in a sentence; empty if all were."""
+    def rejection_note(self) -> str:
+        """Return a sentence on the rejected lines; empty if there are none."""
         if not self.rejected:
             return ""
-        shown = "; ".join(str(row) for row in self.rejected[:_EXAMPLES])
-        more = len(self.rejected) - _EXAMPLES
+        shown = "; ".join(str(row) for row in self.rejected[:_MAX_EXAMPLES])
+        more = len(self.rejected) - _MAX_EXAMPLES
         rest = f"; and {more:,} more" if more > 0 else ""
         return f"{self.source}: {len(self.rejected):,} lines rejected ({shown}{rest})."
 
@@ -96,22 +96,22 @@ def read_users(
     ----------
     path : Path
     name : str
-        What to call the file in messages.
+        Name of the file in messages.
     decimal : str
         A `DecimalSign`.
     labels : sequence of str
-        What the space's items are called; empty where there are points only.
+        Names of the space's items; empty if it has points only.
     box : Box or None
-        None where the space has no x and y.
+        None if the space has no x and y.
 
     Raises
     ------
     TableFileError
-        If there is nothing to use: naming the file, the line, the field and what to do.
+        If no line is usable; the message names the file, the line, the field and a remedy.
     """
-    table = read_csv(path, name, decimal, comments=True, max_rows=_ROWS + 2)
-    if len(table.rows) > _ROWS:
-        raise TableFileError(f"{name}: more than {_ROWS:,} lines; give fewer users")
+    table = read_csv(path, name, decimal, comments=True, max_rows=_MAX_ROWS + 2)
+    if len(table.rows) > _MAX_ROWS:
+        raise TableFileError(f"{name}: more than {_MAX_ROWS:,} lines; give fewer users")
     if not table.rows:
         raise TableFileError(f"{name}: nothing to read; give one item a line, as user,item")
     columns = len(table.rows[0])
@@ -124,17 +124,17 @@ def read_users(
     place = {label: i for i, label in enumerate(labels)}
     if _is_header(table, columns, place):
         table = table.without_header()
-    found: dict[str, list[Any]] = {}
+    items_of: dict[str, list[Any]] = {}
     rejected = []
     for line, fields in zip(table.lines, table.rows, strict=True):
-        own = found.setdefault(fields[0], [])
+        own = items_of.setdefault(fields[0], [])
         item, why = _item(table, fields, columns, place, box)
         if why:
             rejected.append(RejectedRow(line, "", why))
         else:
             own.append(item)
-    kept = {user: np.array(items) for user, items in found.items() if items}
-    if not kept:
+    usable = {user: np.array(items) for user, items in items_of.items() if items}
+    if not usable:
         first = f" ({rejected[0]})" if rejected else ""
         raise TableFileError(
             f"{name}: no line holds an item of the space{first}; choose the space that the items "
@@ -142,10 +142,10 @@ def read_users(
         )
     return Users(
         name,
-        tuple(kept),
-        tuple(kept.values()),
+        tuple(usable),
+        tuple(usable.values()),
         tuple(rejected),
-        tuple(user for user, items in found.items() if not items),
+        tuple(user for user, items in items_of.items() if not items),
     )
 
 
@@ -161,7 +161,7 @@ def _is_header(table: CsvTable, columns: int, place: dict[str, int]) -> bool:
 def _item(
     table: CsvTable, fields: list[str], columns: int, place: dict[str, int], box: Box | None
 ) -> tuple[Any, str]:
-    """Return an item, or why a line holds none."""
+    """Return the item of a line, or the reason why there is none."""
     if len(fields) != columns:
         return None, f"{len(fields)} fields, {columns} expected"
     if not fields[0]:
@@ -184,47 +184,47 @@ def _item(
 
 
 def synthetic_items(distances: FloatArray, equal: bool, seed: int) -> Users:
-    """Return users who hold items near a home of their own, made from a seed: nobody's data."""
+    """Return synthetic users, each with items near a random centre, from a seed."""
     rng = np.random.default_rng((abs(seed), 11))
     near = np.exp(-12.0 * distances)
     near /= near.sum(axis=1, keepdims=True)
-    homes = rng.choice(len(near), USERS_MADE, p=near[0])
-    return _made(
+    centres = rng.choice(len(near), SYNTHETIC_USERS, p=near[0])
+    return _build_users(
         [
-            rng.choice(len(near), size, p=near[home])
-            for home, size in zip(homes, _sizes(rng, equal), strict=True)
+            rng.choice(len(near), size, p=near[centre])
+            for centre, size in zip(centres, _sizes(rng, equal), strict=True)
         ]
     )
 
 
 def synthetic_points(side: float, equal: bool, seed: int) -> Users:
-    """Return users whose points lie around a home of their own, made from a seed."""
+    """Return synthetic users, each with points around a random centre, from a seed."""
     rng = np.random.default_rng((abs(seed), 12))
-    homes = rng.beta(2.0, 4.0, (USERS_MADE, 2))
-    return _made(
+    centres = rng.beta(2.0, 4.0, (SYNTHETIC_USERS, 2))
+    return _build_users(
         [
-            np.clip(rng.normal(home, 0.05, (size, 2)), 0.0, 1.0) * side
-            for home, size in zip(homes, _sizes(rng, equal), strict=True)
+            np.clip(rng.normal(centre, 0.05, (size, 2)), 0.0, 1.0) * side
+            for centre, size in zip(centres, _sizes(rng, equal), strict=True)
         ]
     )
 
 
-def changed(users: Users, seed: int) -> Users:
-    """Return synthetic users of whom every tenth has a third of their items from another user."""
+def perturb(users: Users, seed: int) -> Users:
+    """Return the users with a third of the items of every tenth replaced by another user's."""
     rng = np.random.default_rng((abs(seed), 13))
     items = [own.copy() for own in users.items]
     for i in range(0, len(items), 10):
         other = users.items[int(rng.integers(len(items)))]
         count = max(1, len(items[i]) // 3)
         items[i][:count] = other[rng.integers(0, len(other), count)]
-    return _made(items)
+    return _build_users(items)
 
 
 def _sizes(rng: np.random.Generator, equal: bool) -> list[int]:
     if equal:
-        return [ITEMS_MADE] * USERS_MADE
-    return [int(size) for size in rng.integers(5, 2 * ITEMS_MADE, USERS_MADE)]
+        return [SYNTHETIC_ITEMS] * SYNTHETIC_USERS
+    return [int(size) for size in rng.integers(5, 2 * SYNTHETIC_ITEMS, SYNTHETIC_USERS)]
 
 
-def _made(items: list[Items]) -> Users:
+def _build_users(items: list[Items]) -> Users:
     return Users("", tuple(f"user {i}" for i in range(1, len(items) + 1)), tuple(items))

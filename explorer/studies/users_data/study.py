@@ -1,4 +1,4 @@
-"""What Algorithms 1 to 3 make of users' data, and how far two data sets are apart."""
+"""Study of users' data: Algorithms 1 to 3 run on files, and distances between data sets."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ from explorer.studies.metric_space.parameters import (
     space_parameters,
 )
 from explorer.studies.users_data import algorithms, comparison, guarantee
-from explorer.studies.users_data.algorithms import Drawn, absent, audits
+from explorer.studies.users_data.algorithms import QuantityResult, audits, undefined_result
 from explorer.studies.users_data.help import PAGE, PRESETS
 from explorer.studies.users_data.inputs import (
     CENTRAL,
@@ -64,7 +64,7 @@ from explorer.studies.users_data.inputs import (
     ONE_HOT,
     POSITION,
     SPLIT,
-    Subject,
+    Inputs,
 )
 
 _KINDS = (GRID, CLUSTERED, DISCRETE, MATRIX, POINTS, SQUARE_L2, SQUARE_L1)
@@ -81,7 +81,7 @@ _LIMITS = {
 
 
 def _small(p: Parameter) -> Parameter:
-    """Return a parameter of the space with room for few items only."""
+    """Return a parameter of the space limited to few items."""
     if p.key not in _LIMITS:
         return p
     default, high = _LIMITS[p.key]
@@ -336,33 +336,33 @@ QUANTITIES = (
 )
 
 
-FARTHEST = math.sqrt(2)
-"""Of two tables of shares in ℓ2: all users hold one item, or all hold another."""
+_MAX_DISTANCE = math.sqrt(2)
+"""Largest ℓ2 distance of two histograms: all mass on one item, or all on another."""
 
 
-def _shares(result: Result, _found: Claimed | None) -> Answer | None:
+def _shares_headline(result: Result, _found: Claimed | None) -> Answer | None:
     rmse, moved = (number_of(result, key) for key in ("rmse", "moved"))
     if rmse is None:
         return None
     text = f"The estimated shares: {error_phrase(rmse, Statistic.RMS, role=Role.ESTIMATE)} in all"
-    if rmse > FARTHEST:
-        text = f"Says nothing: no two tables of shares are further apart than {nearest(FARTHEST)}"
+    if rmse > _MAX_DISTANCE:
+        text = f"Says nothing: no two histograms are further apart than {nearest(_MAX_DISTANCE)}"
     if moved is not None:
         text += f"; an answer lies {nearest(moved)} from its item on average"
-    shown = None if rmse > FARTHEST else Statistic.RMS
+    shown = None if rmse > _MAX_DISTANCE else Statistic.RMS
     return Answer(f"‖F − K̃‖₂ ≈ {nearest(rmse)}", f"{text}.", statistic=shown)
 
 
 FACES = {
     "shares": Face(
-        ("alpha", "users", "sizes", "space"), ("truth", "answers", "projected"), _shares
+        ("alpha", "users", "sizes", "space"), ("truth", "answers", "projected"), _shares_headline
     ),
     "map": Face(("alpha", "users", "sizes", "space"), ("before", "after")),
     "mean": Face(("alpha", "users", "query", "space"), ("truth", "release")),
     "moved": Face(("users", "against", "second", "space"), ("moved",)),
     "found_out": Face(("alpha", "users", "against", "second"), ("one", "all", "pools", "chance")),
 }
-"""What is shown first, by quantity."""
+"""Sliders and curves shown by default, by quantity."""
 
 SHORT_NAMES = {
     "truth": "true (curator only)",
@@ -372,20 +372,19 @@ SHORT_NAMES = {
     "before": "items (curator only)",
     "after": "answers, shuffled",
     "moved": "d_EM of a user's data",
-    "one": "who moved farthest",
+    "one": "farthest user",
     "all": "all, by adding up",
     "pools": "all, by the pools",
 }
 
 
-_SHOWN: dict[str, Callable[[Subject, SweptPoints], Drawn]] = {
-    "shares": algorithms.shares,
-    "map": algorithms.before_and_after,
+_QUANTITY_RESULTS: dict[str, Callable[[Inputs, SweptPoints], QuantityResult]] = {
+    "shares": algorithms.item_shares,
+    "map": algorithms.items_and_answers,
     "mean": algorithms.average,
-    "moved": comparison.moved,
-    "found_out": comparison.found_out,
+    "moved": comparison.moved_distances,
+    "found_out": comparison.test_power,
 }
-_COMPARED = ("moved", "found_out")
 
 
 @with_tradeoff(also=("promise",), audits=audits)
@@ -403,46 +402,44 @@ class UsersData(Study):
     short_names = SHORT_NAMES
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield the answer with its tables, then the distance that takes longer."""
+        """Yield the answer with its tables, then the slower distance of the histograms."""
         points = swept_points(self, request)
-        subject = Subject(request, context)
+        inputs = Inputs(request, context)
         context.check()
         notes = (
-            *subject.space.notes,
-            subject.users.said(),
-            "" if subject.real else guarantee.NO_FILE,
+            *inputs.space.notes,
+            inputs.users.rejection_note(),
+            "" if inputs.real else guarantee.NO_FILE,
         )
         tables: tuple[Table, ...] = ()
         conditions: tuple[Condition, ...] = ()
-        if subject.missing:
-            drawn = absent("nothing", "nothing to show", points, subject.missing)
-            notes = subject.space.notes
+        if inputs.missing:
+            part = undefined_result("nothing", "nothing to show", points, inputs.missing)
+            notes = inputs.space.notes
         else:
-            drawn = _SHOWN[request.quantity](subject, points)
+            part = _QUANTITY_RESULTS[request.quantity](inputs, points)
             context.check()
-            tables = (guarantee.curators_table(subject.users),)
-            if request.quantity in _COMPARED:
-                tables += comparison.tables(subject)
-                conditions = comparison.conditions(subject)
+            tables = (guarantee.data_table(inputs.users),)
+            if request.quantity in _OF_COMPARISONS:
+                tables += comparison.tables(inputs)
+                conditions = comparison.conditions(inputs)
             else:
-                conditions = guarantee.conditions(
-                    drawn=request["sizes"] == DRAWN, real=subject.real
-                )
-        only = drawn.apart is None or request.fidelity is Fidelity.COARSE
+                conditions = guarantee.conditions(drawn=request["sizes"] == DRAWN, real=inputs.real)
+        complete = part.histograms is None or request.fidelity is Fidelity.COARSE
         result = Result(
             request,
             request.fidelity,
-            series=drawn.series,
+            series=part.series,
             tables=tables,
-            space=subject.space.picture,
-            readouts=drawn.readouts,
+            space=inputs.space.picture,
+            readouts=part.readouts,
             conditions=conditions,
-            guarantee=drawn.guarantee,
-            notes=tuple(note for note in (*notes, *drawn.notes) if note),
-            stamp=subject.stamp,
-            complete=only,
+            guarantee=part.guarantee,
+            notes=tuple(note for note in (*notes, *part.notes) if note),
+            stamp=inputs.stamp,
+            complete=complete,
         )
         yield result
-        if drawn.apart is not None and not only:
-            away = algorithms.projected_distance(subject, drawn.apart)
+        if part.histograms is not None and not complete:
+            away = algorithms.projected_distance(inputs, part.histograms)
             yield replace(result, readouts=(*result.readouts, away), complete=True)
