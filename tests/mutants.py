@@ -45,7 +45,7 @@ class Mutant:
 MUTANTS = (
     Mutant(
         "a copied picture holds the true map",
-        "ui/shell/export_actions.py",
+        "ui/app/export_actions.py",
         "public_view(result, window.workspace.view_state())\n        # the gate",
         "window.workspace.view_state()\n        # the gate",
         "tests/ui/test_export.py",

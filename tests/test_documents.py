@@ -15,7 +15,7 @@ from PIL import Image
 
 from explorer.cli import run
 from explorer.studies.glossary import TERMS
-from explorer.ui.base.preflight import BASE, X11
+from explorer.ui.app.launch import BASE, X11
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

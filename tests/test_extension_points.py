@@ -173,7 +173,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
     checkout.edit("explorer/figures/formats.py", ("\n)", NOTE))
     checkout.add(PARTS / "gauge.py", "explorer/ui/gauge.py")
     checkout.add(TEMPLATE / "randomized_response.py", "explorer/studies/randomized_response.py")
-    checkout.edit("explorer/ui/shell/workspaces.py", ('\n}\n"""Those', GAUGE))
+    checkout.edit("explorer/ui/app/workspaces.py", ('\n}\n"""Those', GAUGE))
     checkout.edit("explorer/studies/catalog.py", ("\n    )\n}", INFO))
     checkout.add(PARTS / "walk.py", "tests/ui/walk.py")
     yield checkout
@@ -195,7 +195,7 @@ def test_a_mechanism_and_a_format_edit_one_table_each_and_a_workspace_two(
             "explorer/figures/formats.py",
             "explorer/studies/catalog.py",
             "explorer/studies/heatmap/mechanisms.py",
-            "explorer/ui/shell/workspaces.py",
+            "explorer/ui/app/workspaces.py",
         ],
     }
 

@@ -110,7 +110,8 @@ def cli(context: click.Context) -> int:
     Without a command the window opens with the bundled synthetic sample.
     """
     if context.invoked_subcommand is None:
-        from explorer.ui.shell.app import WindowOptions, run_window
+        from explorer.ui.app.launch import run_window
+        from explorer.ui.app.options import WindowOptions
 
         return run_window(WindowOptions())
     return 0

@@ -76,7 +76,8 @@ def window_command(
     theme: str,
 ) -> int:
     """Open the window; with --screenshot, draw it off screen, save the picture and end."""
-    from explorer.ui.shell.app import WindowOptions, run_window
+    from explorer.ui.app.launch import run_window
+    from explorer.ui.app.options import WindowOptions
 
     code = run_window(
         WindowOptions(

@@ -40,12 +40,12 @@ def window() -> Iterator[object]:
 
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     app = QApplication.instance() or QApplication([])
-    from explorer.ui.shell.app import WindowOptions
-    from explorer.ui.shell.launch import Launch
+    from explorer.ui.app.application import Application
+    from explorer.ui.app.options import WindowOptions
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = folder
-        launch = Launch(WindowOptions(study="shuffle-rdp", theme="light"), ["bench"])
+        launch = Application(WindowOptions(study="shuffle-rdp", theme="light"), ["bench"])
         launch.show()
         shown = launch.window
         try:

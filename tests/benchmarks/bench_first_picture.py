@@ -25,10 +25,10 @@ import json, os, sys, tempfile, time
 from pathlib import Path
 scratch = tempfile.TemporaryDirectory()
 os.environ["XDG_STATE_HOME"] = os.environ["XDG_CACHE_HOME"] = scratch.name
-from explorer.ui.shell.app import WindowOptions
-from explorer.ui.shell.launch import Launch
+from explorer.ui.app.options import WindowOptions
+from explorer.ui.app.application import Application
 from tests.benchmarks.bench_first_picture import opened, until
-launch = Launch(WindowOptions(theme="light"), ["bench"])
+launch = Application(WindowOptions(theme="light"), ["bench"])
 launch.show()
 until(lambda: launch.window.built)
 window = launch.window

@@ -126,8 +126,8 @@ def _new_window():
         app = QApplication.instance() or QApplication([])
         from explorer.engine.service import StudyService
         from explorer.engine.session.session import Session, SessionState
+        from explorer.ui.app.main_window import MainWindow
         from explorer.ui.base import theme as themes
-        from explorer.ui.shell.main_window import MainWindow
 
         themes.prepare(app)
         service = StudyService(compute_process=True)

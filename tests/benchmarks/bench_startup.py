@@ -26,15 +26,15 @@ PLOT = "shuffle-rdp"
 PROGRAM = """
 import sys, time
 from explorer.__main__ import main
-from explorer.ui.shell import app
+from explorer.ui.app import launch as starter
 
-open_window = app.run_window
+open_window = starter.run_window
 
 def run_window(options):
     from explorer.ui.base.startup_tuning import tune_imports
     tune_imports()
     from PySide6.QtCore import QEvent, QObject, QTimer
-    from explorer.ui.shell import launch
+    from explorer.ui.app import application
 
     class Watch(QObject):
         # What paints is carried out here, so that the end of the painting is known.
@@ -59,7 +59,7 @@ def run_window(options):
                 QTimer.singleShot(0, self.launched.app.quit)
             return True
 
-    class Watched(launch.Launch):
+    class Watched(application.Application):
         def show(self):
             self.watch = Watch()
             self.watch.launched = self
@@ -67,10 +67,10 @@ def run_window(options):
             QTimer.singleShot(60_000, self.app.quit)
             super().show()
 
-    launch.Launch = Watched
+    application.Application = Watched
     return open_window(options)
 
-app.run_window = run_window
+starter.run_window = run_window
 sys.exit(main())
 """
 

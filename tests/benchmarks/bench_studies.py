@@ -69,13 +69,13 @@ def window() -> Iterator[object]:
     from PySide6.QtWidgets import QApplication
 
     app = QApplication.instance() or QApplication([])
+    from explorer.ui.app.application import Application
+    from explorer.ui.app.options import WindowOptions
     from explorer.ui.base.startup_tuning import freeze_gc
-    from explorer.ui.shell.app import WindowOptions
-    from explorer.ui.shell.launch import Launch
 
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = folder
-        launch = Launch(WindowOptions(study="heatmap", theme="light"), ["bench"])
+        launch = Application(WindowOptions(study="heatmap", theme="light"), ["bench"])
         launch.show()
         shown = launch.window
         try:

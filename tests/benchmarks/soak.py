@@ -187,11 +187,13 @@ def window() -> Iterator[Any]:
         app = QApplication.instance() or QApplication([])
         from PySide6.QtCore import QTimer
 
+        from explorer.ui.app.application import Application
+        from explorer.ui.app.options import WindowOptions
         from explorer.ui.base.startup_tuning import freeze_gc
-        from explorer.ui.shell.app import WindowOptions
-        from explorer.ui.shell.launch import Launch
 
-        shown = (launch := Launch(WindowOptions(study="heatmap", theme="light"), ["soak"])).window
+        shown = (
+            launch := Application(WindowOptions(study="heatmap", theme="light"), ["soak"])
+        ).window
         launch.show()
         QTimer.singleShot(2000, freeze_gc)
         try:

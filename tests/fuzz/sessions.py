@@ -120,10 +120,10 @@ def _try(place: Path, data: bytes, outcome: Outcome) -> None:
 
 
 def _open_window(app: Any) -> None:
-    from explorer.ui.shell.app import WindowOptions
-    from explorer.ui.shell.launch import Launch
+    from explorer.ui.app.application import Application
+    from explorer.ui.app.options import WindowOptions
 
-    launch = Launch(WindowOptions(compute_process=False), ["fuzz"])
+    launch = Application(WindowOptions(compute_process=False), ["fuzz"])
     launch.show()
     for _ in range(20):
         app.processEvents()

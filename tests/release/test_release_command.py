@@ -29,7 +29,7 @@ from explorer.release.rows.reading import read_file
 from explorer.release.simulations import PROTOCOLS
 from explorer.studies.heatmap.mechanisms import MECHANISMS as MAPS
 from explorer.studies.registry import get_study, study_infos
-from explorer.ui.release.desk import Result
+from explorer.ui.release.controller import Result
 from explorer.ui.release.files import CERTIFICATES, EXPORTS, certified, exported
 from tests.figures.reading import everything_in
 from tests.release.plans import (

@@ -125,7 +125,7 @@ _ALLOWED = {
     "ui/dialogs/busiest.py",
     "ui/dialogs/open_checkins.py",
     "ui/dialogs/help_window.py",
-    "ui/shell/launch.py",
+    "ui/app/application.py",
     "cli/common.py",
     "cli/fetch.py",
     "cli/heatmap_summary.py",

@@ -21,7 +21,7 @@ from tests.ui.tiny_study import MOON, TinyStudy
 from tests.waiting import time_limit
 
 if TYPE_CHECKING:
-    from explorer.ui.shell.main_window import MainWindow
+    from explorer.ui.app.main_window import MainWindow
 
 THREAD_GRACE_S = 3.0
 """How long a thread that was told to end may take to do so on a quiet machine."""
@@ -169,11 +169,11 @@ def open_window(
     Takes the fields of `WindowOptions`; opening twice in a test restores the session, as
     starting the program twice does; the start page comes up if asked for.
     """
-    from explorer.ui.shell.app import WindowOptions
-    from explorer.ui.shell.launch import Launch
+    from explorer.ui.app.application import Application
+    from explorer.ui.app.options import WindowOptions
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    opened: list[Launch] = []
+    opened: list[Application] = []
 
     def delete_closed() -> None:
         """Delete now what is closed: a style sheet is looked through by every widget there is."""
@@ -186,7 +186,7 @@ def open_window(
     def open_one(**options: Any) -> MainWindow:
         delete_closed()
         options = {"theme": "light", "start_page": False, **options}
-        launch = Launch(WindowOptions(**options), ["test"])
+        launch = Application(WindowOptions(**options), ["test"])
         opened.append(launch)
         launch.show()
         qtbot.waitExposed(launch.window)

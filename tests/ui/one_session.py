@@ -22,12 +22,12 @@ def main(checkins: Path, picture: Path) -> None:
     from PySide6.QtCore import QPointF
     from PySide6.QtWidgets import QApplication, QFileDialog
 
-    from explorer.ui.shell.app import WindowOptions
-    from explorer.ui.shell.launch import Launch
+    from explorer.ui.app.application import Application
+    from explorer.ui.app.options import WindowOptions
     from tests.ui.dragging import drag_region
 
     options = WindowOptions(study="heatmap", theme="light", values=(("resolution", "32"),))
-    launch = Launch(options, ["one-session"])
+    launch = Application(options, ["one-session"])
     window = launch.window
     launch.show()
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QObject, Signal
 
+from explorer.ui.app.menu_bar import _OF_THE_ANSWER as OF_THE_ANSWER
 from explorer.ui.controllers.activity import Activity
-from explorer.ui.shell.menu_bar import _OF_THE_ANSWER as OF_THE_ANSWER
 
 
 def test_the_answer_of_a_workspace_made_later_can_be_exported(open_window, settled) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QMenu, QMenuBar, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from explorer.ui.shell.main_window import MainWindow
+from explorer.ui.app.main_window import MainWindow
 from tests.ui.map_desk import made_checkins
 from tests.ui.small_map import SMALL_MAP
 

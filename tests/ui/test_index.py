@@ -107,6 +107,6 @@ def test_a_preset_of_the_study_in_front_opens_too(window, settled, qtbot) -> Non
 def test_making_the_tab_imports_nothing_of_it_before_it_is_asked_for() -> None:
     import subprocess
 
-    code = "import sys, explorer.ui.shell.main_window\nprint('explorer.ui.index' in sys.modules)"
+    code = "import sys, explorer.ui.app.main_window\nprint('explorer.ui.gallery' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "False", done.stderr

@@ -11,9 +11,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
 from explorer.figures.view_state import ViewState
+from explorer.ui.app import main_window
 from explorer.ui.base.lazy_tabs import IdleTasks, LazyTabs, TabFactory
 from explorer.ui.base.startup_tuning import MAKE_AHEAD
-from explorer.ui.shell import main_window
 from tests.ui.small_map import SMALL_MAP
 
 made_ahead = pytest.mark.skipif(not MAKE_AHEAD, reason="PRIVACY_EXPLORER_NO_TUNING is set")

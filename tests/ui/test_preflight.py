@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.ui.base import preflight
-from explorer.ui.base.preflight import (
+from explorer.ui.app import launch
+from explorer.ui.app.launch import (
     BASE,
     WAYLAND,
     X11,
@@ -109,20 +109,20 @@ def test_a_compositor_answers_while_it_listens(socket_folder: Path) -> None:
     env = {"WAYLAND_DISPLAY": "wayland-7", "XDG_RUNTIME_DIR": str(socket_folder)}
     with socket.socket(socket.AF_UNIX) as compositor:
         compositor.bind(str(socket_folder / "wayland-7"))
-        assert not preflight.wayland_answers(env)
+        assert not launch.wayland_answers(env)
         compositor.listen()
-        assert preflight.wayland_answers(env)
-        assert preflight.wayland_answers({"WAYLAND_DISPLAY": str(socket_folder / "wayland-7")})
-    assert not preflight.wayland_answers(env)
-    assert not preflight.wayland_answers({"WAYLAND_DISPLAY": "wayland-7"})
+        assert launch.wayland_answers(env)
+        assert launch.wayland_answers({"WAYLAND_DISPLAY": str(socket_folder / "wayland-7")})
+    assert not launch.wayland_answers(env)
+    assert not launch.wayland_answers({"WAYLAND_DISPLAY": "wayland-7"})
 
 
 def test_the_program_settles_the_platform_or_ends_with_code_3(monkeypatch, capsys) -> None:
-    monkeypatch.setattr(preflight, "choose_platform", lambda _: ("wayland", ""))
+    monkeypatch.setattr(launch, "choose_platform", lambda _: ("wayland", ""))
     env: dict[str, str] = {}
     require(env)
     assert env == {"QT_QPA_PLATFORM": "wayland"}
-    monkeypatch.setattr(preflight, "choose_platform", lambda _: ("", "Nothing works."))
+    monkeypatch.setattr(launch, "choose_platform", lambda _: ("", "Nothing works."))
     with pytest.raises(SystemExit) as ended:
         require(env)
     assert ended.value.code == 3
@@ -150,7 +150,8 @@ def test_without_a_screen_the_real_program_ends_with_one_sentence_before_qt(
     } | screen
     code = (
         "import sys\n"
-        "from explorer.ui.shell.app import WindowOptions, run_window\n"
+        "from explorer.ui.app.launch import run_window\n"
+        "from explorer.ui.app.options import WindowOptions\n"
         "try:\n"
         "    run_window(WindowOptions())\n"
         "finally:\n"

@@ -36,7 +36,7 @@ def test_all_quantities_are_written_into_a_new_folder(
     open_window, settled, qtbot, tmp_path, monkeypatch
 ) -> None:
     monkeypatch.setattr(
-        "explorer.ui.shell.export_actions.QFileDialog.getExistingDirectory",
+        "explorer.ui.app.export_actions.QFileDialog.getExistingDirectory",
         lambda *_: str(tmp_path),
     )
     (tmp_path / "amplification").mkdir()  # what is there stays as it is

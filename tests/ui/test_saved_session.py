@@ -207,8 +207,8 @@ def test_a_fault_of_our_own_while_reading_keeps_no_window_from_starting(
 
 UNBUILDABLE = """
 import os, sys, time
-from explorer.ui.shell.app import WindowOptions
-from explorer.ui.shell.launch import Launch
+from explorer.ui.app.options import WindowOptions
+from explorer.ui.app.application import Application
 from explorer.ui.panels.parameters import ParametersPanel
 
 build = ParametersPanel.__init__
@@ -220,7 +220,7 @@ def fail(panel, session, *more):
 
 ParametersPanel.__init__ = fail
 page = sys.argv[1] == "page"
-launch = Launch(WindowOptions(study="shuffle-rdp", start_page=page), ["test"])
+launch = Application(WindowOptions(study="shuffle-rdp", start_page=page), ["test"])
 launch.show()
 first = launch.window
 while not launch.window.built or launch.window.busy or launch.window.current_result is None:

@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
-from explorer.ui.map.which.tool_rows import ToolRows
-from explorer.ui.shell.main_window import MainWindow
+from explorer.ui.app.main_window import MainWindow
+from explorer.ui.map.utility.tool_rows import ToolRows
 from tests.ui.small_map import SMALL_MAP
 
 

@@ -13,10 +13,10 @@ from explorer.resources import resource_bytes
 from explorer.studies.base.study import parameter
 from explorer.studies.registry import get_study, study_infos
 from explorer.studies.start_options import START_OPTIONS
+from explorer.ui.app.application import Application
+from explorer.ui.app.options import WindowOptions
+from explorer.ui.app.start import told
 from explorer.ui.panels.start import apart
-from explorer.ui.shell.app import WindowOptions
-from explorer.ui.shell.launch import Launch
-from explorer.ui.shell.start import told
 from tests.ui.access import check
 from tests.ui.map_desk import made_checkins
 
@@ -59,7 +59,7 @@ def test_a_first_start_shows_all_questions_and_nothing_else(open_window, qtbot) 
 def seen_first(own_looks, tmp_path, monkeypatch, qtbot):
     """Return a window of which there is no more than its start page."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    launch = Launch(WindowOptions(theme="light"), ["test"])
+    launch = Application(WindowOptions(theme="light"), ["test"])
     launch.show()
     window = launch.window
     assert window.start.shown

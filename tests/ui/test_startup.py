@@ -26,14 +26,14 @@ LAZY = (
     "openpyxl",
 )
 
-BEHIND = ("numpy", "pyqtgraph", "explorer.studies.base.study", "explorer.ui.shell.opening")
+BEHIND = ("numpy", "pyqtgraph", "explorer.studies.base.study", "explorer.ui.app.startup")
 """What the start page does without."""
 
 FIRST_PAINT = """
 import sys
 from PySide6.QtCore import QEvent, QObject
-from explorer.ui.shell.app import WindowOptions
-from explorer.ui.shell.launch import Launch
+from explorer.ui.app.options import WindowOptions
+from explorer.ui.app.application import Application
 
 class Watch(QObject):
     seen = None
@@ -44,7 +44,7 @@ class Watch(QObject):
             QTimer.singleShot(0, launch.app.quit)
         return False
 
-launch = Launch(WindowOptions(study={study!r}, start_page={page}), ["test"])
+launch = Application(WindowOptions(study={study!r}, start_page={page}), ["test"])
 watch = Watch()
 launch.app.installEventFilter(watch)
 launch.run()
@@ -127,7 +127,8 @@ def test_a_screenshot_is_the_window_and_nothing_else(tmp_path, scale, theme) -> 
 TUNING = """
 import sys
 from pathlib import Path
-from explorer.ui.shell.app import WindowOptions, run_window
+from explorer.ui.app.launch import run_window
+from explorer.ui.app.options import WindowOptions
 code = run_window(WindowOptions(study="shuffle-rdp", screenshot=Path(sys.argv[1])))
 import pyqtgraph
 import shibokensupport.feature

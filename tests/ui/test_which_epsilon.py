@@ -19,7 +19,7 @@ from explorer.engine.session.stored import state_from_dict, state_to_dict
 from explorer.studies.base.study import Origin, preset
 from explorer.studies.heatmap.conditions import conditions
 from explorer.studies.registry import get_study
-from explorer.ui.map.which.view import WhichEpsilon
+from explorer.ui.map.utility.view import WhichEpsilon
 from explorer.ui.panels.presets import follow_preset, preset_in_front
 from tests.ui.map_desk import Desk, made_checkins, opened
 

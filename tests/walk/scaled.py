@@ -18,10 +18,10 @@ SIZES = ((1024, 720), (1280, 800))
 
 def main() -> None:
     """Ask each question once, small, and look at it in both sizes."""
-    from explorer.ui.shell.app import WindowOptions
-    from explorer.ui.shell.launch import Launch
+    from explorer.ui.app.application import Application
+    from explorer.ui.app.options import WindowOptions
 
-    launch = Launch(WindowOptions(study=study_infos()[0].id, theme="light"), ["scaled"])
+    launch = Application(WindowOptions(study=study_infos()[0].id, theme="light"), ["scaled"])
     launch.show()
     window, app = launch.window, launch.app
 

@@ -38,7 +38,7 @@ class Exported:
 
 
 class Workspace(QWidget):
-    """A tab of results. `explorer.ui.shell.workspaces` lists them.
+    """A tab of results. `explorer.ui.app.workspaces` lists them.
 
     Signals
     -------

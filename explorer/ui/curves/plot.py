@@ -22,7 +22,6 @@ from explorer.figures.geometry import (
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Result, Series
 from explorer.ui.curves.handles import Handles
-from explorer.ui.curves.lanes import AbsenceLanes, InvalidRanges
 from explorer.ui.curves.reading import (
     Drawn,
     hover_table,
@@ -30,6 +29,7 @@ from explorer.ui.curves.reading import (
     value_at,
     wrapped,
 )
+from explorer.ui.curves.undefined_ranges import InvalidRanges, UndefinedLanes
 from explorer.ui.drawing.axis_title import AxisTitles
 from explorer.ui.drawing.crosshair import Crosshair
 from explorer.ui.drawing.curves import Curve
@@ -112,7 +112,7 @@ class BoundsPlot(pg.GraphicsView):
         self.setCentralItem(frame)
         # Few items that all move: an index of where they are would be made anew with every frame.
         self.scene().setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
-        self.lanes = AbsenceLanes(self.view)
+        self.lanes = UndefinedLanes(self.view)
         self.invalid = InvalidRanges(self.view)
         self.value_line = pg.InfiniteLine(angle=90, movable=True)
         self.value_line.setZValue(15)

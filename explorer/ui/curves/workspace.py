@@ -33,10 +33,9 @@ from explorer.ui.curves.axes import ActionRow, XAxis, YAxis, axis_words
 from explorer.ui.curves.beside.own import IMPORTS, OwnCurves
 from explorer.ui.curves.beside.pin_list import PinList
 from explorer.ui.curves.beside.pinning import Pinning
-from explorer.ui.curves.guide import Guide
+from explorer.ui.curves.curve_visibility import ClaimSelector, CurveVisibility
 from explorer.ui.curves.legend import Legend
 from explorer.ui.curves.legend_area import LegendArea
-from explorer.ui.curves.looking import Claiming, Looking
 from explorer.ui.curves.plot import BoundsPlot
 from explorer.ui.curves.plot_tables import PlotTables
 from explorer.ui.curves.reading import at_slider
@@ -44,6 +43,7 @@ from explorer.ui.curves.readouts import ReadoutsTable
 from explorer.ui.curves.slider_line import SliderLine
 from explorer.ui.curves.solve_bar import SolveBar
 from explorer.ui.curves.solving import Solving
+from explorer.ui.curves.value_line import ValueLineKeys
 from explorer.ui.panels.presets import PresetNote
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.short_area import ShortArea
@@ -89,9 +89,9 @@ class BoundsWorkspace(Workspace):
         self.line = SliderLine(session, self.plot)
         self.solving = Solving(session, service, self.plot, self.solve_bar)
         self.pinning = Pinning(session, service, self.pin_list)
-        self.claiming = Claiming(session, self.legend, self.answer)
-        self.looking = Looking(session, self.legend)
-        self.guide = Guide(session, self.plot, self.legend, self.answer)
+        self.claiming = ClaimSelector(session, self.legend, self.answer)
+        self.looking = CurveVisibility(session, self.legend)
+        self.guide = ValueLineKeys(session, self.plot, self.legend, self.answer)
         self._found: tuple[Claimed | None, tuple[str, ...]] = (None, ())
         self._marked: tuple[object, frozenset[str]] = (None, frozenset())
         """Of which question, and which curves, the legend last said that they are not claimed."""

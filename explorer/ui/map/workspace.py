@@ -26,7 +26,6 @@ from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.controllers.workspace import Workspace
 from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.map import actions
-from explorer.ui.map.beside import Beside
 from explorer.ui.map.cells import beside, on_earth, overlap
 from explorer.ui.map.contributions import Contributions
 from explorer.ui.map.dots import Dots
@@ -34,13 +33,14 @@ from explorer.ui.map.first_look.stack import HINT, FirstLookStack
 from explorer.ui.map.lines import prepare_tiles
 from explorer.ui.map.metrics import MetricsStrip
 from explorer.ui.map.pane import KEY_ZOOM
+from explorer.ui.map.pane_chooser import Beside
 from explorer.ui.map.panes import MapPanes
 from explorer.ui.map.play import Play
 from explorer.ui.map.region_tool import RegionDrag
 from explorer.ui.map.users_line import UsersLine
-from explorer.ui.map.which.in_front import MapAnswer
-from explorer.ui.map.which.toggle import NARROW_MOST, WhichToggle
-from explorer.ui.map.which.tool_rows import ToolRows
+from explorer.ui.map.utility.in_front import MapAnswer
+from explorer.ui.map.utility.toggle import NARROW_MOST, WhichToggle
+from explorer.ui.map.utility.tool_rows import ToolRows
 from explorer.ui.panels.data import DataPanel
 
 PREPARE_AFTER_MS = 300

@@ -19,7 +19,7 @@ from explorer.release.messages import sentence
 from explorer.release.outputs import FORMATS, Written
 from explorer.release.pictures import heatmap
 from explorer.release.rounding import rounded_up
-from explorer.ui.release.desk import Result
+from explorer.ui.release.controller import Result
 
 PICTURES = ("png", "svg", "pdf")
 EXPORTS = {

@@ -41,8 +41,8 @@ from explorer.ui.release.fields import (
     read_people,
 )
 from explorer.ui.release.pictures import BudgetBar
-from explorer.ui.release.side import Side
-from explorer.ui.release.who import WhoPart
+from explorer.ui.release.population_section import WhoPart
+from explorer.ui.release.summary_panel import Side
 from explorer.ui.widgets.check_box import CheckBox
 from explorer.ui.widgets.choice_box import ChoiceBox
 from explorer.ui.widgets.section import Section

@@ -26,7 +26,7 @@ from explorer.release.messages import released_text
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
-from explorer.ui.release.desk import Result
+from explorer.ui.release.controller import Result
 from explorer.ui.release.files import (
     CERTIFICATES,
     EXPORTS,

@@ -42,7 +42,7 @@ from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.workspace import Workspace
 from explorer.ui.controllers.workspace_host import WorkspaceHost
 from explorer.ui.release.attack_page import AttackPage
-from explorer.ui.release.desk import ReleaseDesk, Result
+from explorer.ui.release.controller import ReleaseController, Result
 from explorer.ui.release.draft import LedgerState, refused, sentence_of
 from explorer.ui.release.ledger_page import LedgerPage
 from explorer.ui.release.ledger_window import LedgerWindow
@@ -79,7 +79,7 @@ class ReleaseWorkspace(Workspace):
         self._say: Callable[[str], None] = window.show_status
         self._tell: Callable[[Problem], None] = window.show_problem
         place = place or Place(default_ledger(), default_settings())
-        self.desk = ReleaseDesk(window.service, place, self)
+        self.desk = ReleaseController(window.service, place, self)
         self.ledger = LedgerState(place)
         self.asking: QMessageBox | None = None
         self._paying: tuple[Plan, QPushButton] | None = None

@@ -1,0 +1,266 @@
+"""File ▸ Export and Copy: from the answer in front to a job for the exporter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog
+
+from explorer.engine.runtime.runtime import final_result, first_result
+from explorer.engine.session.as_code import bounds_line, bounds_script, map_line, map_script
+from explorer.engine.session.link import left_out, link_of
+from explorer.engine.session.recipe import Recipe
+from explorer.figures.animation.frames import Animation
+from explorer.figures.export_job import ExportJob
+from explorer.figures.formats import Kind, by_suffix
+from explorer.figures.gate import gate
+from explorer.figures.view_state import ViewState
+from explorer.studies.base.study import Fidelity
+from explorer.studies.registry import get_study
+from explorer.ui.base.errors import explain
+from explorer.ui.base.jobs import LatestJob
+from explorer.ui.controllers.export_all import ExportAll
+from explorer.ui.controllers.export_controller import DRAWS, ExportController
+from explorer.ui.dialogs.export import ExportDialog, public_view
+
+if TYPE_CHECKING:
+    from explorer.checkins import CheckinData
+    from explorer.studies.base.study import Request, Result
+    from explorer.ui.app.context import WindowContext
+    from explorer.ui.controllers.workspace import Exported
+
+_CODE = {"line": "command line", "script": "Python script", "link": "link"}
+
+
+_COPIED = {Kind.PICTURE: "picture is", Kind.REVIEWER: "text for a reviewer is"}
+
+
+class ExportActions(QObject):
+    """Exports and copies what a window shows.
+
+    Signals
+    -------
+    said(str)
+        What was done, for the status bar.
+    """
+
+    said = Signal(str)
+
+    def __init__(self, window: WindowContext) -> None:
+        super().__init__(window)
+        self._window = window
+        self.controller = ExportController(self._first, self)
+        self._drawer = LatestJob("preview", self)
+        self.all = ExportAll(window.service, self)
+        self.all.done.connect(
+            lambda folder, files: self.said.emit(f"{files} files are in {folder.name}.")
+        )
+        self.all.failed.connect(lambda error: window.show_problem(explain(error, "export")))
+        watch = window.activity.watch
+        watch("all", "exporting all quantities", self.all.busy_changed, self.all.cancel)
+        self.all.progress.connect(lambda done: window.activity.share("all", done))
+        self.dialog: ExportDialog | None = None
+        window.export_asked.connect(self.ask_for)
+        self.controller.done.connect(self._done)
+        self.controller.failed.connect(lambda error: window.show_problem(explain(error, "export")))
+        self.controller.cancelled.connect(lambda: self.said.emit("Nothing was exported."))
+
+    def _first(self, request: Request, check: Callable[[], None]) -> Iterator[Result]:
+        """Yield the answer that a frame of an animation shows: of a map the first."""
+        answer = first_result if request.fidelity is Fidelity.COARSE else final_result
+        yield self._window.service.call(answer, request, check)
+
+    def recipe(self, result: Result, data: CheckinData | None, view: ViewState) -> dict[str, Any]:
+        """Return the recipe of an answer under a view, as far as it may be written.
+
+        Raises
+        ------
+        ValueError
+            If nothing of it may be written under that view (`gate`).
+        """
+        return dict(gate(result, view, self._whole_recipe(result.request, data, view))[2])
+
+    def _whole_recipe(
+        self, asked: Request, data: CheckinData | None, view: ViewState
+    ) -> dict[str, Any]:
+        data = data if asked.selection is not None else None
+        name = data.basename if data is not None else ""
+        columns = data.columns if data is not None else {}
+        return Recipe(asked, name, view=view.to_dict(), columns=columns).to_dict()
+
+    def ask(self) -> None:
+        """Open the export dialog for what is in front."""
+        window = self._window
+        if tool := window.tool:
+            tool.export_file()
+            return
+        if self.refused():
+            return
+        if (subject := window.workspace.exported()) is not None:
+            self.ask_for(subject)
+            return
+        result, data = window.shown_result, window.data.current
+        if result is None:
+            return
+        self._open(
+            ExportDialog(
+                result,
+                window.workspace.view_state(),
+                partial(self.recipe, result, data),
+                window.files.folder(),
+                self._drawer,
+                self._with_picture,
+                window,
+                times=(None, None) if data is None else (data.first_time, data.last_time),
+            )
+        )
+
+    def ask_for(self, subject: Exported) -> None:
+        """Open the export dialog for something that is not the answer in front."""
+        window = self._window
+        asked, view = subject.asked, window.workspace.view_state()
+        recipe = {**self._whole_recipe(asked, window.data.current, view), **subject.told}
+        folder, drawer = window.files.folder(), self._drawer
+        self._open(
+            ExportDialog(
+                subject.result,
+                subject.view,
+                lambda _: recipe,
+                folder,
+                drawer,
+                self._with_picture,
+                window,
+            )
+        )
+
+    def ask_all(self) -> None:
+        """Ask for a folder and write every quantity of the question in front there."""
+        window, state = self._window, self._window.session.state
+        if not get_study(state.study).quantities:
+            self.said.emit("All maps that are shown go into one picture: use Export….")
+            return
+        if self.refused():
+            return
+        name = QFileDialog.getExistingDirectory(window, "Export all", window.files.folder())
+        if name:
+            data, theme = window.data.current, window.theme.name
+            recipe = partial(self._recipe_for, data)
+            self.all.start(state, theme, recipe, Path(name))
+
+    def _recipe_for(
+        self, data: CheckinData | None, asked: Request, view: ViewState
+    ) -> dict[str, Any]:
+        return self._whole_recipe(asked, data, view)
+
+    def close(self) -> None:
+        """Cancel what is exported or drawn, and wait for it."""
+        self.all.close()
+        self.controller.close()
+        self._drawer.close()
+
+    def _open(self, dialog: ExportDialog) -> None:
+        self.dialog = dialog
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.chosen.connect(self._start)
+        dialog.open()
+
+    def copy(self, fmt: str) -> None:
+        """Copy the answer in front as ``png`` or ``csv``, never with the true map."""
+        window = self._window
+        if tool := window.tool:
+            tool.copy("csv")
+            return
+        if (job := self.picture_job(fmt)) is not None:
+            self._start(job)
+
+    def picture_job(
+        self, fmt: str, size_px: tuple[int, int] = ExportJob.size_px, dpi: float = ExportJob.dpi
+    ) -> ExportJob | None:
+        """Return what draws the answer in front, never with the true map; None if nothing may."""
+        window, result = self._window, self._window.shown_result
+        if self.refused() or result is None:
+            return None
+        view = public_view(result, window.workspace.view_state())
+        # the gate is passed, or not, as it is written
+        recipe = self._whole_recipe(result.request, window.data.current, view)
+        job = ExportJob(result, view, recipe, by_suffix(fmt), size_px=size_px, dpi=dpi)
+        return self._with_picture(job)
+
+    def copy_code(self, kind: str) -> None:
+        """Copy what makes the answer in front again: a shell's ``line``, ``script`` or ``link``."""
+        window = self._window
+        result = window.shown_result
+        if window.tool or result is None:
+            self.said.emit("Only a question can be copied so; bring one to the front.")
+            return
+        if self.refused():
+            return
+        view, more = window.workspace.view_state(), ""
+        try:
+            if kind == "link":
+                told = self.recipe(result, window.data.current, public_view(result, view))
+                text = link_of(told)
+                if count := left_out(told):
+                    more = f", without {count} curve{'s' * (count > 1)} from files"
+            elif result.surfaces:
+                settings = self.recipe(result, window.data.current, public_view(result, view))
+                text = map_line(settings) if kind == "line" else map_script(settings)
+            elif kind == "line":
+                text = bounds_line(result, view.claim, view.hidden)
+            else:
+                text = bounds_script(result, view.claim)
+        except ValueError as error:  # it may not be told
+            window.show_problem(explain(error, "export"))
+            return
+        QGuiApplication.clipboard().setText(text)
+        self.said.emit(f"The {_CODE[kind]} is on the clipboard{more}.")
+
+    def review(self, suffix: str) -> None:
+        """Copy what a reviewer asks of the guarantee in front; a page goes to a file, asked for.
+
+        `suffix` is that of a format of `Kind.REVIEWER`.
+        """
+        window, result, path = self._window, self._window.shown_result, None
+        if self.refused() or result is None:
+            return
+        if suffix == "pdf":
+            start = str(Path(window.files.folder()) / "guarantee.pdf")
+            name, _ = QFileDialog.getSaveFileName(window, "One-page PDF", start, "PDF (*.pdf)")
+            if not name:
+                return
+            path = Path(name).with_suffix(".pdf")
+        view = public_view(result, window.workspace.view_state())
+        recipe = self._whole_recipe(result.request, window.data.current, view)
+        self._start(ExportJob(result, view, recipe, by_suffix(suffix, Kind.REVIEWER), path))
+
+    def refused(self) -> bool:
+        """Say why nothing can be exported now, if that is so."""
+        why = self._window.why_no_export()
+        if why:
+            self.said.emit(why)
+        return bool(why)
+
+    def _start(self, job: ExportJob, animation: Animation = DRAWS) -> None:
+        self.controller.start(self._with_picture(job), animation)
+
+    def _with_picture(self, job: ExportJob) -> ExportJob:
+        """Return a job with the picture that its view names."""
+        backdrop = getattr(self._window.workspace, "backdrop", None)
+        if backdrop is not None and job.view.picture == backdrop.value:
+            return replace(job, backdrop=backdrop.data)
+        return job
+
+    def _done(self, job: ExportJob) -> None:
+        self._window.banner.settled("export")
+        if job.path is None:
+            what = _COPIED.get(job.format.kind, "numbers are")
+            self.said.emit(f"The {what} on the clipboard.")
+        else:
+            self._window.keeper.note_file(job.path)
+            self.said.emit(f"Exported to {job.path.name}.")

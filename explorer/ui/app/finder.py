@@ -1,0 +1,159 @@
+"""What Ctrl+K finds: questions, figures, parameters, commands, words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QWidget
+
+from explorer.engine.runtime.runtime import typed_value
+from explorer.engine.session.link import is_link, recipe_of
+from explorer.studies.base.study import Parameter, Preset
+from explorer.studies.glossary import TERMS
+from explorer.studies.registry import get_study, study_info, study_infos
+from explorer.ui.dialogs.about import words_dialog
+from explorer.ui.dialogs.palette import KEY, Entry, Found, Palette, Source
+from explorer.ui.panels.presets import follow_preset
+
+if TYPE_CHECKING:
+    from explorer.ui.app.context import WindowContext
+
+SKIPPED = ("&Study", "Open recen&t")
+"""Menus whose entries are found as questions, or are somebody's files."""
+
+
+class Finder(QObject):
+    """Finds and does what the window can do; the palette is made when first asked for.
+
+    Parameters
+    ----------
+    window : WindowContext
+    """
+
+    def __init__(self, window: WindowContext) -> None:
+        super().__init__(window)
+        self._window = window
+        self.palette: Palette | None = None
+
+    def open(self, typed: str = "") -> None:
+        """Ask for a name; `typed` stands in the field already."""
+        if self.palette is None:
+            self.palette = Palette(self._window)
+            self.palette.chosen.connect(self._window.keeper.note_found)
+            self.palette.direct = self._link
+        front = self._window.session.state.study
+        studies = sorted((c.id for c in study_infos()), key=lambda study_id: study_id != front)
+        sources: list[Source] = [self._at_once]
+        sources += [partial(self._of_study, study_id) for study_id in studies]
+        self.palette.open_with(sources, self._window.keeper.found, typed)
+
+    def _at_once(self) -> Iterator[Entry]:
+        """Yield what is known without importing a study."""
+        for c in study_infos():
+            show = partial(self._window.show_study, c.id)
+            yield Entry(f"question:{c.id}", Found.QUESTION, c.name, c.question, show, (c.id,))
+        yield from self._commands()
+        for term in TERMS.values():
+            explain = partial(self._explain, term.key)
+            also = (term.key, *term.forms)
+            yield Entry(f"word:{term.key}", Found.WORD, term.name, term.means, explain, also)
+
+    def _of_study(self, study_id: str) -> Iterator[Entry]:
+        study, title = get_study(study_id), study_info(study_id).name
+        near = study_id == self._window.session.state.study
+        for item in study.presets:
+            yield Entry(
+                f"figure:{study_id}/{item.key}",
+                Found.FIGURE,
+                f"{item.name} · {title}",
+                item.about,
+                partial(self._follow, study_id, item),
+                (item.key,),
+                near,
+            )
+        for p in study.parameters:
+            if p.in_panel:
+                reach = partial(self._window.show_study, study_id, p.key)
+                symbol = f"{p.symbol} · " if p.symbol else ""
+                yield Entry(
+                    f"parameter:{study_id}/{p.key}",
+                    Found.PARAMETER,
+                    f"{symbol}{p.name} · {title}",
+                    p.help,
+                    reach,
+                    (p.key, p.name),
+                    near,
+                    partial(self._assign, study_id, p),
+                )
+
+    def _commands(self) -> Iterator[Entry]:
+        """Yield what the menus offer now, with the menu and the keys."""
+        for menu in _menus_in(self._window.menuBar()).values():
+            if menu.title() not in SKIPPED:
+                yield from self._of_menu(menu, "")
+
+    def _of_menu(self, menu: QMenu, above: str) -> Iterator[Entry]:
+        path = f"{above}{_plain(menu.title())} ▸ "
+        menus = _menus_in(menu)
+        for action in menu.actions():
+            if (inner := menus.get(action)) is not None:
+                if inner.title() not in SKIPPED:
+                    yield from self._of_menu(inner, path)
+            elif _useful(action):
+                yield _command(action, path)
+
+    def _follow(self, study_id: str, item: Preset) -> None:
+        self._window.show_study(study_id)
+        follow_preset(self._window.session, item)
+
+    def _assign(self, study_id: str, wanted: Parameter, typed: str) -> None:
+        value = typed_value(self._window.service.runtime, wanted, typed)
+        self._window.show_study(study_id)
+        self._window.session.set_value(wanted.key, value)
+
+    def _link(self, typed: str) -> Entry | None:
+        """Return what opens a link, if one is typed or pasted."""
+        if not is_link(typed):
+            return None
+        asks = "Ask what the link asks; it opens no file"
+        return Entry("link", Found.COMMAND, "Open link", asks, lambda: self._follow_link(typed))
+
+    def _follow_link(self, text: str) -> None:
+        recipe_of(text)  # what is wrong with it is said in the palette
+        self._window.files.open_link(text)
+
+    def _explain(self, key: str) -> None:
+        words_dialog(self._window, key).show()
+
+
+def _menus_in(bar: QWidget) -> dict[QAction, QMenu]:
+    """Return the menus right below a bar or a menu, by the action that opens each.
+
+    Not by `QAction.menu`: the menu it returns dies, in Python, with the action it was asked of.
+    """
+    direct = Qt.FindChildOption.FindDirectChildrenOnly
+    found = {menu.menuAction(): menu for menu in bar.findChildren(QMenu, options=direct)}
+    return {action: found[action] for action in bar.actions() if action in found}
+
+
+def _useful(action: QAction) -> bool:
+    """Whether an entry can be chosen now, and is not the palette itself."""
+    there = action.isVisible() and action.isEnabled() and not action.isSeparator()
+    return there and action.shortcut() != KEY
+
+
+def _command(action: QAction, path: str) -> Entry:
+    keys = action.shortcut().toString()
+    told = action.statusTip()
+    detail = path.removesuffix(" ▸ ") + (f" · {keys}" if keys else "") + (f" · {told}" * bool(told))
+    name = _plain(action.text())
+    return Entry(f"command:{path}{name}", Found.COMMAND, name, detail, action.trigger)
+
+
+def _plain(text: str) -> str:
+    """Return a menu's text without the letter it is chosen by."""
+    return text.replace("&&", "\0").replace("&", "").replace("\0", "&")

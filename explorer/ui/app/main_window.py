@@ -1,0 +1,433 @@
+"""The window: puts panels, workspaces and controllers together, and nothing else.
+
+What it is made of is imported where it is made: `WindowFrame` is painted before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QCloseEvent, QDropEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QTabWidget, QWidget
+
+from explorer.studies.registry import get_study, study_info, study_infos
+from explorer.ui.app.frame import WindowFrame
+from explorer.ui.base.errors import explain
+from explorer.ui.base.lazy_tabs import IdleTasks
+from explorer.ui.base.startup_tuning import MAKE_AHEAD
+from explorer.ui.controllers.activity import duration_words, progress_words
+
+if TYPE_CHECKING:
+    from explorer.checkins import CheckinData, Progress
+    from explorer.engine.service import StudyService
+    from explorer.engine.session.recipe import Recipe
+    from explorer.engine.session.session import Session, SessionState
+    from explorer.studies.base.study import Result
+    from explorer.ui.controllers.workspace import Workspace
+    from explorer.ui.panels.data import DataPanel
+
+
+class MainWindow(WindowFrame):
+    """The one window of the program.
+
+    Signals
+    -------
+    answered(Result)
+        After an answer of the study in front is on the screen.
+    """
+
+    answered = Signal(object)
+
+    def build(self, session: Session, service: StudyService) -> None:
+        """Make all that belongs to the question in front."""
+        from explorer.ui.app import parts
+
+        self.setAcceptDrops(True)
+        self.desk = parts.DockArea()
+        self.session, self.service = session, service
+        session.changed.connect(self._make_front)  # before a controller has an answer for it
+        self.answers = {
+            key: parts.StudyController(session, service, key, self) for key in parts.OF_STUDIES
+        }
+        self.data = parts.DataController(session, service, self)
+        self.parameter_files = parts.ParameterFiles(service, self)
+        self.files = parts.FileController(session, service, self.data, self.keeper, self)
+        self.output = parts.ExportActions(self)
+        self.tabs = QTabWidget(documentMode=True)
+        self.tabs.setAccessibleName("Workspaces")
+        self.tabs.tabBar().setDrawBase(False)
+        self.workspaces = parts.tabs_of(self, self.tabs, parts.OF_STUDIES)
+        self.tools = parts.tabs_of(self, self.tabs, parts.TOOLS)
+        self.desk.set_middle(self.tabs)
+        self.start.set_desk(self.desk)  # before anything in it asks how wide the window is
+        self._make_front(session.state, None)
+        self._build_docks()
+        self.menus = parts.Menus(self, self.output)
+        self.drop_overlay = parts.DropOverlay(self, service, self.theme)
+        self._connect()
+        self.desk.begin()
+        self._state_changed(session.state, None)
+        for key in self.workspaces:
+            self._workspace_made(key)
+        self.workspaces.made = self._workspace_made
+        ahead = (*self.workspaces.pieces(), *self.tools.pieces()) if MAKE_AHEAD else ()
+        ahead = (parts.warm_readers, *ahead)
+        self._idle = IdleTasks(ahead, self)
+        self.place_search()  # the last to have the focus, as it is now the last made
+        self.built = True
+        if self.isVisible():
+            self._idle.begin()
+
+    # Building
+
+    def _build_docks(self) -> None:
+        from explorer.ui.app import parts
+
+        self.question = parts.QuestionHeader(self.session, self.show_all)
+        self.study_page = parts.HelpWindow(
+            self.session, self.service.runtime.worker, self.theme, self
+        )
+        self.presets = parts.PresetBar(self.session, self.study_page.open_page)
+        self.parameters = parts.ParametersPanel(self.session, self.parameter_files, self.answers)
+        self.guarantee = parts.GuaranteePanel(self.theme)
+        left = parts.LeftSide(self.question, self.presets, self.parameters)
+        self.sides, self.data_page = left.tabs, left.data_page
+        self.guarantee.setMinimumWidth(222)
+        self.desk.add_dock("question", left, Qt.DockWidgetArea.LeftDockWidgetArea)
+        self.desk.add_dock("guarantee", self.guarantee, Qt.DockWidgetArea.RightDockWidgetArea)
+        self.docks = self.desk.docks
+        self.narrow = parts.CompactLayout(self.desk, self.guarantee)
+
+    def _connect(self) -> None:
+        from explorer.ui.app import parts
+
+        for key, controller in self.answers.items():
+            controller.failed.connect(lambda error, key=key: self._failed(key, error))
+            controller.busy_changed.connect(lambda busy, key=key: self._busy_changed(key, busy))
+            controller.stale_changed.connect(lambda stale, key=key: self._stale(key, stale))
+            doing = f"computing {parts.OF_STUDIES[key].title.lower()}"
+            self.activity.watch(key, doing, controller.busy_changed, controller.cancel, last=True)
+            self.parameters.reopened.connect(controller.refresh)
+        for key, files in (("files", self.parameter_files), ("recipe", self.files)):
+            self.activity.watch(key, "reading a file", files.busy_changed, files.cancel)
+        self.activity.watch("data", "opening check-ins", self.data.busy_changed, self.data.cancel)
+        exporter = self.output.controller
+        self.activity.watch("export", "exporting", exporter.busy_changed, exporter.cancel)
+        exporter.progress.connect(lambda done: self.activity.share("export", done))
+        self.output.said.connect(self.show_status)
+        self.status_row.aside.clicked.connect(lambda: self.data_panel.show_report())
+        self.guarantee.review_asked.connect(self.output.review)
+        self.data.progress.connect(self._loading)
+        self.data.loaded.connect(self._loaded)
+        # Asked here: a file may be opened before there is a map, and its panel with it.
+        self.data.mapping_needed.connect(lambda request: self.data_panel.ask_mapping(request))
+        self.data.import_asked.connect(lambda request: self.data_panel.ask_import(request))
+        self.data.unpack_asked.connect(lambda request: self.data_panel.ask_unpack(request))
+        self.data.failed.connect(lambda error: self.show_problem(explain(error, "data")))
+        self.data.busy_changed.connect(lambda _: self._claim_nothing())
+        self.files.problem.connect(self.show_problem)
+        self.keeper.save_failed.connect(lambda error: self.show_problem(explain(error, "session")))
+        self.files.followed.connect(self._followed)
+        self.files.opened.connect(self._opened)
+        self.session.changed.connect(self._state_changed)
+        self.tabs.currentChanged.connect(self._tab_chosen)
+
+    def _workspace_made(self, key: str) -> None:
+        page = self.workspaces[key]
+        if page.side_panel is not None:
+            self.data_page.setWidget(page.side_panel)
+        self.keeper.page_made(key)
+        self.menus.add_workspace(key, page)
+        # After the page's own connection: what depends on the answer in front asks the page for it.
+        self.answers[key].result_ready.connect(partial(self._answered, key))
+        page.exportable_changed.connect(self._exportable_changed)
+
+    # Asked by others
+
+    @property
+    def tool(self) -> Workspace | None:
+        """The workspace in front, if it is none of studies; made now if it is not there yet."""
+        key = self.tools.key_at(self.tabs.currentIndex())
+        return None if key is None else self.tools[key]
+
+    @property
+    def data_panel(self) -> DataPanel:
+        """File, region, time and users; made now, with the map, if it is not there yet."""
+        return cast("DataPanel", self.workspaces["map"].side_panel)
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace of the study in front."""
+        return self.workspaces[self._front_key()]
+
+    @property
+    def current_result(self) -> Result | None:
+        """The answer in front, if it belongs to the study in front."""
+        result = self.workspace.current_result
+        return result if result and result.request.study == self.session.state.study else None
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is being loaded or computed."""
+        reading = (self.data.busy, self.parameter_files.busy, self.files.busy)
+        return any((*reading, self.guarantee.behind, *(c.busy for c in self.answers.values())))
+
+    def show_study(self, study_id: str, parameter: str = "") -> None:
+        """Bring a study to the front, from anywhere; with a parameter, its row has the focus."""
+        self.start.leave()
+        self.session.set_study(study_id)
+        self.tabs.setCurrentWidget(self.workspace)
+        if parameter:
+            self.parameters.reveal(parameter)
+
+    def show_tool(self, key: str) -> None:
+        """Bring a tab that is about no one question to the front."""
+        self.start.leave()
+        self.tabs.setCurrentWidget(self.tools[key])
+
+    def show_tab(self, place: int) -> None:
+        """Bring a tab to the front."""
+        self.start.leave()
+        self.tabs.setCurrentIndex(place)
+
+    def focus_areas(self) -> tuple[QWidget, ...]:
+        """Return what the focus goes round in by F6, from left to right; some may be hidden."""
+        if self.start.shown:
+            return (self.start.stack,)
+        page = self.tool or self.workspace
+        right = (self.narrow.over, self.narrow.rail, self.docks["guarantee"])
+        return (self.docks["question"], *page.focus_areas(), *right)
+
+    def show_guarantee(self) -> None:
+        """Show what is promised: its dock or, where there is no room, over the plot or away."""
+        self.start.leave()
+        self.narrow.toggle()
+
+    def show_all(self) -> None:
+        """Show the page with all questions."""
+        self.start.show()
+
+    def find_anything(self, typed: str = "") -> None:
+        """Open the palette of everything that has a name."""
+        if not self.built:
+            self.start.desk_asked.emit()
+        self.menus.finder.open(typed)
+
+    def reset_layout(self) -> None:
+        """Put docks and tabs back to where they were at first."""
+        self.desk.reset()
+        self.narrow.fit()
+
+    def restore_layout(self, layout: bytes) -> None:
+        """Put docks where they were when `saved_layout` was called."""
+        self.desk.restore(layout)
+
+    def saved_layout(self) -> bytes:
+        """Return where the docks are."""
+        return self.desk.saved()
+
+    # From the session and the tabs
+
+    def _make_front(self, state: SessionState, _old: SessionState | None) -> None:
+        self.workspaces[study_info(state.study).workspace]
+
+    def _front_key(self) -> str:
+        return study_info(self.session.state.study).workspace
+
+    def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
+        if old is not None and old.study == state.study:
+            if state.looks != old.looks:
+                self._show_beside()
+            return
+        self.tabs.setCurrentWidget(self.workspace)
+        self.sides.setTabVisible(1, get_study(state.study).needs_data)
+        self._show_data()
+        self.answer_state.setText("")
+        if self.current_result is None:
+            self._claim_nothing()
+            self.badge.hide()
+        self._show_beside()
+        self._stale(self._front_key(), self.answers[self._front_key()].stale)
+        self.setWindowTitle(f"{study_info(state.study).name} – Privacy Explorer")
+
+    def _tab_chosen(self, index: int) -> None:
+        """Bring the last study of the chosen workspace to the front."""
+        key = self.workspaces.key_at(index) or self._front_key()
+        self.desk.stand_aside(self.tool is not None and self.tool.alone)
+        self._show_stamp(self.current_result)
+        self.narrow.fit()
+        if not self.tool and key != self._front_key():
+            last = self.workspaces[key].current_result
+            of_kind = [c.id for c in study_infos() if c.workspace == key]
+            if last is not None and last.request.study in of_kind:
+                self.session.set_study(last.request.study)
+            elif of_kind:
+                self.session.set_study(of_kind[0])
+        self.menus.update()
+
+    def _followed(self, recipe: Recipe) -> None:
+        """Look at a recipe's answer as it was looked at when it was exported."""
+        self.banner.settled("recipe")
+        self.start.leave()
+        if recipe.view:
+            from explorer.ui.app import parts
+
+            self.workspace.apply_view_state(parts.ViewState.from_dict(recipe.view))
+        if recipe.grid is not None:
+            self.show_tool("sweep")
+            self.tools["sweep"].follow_recipe()
+        self.session.end_gesture()
+
+    def _exportable_changed(self) -> None:
+        """Say nothing of the answer before beside the first picture of another file."""
+        unread = bool(self.why_no_export())
+        self.guarantee.set_stale(unread, True)
+        if unread:
+            self.status_row.show_stamp("")
+        else:
+            self._show_beside()
+        self.menus.update()
+
+    # From the controllers
+
+    def _answered(self, key: str, result: Result, elapsed_ms: float) -> None:
+        self.banner.settled("answer")
+        self.activity.share(key, None if result.complete else result.progress)
+        if key != self._front_key():
+            return
+        words = "complete" if result.complete else "coarse"
+        self.answer_state.setText(
+            f"{words} · {duration_words(elapsed_ms)}" + ("" if result.complete else "…")
+        )
+        if not self.workspace.unread:  # it is about the file before
+            self._show_beside()
+        self.menus.update()
+        self.answered.emit(result)
+
+    def _busy_changed(self, key: str, busy: bool) -> None:
+        """Show if the answer in front was stopped early; a message about an older one expires."""
+        if key == self._front_key():
+            self._claim_nothing()
+        if busy:
+            self.banner.mark_stale("answer")
+            return
+        result = self.current_result
+        if result is None or result.complete or key != self._front_key():
+            return
+        if result.request == self.answers[key].request and not self.banner.isVisible():
+            self.answer_state.setText("stopped early")
+
+    def _claim_nothing(self) -> None:
+        """Say why nothing is claimed, where there is no answer in front."""
+        if self.current_result is not None:
+            return
+        state = self.session.state
+        self.guarantee.clear(
+            coming=self.answers[self._front_key()].busy or self.data.busy,
+            needs_file=get_study(state.study).needs_data and state.selection is None,
+        )
+
+    def _stale(self, key: str, stale: bool) -> None:
+        if key == self._front_key():
+            self.guarantee.set_stale(stale, self.answers[key].busy)
+
+    def _show_beside(self) -> None:
+        """Show what goes with the answer in front, whose headline the workspace has written.
+
+        It is the workspace's own: nothing else may stand beside that headline.
+        """
+        result = self.current_result
+        if result is None:
+            return
+        asked = result.request
+        claim = self.session.state.claim_of(asked.study, asked.quantity)
+        self.guarantee.show_result(result, claim)
+        self.parameters.show_result(result)
+        self._show_stamp(result)
+
+    def _show_stamp(self, result: Result | None) -> None:
+        """Show what must be said of an answer, where it is in front: not under a release."""
+        beside_release = self.tool is not None and self.tool.alone
+        if result is None or beside_release or self.workspace.unread:
+            self.status_row.show_stamp("")
+        else:
+            self.status_row.show_stamp(result.stamp or "curator only" * result.curator_only)
+
+    def _failed(self, key: str, error: Exception) -> None:
+        if key == self._front_key():
+            self.answer_state.setText("no answer")
+            from explorer.ui.app import parts
+
+            problem = explain(error, "answer")
+            if isinstance(error, parts.FileNotOpenError):
+                value, ask = error.value, self.parameters.ask_for
+                problem = replace(problem, remedy="Open…", do=lambda: ask(value))
+            self.show_problem(problem)
+
+    def _loading(self, progress: Progress) -> None:
+        self.activity.progress("data", *progress_words(progress))
+
+    def _opened(self) -> None:
+        """Show check-ins that the user has opened, where the question in front uses none."""
+        if self.tool is None and not get_study(self.session.state.study).needs_data:
+            self.show_study("heatmap")
+
+    def _loaded(self, data: CheckinData) -> None:
+        if not data.synthetic:  # the sample may stand in for a file that could not be opened
+            self.banner.settled("data")
+        self._show_data()
+
+    def _show_data(self) -> None:
+        """Name the check-ins below what is computed from them, and below nothing else."""
+        used = get_study(self.session.state.study).needs_data
+        shown = (self.data.title, self.data.current) if used else ("", None)
+        self.status_row.show_data(*shown)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Make the workspaces that are not in front, soon after the first picture."""
+        super().showEvent(event)
+        if self.built:
+            self._idle.begin()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open the file dropped, or several or a folder as one data set."""
+        from explorer.ui.app import parts
+
+        if paths := parts.paths_in(event.mimeData()):
+            event.acceptProposedAction()
+            self.files.open_any(*paths)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Stop what runs with Escape, where nothing nearer wants that key."""
+        if event.key() == Qt.Key.Key_Escape and self.activity.running:
+            self.activity.cancel()
+            event.accept()
+        else:
+            super().keyPressEvent(event)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """End everything that runs, then close."""
+        event.accept()
+        if not self.built:
+            self.keeper.close()
+            self.left.emit()
+            return
+        self._idle.stop()
+        self.tabs.currentChanged.disconnect(self._tab_chosen)  # tabs change as they are deleted
+        self.keeper.close()
+        self.output.close()
+        self.files.close()
+        self.drop_overlay.close_jobs()
+        self.data.close()
+        self.parameter_files.close()
+        for controller in self.answers.values():
+            controller.close()
+        self.study_page.end()
+        self.menus.close()
+        for page in (*self.workspaces.all_made(), *self.tools.all_made()):
+            page.close_workspace()
+        self.session.changed.disconnect()
+        self.service.close()

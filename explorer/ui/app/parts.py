@@ -1,0 +1,27 @@
+"""All that the window is made of behind its start page; imported when that is built."""
+
+from explorer.engine.runtime.runtime import FileNotOpenError as FileNotOpenError
+from explorer.figures.view_state import ViewState as ViewState
+from explorer.ui.app.compact_layout import CompactLayout as CompactLayout
+from explorer.ui.app.dock_area import DockArea as DockArea, LeftSide as LeftSide
+from explorer.ui.app.drop_overlay import DropOverlay as DropOverlay
+from explorer.ui.app.export_actions import ExportActions as ExportActions
+from explorer.ui.app.menu_bar import Menus as Menus
+from explorer.ui.app.workspaces import (
+    OF_STUDIES as OF_STUDIES,
+    TOOLS as TOOLS,
+    tabs_of as tabs_of,
+)
+from explorer.ui.controllers.data_controller import DataController as DataController
+from explorer.ui.controllers.file_controller import (
+    FileController as FileController,
+    paths_in as paths_in,
+    warm_readers as warm_readers,
+)
+from explorer.ui.controllers.parameter_files import ParameterFiles as ParameterFiles
+from explorer.ui.controllers.study_controller import StudyController as StudyController
+from explorer.ui.dialogs.help_window import HelpWindow as HelpWindow
+from explorer.ui.panels.guarantee import GuaranteePanel as GuaranteePanel
+from explorer.ui.panels.parameters import ParametersPanel as ParametersPanel
+from explorer.ui.panels.presets import PresetBar as PresetBar
+from explorer.ui.panels.questions import QuestionHeader as QuestionHeader

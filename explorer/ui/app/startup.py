@@ -1,0 +1,257 @@
+"""Fills the window as its options ask: session, data, the answer in front, a screenshot of it."""
+
+import sys
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QBuffer, QByteArray, QObject, QTimer, Signal
+
+from explorer.engine.runtime.runtime import FileNotOpenError, typed_value
+from explorer.engine.service import StudyService
+from explorer.engine.session.link import recipe_of
+from explorer.engine.session.recipe import Recipe, recipe_from_dict
+from explorer.engine.session.session import Session
+from explorer.figures.read_recipe import read_recipe
+from explorer.files import write_whole
+from explorer.studies.base.help_page import Preset, sampled_for
+from explorer.studies.base.study import Origin, Value, all_sides, parameter, preset, preset_request
+from explorer.studies.registry import get_study
+from explorer.ui.app.main_window import MainWindow
+from explorer.ui.app.options import SCREENSHOT_TIMEOUT_S, WindowOptions
+from explorer.ui.base.errors import Problem, explain
+from explorer.ui.controllers.session_store import SessionStore
+from explorer.ui.panels.presets import look_of, which_of
+
+if TYPE_CHECKING:
+    from explorer.ui.map.workspace import MapWorkspace
+
+_POLL_MS = 20
+
+
+class Startup(QObject):
+    """What a window opens with.
+
+    Parameters
+    ----------
+    options : WindowOptions
+    keeper : SessionStore
+        Has loaded what stands for itself; the session is loaded here.
+    window : MainWindow
+        To be built.
+    service : StudyService
+
+    Attributes
+    ----------
+    exit_code : int
+        1 if what was asked for could not be drawn.
+
+    Signals
+    -------
+    ended()
+        The screenshot that was asked for is there, or can't be.
+    """
+
+    ended = Signal()
+
+    def __init__(
+        self,
+        options: WindowOptions,
+        keeper: SessionStore,
+        window: MainWindow,
+        service: StudyService,
+    ) -> None:
+        super().__init__(window)
+        self.options, self.keeper, self.window = options, keeper, window
+        self.exit_code = 0
+        self._first_data = True
+        self._preset: Preset | None = None
+        self._settings: dict[str, Value] = {}
+        self.service = service
+        keeper.load_session()
+        self.session = self._first_session()
+        window.build(self.session, self.service)
+
+    def begin(self) -> None:
+        """Show what was asked last, and open the data."""
+        self.keeper.follow(self.window)
+        self.window.data.loaded.connect(self._loaded)
+        self.window.data.failed.connect(self._first_failed)
+        if not self.window.start.shown:
+            self.window.start.leave()
+        QTimer.singleShot(0, self._open_first)
+        if self.options.screenshot is not None:
+            self._begin_screenshot()
+
+    def _first_session(self) -> Session:
+        """Return the saved session with the options applied to it; nothing to undo yet."""
+        session = Session(self.keeper.state)
+        study_id = self.options.study or _study_of(self.options)
+        if study_id is not None:
+            session.set_study(study_id)
+        if self.options.preset is not None:
+            study = get_study(session.state.study)
+            self._preset = preset(study, self.options.preset)
+            asked = preset_request(study, self._preset)
+            which, look = which_of(self._preset, session.state.which), look_of(study, self._preset)
+            session.follow(asked, which=which, look=look)
+        if self.options.quantity is not None:
+            session.set_quantity(self.options.quantity)
+        if self.options.values:
+            study = get_study(session.state.study)
+            self._settings = {
+                key: typed_value(self.service.runtime, parameter(study, key), raw)
+                for key, raw in self.options.values
+            }
+            session.set_values(self._settings)
+        if self.options.seed is not None:
+            session.set_seed(self.options.seed)
+        return Session(session.state)
+
+    def _open_first(self) -> None:
+        self.window.parameter_files.restored.connect(self._files_restored)
+        self.window.parameter_files.restore(self.keeper.files)
+        if not self.keeper.files:
+            self._refresh()
+        files, asked = self.window.files, self.options
+        if asked.recipe is None and asked.link is None:
+            self._open_data()
+            return
+        files.followed.connect(self._set_again)
+        files.recognised.connect(self._open_data)
+        if asked.recipe is not None:
+            files.open_recipe(asked.recipe, coming=True)
+        elif asked.link is not None:
+            files.open_link(asked.link, coming=True)
+
+    def _open_data(self) -> None:
+        """Open the data to begin with, unless a recipe has seen to its own."""
+        if self.options.recipe is not None or self.options.link is not None:
+            self.window.files.recognised.disconnect(self._open_data)
+        if self.options.data is not None:
+            self.window.files.open_data(self.options.data, at_start=True)
+        elif self.window.data.busy:
+            return
+        elif self.keeper.data_path is not None:
+            self.window.files.open_data(self.keeper.data_source, at_start=True)
+        else:
+            self.window.files.open_sample()
+
+    def _set_again(self, recipe: Recipe) -> None:
+        """Put what the options set on top of the recipe they name, once it is followed."""
+        self.window.files.followed.disconnect(self._set_again)
+        if self._settings and recipe.request.study == self.session.state.study:
+            self.session.set_values(self._settings)
+
+    def _refresh(self) -> None:
+        for controller in self.window.answers.values():
+            controller.refresh()
+
+    def _files_restored(self, lost: list[str]) -> None:
+        """Ask the first question now that its files are there, or say which are not."""
+        self._refresh()
+        if lost:
+            self.window.show_problem(
+                Problem(
+                    "answer",
+                    f"{' and '.join(lost)} can no longer be found where it was, or was changed: "
+                    "open it again, or clear it.",
+                )
+            )
+
+    def _loaded(self, _data: object) -> None:
+        """Apply what was asked of the data on the command line, once."""
+        selection = self.session.state.selection
+        if not self._first_data or selection is None:
+            return
+        self._first_data = False
+        asked = selection
+        if self.options.region is not None:
+            typed = all_sides(Origin.TYPED)
+            asked = replace(asked, region=self.options.region, region_from=typed)
+        if self._preset is not None:
+            asked = sampled_for(self._preset, asked)
+        if self.options.users is not None:
+            asked = replace(asked, users=self.options.users, share=None)
+        if asked == selection:
+            return
+        self.session.replace_data(asked)
+        if self.options.region is not None:
+            cast("MapWorkspace", self.window.workspaces["map"]).go_home()
+
+    def _first_failed(self, _error: Exception) -> None:
+        """Open the sample if the data of last time can't be opened; the banner says why."""
+        if self._first_data and self.keeper.data_path is not None and self.options.data is None:
+            self.keeper.note_data((), {})
+            self.window.files.open_sample()
+
+    # Screenshots
+
+    def _begin_screenshot(self) -> None:
+        self._deadline = time.monotonic() + SCREENSHOT_TIMEOUT_S
+        self._quiet = 0
+        self.window.files.problem.connect(lambda problem: self._fail(problem.sentence))
+        for controller in self.window.answers.values():
+            controller.failed.connect(lambda error: self._fail(self._answer_failed(error)))
+        self.window.data.failed.connect(lambda error: self._fail(explain(error, "data").sentence))
+        self.window.data.mapping_needed.connect(
+            lambda request: self._fail(f"{request.preview.basename}: {request.reason}")
+        )
+        self.window.data.unpack_asked.connect(lambda request: self._fail(request.text))
+        # nobody is there to be asked
+        self.window.data.import_asked.connect(self.window.data.agree)
+        self._poll = QTimer(self)
+        self._poll.setInterval(_POLL_MS)
+        self._poll.timeout.connect(self._look)
+        self._poll.start()
+
+    def _answer_failed(self, error: Exception) -> str:
+        sentence = explain(error, "answer").sentence
+        if isinstance(error, FileNotOpenError):
+            asked = self.session.request().values
+            key = next((key for key, value in asked if value == error.value), "KEY")
+            return f"{sentence} Name it with --set {key}=FILE"
+        return sentence
+
+    def _look(self) -> None:
+        result = self.window.current_result
+        settled = (
+            not self.window.busy
+            and self.window.data.current is not None
+            and result is not None
+            and result.complete
+        )
+        self._quiet = self._quiet + 1 if settled else 0
+        if self._quiet >= 5:
+            self._grab()
+        elif time.monotonic() > self._deadline:
+            self._fail(f"the picture was not ready after {SCREENSHOT_TIMEOUT_S:.0f} s")
+
+    def _grab(self) -> None:
+        self._poll.stop()
+        assert self.options.screenshot is not None
+        data = QByteArray()
+        self.window.grab().save(QBuffer(data), "PNG")
+        try:
+            write_whole(self.options.screenshot, bytes(data.data()))
+        except OSError as error:
+            self._fail(explain(error, "export").sentence)
+            return
+        self.ended.emit()
+
+    def _fail(self, why: str) -> None:
+        if self.exit_code == 0:
+            print(f"privacy-explorer: {why}", file=sys.stderr)
+        self.exit_code = 1
+        self._poll.stop()
+        self.ended.emit()
+
+
+def _study_of(options: WindowOptions) -> str | None:
+    """Return the study that an exported file or a link asks; None where that can't be read."""
+    try:
+        if options.recipe is not None:
+            return recipe_from_dict(read_recipe(options.recipe)).request.study
+        return None if options.link is None else str(recipe_of(options.link)["study"])
+    except (ValueError, OSError):
+        return None  # said when it is opened

@@ -1,0 +1,106 @@
+"""The workspaces there are: to add one is to write its class and to name it here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from pkgutil import resolve_name
+
+from PySide6.QtWidgets import QTabWidget
+
+from explorer.ui.base.lazy_tabs import LazyTabs, TabFactory
+from explorer.ui.controllers.workspace import Workspace
+from explorer.ui.controllers.workspace_host import WorkspaceHost
+
+
+@dataclass(frozen=True)
+class WorkspaceSpec:
+    """What the window knows of a workspace before it is imported.
+
+    Attributes
+    ----------
+    title : str
+        On its tab.
+    tool_tip : str
+    factory : str
+        ``package.module:Class``, a `Workspace`.
+    before : tuple of str
+        Modules that are imported first, one at a time, so that none keeps the window waiting.
+    """
+
+    title: str
+    tool_tip: str
+    factory: str
+    before: tuple[str, ...] = ()
+
+    def make(self, window: WorkspaceHost) -> Workspace:
+        """Return the workspace of a window."""
+        workspace: Workspace = resolve_name(self.factory).for_window(window)
+        return workspace
+
+
+OF_STUDIES = {
+    "bounds": WorkspaceSpec(
+        "Bounds",
+        "Curves and numbers of the question in front",
+        "explorer.ui.curves.workspace:BoundsWorkspace",
+    ),
+    "map": WorkspaceSpec(
+        "Map",
+        "The true heatmap of the check-ins and a private one",
+        "explorer.ui.map.workspace:MapWorkspace",
+    ),
+}
+"""Those that show the answers of a study; the keys are as on its card, and in saved sessions."""
+TOOLS = {
+    "compare": WorkspaceSpec(
+        "Compare",
+        "Numbers of several questions side by side",
+        "explorer.ui.compare.workspace:CompareWorkspace",
+    ),
+    "sweep": WorkspaceSpec(
+        "Sweep",
+        "The question in front over a grid of further parameters",
+        "explorer.ui.sweep.workspace:SweepWorkspace",
+    ),
+    "figures": WorkspaceSpec(
+        "Figures",
+        "The figures, tables and examples of all papers, and what comes out here",
+        "explorer.ui.gallery.workspace:FiguresWorkspace",
+    ),
+    "release": WorkspaceSpec(
+        "Release",
+        "What may leave: planned, rehearsed, drawn once, with a certificate",
+        "explorer.ui.release.workspace:ReleaseWorkspace",
+        (
+            "explorer.release.mechanisms",
+            "explorer.release.ledger.ledger",
+            "explorer.release.certificate.build",
+            "explorer.release.certificate.registry",
+            "explorer.ui.release.files",
+            "explorer.ui.release.result_page",
+            "explorer.ui.release.plan_page",
+            "explorer.ui.release.attack_page",
+        ),
+    ),
+}
+"""The others."""
+
+
+def tabs_of(
+    window: WorkspaceHost, tabs: QTabWidget, specs: Mapping[str, WorkspaceSpec]
+) -> LazyTabs[Workspace]:
+    """Return workspaces, each made when it is asked for, by their keys."""
+    factories = {
+        key: TabFactory(
+            spec.title,
+            partial(spec.make, window),
+            (
+                *(partial(import_module, name) for name in spec.before),
+                partial(resolve_name, spec.factory),
+            ),
+            spec.tool_tip,
+        )
+        for key, spec in specs.items()
+    }
+    return LazyTabs(tabs, factories)

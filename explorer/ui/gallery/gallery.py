@@ -1,0 +1,259 @@
+"""Cards of presets under the names of their papers."""
+
+from __future__ import annotations
+
+import html
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QEnterEvent,
+    QFont,
+    QFontMetricsF,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QScrollArea, QWidget
+
+from explorer.ui.base.styled import styled_label
+from explorer.ui.base.theme import Palette, Theme
+from explorer.ui.gallery.entries import IndexEntry
+from explorer.ui.gallery.picture import paint
+from explorer.ui.gallery.thumbnails import thumbnail
+
+GAP = 10
+NARROWEST = 172
+PICTURE = 84
+PAD = 9
+LINES = 4
+"""Of name and verdict together."""
+SIZES = (1.0, 0.94, 0.88)
+"""Of letters: the first at which both fit."""
+STEPS_OF = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, -1),
+    Qt.Key.Key_Down: (0, 1),
+}
+
+
+_WRAPPED = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignTop
+
+
+def verdict_colour(status: str, colours: Palette) -> str:
+    """Return the colour of a verdict by its sign."""
+    return {"=": colours.good, "+": colours.good, "≠": colours.warn}.get(status, colours.muted)
+
+
+class Card(QAbstractButton):
+    """One preset: small picture, name, verdict. Of all cards one is chosen, and Tab goes there.
+
+    Signals
+    -------
+    stepped(int, int)
+        An arrow key was pressed: columns to the right, rows down.
+    opened()
+        By double click or Enter.
+    """
+
+    stepped = Signal(int, int)
+    opened = Signal()
+
+    def __init__(self, entry: IndexEntry, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.entry, self._theme = entry, theme
+        self.setCheckable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setAccessibleName(entry.spoken)
+        self.setAccessibleDescription(entry.item.about)
+        self.setToolTip(f"<p>{html.escape(entry.item.about)}</p>")
+
+    def sizeHint(self) -> QSize:
+        """Return room for the picture, the name and the verdict."""
+        lines = LINES * QFontMetricsF(self._bold()).lineSpacing()
+        return QSize(NARROWEST, round(PICTURE + lines + 2.6 * PAD))
+
+    def _bold(self, size: float = 1.0) -> QFont:
+        font = QFont(self.font())
+        font.setBold(True)
+        font.setPointSizeF(size * font.pointSizeF())
+        return font
+
+    def nextCheckState(self) -> None:
+        """Stay chosen when clicked again."""
+        self.setChecked(True)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Open."""
+        event.accept()
+        self.opened.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move with the arrows, open with Enter."""
+        if event.key() in STEPS_OF:
+            self.stepped.emit(*STEPS_OF[Qt.Key(event.key())])
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.opened.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Show that it can be clicked."""
+        super().enterEvent(event)
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Show no more that it can be clicked."""
+        super().leaveEvent(event)
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw."""
+        colours, item = self._theme.chrome, self.entry.item
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        chosen = self.isChecked()
+        edge = colours.accent if chosen or self.underMouse() else colours.border
+        painter.setPen(QPen(QColor(edge), 2.0 if chosen else 1.0))
+        painter.setBrush(QColor(colours.accent_soft if chosen else colours.field))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 6, 6)
+        width = self.width() - 2 * PAD
+        box = QRectF(PAD, PAD, width, PICTURE)
+        paint(painter, box, thumbnail(self.entry.study_id, item.key), self._theme.plot)
+        room = QRectF(PAD, box.bottom() + 0.5 * PAD, width, self.height() - PICTURE - 2.2 * PAD)
+        name, verdict = item.name, self.entry.verdict
+        for size in SIZES:
+            painter.setFont(self._bold(size))
+            metrics = QFontMetricsF(painter.font())
+            above = metrics.boundingRect(room, _WRAPPED, name).height()
+            below = metrics.boundingRect(room, _WRAPPED, verdict).height()
+            if above + below <= room.height():
+                break
+        painter.setPen(QColor(colours.text))
+        painter.drawText(room, _WRAPPED, name)
+        painter.setPen(QColor(verdict_colour(item.status, colours)))
+        painter.drawText(room.adjusted(0, above, 0, 0), _WRAPPED, verdict)
+
+
+class Gallery(QScrollArea):
+    """All cards that the filter lets through; the arrows choose among them.
+
+    Signals
+    -------
+    chosen(IndexEntry or None)
+    opened(IndexEntry)
+    """
+
+    chosen = Signal(object)
+    opened = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(widgetResizable=True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._theme = theme
+        self._page = QWidget()
+        self.setWidget(self._page)
+        self.cards: list[Card] = []
+        self.front: Card | None = None
+        self._headings: dict[str, QLabel] = {}
+        self._rows: list[list[Card]] = []
+        self._shown: set[Card] = set()
+
+    def add(self, entries: list[IndexEntry]) -> None:
+        """Make cards for more entries; `show_only` puts them in their places."""
+        for entry in entries:
+            card = Card(entry, self._theme, self._page)
+            card.clicked.connect(lambda _on=False, card=card: self.choose(card))
+            card.stepped.connect(self._step)
+            card.opened.connect(lambda card=card: self._open(card))
+            card.hide()
+            self.cards.append(card)
+            if entry.paper not in self._headings:
+                heading = styled_label("heading")
+                heading.setParent(self._page)
+                self._headings[entry.paper] = heading
+
+    def show_only(self, entries: list[IndexEntry]) -> None:
+        """Show the cards of some entries, in their papers' order."""
+        keep = {id(entry) for entry in entries}
+        self._shown = {card for card in self.cards if id(card.entry) in keep}
+        for card in self.cards:
+            card.setVisible(card in self._shown)
+        self._arrange()
+        if self.front not in self._shown:
+            first = next((card for row in self._rows for card in row), None)
+            self.choose(first, focus=False)
+
+    def choose(self, card: Card | None, focus: bool = True) -> None:
+        """Choose a card; None for none."""
+        if self.front is not None:
+            self.front.setChecked(False)
+            self.front.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.front = card
+        if card is not None:
+            card.setChecked(True)
+            card.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            if focus:
+                card.setFocus(Qt.FocusReason.OtherFocusReason)
+                self.ensureWidgetVisible(card, 0, GAP + 24)
+        self.chosen.emit(card.entry if card is not None else None)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put as many cards in a row as there is room for."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        width = self.viewport().width() - 2 * GAP
+        columns = max(1, (width + GAP) // (NARROWEST + GAP))
+        each = (width - (columns - 1) * GAP) // columns
+        self._rows = []
+        y = GAP // 2
+        for paper, heading in self._headings.items():
+            cards = [c for c in self.cards if c.entry.paper == paper]
+            shown = [c for c in cards if c in self._shown]
+            heading.setVisible(bool(shown))
+            if not shown:
+                continue
+            count = f"{len(shown)}" if len(shown) == len(cards) else f"{len(shown)} of {len(cards)}"
+            metrics = heading.fontMetrics()
+            room = width - metrics.horizontalAdvance(f"  ·  {count}  ")
+            named = metrics.elidedText(paper, Qt.TextElideMode.ElideRight, room)
+            heading.setText(f"{named}  ·  {count}")
+            heading.setToolTip(paper)
+            heading.setGeometry(GAP, y, width, heading.sizeHint().height())
+            y += heading.height() + GAP // 2
+            height = shown[0].sizeHint().height()
+            for start in range(0, len(shown), columns):
+                row = shown[start : start + columns]
+                for place, card in enumerate(row):
+                    card.setGeometry(GAP + place * (each + GAP), y, each, height)
+                self._rows.append(row)
+                y += height + GAP
+            y += GAP // 2
+        self._page.setMinimumHeight(y)
+
+    def _step(self, right: int, down: int) -> None:
+        """Choose the next card: to the side across rows, up and down in the same column."""
+        if self.front is None:
+            return
+        at = next(i for i, row in enumerate(self._rows) if self.front in row)
+        column = self._rows[at].index(self.front)
+        if right:
+            flat = [card for row in self._rows for card in row]
+            place = flat.index(self.front) + right
+            if 0 <= place < len(flat):
+                self.choose(flat[place])
+        elif 0 <= at + down < len(self._rows):
+            row = self._rows[at + down]
+            self.choose(row[min(column, len(row) - 1)])
+
+    def _open(self, card: Card) -> None:
+        self.choose(card)
+        self.opened.emit(card.entry)

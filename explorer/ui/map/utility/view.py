@@ -1,0 +1,421 @@
+"""Which ε? Error against ε on the map's own users, and the smallest ε for a target."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from explorer.engine.error_curves import Answer, Question, Searching, find_curves, make_sure
+from explorer.engine.service import StudyService
+from explorer.engine.session.session import Session, SessionState
+from explorer.engine.session.which_view import WhichView
+from explorer.figures import style
+from explorer.studies.base.numbers import nearest
+from explorer.studies.base.phrases import Answer as InFront
+from explorer.studies.base.study import Request
+from explorer.studies.heatmap.experiments import which_words as words
+from explorer.studies.heatmap.experiments.error_curves import (
+    AXES,
+    DRAWS,
+    MEASURES,
+    Axis,
+    first_target,
+    read_by,
+)
+from explorer.studies.heatmap.experiments.judging import taken
+from explorer.studies.heatmap.experiments.sources import place_of
+from explorer.studies.heatmap.experiments.which_epsilon import Found
+from explorer.studies.heatmap.mechanisms import MECHANISMS, RECOMMENDED
+from explorer.ui.base.errors import Banner, explain
+from explorer.ui.base.jobs import LatestJob
+from explorer.ui.drawing.map_style import style_for
+from explorer.ui.map.utility import headlines
+from explorer.ui.map.utility.parts import FILE, MORE_DRAWS, Parts, csv_of
+from explorer.ui.widgets.choice_box import ChoiceBox
+
+STUDY = "heatmap"
+ASK_AFTER_MS = 250
+"""After the last change of a setting that moves the curves."""
+STEP = 1.1
+"""By how much the up and down keys move a target."""
+DRAG = "target"
+"""Moves that follow each other are undone as one."""
+
+
+class WhichEpsilon(QWidget):
+    """The view below the maps: plot, table, and what is asked.
+
+    Nothing is computed while it is hidden.
+
+    Parameters
+    ----------
+    session : Session
+    service : StudyService
+    banner : Banner
+        Where it is said what went wrong.
+
+    Signals
+    -------
+    answered(object)
+        An `Answer` is on the screen, finished or not.
+    said(str)
+        For the status line.
+    spoke()
+        `spoken` may be another.
+    """
+
+    answered = Signal(object)
+    said = Signal(str)
+    spoke = Signal()
+
+    def __init__(self, session: Session, service: StudyService, banner: Banner) -> None:
+        super().__init__()
+        self.setAccessibleName("Which ε? Curator only")
+        self._session, self._banner = session, banner
+        self.draws = DRAWS
+        self.answer: Answer | None = None
+        self.certified: Found | None = None
+        self._mechanism = ""
+        self._asked: object = None
+        self._answered: object = None
+        self._cancelled = False
+        self._lines: list[words.Line] = []
+        self._service = service
+        self.job = LatestJob("judging ε", self, preempt_after_s=0.0)
+        self._soon = QTimer(self, singleShot=True)
+        self.spoken = InFront("", words.NOT_KNOWN)
+        """What is said of the question that the curves are about."""
+        self.parts = Parts(self)
+        self.plot = self.parts.plot
+        self._connect()
+        self._restyle()
+
+    def _connect(self) -> None:
+        parts = self.parts
+        for name, box in parts.boxes.items():
+            box.activated.connect(lambda _, name=name, box=box: self._choose(name, box))
+        parts.field.entered.connect(lambda value: self.set_target(float(value)))
+        parts.field.stepped.connect(lambda way: self.set_target(self.target * STEP**way, DRAG))
+        parts.table.clicked.connect(lambda at: self._pick(self._lines[at.row()].mechanism))
+        for button, does in (
+            (parts.use, self.take),
+            (parts.sure, self.make_sure),
+            (parts.more, self._draw_more),
+            (parts.stop, self._stop_or_go_on),
+            (parts.copy, self.copy_csv),
+        ):
+            button.clicked.connect(does)
+        self.plot.point_chosen.connect(self._choose_point)
+        self.plot.target.dragged.connect(lambda target: self.set_target(target, DRAG))
+        self.plot.target.line.sigPositionChangeFinished.connect(self._session.end_gesture)
+        self.plot.line_dragged.connect(self._drag_epsilon)
+        self.plot.line_released.connect(self._session.end_gesture)
+        self._soon.timeout.connect(self._ask)
+        self.job.progress.connect(self._progress)
+        self.job.done.connect(self._done)
+        self.job.failed.connect(self._failed)
+        self.job.busy_changed.connect(lambda _: self._say_state())
+        self._session.changed.connect(self._state_changed)
+
+    # What is asked -------------------------------------------------------------------------------
+
+    @property
+    def which(self) -> WhichView:
+        """What is asked for and shown."""
+        return self._session.state.which
+
+    @property
+    def target(self) -> float:
+        """What one can live with now."""
+        return self.target_of(self.which.measure)
+
+    def target_of(self, measure: str) -> float:
+        """Return what one can live with by a measure: chosen, or what one begins with."""
+        chosen = self.request.selection
+        sides = None if chosen is None else place_of(chosen.region).sides_km
+        return self.which.targets.get(measure) or first_target(MEASURES[measure], sides)
+
+    @property
+    def request(self) -> Request:
+        """The map's question."""
+        return self._session.request(STUDY)
+
+    @property
+    def mechanism(self) -> str:
+        """The mechanism whose ε is found: the one picked in the table, else the map's.
+
+        One with a curve here: where only what is proved counts, the best of which anything is.
+        """
+        chosen = self._mechanism or str(self.request["mechanism"])
+        if not MECHANISMS[chosen].comparable:
+            chosen = RECOMMENDED.key
+        if self._mechanism or not self._shown.proved or MECHANISMS[chosen].proved:
+            return chosen
+        return next((line.mechanism for line in self._lines if line.epsilon is not None), chosen)
+
+    def question(self) -> Question:
+        """Return what curves are asked for now."""
+        which = self.which
+        return Question(self.request, which.axis, which.measure, which.judged_on, self.draws)
+
+    def set_target(self, target: float, gesture: str | None = None) -> None:
+        """Ask for the ε of another target."""
+        which = self.which.with_target(self.which.measure, words.rounded(target))
+        self._session.set_which(which, "change target", gesture)
+
+    def ask(self, after_ms: int = ASK_AFTER_MS) -> None:
+        """Ask for the curves of what is set, unless that is what was asked last."""
+        if not self.isHidden() and self.request.selection is not None:
+            self._soon.start(after_ms)
+
+    def _ask(self) -> None:
+        question, key = self.question(), self._key()
+        if key == self._asked or self.request.selection is None:
+            return
+        self._asked, self._cancelled = key, False
+        if self.answer is not None and self.answer.question.axis != question.axis:
+            self.answer = None
+        self.certified = None
+        self._banner.settled("which")
+        self.job.submit(
+            question,
+            lambda task: self._service.call(find_curves, question, task.check, task.report),
+        )
+        self._say_state()
+
+    def _key(self) -> object:
+        """Return all that curves depend on."""
+        request, which = self.request, self.which
+        read = frozenset({"mechanism"}).union(*map(read_by, MECHANISMS))
+        values = tuple((k, v) for k, v in request.values if k != which.axis and k in read)
+        rows = None if request.selection is None else request.selection.rows
+        return values, rows, which.axis, which.measure, which.judged_on, self.draws
+
+    @property
+    def speaks(self) -> bool:
+        """Whether what is said is about the question in front: out of sight, only what is known."""
+        if not self.isHidden():
+            return True
+        known = self.answer is not None and self.answer.finished
+        return known and self._shown.axis == "epsilon" and self._answered == self._key()
+
+    def make_sure(self) -> None:
+        """Search for an ε that is enough and one that is not."""
+        sought = self.question(), self.mechanism, self.target
+        self._soon.stop()
+        self._banner.settled("which")
+        self.job.submit(
+            sought[1:],
+            lambda task: self._service.call(make_sure, sought, task.check, task.report),
+        )
+
+    def take(self) -> None:
+        """Give the map the mechanism and the ε that were found, as one undoable step."""
+        epsilon = headlines.usable(self.answer, self._lines, self.mechanism, self.certified)
+        if epsilon is not None:
+            self._set_map(self.mechanism, AXES["epsilon"], epsilon)
+
+    def open_view(self) -> None:
+        """Show what the session says by now, and ask for it."""
+        if self.answer is not None and self.answer.question.judged_on != self.which.judged_on:
+            self.answer = None
+        self.parts.offer(self.which)
+        self._draw()
+        self.ask(0)
+
+    def forget(self) -> None:
+        """Stop computing and show no curves: the rows are others by now."""
+        self.cancel()
+        self.answer = None
+        self._draw()
+
+    def cancel(self) -> None:
+        """Stop computing; what is there stays."""
+        self._soon.stop()
+        self._cancelled = self.job.cancel()
+        self._asked = None
+        self._say_state()
+
+    def close_view(self) -> None:
+        """Stop everything; the window closes."""
+        self._session.changed.disconnect(self._state_changed)
+        self._soon.stop()
+        self.job.close()
+
+    def copy_csv(self) -> None:
+        """Put the numbers of all curves on the clipboard, stamped."""
+        if self.answer is not None:
+            QGuiApplication.clipboard().setText(csv_of(self.answer))
+            who = "" if self.answer.question.proved else ": for the curator only"
+            self.said.emit(f"The numbers are on the clipboard{who}.")
+
+    # What was chosen -----------------------------------------------------------------------------
+
+    def _choose(self, name: str, box: ChoiceBox) -> None:
+        chosen = str(box.currentData())
+        if chosen == FILE:
+            path, _ = QFileDialog.getOpenFileName(self, "A public file of check-ins to judge on")
+            chosen = path or self.which.judged_on
+        which = self.which.with_choice(name, chosen)
+        self._session.set_which(which, f"choose {box.currentText()}")
+        self.parts.offer(self.which)
+
+    def judge_on(self, key: str) -> None:
+        """Judge on the map's check-ins, the sample, what is proved, or the file at a path."""
+        self._session.set_which(self.which.with_choice("judged_on", key), "judge on others")
+
+    def _draw_more(self) -> None:
+        self.draws = MORE_DRAWS
+        self.ask()
+
+    def _stop_or_go_on(self) -> None:
+        (self.cancel if self.job.busy else self.ask)()
+
+    def _pick(self, mechanism: str) -> None:
+        self._mechanism = mechanism
+        self.certified = None
+        self.plot.choose(mechanism)
+        self._read_off()
+
+    def _choose_point(self, mechanism: str, x: float) -> None:
+        self._set_map(mechanism, AXES[self._shown.axis], x)
+
+    def _set_map(self, mechanism: str, axis: Axis, x: float) -> None:
+        if self.request.selection is None:
+            return
+        asked = taken(self.request, mechanism, axis, x, self._shown.origin)
+        self._mechanism = ""
+        self._session.follow(asked, text=f"use {axis.symbol} = {nearest(x)}")
+
+    def _drag_epsilon(self, x: float) -> None:
+        if self.which.axis == "epsilon":
+            epsilon = min(max(words.rounded(x), 0.01), 20.0)
+            self._session.set_value("epsilon", epsilon, STUDY, gesture="which ε")
+
+    # What comes ----------------------------------------------------------------------------------
+
+    def _state_changed(self, state: SessionState, old: SessionState) -> None:
+        if self.isHidden():
+            if self.speaks:
+                self._speak()
+            return
+        if state.selection is None:
+            self.forget()
+        if state.which != old.which:
+            self._follow(state.which, old.which)
+        if state.request_of(STUDY)["mechanism"] != old.request_of(STUDY)["mechanism"]:
+            self._mechanism = ""
+        self._draw_now()
+        self._show_target()
+        self._read_off()
+        self.ask()
+
+    def _follow(self, which: WhichView, old: WhichView) -> None:
+        """Show another view of the errors."""
+        self.parts.offer(which)
+        if (which.measure, which.targets) != (old.measure, old.targets):
+            self.certified = None
+        if which.judged_on != old.judged_on:
+            self.answer, self._mechanism = None, ""
+        if which.statistic != old.statistic:
+            self._draw()
+
+    def _progress(self, _key: object, news: object) -> None:
+        if isinstance(news, Answer):
+            self._take_answer(news)
+        elif isinstance(news, Searching):
+            self.parts.state.setText(
+                f"making sure · ε = {nearest(news.epsilon)}: {news.done:,} of {news.wanted:,} draws"
+            )
+
+    def _done(self, key: object, found: object) -> None:
+        if isinstance(found, Answer):
+            self._take_answer(found)
+        elif isinstance(found, Found) and key == (self.mechanism, self.target):
+            self.certified = found
+            self._read_off()
+        if not isinstance(found, Answer) and not (self.answer and self.answer.finished):
+            self._asked = None  # the search took the curves' place; they can go on
+        self._say_state()
+
+    def _take_answer(self, answer: Answer) -> None:
+        self.answer, self._answered = answer, self._asked
+        self._draw()
+        self._say_state()
+        self.answered.emit(answer)
+
+    def _failed(self, _key: object, error: Exception) -> None:
+        self._asked = None
+        self._banner.show_problem(explain(error, "which"))
+        self._say_state()
+
+    # What is shown -------------------------------------------------------------------------------
+
+    @property
+    def _shown(self) -> Question:
+        return self.question() if self.answer is None else self.answer.question
+
+    def _draw(self) -> None:
+        self.plot.setEnabled(self.answer is not None)
+        if self.answer is not None and self.answer.curves:
+            self._read_off()
+            self.plot.show_answer(self.answer, self.mechanism, self.which.statistic)
+        self._draw_now()
+        self._show_target()
+        self._read_off()
+
+    def _draw_now(self) -> None:
+        """Put the line at what the map has now."""
+        axis, request = AXES[self._shown.axis], self.request
+        if axis.key == "users":
+            selection = request.selection
+            now = None if selection is None or selection.users is None else float(selection.users)
+        else:
+            now = None if axis.of_data else float(request[axis.key])
+        self.plot.set_value_line(now, "" if now is None else f"{axis.symbol} now {nearest(now)}")
+        self.plot.value_line.setMovable(axis.key == "epsilon")
+
+    def _show_target(self) -> None:
+        on_epsilon, measure = self.which.axis == "epsilon", self.which.measure
+        self.parts.show_field(on_epsilon, self.question())
+        self.parts.field.set_number(self.target)
+        shown = self.answer is not None and self.answer.question.measure == measure
+        wanted = self.target if on_epsilon and shown else None
+        self.plot.show_target(wanted, self.question().shown_measure)
+
+    def _read_off(self) -> None:
+        """Say which ε the target needs, by the curves as far as they are known."""
+        shown, target = self._shown, self.target_of(self._shown.measure)
+        self._speak()
+        on_epsilon = shown.axis == "epsilon"
+        self.plot.show_met(self._lines, target if on_epsilon else None, self.which.statistic)
+        self.parts.show_lines(shown.shown_measure, target, self._lines, self.mechanism, shown)
+        usable = headlines.usable(self.answer, self._lines, self.mechanism, self.certified)
+        other = self.mechanism != self.request["mechanism"]
+        self.parts.show_use(usable, MECHANISMS[self.mechanism].title if other else "")
+        there = self.answer is not None and bool(self.answer.curves)
+        self.parts.sure.setEnabled(on_epsilon and there and not shown.proved)
+
+    def _speak(self) -> None:
+        """Bring the answer in front up to date."""
+        shown, target = self._shown, self.target_of(self._shown.measure)
+        self._lines = headlines.lines_of(shown, self.answer, target)
+        self.spoken = headlines.in_front(
+            shown, self.answer, self._lines, self.mechanism, target, self.certified, self.request
+        )
+        self.spoke.emit()
+
+    def _say_state(self) -> None:
+        more = self.draws < MORE_DRAWS and not self._shown.proved
+        able = self.request.selection is not None
+        self.parts.show_state(self.answer, self.job.busy, able, more)
+
+    def _restyle(self) -> None:
+        self.plot.set_theme(style.theme(style_for(self.palette()).theme))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the palette."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "plot"):
+            self._restyle()

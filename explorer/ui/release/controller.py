@@ -1,0 +1,335 @@
+"""What the Release tab has done beside the interface: ledger, rehearsals, and the one draw."""
+
+from __future__ import annotations
+
+from collections import abc
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal
+
+from explorer.checkins.model import Mapping
+from explorer.engine.service import StudyService
+from explorer.release.attack import Audited, audit
+from explorer.release.file_check import Checked
+from explorer.release.ledger.accounts import Release
+from explorer.release.ledger.chain import Entry
+from explorer.release.ledger.ledger import Ledger
+from explorer.release.mechanisms.base import Shown
+from explorer.release.pipeline import (
+    Place,
+    certificate_of,
+    entered_plan,
+    planned,
+    publish,
+)
+from explorer.release.plan import Plan
+from explorer.release.rehearsal import rehearse
+from explorer.release.subprocess_runner import CheckOrder, DrawOrder, ReleaseProcess
+from explorer.ui.base.jobs import LatestJob, Task
+from explorer.ui.release.draft import LedgerState
+from explorer.ui.release.found_format import found_format
+
+REHEARSALS = 3
+"""Drawn each time, to show the spread."""
+_LOOK_S = 0.1
+
+
+@dataclass(frozen=True)
+class Result:
+    """A release whose output is stored.
+
+    Attributes
+    ----------
+    plan : Plan
+    release : Release
+    stored : mapping
+        The stored output.
+    certificate : mapping
+        That it is published with, or would be.
+    """
+
+    plan: Plan
+    release: Release
+    stored: abc.Mapping[str, Any]
+    certificate: abc.Mapping[str, Any]
+
+
+class ReleaseController(QObject):
+    """Does one thing with the ledger at a time, and draws in the door's own process.
+
+    Signals
+    -------
+    state_read(LedgerState)
+        After everything that may have changed the ledger.
+    entries_read(list of Entry)
+    rehearsed(list of Shown)
+    drawn(Result)
+        An output is stored, or was looked at again.
+    audited(Audited)
+    checked(Plan, Checked)
+        What can be read of a plan's file, and whose ids are known: for the curator alone.
+    found(dict of str to str)
+        The format that was found when a file was opened, by the keys of fields.
+    opened(str)
+        Id of a population whose account was opened.
+    failed(Exception)
+    busy_changed(bool)
+        Whether the ledger is being written to, or a release drawn.
+    rehearsing_changed(bool)
+    """
+
+    state_read = Signal(object)
+    entries_read = Signal(object)
+    rehearsed = Signal(object)
+    drawn = Signal(object)
+    audited = Signal(object)
+    checked = Signal(object, object)
+    found = Signal(object)
+    opened = Signal(str)
+    failed = Signal(object)
+    busy_changed = Signal(bool)
+    rehearsing_changed = Signal(bool)
+
+    def __init__(self, service: StudyService, place: Place, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._service, self.place = service, place
+        self.looked_at: frozenset[str] = frozenset()
+        """SHA-256 of the files open in the window, none of made-up people."""
+        self._ledger = LatestJob("release", self)
+        self._trial = LatestJob("rehearsal", self, preempt_after_s=0)
+        for job in (self._ledger, self._trial):
+            job.done.connect(lambda emit, found: emit(found))
+            job.failed.connect(lambda _, error: self.failed.emit(error))
+        self._ledger.failed.connect(lambda *_: self.read())
+        self._ledger.busy_changed.connect(self.busy_changed)
+        self._trial.busy_changed.connect(self.rehearsing_changed)
+
+    @property
+    def busy(self) -> bool:
+        """Whether the ledger is being used, or a release drawn."""
+        return self._ledger.busy
+
+    @property
+    def rehearsing(self) -> bool:
+        """Whether a rehearsal or an audit runs."""
+        return self._trial.busy
+
+    def close(self) -> None:
+        """End the threads; a release that is being drawn is finished by its own process."""
+        for job in (self._trial, self._ledger):
+            job.close()
+
+    # -- the ledger
+
+    def read(self) -> None:
+        """Read balances and releases."""
+        self._ask(self.state_read.emit, lambda _task: self._state())
+
+    def read_entries(self) -> None:
+        """Read all entries."""
+
+        def entries(_task: Task) -> list[Entry]:
+            if not self.place.ledger.exists():
+                return []
+            with self.place.open() as ledger:
+                return ledger.entries()
+
+        self._ask(self.entries_read.emit, entries)
+
+    def open_population(
+        self, gate: str, budget: Fraction, label: str, delta: Fraction | None, others: list[str]
+    ) -> None:
+        """Open an account for good."""
+
+        def does(ledger: Ledger) -> str:
+            return ledger.open_population(
+                gate, budget, label, delta=delta, different_from=tuple(others)
+            )
+
+        def then(found: tuple[str, LedgerState]) -> None:
+            self.state_read.emit(found[1])
+            self.opened.emit(found[0])
+
+        self._write(does, then)
+
+    def change(self, does: Callable[[Ledger], object]) -> None:
+        """Write something else, such as a raise, a withdrawal or a release given back."""
+        self._write(does, lambda found: self.state_read.emit(found[1]))
+
+    # -- releases
+
+    def draw(self, plan: Plan) -> None:
+        """Enter a plan and draw it, in a process of its own.
+
+        Never tried again: what is spent, and whether, the ledger tells.
+        """
+        self._ask(self._show, partial(self._draw, plan, ""))
+
+    def go_on(self, release: str, data: Path) -> None:
+        """Draw a release that is prepared, as it was planned and declared, from a file."""
+
+        def work(task: Task) -> tuple[Result, LedgerState]:
+            with self.place.open() as ledger:
+                plan = entered_plan(ledger, release, data)
+            return self._draw(plan, release, task)
+
+        self._ask(self._show, work)
+
+    def look(self, release: str) -> None:
+        """Show a stored output again, for free."""
+
+        def work(_task: Task) -> tuple[Result, LedgerState]:
+            with self.place.open() as ledger:
+                plan = entered_plan(ledger, release)
+            return self._result(plan, release)
+
+        self._ask(self._show, work)
+
+    def check(self, plan: Plan) -> None:
+        """Read a file as a plan declares it, for the curator alone; see `checking.check`.
+
+        Whose people they are was declared before. Of a file that was never opened the plan is
+        entered first; nothing else of it is kept.
+        """
+
+        def work(task: Task) -> tuple[Checked, LedgerState]:
+            found: Checked = self._apart(ReleaseProcess(CheckOrder(self.place, plan)), task)
+            return found, self._state()
+
+        def then(found: tuple[Checked, LedgerState]) -> None:
+            self.state_read.emit(found[1])
+            self.checked.emit(plan, found[0])
+
+        self._ask(then, work)
+
+    def find_format(self, path: Path, mapping: Mapping) -> None:
+        """Find the format of a file that is open, as it was opened with a mapping."""
+        self._ask(self.found.emit, lambda task: found_format(path, mapping, task.cancelled))
+
+    def publish(self, result: Result) -> None:
+        """Enter the certificate's hash; from then on output and certificate are exported."""
+
+        def work(_task: Task) -> tuple[Result, LedgerState]:
+            with self.place.open() as ledger:
+                publish(ledger, result.plan, result.release.id)
+            return self._result(result.plan, result.release.id)
+
+        self._ask(self._show, work)
+
+    def withdraw(self, result: Result) -> None:
+        """Enter that an output is not published, or no longer."""
+
+        def work(_task: Task) -> tuple[Result, LedgerState]:
+            with self.place.open() as ledger:
+                ledger.withdraw(result.release.id)
+            return self._result(result.plan, result.release.id)
+
+        self._ask(self._show, work)
+
+    def rehearse(self, plan: Plan, users: int) -> None:
+        """Draw on made-up people in the process that computes: nothing is read or spent."""
+        subject = (plan, users)
+        self._trial.submit(
+            self.rehearsed.emit, lambda task: self._service.call(rehearsals, subject, task.check)
+        )
+
+    def audit(self, plan: Plan, runs: int, users: int) -> None:
+        """Run a plan's mechanism on made-up people with and without one of them."""
+        subject = (plan, runs, users)
+        self._trial.submit(
+            self.audited.emit, lambda task: self._service.call(audited, subject, task.check)
+        )
+
+    def stop(self) -> None:
+        """Stop rehearsing or auditing."""
+        self._trial.cancel()
+
+    # -- inside
+
+    def _ask(self, then: Callable[[Any], object], work: Callable[[Task], Any]) -> None:
+        self._ledger.submit(then, work)
+
+    def _write(self, does: Callable[[Ledger], Any], then: Callable[[Any], object]) -> None:
+        def work(_task: Task) -> tuple[Any, LedgerState]:
+            with self.place.open() as ledger:
+                found = does(ledger)
+            return found, self._state()
+
+        self._ask(then, work)
+
+    def _show(self, found: tuple[Result, LedgerState]) -> None:
+        self.state_read.emit(found[1])
+        self.drawn.emit(found[0])
+
+    def _state(self) -> LedgerState:
+        if not self.place.ledger.exists():
+            return LedgerState(self.place)
+        with self.place.open() as ledger:
+            files = () if ledger.problem else self.looked_at
+            known = [file for sha256 in files if (file := ledger.known.file(sha256))]
+            shown = max((file.shown for file in known), default=0)
+            return LedgerState(
+                self.place,
+                True,
+                ledger.problem,
+                tuple(ledger.notices),
+                ledger.accounts(),
+                ledger.releases(),
+                ledger.book("").joined,
+                shown,
+                ledger.id,
+            )
+
+    def _draw(self, plan: Plan, release: str, task: Task) -> tuple[Result, LedgerState]:
+        if not release:
+            with self.place.open() as ledger:
+                release = planned(ledger, plan)
+        self._apart(ReleaseProcess(DrawOrder.of(self.place, plan, release)), task)
+        return self._result(plan, release)
+
+    @staticmethod
+    def _apart(running: ReleaseProcess, task: Task) -> Any:
+        while not running.wait(_LOOK_S):
+            task.check()  # the window closes: the process goes on to its end
+        return running.finish()
+
+    def _result(self, plan: Plan, release: str) -> tuple[Result, LedgerState]:
+        with self.place.open() as ledger:
+            made = ledger.certificate(release)
+            if made is None:
+                made = certificate_of(ledger, plan, release)
+            found = Result(plan, ledger.release(release), ledger.output(release), made)
+        return found, self._state()
+
+
+def rehearsals(
+    _runtime: object, subject: tuple[Plan, int], check: Callable[[], None]
+) -> list[Shown]:
+    """Return what some rehearsals look like; runs in the process that computes."""
+    plan, users = subject
+    found = []
+    for seed in range(REHEARSALS):
+        check()
+        output = rehearse(plan, users, seed)
+        found.append(plan.mechanism.shown(output.stored, plan.checked, plan.epsilon))
+    return found
+
+
+def audited(_runtime: object, subject: tuple[Plan, int, int], check: Callable[[], None]) -> Audited:
+    """Return what an audit of a plan's mechanism shows; runs in the process that computes."""
+    plan, runs, users = subject
+    return audit(
+        plan.mechanism.id,
+        plan.checked.as_parameters(),
+        plan.epsilon,
+        runs,
+        users,
+        np.random.default_rng(0),
+        check=check,
+    )
