@@ -12,7 +12,7 @@ from explorer.figures.captions import axis_labels, settings_line
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Mark, Scale, Sweep, default_request
 from explorer.studies.choose_alpha import ChooseAlpha
-from explorer.studies.choose_alpha.text import change_sentence, factor
+from explorer.studies.choose_alpha.study import change_sentence, factor_text
 from explorer.studies.metric_space.choice import chosen_space
 from explorer.studies.metric_space.parameters import half_circumference
 from tests.studies import walking
@@ -184,7 +184,7 @@ def test_a_users_own_distances(tmp_path):
 @pytest.mark.parametrize("epsilon", [1e-9, 0.01, 0.2, 0.2001, 1.0, 7.3, 19.9, 250.0])
 def test_the_sentence_never_understates(epsilon):
     if epsilon <= 20:
-        assert float(factor(epsilon).replace(",", "")) >= math.exp(epsilon) * (1 - 1e-9)
+        assert float(factor_text(epsilon).replace(",", "")) >= math.exp(epsilon) * (1 - 1e-9)
     space = chosen_space(default_request(STUDY), Context())
     said = change_sentence(epsilon, 1 / 30, 100.0, space)
     assert said.startswith("Moving 1/30 of your data by 100 mi changes any outcome's odds")

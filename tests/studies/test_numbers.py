@@ -132,7 +132,6 @@ _ALLOWED = {
     "figures/pages/maps.py",
     "figures/read_recipe.py",
     "ui/widgets/numbers.py",
-    "studies/choose_alpha/curves.py",  # a curve's key
     "studies/metric_space/files.py",
     "studies/metric_space/pictures.py",
 }

@@ -1,4 +1,4 @@
-"""Metric DP for users: from what must be protected, and how well, to the parameter α."""
+"""Metric DP for users: the parameter α from the changes that must be protected."""
 
 from explorer.studies.choose_alpha.study import ChooseAlpha
 

@@ -1,10 +1,10 @@
-"""Choosing α: its help, and the paper's example as questions."""
+"""Help page and presets of the study that chooses α."""
 
 from explorer.studies.base.help_page import Formula, Page, Preset, Status
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Scale, Sweep
 from explorer.studies.base.verdicts import Judge, Numbers, judged
-from explorer.studies.choose_alpha import text
+from explorer.studies.choose_alpha.theory import SETTING, USER_LEVEL
 
 PAGE = Page(
     what=(
@@ -41,7 +41,7 @@ PAGE = Page(
         ),
         Formula("the earth mover's distance of a change", r"d_{EM}(K,K')\leq q\,\tau\leq 1"),
     ),
-    sources=(text.SETTING, text.USER_LEVEL),
+    sources=(SETTING, USER_LEVEL),
     errata=(
         "The paper (v1) prints a largest distance on Earth of about 12,930 miles, which is longer "
         "than any shortest path: half the circumference is 12,450.7 miles at the equator. Its q = "
@@ -128,16 +128,16 @@ _PRESETS = (
 )
 
 
-def _printed(found: Numbers) -> tuple[Status, str]:
+def _judge_alpha(found: Numbers) -> tuple[Status, str]:
     """Judge by the paper's α = 25."""
     alpha = found["alpha"]
     return ("=" if abs(alpha - 25) <= 0.5 else "≠"), f"α = {nearest(alpha)}"
 
 
 JUDGES: dict[str, Judge] = {
-    "earth": _printed,
-    "rounded": _printed,
-    "printed": _printed,
+    "earth": _judge_alpha,
+    "rounded": _judge_alpha,
+    "printed": _judge_alpha,
     "city": lambda found: ("+", f"α = {nearest(found['alpha'], 3)} in a city"),
 }
 PRESETS = judged("choose-alpha", _PRESETS, JUDGES)

@@ -1,26 +1,35 @@
-"""A user's requirements as numbers."""
+"""Requirements of users on changes of their data, and the α that meets them."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.privacy.core.bound import BoolArray, FloatArray
+from explorer.privacy.core.bound import BoolArray, FloatArray, Reference
+from explorer.privacy.core.papers import USER_METRIC as _PAPER
 from explorer.privacy.user_metric import alpha_from_requirements
 from explorer.studies.base.study import Request
 from explorer.studies.metric_space.choice import ChosenSpace
 from explorer.studies.metric_space.parameters import UNITLESS
 
+SETTING = Reference(
+    _PAPER,
+    "Section 3, “Setting the Privacy Parameters”",
+    "α = min ε/(qτ); the largest acceptable ε, printed as the minimum, and qτ = 0 left out: "
+    "errata user-C2",
+)
+USER_LEVEL = Reference(_PAPER, "Definitions 3.1 and 3.2, Table 1", "d_EM ≤ 1; errata user-C2")
+
 
 @dataclass(frozen=True)
 class Requirements:
-    """What must be protected, one entry a requirement.
+    """Changes that must be protected, one entry a requirement.
 
     Attributes
     ----------
     eps, distance, q, tau : ndarray of float, shape (count,)
-        ε, distance in the space's unit, its share of the diameter (at most 1), fraction moved.
-    too_far : ndarray of bool
-        Where the distance asked about is more than the diameter: q is 1 then.
+        ε, distance in the space's unit, its share of the diameter (at most 1), share of the data.
+    too_far : ndarray of bool, shape (count,)
+        Where the distance is more than the diameter: q is 1 then.
     """
 
     eps: FloatArray
@@ -31,7 +40,7 @@ class Requirements:
 
     @property
     def alone(self) -> FloatArray:
-        """Return the α that each requirement would need alone."""
+        """Return the α that each requirement needs alone."""
         columns = (self.eps[:, None], self.q[:, None], self.tau[:, None])
         return np.asarray(alpha_from_requirements(*columns))
 
@@ -42,7 +51,7 @@ class Requirements:
 
     @property
     def binding(self) -> int:
-        """Return the place of the requirement that decides."""
+        """Return the index of the requirement that binds."""
         return int(np.argmin(self.alone))
 
 
@@ -55,10 +64,19 @@ def requirements_of(request: Request, space: ChosenSpace) -> Requirements:
     return Requirements(eps, distance, np.minimum(share, 1.0), tau, share > 1.0)
 
 
-def distance_of(request: Request, space: ChosenSpace, which: str) -> float:
-    """Return a distance as set: in the space's unit, or as a share where it has none."""
-    if which:
-        key = f"q{which}" if space.kind in UNITLESS else f"distance{which}"
+def distance_of(request: Request, space: ChosenSpace, number: str = "") -> float:
+    """Return the distance of a requirement by its number, or of the change looked at.
+
+    In the space's unit, or as a share of the diameter where it has none.
+    """
+    if number:
+        key = f"q{number}" if space.kind in UNITLESS else f"distance{number}"
     else:
         key = "moved_q" if space.kind in UNITLESS else "moved"
     return float(request[key])
+
+
+def share_at_level(level: float, alpha: float, q: FloatArray) -> FloatArray:
+    """Return the share of the data that may move by q at ε = `level`: τ = ε/(αq), at most 1."""
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.asarray(np.minimum(level / (alpha * q), 1.0))
