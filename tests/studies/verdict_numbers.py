@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.privacy import user_metric as um
-from explorer.studies.amplification import presets as amplification
+from explorer.studies.amplification import help as amplification
 from explorer.studies.base.study import preset, preset_request
 from explorer.studies.choose_alpha import help as choose_alpha
 from explorer.studies.cldp_sgd import presets as cldp_sgd

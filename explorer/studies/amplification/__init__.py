@@ -1,4 +1,4 @@
-"""What one shuffle does to the privacy of single messages, as a study."""
+"""Study of privacy amplification by one shuffle."""
 
 from explorer.studies.amplification.study import AmplificationStudy
 

@@ -1,252 +1,764 @@
-"""What one shuffle does to the privacy of single messages: closed, exact, from below."""
+"""Amplification by shuffling: ε and δ of one shuffle, by closed forms, exactly, and from below."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from explorer.privacy.core.bound import Bound, FloatArray
+from explorer.privacy.core.bound import Bound, FloatArray, Role
 from explorer.privacy.randomisers.blanket import BLANKET, VARIATION_RATIO
-from explorer.privacy.shuffling.clones import Clones
-from explorer.studies.amplification import curves, own, own_text, text, tradeoff
-from explorer.studies.amplification.face import FACES, SHORT_NAMES
-from explorer.studies.amplification.help import PAGE
-from explorer.studies.amplification.parameters import PARAMETERS, QUANTITIES
-from explorer.studies.amplification.presets import PRESETS
+from explorer.privacy.randomisers.crowd import COARSE, FINE
+from explorer.privacy.randomisers.known import Known
+from explorer.privacy.shuffle_rdp import RandomisedResponseRound, ThreeSymbolRound
+from explorer.privacy.shuffling.clones import ClonePair, Clones, clones_are_wide, clones_condition
+from explorer.privacy.tradeoff import DUAL
+from explorer.studies.amplification import guarantee as words, sources, theory
+from explorer.studies.amplification.help import PAGE, PRESETS
+from explorer.studies.base.builders import choice, count, delta, epsilon, share
 from explorer.studies.base.claims import stated
-from explorer.studies.base.phrases import which_won
+from explorer.studies.base.curve_study import Curve, CurveStudy, Plot, Points
+from explorer.studies.base.phrases import LOWER_BOUND, which_won
+from explorer.studies.base.randomiser_table import FILE, TYPED, table_parameters
 from explorer.studies.base.study import (
+    Condition,
     Context,
     Fidelity,
+    Guarantee,
     Mark,
+    Quantity,
+    Readout,
     Request,
     Result,
+    Scale,
     Series,
-    Study,
 )
-from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
-from explorer.studies.guarantees.tradeoffs import with_tradeoff
+from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from
+from explorer.studies.guarantees.audits import Audited
+from explorer.studies.guarantees.rounds import responses_run
+from explorer.studies.guarantees.tradeoffs import Law, with_tradeoff
 
 _COARSE_POINTS = 12
 _EXACT_POINTS, _FEW_POINTS = 100, 50
-"""Where every point has a crowd of its own, a few milliseconds each; few where it is huge."""
+"""Most points of the exact clones where each has a crowd of its own, of a few milliseconds; the
+second where crowds are huge."""
 _HUGE_CROWD = 1e8
-_LOWER_POINTS = 9
-_LOWER_COUNTS = 8e6
-"""Counts listed for the lower bound before its points are downsampled, and to how few at most."""
+_MIN_LOWER_POINTS, _MAX_LOWER_COUNTS = 9, 8e6
+"""The lower bound gets fewer points, but not less than these, if it would list more counts."""
 _QUICK_CROWD = 1_000_000
+_OWN_COARSE_POINTS, _OWN_POINTS = 6, 33
+_SUM_ERROR = 2e-9
+"""Relative error of a δ computed as a sum, by which it is moved to its safe side."""
+
+_NO_EPS0_OF_TABLE = "infinite: the table has an output that is impossible for one input, so no ε₀"
+_NO_EPS0_HOLDS = "so small a crowd that the condition holds for no ε₀ at all"
+_SOURCES = {Clones.PUBLISHED: sources.EXACT_2021, Clones.STRONGER: sources.EXACT_2023}
+
+
+class AmplificationPoints(Points):
+    """Points of a sweep with the clones and the lower bound at each of them."""
+
+    @property
+    def unknown(self) -> theory.Unknown:
+        """Which of ε and δ is computed."""
+        return "delta" if self.request.quantity in ("delta", "own_delta") else "eps"
+
+    @property
+    def given(self) -> FloatArray:
+        """The other one of ε and δ."""
+        return self.delta if self.unknown == "eps" else self.eps
+
+    @cached_property
+    def for_exact(self) -> AmplificationPoints:
+        """Points at which the exact clones are computed."""
+        if theory.one_crowd(self.swept):
+            return self
+        return self.thinned(_FEW_POINTS if self.n.max() > _HUGE_CROWD else _EXACT_POINTS)
+
+    @cached_property
+    def for_lower(self) -> AmplificationPoints:
+        """Points at which the lower bound is computed."""
+        part = _MAX_LOWER_COUNTS / max(theory.lower_cost(self.swept), 1.0)
+        swept = self.swept.downsampled(max(_MIN_LOWER_POINTS, int(part * self.swept.x.size)))
+        return self if swept is self.swept else self.at(swept)
+
+    @cached_property
+    def exact(self) -> dict[Clones, Bound]:
+        """The exact clones of both analyses."""
+        # Both are computed in batches together, in this order.
+        own = self.request.quantity in ("own", "own_delta")
+        variants = (Clones.STRONGER, Clones.PUBLISHED) if own else tuple(Clones)
+        if not math.isfinite(self.eps0[-1]):
+            nowhere = np.full(self.eps0.shape, np.nan)
+            return {
+                variant: _defined(nowhere, Role.UPPER, _SOURCES[variant], _NO_EPS0_OF_TABLE)
+                for variant in variants
+            }
+        values = theory.exact_clones(self.swept, self.unknown, variants, self.context)
+        return {
+            variant: Bound(
+                value,
+                Role.UPPER,
+                _SOURCES[variant],
+                truncated=clones_are_wide(self.eps0, self.n, variant),
+            )
+            for variant, value in values.items()
+        }
+
+    @cached_property
+    def lower_pairs(self) -> FloatArray:
+        """Values of 2RR and 3RR, shape (2, points)."""
+        return theory.lower_pairs(self.swept, self.unknown, self.context)
+
+    @cached_property
+    def at_sliders(self) -> AmplificationPoints:
+        """The sliders' own point alone, with the bounds on ε there."""
+        last = {key: column[-1:] for key, column in self.swept.columns.items()}
+        only = self.at(SweptPoints(self.swept.sweep, np.empty(0), last))
+        for curve in (_CLOSED, _EXACT_2021, _EXACT_2023, _LOWER):
+            bound = curve.bound(only)
+            assert bound is not None
+            only.bounds[curve.key] = bound
+        return only
+
+    @property
+    def total_variation(self) -> float:
+        """Upper bound on δ(0) at the sliders."""
+        return theory.total_variation(self.here.eps0, self.here.n, self.context)
+
+    @cached_property
+    def randomisers(self) -> list[Known | None]:
+        """The known randomiser at each point; None where its table is missing."""
+        make = theory.own_randomiser(self.request, self.context)
+        return [make(eps0) if make else None for eps0 in self.eps0.tolist()]
+
+    @cached_property
+    def own_values(self) -> dict[str, FloatArray]:
+        """Bounds of the known randomiser."""
+        cap = np.fmin(self.exact[Clones.STRONGER].value, _local(self).value)
+        blur = COARSE if self.coarse else FINE
+        return theory.own_bounds(
+            self.swept, self.unknown, self.randomisers, cap, self.context, blur
+        )
+
+    @cached_property
+    def with_table_eps0(self) -> AmplificationPoints:
+        """The same points with the ε₀ of a table, if the randomiser is one, for the slider's."""
+        if str(self.request["randomiser"]) not in (TYPED, FILE):
+            return self
+        make = theory.own_randomiser(self.request, self.context)
+        if make is None:
+            return self
+        eps0 = np.full(self.eps0.shape, make(self.here.eps0).eps0)
+        return self.at(replace(self.swept, columns={**self.swept.columns, "eps0": eps0}))
+
+    def values_here(self) -> dict[str, float | None]:
+        """Return the values of the curves at the sliders, None where undefined."""
+        return {
+            key: float(bound.value[-1]) if bound.valid[-1] else None
+            for key, bound in self.bounds.items()
+        }
+
+
+def _defined(values: FloatArray, role: Role, source: Any, why: str) -> Bound:
+    """Return a bound that is undefined where values are not finite."""
+    valid = np.isfinite(values)
+    return Bound(np.where(valid, values, np.nan), role, source, valid, "" if valid.all() else why)
+
+
+def _closed(p: AmplificationPoints) -> Bound:
+    why = (
+        "the closed form needs ε₀ ≤ ln(n/(16 ln(2/δ))), condition (8); outside it nothing but "
+        "ε ≤ ε₀ is known from it"
+    )
+    if p.unknown == "delta":
+        why += "; or it has no δ below 1 at so small an ε"
+    values, holds = theory.closed_form(p.swept, p.unknown)
+    return Bound(values, Role.UPPER, sources.CLOSED, holds, "" if holds.all() else why)
+
+
+def _local(p: AmplificationPoints) -> Bound:
+    """Return ε or δ of one message without the shuffle."""
+    if not math.isfinite(p.eps0[-1]):
+        nowhere = np.full(p.eps0.shape, np.nan)
+        return _defined(nowhere, Role.UPPER, sources.LOCAL, _NO_EPS0_OF_TABLE)
+    values = p.eps0 if p.unknown == "eps" else theory.delta_alone(p.eps, p.eps0)
+    return Bound(values, Role.UPPER, sources.LOCAL)
+
+
+def _lower(p: AmplificationPoints) -> Bound | None:
+    """Return the larger of 2RR and 3RR; no part of coarse answers, where it would come late."""
+    if p.coarse:
+        return None
+    values = p.lower_pairs.max(axis=0)
+    if p.unknown == "eps":
+        return Bound(values, Role.LOWER, sources.LOWER)
+    # Below ε₀ no shuffle has δ = 0; the list of counts ends before counts as rare as that.
+    known = (values > 0) | (p.eps >= p.eps0)
+    why = "" if known.all() else "above 0, but too small to be computed"
+    return Bound(values, Role.LOWER, sources.LOWER, known, why)
+
+
+def _draw_outside(curve: Curve, p: AmplificationPoints) -> Series:
+    """Shade the area between the exact clones and ε₀ where the closed form does not hold."""
+    q = p.for_exact
+    fails = ~clones_condition(q.eps0, q.n, q.delta)
+    index = np.append(np.flatnonzero(fails[:-1]), q.swept.x.size)
+    shaded = SweptPoints(q.swept.sweep, q.swept.x[index[:-1]], {})
+    high = np.where(fails, q.eps0, np.nan)[index]
+    low = p.bounds["exact_2021"].value[index]
+    # The sliders' own point comes last in all arrays, and is no part of the shade.
+    edge = Bound(np.append(high[:-1], 0.0), curve.role, curve.source)
+    return series_from(
+        curve.key, str(curve.label), shaded, edge, mark=curve.mark, low=low, high=high
+    )
+
+
+def _draw_condition_8(curve: Curve, p: AmplificationPoints) -> Series:
+    """Shade the area below the largest ε₀ of condition (8)."""
+    bound = curve.bound(p)
+    assert bound is not None
+    return series_from(
+        curve.key,
+        str(curve.label),
+        p.swept,
+        bound,
+        note=str(curve.note),
+        mark=curve.mark,
+        low=np.where(bound.valid, 0.0, np.nan),
+        high=bound.value,
+    )
+
+
+def _draw_here(curve: Curve, p: AmplificationPoints) -> Series:
+    """Draw a dot at the sliders' values."""
+    x, y = (np.array([float(p.request[key])]) for key in (p.swept.sweep.key, "eps0"))
+    return Series(curve.key, str(curve.label), curve.role, x, y, curve.source, mark=curve.mark)
+
+
+def _own(key: str, role: Role, source: Any, why: str) -> Callable[[AmplificationPoints], Bound]:
+    """Return the function from points to a bound of the known randomiser."""
+
+    def value(p: AmplificationPoints) -> Bound:
+        no_file = "no table is chosen: open a CSV file under “file of the table”"
+        return _defined(
+            p.own_values[key], role, source, no_file if p.randomisers[-1] is None else why
+        )
+
+    return value
+
+
+_CLOSED = Curve(
+    "closed",
+    words.CLOSED,
+    "clones 2021, closed form",
+    Role.UPPER,
+    sources.CLOSED,
+    _closed,
+    primary=3,
+    claimable=3,
+    assumes=("condition_8",),
+)
+_EXACT_2021 = Curve(
+    "exact_2021",
+    words.EXACT_2021,
+    "exact clones 2021",
+    Role.UPPER,
+    sources.EXACT_2021,
+    lambda p: p.exact[Clones.PUBLISHED],
+    note="for every ε₀-LDP randomiser, chosen adaptively too; exact for its worst pair",
+    primary=1,
+    claimable=1,
+    points=lambda p: p.for_exact,
+)
+_EXACT_2023 = Curve(
+    "exact_2023",
+    words.EXACT_2023,
+    "exact clones 2023",
+    Role.UPPER,
+    sources.EXACT_2023,
+    lambda p: p.exact[Clones.STRONGER],
+    note="if all clients use one common, non-adaptive randomiser",
+    primary=2,
+    claimable=2,
+    assumes=("common",),
+    points=lambda p: p.for_exact,
+)
+_LOCAL = Curve(
+    "local",
+    words.LOCAL,
+    "ε₀ alone, no shuffling",
+    Role.UPPER,
+    sources.LOCAL,
+    _local,
+    primary=4,
+    claimable=4,
+)
+_OUTSIDE = Curve(
+    "outside",
+    "condition (8) fails: the closed form says ε ≤ ε₀ only",
+    "no closed form here",
+    Role.BASELINE,
+    sources.CLOSED,
+    primary=0,
+    mark=Mark.AREA,
+    draw=_draw_outside,
+)
+_LOWER = Curve(
+    "lower",
+    LOWER_BOUND,
+    "no bound can be below",
+    Role.LOWER,
+    sources.LOWER,
+    _lower,
+    note=(
+        "the larger of 2RR (both directions) and 3RR, rounded down: no statement about all "
+        "ε₀-LDP randomisers, or all common ones, can be below it; a particular randomiser may "
+        "leak less"
+    ),
+    primary=5,
+    points=lambda p: p.for_lower,
+)
+# Last, so that the other curves keep their colours when it is added.
+_OF_EPSILON = (_CLOSED, _EXACT_2021, _EXACT_2023, _LOCAL, _OUTSIDE, _LOWER)
+_OF_DELTA = (_CLOSED, _EXACT_2021, _EXACT_2023, _LOCAL, _LOWER)
+_OF_ONE_RANDOMISER = (
+    *(
+        Curve(
+            key,
+            label,
+            short,
+            role,
+            source,
+            _own(key, role, source, why),
+            note=note,
+            claimable=1,
+            assumes=("common",),
+        )
+        for key, label, short, role, source, note, why in (
+            (
+                "own_exact",
+                "this randomiser, exactly",
+                "this randomiser, exactly",
+                Role.EXACT,
+                sources.ENUMERATED,
+                "every multiset of the others' inputs and every count of messages listed",
+                "only tables, and only few clients: the counts are too many to be listed here",
+            ),
+            (
+                "own_blanket",
+                "this randomiser, blanket",
+                "its privacy blanket",
+                Role.UPPER,
+                BLANKET,
+                "from all that is known of this randomiser; computed from above, by 1e-5 to 3e-3 "
+                "of itself",
+                "infinite: at this δ a message that only one record can send gives it away",
+            ),
+            (
+                "own_ratio",
+                "this randomiser, variation-ratio",
+                "its variation-ratio",
+                Role.UPPER,
+                VARIATION_RATIO,
+                "from three numbers of it: a total variation and two ratios",
+                "infinite: an output is impossible for one input and possible for another",
+            ),
+        )
+    ),
+    replace(
+        _EXACT_2023,
+        note="for every ε₀-LDP randomiser that all clients use",
+        primary=1,
+        claimable=1,
+        points=None,
+    ),
+    replace(_EXACT_2021, note="for every ε₀-LDP randomiser", primary=1, claimable=1, points=None),
+)
+_CONDITION_8 = Curve(
+    "condition_8",
+    "condition (8): clones 2021, closed form",
+    "closed form, clones 2021",
+    Role.EXACT,
+    sources.CONDITION_8,
+    lambda p: theory.condition_8_limit(p.n, p.delta),
+    where=lambda p: theory.condition_8_limit(p.n, p.delta) >= 0,
+    why=_NO_EPS0_HOLDS,
+    note="below it the closed form is valid; above it nothing but ε₀ is known from it",
+    mark=Mark.AREA,
+    draw=_draw_condition_8,
+)
+_CONDITION_9 = Curve(
+    "condition_9",
+    "condition (9): privacy blanket, closed form",
+    "closed form, blanket",
+    Role.BASELINE,
+    sources.CONDITION_9,
+    lambda p: theory.condition_9_limit(p.n, p.delta),
+    where=lambda p: theory.condition_9_limit(p.n, p.delta) >= 0,
+    why=_NO_EPS0_HOLDS,
+    note="the same for the privacy blanket, which is not drawn",
+)
+_HERE = Curve(
+    "here",
+    "your ε₀",
+    "",
+    Role.BASELINE,
+    sources.CONDITION_8,
+    mark=Mark.DOTS,
+    draw=_draw_here,
+)
+
+PLOTS = (
+    Plot(
+        Quantity(
+            "eps",
+            "ε",
+            "privacy after the shuffle",
+            ("eps0", "n", "delta"),
+            scale=Scale.LOG,
+            latex=r"\varepsilon",
+        ),
+        _OF_EPSILON,
+        sliders=("eps0", "n", "delta"),
+        solves="eps0",
+        claim_text=words.claim_text,
+    ),
+    Plot(
+        Quantity(
+            "delta",
+            "δ",
+            "failure probability at ε",
+            ("eps", "eps0", "n"),
+            scale=Scale.LOG,
+            latex=r"\delta",
+        ),
+        _OF_DELTA,
+        sliders=("eps", "eps0", "n"),
+        solves="eps0",
+        claim_text=words.claim_text,
+    ),
+    Plot(
+        Quantity(
+            "own",
+            "ε",
+            "of one known randomiser",
+            ("n", "delta", "eps0"),
+            scale=Scale.LOG,
+            latex=r"\varepsilon",
+        ),
+        _OF_ONE_RANDOMISER,
+        sliders=("randomiser", "eps0", "n", "delta"),
+        solves="n",
+        claim_text=words.own_claim_text,
+    ),
+    Plot(
+        Quantity(
+            "own_delta",
+            "δ",
+            "of one known randomiser, at ε",
+            ("eps", "n", "eps0"),
+            scale=Scale.LOG,
+            latex=r"\delta",
+        ),
+        _OF_ONE_RANDOMISER,
+        sliders=("randomiser", "eps", "eps0", "n"),
+        solves="n",
+        claim_text=words.own_claim_text,
+    ),
+    Plot(
+        Quantity(
+            "region",
+            "ε₀",
+            "largest with a closed form",
+            ("n", "delta"),
+            scale=Scale.LINEAR,
+            latex=r"\varepsilon_0",
+        ),
+        (_CONDITION_8, _CONDITION_9, _HERE),
+        sliders=("eps0", "n", "delta"),
+    ),
+)
+
+_OWN = ("own", "own_delta")
+
+
+def _with(kind: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return (("randomiser", (kind,)),)
+
+
+PARAMETERS = (
+    epsilon(
+        "local privacy",
+        "Privacy of every single message before it is shuffled. Smaller is more private.",
+        2.0,
+        0.01,
+        10.0,
+        key="eps0",
+        symbol="ε₀",
+    ),
+    count(
+        "n",
+        "n",
+        "messages shuffled together",
+        "How many clients send one message each into the same shuffle (k in a sampled round). A "
+        "larger crowd is more private.",
+        100_000,
+        1,
+        1_000_000_000,
+        unit="clients",
+        more_private="high",
+    ),
+    delta(
+        1e-6,
+        quantities=("eps", "region", "own"),
+        help="With what probability the guarantee may fail; in a composition, the share δ₀ of "
+        "one round. Smaller is more private.",
+    ),
+    epsilon(
+        "central privacy",
+        "The ε at which δ is asked for. Smaller is more private, and has a larger δ.",
+        0.1,
+        0.0001,
+        10.0,
+        quantities=("delta", "own_delta"),
+    ),
+    choice(
+        "randomiser",
+        "",
+        "randomiser",
+        "What every client runs on their own device before the shuffle. Given all its "
+        "probabilities, less need be assumed of the worst case.",
+        "krr",
+        (
+            ("krr", "k-ary randomised response"),
+            ("unary", "unary encoding (a bit a value)"),
+            ("laplace", "Laplace noise on [0, 1]"),
+            ("privunit", "PrivUnit (a cap of a sphere)"),
+            ("rinf", "R_∞: one coordinate's sign"),
+            ("typed", "a table, typed"),
+            ("file", "a table from a CSV file"),
+        ),
+        quantities=_OWN,
+    ),
+    count(
+        "outcomes",
+        "k",
+        "values of the randomised response",
+        "How many values a record, and so a message, can have. More values hide less often in "
+        "the same message, but any one less certainly.",
+        10,
+        2,
+        1_000_000,
+        unit="values",
+        quantities=_OWN,
+        relevant_when=_with("krr"),
+    ),
+    share(
+        "kept",
+        "p",
+        "own bit kept",
+        "With what probability the bit of the client's own value is sent as 1; the other bits "
+        "are set with the q that makes it ε₀-LDP. One half is optimised unary encoding.",
+        0.5,
+        0.01,
+        0.99,
+        quantities=_OWN,
+        relevant_when=_with("unary"),
+    ),
+    share(
+        "theta",
+        "θ",
+        "share of the sphere in the cap",
+        "A message is e^ε₀ times as likely inside the cap around the client's own direction as "
+        "outside. One half is the mechanism of Duchi et al., smaller caps are PrivUnit's.",
+        0.1,
+        0.0001,
+        0.5,
+        latex=r"\theta",
+        quantities=_OWN,
+        relevant_when=_with("privunit"),
+    ),
+    *table_parameters(
+        "randomiser", "table", "0.6 0.2 0.2; 0.2 0.6 0.2; 0.2 0.2 0.6", {"quantities": _OWN}
+    ),
+)
+
+
+def _laws(request: Request, promise: Guarantee, context: Context) -> Iterator[Law]:
+    """Yield δ(ε) of the clones and of randomised response."""
+    eps0, n = float(request["eps0"]), float(request["n"])
+    farthest = min(eps for eps, _ in promise.pairs)
+    for variant in Clones:
+        make = partial(ClonePair, eps0, n, variant)
+        pair: ClonePair = context.memo(("amplification", "pair", eps0, n, variant), make)
+        yield Law(
+            f"law_{variant.value}",
+            f"law of the clones {variant.value}",
+            _raised(pair),
+            Role.UPPER,
+            farthest,
+            DUAL,
+            ("common",) if variant is Clones.STRONGER else (),
+        )
+    two, three = (
+        context.memo(("amplification", kind.__name__, eps0, n), partial(kind, eps0, n, n))
+        for kind in (RandomisedResponseRound, ThreeSymbolRound)
+    )
+    yield Law(
+        "response",
+        "2RR, 3RR: nobody can promise more",
+        lambda eps: np.maximum(two.delta(eps), three.delta(eps)) * (1 - _SUM_ERROR),
+        Role.LOWER,
+        farthest,
+        sources.LOWER,
+    )
+
+
+def _raised(pair: ClonePair) -> Callable[[FloatArray], FloatArray]:
+    return lambda eps: np.minimum(pair.delta(eps) * (1 + _SUM_ERROR), 1.0)
+
+
+def _audits(request: Request, promise: Guarantee, _context: Context) -> Audited:
+    """Return the audit of shuffled randomised response, which the lower bound rests on."""
+    eps0, n = float(request["eps0"]), int(request["n"])
+    eps, delta = promise.pairs[0]
+    return responses_run(eps0, n, n, 1, delta, eps)
 
 
 @with_tradeoff(
-    tradeoff.USES,
-    laws=tradeoff.laws,
+    ("eps0", "n", "delta"),
+    laws=_laws,
     promising=("law_2021", "law_2023"),
-    audits=tradeoff.audits,
+    audits=_audits,
     patient=True,
 )
-class AmplificationStudy(Study):
-    """Privacy amplification by shuffling, one round."""
+class AmplificationStudy(CurveStudy):
+    """Privacy amplification by one shuffle."""
 
     id = "amplification"
+    parameters = PARAMETERS
+    plots = PLOTS
+    points = AmplificationPoints
+    page = PAGE
+    presets = PRESETS
     references = (
-        text.CLOSED,
-        text.EXACT_2021,
-        text.EXACT_2023,
-        text.LOWER,
-        text.LOCAL,
-        text.CONDITION_8,
-        text.CONDITION_9,
+        sources.CLOSED,
+        sources.EXACT_2021,
+        sources.EXACT_2023,
+        sources.LOWER,
+        sources.LOCAL,
+        sources.CONDITION_8,
+        sources.CONDITION_9,
         BLANKET,
         VARIATION_RATIO,
     )
-    parameters = PARAMETERS
-    quantities = QUANTITIES
-    page = PAGE
-    presets = PRESETS
-    faces = FACES
-    short_names = SHORT_NAMES
-    claims = text.CLAIMS | own_text.CLAIMS
 
-    def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield the curves at few points first where every point has a crowd of its own."""
-        points = swept_points(self, request)
-        if request.quantity == "region":
-            yield self._region(request, points, context)
-            return
-        if request.quantity in ("own", "own_delta"):
-            yield from own.answer(request, points, context)
-            return
-        quick = points.sweep.key == "eps" and request["n"] <= _QUICK_CROWD
-        if request.fidelity is Fidelity.COARSE or not quick:
-            done = request.fidelity is Fidelity.COARSE
-            some = points.downsampled(_COARSE_POINTS)
-            yield self._curves(request, some, context, Fidelity.COARSE, done)
-            if done:
-                return
-        yield self._curves(request, points, context, Fidelity.FULL, True)
+    def stages(self, p: AmplificationPoints) -> Iterable[AmplificationPoints]:
+        """Return few points first where every point has a crowd of its own."""
+        shown = p.request.quantity
+        if shown == "region":
+            return (p.at(p.swept, Fidelity.FULL),)
+        if shown in _OWN:
+            p = p.with_table_eps0
+            return (p.thinned(_OWN_COARSE_POINTS, Fidelity.COARSE), p.thinned(_OWN_POINTS))
+        if p.swept.sweep.key == "eps" and p.here.n <= _QUICK_CROWD and not p.coarse:
+            return (p,)
+        return (p.thinned(_COARSE_POINTS, Fidelity.COARSE), p)
 
-    def _curves(
-        self,
-        request: Request,
-        points: SweptPoints,
-        context: Context,
-        fidelity: Fidelity,
-        complete: bool,
-    ) -> Result:
-        what = request.quantity
-        alike = points.sweep.key in ("delta", "eps")
-        huge = float(points["n"].max()) > _HUGE_CROWD
-        some = points if alike else points.downsampled(_FEW_POINTS if huge else _EXACT_POINTS)
-        bounds = {"closed": curves.closed(points, what)}
-        series = [_curve("closed", points, bounds["closed"])]
-        for variant, bound in curves.exact(some, what, tuple(Clones), context).items():
-            key = f"exact_{variant.value}"
-            bounds[key] = bound
-            series.append(_curve(key, some, bound))
-        bounds["local"] = curves.local(points, what)
-        series.append(_curve("local", points, bounds["local"]))
-        if what == "eps":
-            series.append(_outside(some, bounds["exact_2021"]))
-        at_sliders, pairs = dict(bounds), None
-        if fidelity is Fidelity.FULL:
-            # Last, so that the others keep their places. A large crowd has counts by the hundred
-            # thousand: fewer points then.
-            share = _LOWER_COUNTS / max(curves.lower_cost(points), 1.0)
-            fewer = points.downsampled(max(_LOWER_POINTS, int(share * points.x.size)))
-            at_sliders["lower"], pairs = curves.lower(fewer, what, context)
-            series.append(_curve("lower", fewer, at_sliders["lower"]))
-        return stated(
-            Result(
-                request,
-                fidelity,
-                complete=complete,
-                series=tuple(series),
-                **self._at_sliders(request, at_sliders, pairs, context),
+    def readouts(self, p: AmplificationPoints) -> tuple[Readout, ...]:
+        """Return the bounds at the sliders, and which randomiser has the lower one."""
+        shown = p.request.quantity
+        if shown in _OWN:
+            return (*super().readouts(p), _readout(_LOCAL, _local(p), "without the shuffle"))
+        if shown != "region":
+            return tuple(
+                _readout(curve, p.bounds[curve.key], _lower_note(curve, p))
+                for curve in self.curves(p)
+                if curve.key in p.bounds
             )
-        )
-
-    def _at_sliders(
-        self,
-        request: Request,
-        bounds: dict[str, Bound],
-        pairs: FloatArray | None,
-        context: Context,
-    ) -> dict[str, Any]:
-        """Return readouts, conditions and guarantee at the sliders' values.
-
-        `pairs` are both that the lower bound is the larger of, if it is there.
-        """
-        eps0, n = float(request["eps0"]), float(request["n"])
-        notes = dict(text.ABOUT)
-        if pairs is not None:
-            notes["lower"] = f"{which_won(*pairs[:, -1].tolist())}; {notes['lower']}"
-        readouts = tuple(
-            readout_from(key, text.CURVES[key][0], bound, note=notes.get(key, ""))
-            for key, bound in bounds.items()
-        )
-        here = {r.key: r.value for r in readouts}
-        exact = float(bounds["exact_2021"].value[-1])
-        apart = curves.apart(eps0, n, context)
-        if request.quantity == "delta":
-            epsilon, delta = float(request["eps"]), exact
-            return {
-                "readouts": readouts,
-                "conditions": text.conditions(
-                    eps0, n, delta, epsilon, curves.closed_delta(epsilon, eps0, n)
-                ),
-                "guarantee": text.guarantee(
-                    eps0, apart, text.delta_differences(here, eps0, epsilon)
-                ),
-            }
-        delta = float(request["delta"])
-        return {
-            "readouts": readouts,
-            "conditions": text.conditions(eps0, n, delta, exact),
-            "guarantee": text.guarantee(
-                eps0,
-                apart,
-                text.differences(
-                    eps0,
-                    n,
-                    delta,
-                    here["closed"],
-                    exact,
-                    float(bounds["exact_2023"].value[-1]),
-                    here.get("lower"),
-                ),
+        limits = ((curve, curve.bound(p)) for curve in (_CONDITION_8, _CONDITION_9))
+        q = p.at_sliders
+        return (
+            *(_readout(curve, bound) for curve, bound in limits if bound is not None),
+            *(
+                _readout(curve, q.bounds[curve.key], _lower_note(curve, q))
+                for curve in (_CLOSED, _EXACT_2021, _EXACT_2023, _LOWER)
             ),
-        }
+        )
 
-    def _region(self, request: Request, points: SweptPoints, context: Context) -> Result:
-        """Return where the closed forms say anything, with the sliders' own point in it."""
-        bounds = curves.region(points)
-        eighth = bounds["condition_8"]
-        floor = np.where(eighth.valid, 0.0, np.nan)
-        series = [
-            _curve("condition_8", points, eighth, mark=Mark.AREA, low=floor, high=eighth.value),
-            _curve("condition_9", points, bounds["condition_9"]),
-        ]
-        label, role, reference = text.CURVES["here"]
-        at = np.array([float(request[points.sweep.key])])
-        series.append(
-            Series(
-                "here",
-                label,
-                role,
-                at,
-                np.array([float(request["eps0"])]),
-                reference,
-                mark=Mark.DOTS,
+    def conditions(self, p: AmplificationPoints) -> tuple[Condition, ...]:
+        """Return the conditions at the sliders' values."""
+        if p.request.quantity in _OWN:
+            return words.own_conditions(p.request, p.here.eps0)
+        q = p.at_sliders if p.request.quantity == "region" else p
+        eps0, n = float(p.request["eps0"]), float(p.request["n"])
+        exact = float(q.bounds["exact_2021"].value[-1])
+        if p.unknown == "eps":
+            return words.conditions(eps0, n, float(p.request["delta"]), exact)
+        eps = float(p.request["eps"])
+        return words.conditions(eps0, n, exact, eps, theory.closed_delta(eps, eps0, n))
+
+    def guarantee(self, p: AmplificationPoints) -> Guarantee:
+        """Return the guarantee, which `result` completes by the claimed bound."""
+        if p.request.quantity in _OWN:
+            return self._own_guarantee(p)
+        q = p.at_sliders if p.request.quantity == "region" else p
+        eps0, n = float(p.request["eps0"]), float(p.request["n"])
+        here = q.values_here()
+        if p.unknown == "delta":
+            differences = words.delta_differences(here, eps0, float(p.request["eps"]))
+        else:
+            differences = words.differences(
+                eps0,
+                n,
+                float(p.request["delta"]),
+                here["closed"],
+                float(q.bounds["exact_2021"].value[-1]),
+                float(q.bounds["exact_2023"].value[-1]),
+                here.get("lower"),
             )
-        )
-        one = SweptPoints(points.sweep, np.empty(0), {k: v[-1:] for k, v in points.columns.items()})
-        exact = curves.exact(one, "eps", tuple(Clones), context)
-        low, pairs = curves.lower(one, "eps", context)
-        own = {
-            "closed": curves.closed(one, "eps"),
-            "exact_2021": exact[Clones.PUBLISHED],
-            "exact_2023": exact[Clones.STRONGER],
-            "lower": low,
-        }
-        more = self._at_sliders(request, own, pairs, context)
-        values = {r.key: r.value for r in more["readouts"]}
-        limits = tuple(
-            readout_from(key, text.CURVES[key][0], bound) for key, bound in bounds.items()
-        )
-        promise = more.pop("guarantee")
-        answer = Result(
-            request,
-            Fidelity.FULL,
-            complete=True,
-            series=tuple(series),
-            readouts=limits + more.pop("readouts"),
-            guarantee=promise,
-            **more,
-        )
-        # What is promised is the same whatever is on the axes.
-        exact_label = text.CURVES["exact_2021"][0]
-        told = text.said_of(answer, min(values["exact_2021"], float(request["eps0"])), exact_label)
+        return words.guarantee(eps0, p.total_variation, differences)
+
+    def _own_guarantee(self, p: AmplificationPoints) -> Guarantee:
+        law, distance = p.randomisers[-1], 1.0
+        if law is not None:
+            distance = theory.own_total_variation(law, p.here.n)
+        if math.isfinite(p.here.eps0):
+            distance = min(distance, p.total_variation)
+        return words.own_guarantee(p.request, p.here.eps0, distance, p.values_here())
+
+    def notes(self, p: AmplificationPoints) -> tuple[str, ...]:
+        """Return notes on a known randomiser."""
+        return words.own_notes(p.request, p.here.eps0) if p.request.quantity in _OWN else ()
+
+    def result(self, p: AmplificationPoints, *, complete: bool) -> Result:
+        """Return the answer, its guarantee completed by the claimed bound."""
+        answer = super().result(p, complete=complete)
+        if p.request.quantity != "region" or answer.guarantee is None:
+            return stated(answer)
+        # Nothing is claimed of a region: its guarantee is that of the exact clones, or of ε₀.
+        eps = min(float(p.at_sliders.bounds["exact_2021"].value[-1]), float(p.request["eps0"]))
+        text = words.text_of(answer, eps, words.EXACT_2021)
         promise = replace(
-            promise, sentence=told.lines[0], beside=told.lines[1], replace_one=told.promise
+            answer.guarantee,
+            sentence=text.lines[0],
+            beside=text.lines[1],
+            replace_one=text.promise,
         )
         return replace(answer, guarantee=promise)
 
 
-def _curve(key: str, points: SweptPoints, bound: Bound, **drawn: Any) -> Series:
-    label = text.CURVES[key][0]
-    about, needs = text.ABOUT.get(key, ""), text.ASSUMES.get(key, ())
-    return series_from(key, label, points, bound, note=about, assumes=needs, **drawn)
+def _readout(curve: Curve, bound: Bound, note: str = "") -> Readout:
+    return readout_from(curve.key, str(curve.label), bound, note=note)
 
 
-def _outside(points: SweptPoints, exact: Bound) -> Series:
-    """Return the shade between the exact clones and ε₀, only where the closed form says nothing."""
-    bound = curves.outside(points)
-    there = np.append(np.flatnonzero(bound.valid[:-1]), points.x.size)
-    shaded = SweptPoints(points.sweep, points.x[there[:-1]], {})
-    value, low = bound.value[there], exact.value[there]
-    # The sliders' own point rides along; it is no part of the shade.
-    known = Bound(np.append(value[:-1], 0.0), bound.role, bound.reference)
-    return series_from(
-        "outside", text.CURVES["outside"][0], shaded, known, mark=Mark.AREA, low=low, high=value
-    )
+def _lower_note(curve: Curve, p: AmplificationPoints) -> str:
+    """Return a curve's note; that of the lower bound names the randomiser that has it."""
+    if curve.key != "lower":
+        return str(curve.note)
+    return f"{which_won(*p.for_lower.lower_pairs[:, -1].tolist())}; {curve.note}"
