@@ -9,6 +9,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -30,8 +31,12 @@ ENVIRONMENTS = [
 ]
 
 
-def pinned() -> list[tuple[Requirement, list[str]]]:
-    text = (CHECKOUT / "resources" / "constraints.txt").read_text("utf-8")
+FILES = {"constraints": (), "constraints-test": ("test",), "constraints-dev": ("dev",)}
+"""Files of versions, and the extras that each is for."""
+
+
+def pinned(name: str) -> list[tuple[Requirement, list[str]]]:
+    text = (CHECKOUT / "resources" / f"{name}.txt").read_text("utf-8")
     found = []
     for line in text.replace("\\\n", " ").splitlines():
         requirement, *hashes = re.split(r"\s+--hash=", line.strip())
@@ -39,32 +44,36 @@ def pinned() -> list[tuple[Requirement, list[str]]]:
     return found
 
 
-def test_every_version_has_hashes_and_no_line_names_a_place() -> None:
-    text = (CHECKOUT / "resources" / "constraints.txt").read_text("utf-8")
+@pytest.mark.parametrize("name", FILES)
+def test_every_version_has_hashes_and_no_line_names_a_place(name: str) -> None:
+    text = (CHECKOUT / "resources" / f"{name}.txt").read_text("utf-8")
     assert "://" not in text
     assert not re.search(r"^\s*-(?!-hash=)", text, re.M)
-    for requirement, hashes in pinned():
+    for requirement, hashes in pinned(name):
         assert [s.operator for s in requirement.specifier] == ["=="]
         assert hashes
         assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", digest) for digest in hashes)
 
 
-def test_the_versions_satisfy_the_project_on_every_supported_platform() -> None:
+@pytest.mark.parametrize("name", FILES)
+def test_the_versions_satisfy_the_project_on_every_supported_platform(name: str) -> None:
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["project"]
-    extras = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *extras["test"]]
-    for extra in ("distributed", "excel", "geofiles", "geotiff", "video"):
-        wanted += extras[extra]
+    wanted, waiting = [*project["dependencies"]], [*FILES[name]]
+    while waiting:
+        for text in project["optional-dependencies"][waiting.pop()]:
+            requirement = Requirement(text)
+            if requirement.name == "privacy-explorer":
+                waiting += requirement.extras
+            else:
+                wanted.append(text)
     for environment in ENVIRONMENTS:
         versions = {
             canonicalize_name(requirement.name): next(iter(requirement.specifier)).version
-            for requirement, _ in pinned()
+            for requirement, _ in pinned(name)
             if requirement.marker is None or requirement.marker.evaluate(environment)
         }
         for text in wanted:
             requirement = Requirement(text)
-            if requirement.name == "privacy-explorer":
-                continue
             assert requirement.specifier.contains(versions[canonicalize_name(requirement.name)])
 
 
