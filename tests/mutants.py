@@ -108,7 +108,7 @@ MUTANTS = (
     ),
     Mutant(
         "a condition that must be strict holds at equality",
-        "privacy/user_metric/theorem44/certificate.py",
+        "privacy/user_metric/theorem44.py",
         "return TheoremCertificate(alpha, limit, np.asarray(a0 < limit))",
         "return TheoremCertificate(alpha, limit, np.asarray(a0 <= limit))",
         "tests/privacy/user_metric tests/test_vectors.py -k 'user or theorem or certificate'",
@@ -122,7 +122,7 @@ MUTANTS = (
     ),
     Mutant(
         "a lower bound by composition is rounded up",
-        "privacy/shuffle_rdp/composed.py",
+        "privacy/shuffle_rdp/composition.py",
         "top = T * largest + sign * T *",
         "top = T * largest - sign * T *",
         "tests/privacy/test_shuffle_composition.py tests/privacy/test_one_round.py",

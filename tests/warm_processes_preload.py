@@ -9,7 +9,7 @@ import numpy as np
 from loky.backend.process import LokyProcess
 
 import explorer.engine.compute.server  # noqa: F401
-from explorer.privacy.heatmaps.pyramid.row_pass import compile_pass
+from explorer.privacy.heatmaps.row_pass import compile_pass
 from explorer.privacy.transport.grid import grid_emd
 from explorer.studies.registry import get_study, study_infos
 from tests.warm_processes import WarmWorker

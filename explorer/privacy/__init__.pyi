@@ -39,15 +39,13 @@ from explorer.privacy.core.composition import (
     kov_epsilon as kov_epsilon,
     kov_exact_delta as kov_exact_delta,
     kov_exact_epsilon as kov_exact_epsilon,
+    pure_dp_renyi as pure_dp_renyi,
+    subsampled_epsilon as subsampled_epsilon,
 )
 from explorer.privacy.core.divergences import (
     Conversion as Conversion,
     epsilon_from_rdp as epsilon_from_rdp,
     hockey_stick as hockey_stick,
-)
-from explorer.privacy.core.subsampling import (
-    pure_dp_renyi as pure_dp_renyi,
-    subsampled_epsilon as subsampled_epsilon,
 )
 from explorer.privacy.heatmaps import (
     CellCounts as CellCounts,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.heatmaps.pyramid.morton import all_codes
+from explorer.privacy.heatmaps.quadtree import all_codes
 from explorer.privacy.releases.means import PLACES
 from explorer.privacy.releases.selection import permute_and_flip_law
 from explorer.release.mechanisms import MECHANISMS

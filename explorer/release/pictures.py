@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.heatmaps.evaluation.gaussian_filter import smoothing
+from explorer.privacy.heatmaps.gaussian_filter import smoothing
 from explorer.release.mechanisms.base import Shown
 
 SIGMA = 0.02

@@ -26,8 +26,8 @@ from explorer.privacy.heatmaps import (
     smoothing,
     theory,
 )
-from explorer.privacy.heatmaps.evaluation.metrics import level_masses
-from explorer.privacy.heatmaps.shuffle_model.cost import communication
+from explorer.privacy.heatmaps.evaluation import level_masses
+from explorer.privacy.heatmaps.shuffle_parameters import communication
 from explorer.privacy.noise.demonstration import (
     IntArray,
     discrete_laplace_pmf,

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from explorer.privacy.noise.laplace_law import dlap_pmf, dlap_quantile, dlap_sd, dlap_tail
-from explorer.privacy.releases import attacks, conversions, gates, means, selection
-from explorer.privacy.releases.splits import level_split
+from explorer.privacy.releases import attacks, budgets, conversions, means, selection
+from explorer.privacy.releases.budgets import level_split
 from explorer.release.ledger.chain import chain_hashes
 from explorer.release.ledger.rules import replay
 
@@ -16,7 +16,7 @@ def ratio(value: Fraction) -> str:
     return f"{value.numerator}/{value.denominator}"
 
 
-def filtered(found: gates.Filtered) -> dict[str, Any]:
+def filtered(found: budgets.Filtered) -> dict[str, Any]:
     return {
         "accepted": list(found.accepted),
         "spent": ratio(found.spent),
@@ -73,16 +73,16 @@ ADAPTERS = {
         "m": dlap_quantile(Fraction(epsilon), B, Fraction(beta))
     },
     "pure_filter": lambda budget, spent, requests: filtered(
-        gates.pure_filter(Fraction(budget), Fraction(spent), map(Fraction, requests))
+        budgets.pure_filter(Fraction(budget), Fraction(spent), map(Fraction, requests))
     ),
     "zcdp_filter": lambda rho, spent, requests: filtered(
-        gates.zcdp_filter(Fraction(rho), Fraction(spent), map(Fraction, requests))
+        budgets.zcdp_filter(Fraction(rho), Fraction(spent), map(Fraction, requests))
     ),
     "largest_fit_pure": lambda budget, spent: {
-        "units": gates.largest_fit_pure(Fraction(budget), Fraction(spent))
+        "units": budgets.largest_fit_pure(Fraction(budget), Fraction(spent))
     },
     "largest_fit_zcdp": lambda rho, spent: {
-        "units": gates.largest_fit_zcdp(Fraction(rho), Fraction(spent))
+        "units": budgets.largest_fit_zcdp(Fraction(rho), Fraction(spent))
     },
     "level_split": lambda epsilon_units, gamma_squared, first, last: {
         "units": list(level_split(epsilon_units, Fraction(gamma_squared), first, last))
@@ -106,7 +106,7 @@ ADAPTERS = {
         hits_with, hits_without, runs, Fraction(beta)
     )._asdict(),
     "user_level_bound": lambda epsilon_per_unit, units: {
-        "bound": ratio(gates.user_level_bound(Fraction(epsilon_per_unit), units))
+        "bound": ratio(budgets.user_level_bound(Fraction(epsilon_per_unit), units))
     },
     "chain_hashes": lambda entries: {"hashes": chain_hashes(entries)},
     "replay": replayed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from explorer.privacy import shuffle_rdp
-from explorer.privacy.core import composition, divergences, subsampling
+from explorer.privacy.core import composition, divergences
 from explorer.privacy.core.bound import Role
 from explorer.privacy.shuffling import clones
 from tests.vectors import Argmin, Certified
@@ -86,7 +86,7 @@ ADAPTERS = {
     "fmt_closed": _fmt_closed,
     "clone_delta": lambda eps, eps0, n: clones.shuffled_delta(eps, eps0, n),
     "clone_eps": lambda eps0, n, delta: clones.shuffled_epsilon(eps0, n, delta),
-    "subsample_eps": lambda eps, gamma: subsampling.subsampled_epsilon(eps, gamma),
+    "subsample_eps": lambda eps, gamma: composition.subsampled_epsilon(eps, gamma),
     "kov_thm34": lambda eps, T, delta_slack: composition.kov_epsilon(eps, T, delta_slack),
     "kov_exact_delta": lambda eps_g, eps, T: composition.kov_exact_delta(eps_g, eps, T),
     "kov_exact_eps": lambda eps, T, delta_slack: composition.kov_exact_epsilon(eps, T, delta_slack),

@@ -24,7 +24,7 @@ from explorer.privacy.heatmaps import (
     aggregate,
     fit_adaptive,
 )
-from explorer.privacy.heatmaps.evaluation.distance import exact_distance
+from explorer.privacy.heatmaps.evaluation import exact_distance
 from tests.benchmarks.bench_heatmap_quality import BOX, FOLDER, LEVEL, PARTS, blurred
 from tests.benchmarks.table import Row, sized
 

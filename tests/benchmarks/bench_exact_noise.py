@@ -17,9 +17,12 @@ import numpy as np
 from scipy import stats
 
 from explorer.privacy.heatmaps import k_median
-from explorer.privacy.heatmaps.shuffle_model.missing_noise import deficient_epsilon
-from explorer.privacy.heatmaps.shuffle_model.plan import ShufflePlan, shuffle_plan
-from explorer.privacy.heatmaps.shuffle_model.protocol import (
+from explorer.privacy.heatmaps.shuffle_parameters import (
+    ShufflePlan,
+    deficient_epsilon,
+    shuffle_plan,
+)
+from explorer.privacy.heatmaps.shuffle_protocol import (
     analyse,
     randomise,
     shuffle,

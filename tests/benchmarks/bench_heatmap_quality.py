@@ -40,7 +40,7 @@ from explorer.privacy.heatmaps import (
     top_grid,
     unit_noise_grid,
 )
-from explorer.privacy.heatmaps.evaluation.distance import exact_distance
+from explorer.privacy.heatmaps.evaluation import exact_distance
 from explorer.privacy.noise.demonstration import DemonstrationNoise
 from tests.benchmarks.table import Row, sized
 

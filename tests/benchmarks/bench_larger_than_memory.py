@@ -155,7 +155,7 @@ _ASK = (
     + """
 from explorer.engine.large_import import open_any_size
 from explorer.studies.heatmap.contributions.shard_counts import counted_rows
-from explorer.privacy.heatmaps.pyramid.row_pass import compile_pass
+from explorer.privacy.heatmaps.row_pass import compile_pass
 compile_pass()
 data = open_any_size(folder, cache_dir=Path(asked["cache"]), memory=asked["limit"] * 1_000_000,
                      in_memory=asked["rows"] // 2)
@@ -178,7 +178,7 @@ _ASK_ONCE = (
     + """
 from explorer.checkins.region_query import open_once
 from explorer.studies.heatmap.contributions.shard_counts import counted_rows
-from explorer.privacy.heatmaps.pyramid.row_pass import compile_pass
+from explorer.privacy.heatmaps.row_pass import compile_pass
 compile_pass()
 box = (south, west, north, east)
 start, cpu = time.perf_counter(), spent()

@@ -107,7 +107,7 @@ def moved(step: int) -> tuple[float, ...]:
 def run() -> list[Row]:
     """Time moves of region, time range and number of users."""
     from explorer.checkins.layout import Layout
-    from explorer.privacy.heatmaps.pyramid.row_pass import compile_pass
+    from explorer.privacy.heatmaps.row_pass import compile_pass
 
     compile_pass()
     kinds = {

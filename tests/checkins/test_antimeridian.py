@@ -17,8 +17,7 @@ from explorer.engine.executors.in_place import InPlaceExecutor
 from explorer.engine.large_import import open_any_size
 from explorer.figures.map_points import point_rows
 from explorer.geography.region import Region, geometry, region_of, written_box
-from explorer.privacy.heatmaps import aggregate
-from explorer.privacy.heatmaps.pyramid import row_pass
+from explorer.privacy.heatmaps import aggregate, row_pass
 from explorer.studies.base.study import Fidelity, Selection, default_request
 from explorer.studies.heatmap.study import HeatmapStudy
 from explorer.user_rows import TURN, Box, Edges

@@ -15,8 +15,7 @@ from explorer.checkins import CheckinData, Reason, layout as layouts, open_check
 from explorer.checkins.layout import Layout
 from explorer.checkins.sampling import hash_ids, sample_key
 from explorer.checkins.working_set import WorkingSets
-from explorer.privacy.heatmaps.pyramid.fixed_point import cells_of_rows
-from explorer.privacy.heatmaps.pyramid.row_pass import count_rows
+from explorer.privacy.heatmaps.row_pass import cells_of_rows, count_rows
 from explorer.studies.base.study import Cancelled
 from explorer.user_rows import Edges, Where
 

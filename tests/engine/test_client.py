@@ -197,7 +197,7 @@ def test_dying_while_nothing_is_asked_is_no_error(
 
 
 def _counts_compiled(_runtime: StudyRuntime, _check: object) -> bool:
-    from explorer.privacy.heatmaps.pyramid import row_pass
+    from explorer.privacy.heatmaps import row_pass
 
     return row_pass._compiled is not None
 

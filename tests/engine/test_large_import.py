@@ -24,8 +24,7 @@ from explorer.checkins.selection import ShardedPoints
 from explorer.engine.executors.embedded import EmbeddedExecutor
 from explorer.engine.executors.in_place import InPlaceExecutor
 from explorer.engine.large_import import open_any_size
-from explorer.privacy.heatmaps.pyramid.fixed_point import mass_bits
-from explorer.privacy.heatmaps.pyramid.row_pass import CountedRows, count_rows
+from explorer.privacy.heatmaps.row_pass import CountedRows, count_rows, mass_bits
 from tests.waiting import time_limit
 
 CITY = (40.0, -74.5, 41.0, -73.0)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from explorer.privacy.core import binomial_tails
-from explorer.privacy.core.log_binomial import log_half_pmf
+from explorer.privacy.core import binomial
+from explorer.privacy.core.binomial import log_half_pmf
 from explorer.privacy.shuffling import clone_pair, clones
 from explorer.privacy.shuffling.clones import (
     CloneCurve,
@@ -249,9 +249,9 @@ def test_runs_of_fair_coins_as_each_alone():
     # λ = 0.37: the largest count below λN stays or grows by 1 with each N.
     N = np.arange(5000.0, 10000.0)[None, :]
     b = np.ceil(0.37 * N) - 1
-    f = binomial_tails.half_pmf_run(N, b)
+    f = binomial.half_pmf_run(N, b)
     np.testing.assert_allclose(f, np.exp(log_half_pmf(b, N)), rtol=1e-11)
-    F = binomial_tails.running_tail(N, b, f)
+    F = binomial.running_tail(N, b, f)
     for i in (0, 1, 2500, 4999):
         n, low = N[0, i], np.arange(b[0, i] + 1)
         alone = math.fsum(np.exp(log_half_pmf(low, np.full(low.shape, n))))

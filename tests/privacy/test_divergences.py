@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from explorer.privacy.core.binomial import log_pmf, stirling_error
+from explorer.privacy.core.composition import pure_dp_renyi, subsampled_epsilon
 from explorer.privacy.core.divergences import (
     conversion_penalty,
     epsilon_from_rdp,
     hockey_stick,
     orders_up_to,
 )
-from explorer.privacy.core.log_binomial import log_pmf, stirling_error
-from explorer.privacy.core.subsampling import pure_dp_renyi, subsampled_epsilon
 
 
 def test_penalty_is_negative_only_for_large_delta():

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from explorer.privacy import histograms as hg, shuffle_rdp as rdp, user_metric as um
-from explorer.privacy.core.composition import kov_epsilon, kov_exact_epsilon
-from explorer.privacy.core.subsampling import subsampled_epsilon
+from explorer.privacy.core.composition import kov_epsilon, kov_exact_epsilon, subsampled_epsilon
 from explorer.privacy.shuffling.clones import (
     clones_closed_form,
     clones_condition,
     shuffled_epsilon,
 )
-from explorer.privacy.user_metric.theorem44.printed_forms import closed_form
+from explorer.privacy.user_metric.theorem44 import closed_form
 from tests.privacy.hang import alarm
 from tests.privacy.user_metric.own_split import assert_private
 

@@ -16,8 +16,8 @@ from explorer.privacy.core.composition import kov_exact_delta
 from explorer.privacy.noise.bits import ByteBits
 from explorer.privacy.noise.exact import discrete_laplace
 from explorer.privacy.noise.laplace_law import dlap_pmf, dlap_quantile, dlap_sd, dlap_tail
-from explorer.privacy.releases import attacks, conversions, gates, means, selection
-from explorer.privacy.releases.splits import level_split
+from explorer.privacy.releases import attacks, budgets, conversions, means, selection
+from explorer.privacy.releases.budgets import level_split
 
 UNIT = Fraction(1, 2**40)
 fractions = st.fractions(min_value=Fraction(1, 10**6), max_value=Fraction(20))
@@ -25,7 +25,10 @@ fractions = st.fractions(min_value=Fraction(1, 10**6), max_value=Fraction(20))
 
 @given(fractions, st.lists(fractions, max_size=30))
 def test_filters_never_go_beyond_their_budget(budget, requests):
-    for gate, cost in ((gates.pure_filter, lambda e: e), (gates.zcdp_filter, lambda e: e * e / 2)):
+    for gate, cost in (
+        (budgets.pure_filter, lambda e: e),
+        (budgets.zcdp_filter, lambda e: e * e / 2),
+    ):
         found = gate(budget, Fraction(0), requests)
         spent = sum((cost(e) for e, yes in zip(requests, found.accepted, strict=True) if yes), 0)
         assert (found.spent, found.remaining) == (spent, budget - spent)
@@ -39,8 +42,8 @@ def test_filters_never_go_beyond_their_budget(budget, requests):
 @given(fractions, fractions)
 def test_what_fits_most_fits_and_one_unit_more_does_not(budget, spent):
     for gate, largest in (
-        (gates.pure_filter, gates.largest_fit_pure),
-        (gates.zcdp_filter, gates.largest_fit_zcdp),
+        (budgets.pure_filter, budgets.largest_fit_pure),
+        (budgets.zcdp_filter, budgets.largest_fit_zcdp),
     ):
         units = largest(budget, spent)
         assert units == 0 or gate(budget, spent, [units * UNIT]).accepted == (True,)
@@ -48,14 +51,14 @@ def test_what_fits_most_fits_and_one_unit_more_does_not(budget, spent):
 
 
 def test_an_overdrawn_account_fits_nothing():
-    assert gates.pure_filter(Fraction(1), Fraction(2), [UNIT]).accepted == (False,)
-    assert gates.largest_fit_pure(Fraction(1), Fraction(2)) == 0
-    assert gates.largest_fit_zcdp(Fraction(1), Fraction(2)) == 0
+    assert budgets.pure_filter(Fraction(1), Fraction(2), [UNIT]).accepted == (False,)
+    assert budgets.largest_fit_pure(Fraction(1), Fraction(2)) == 0
+    assert budgets.largest_fit_zcdp(Fraction(1), Fraction(2)) == 0
 
 
 @pytest.mark.parametrize("request_", [Fraction(0), Fraction(-1, 4)])
 def test_requests_of_nothing_are_refused(request_):
-    for gate in (gates.pure_filter, gates.zcdp_filter):
+    for gate in (budgets.pure_filter, budgets.zcdp_filter):
         with pytest.raises(ValueError, match="epsilon"):
             gate(Fraction(1), Fraction(0), [request_])
 

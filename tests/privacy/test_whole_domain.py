@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from explorer.privacy import coordinates as co, heatmaps as hm, histograms, learning
-from explorer.privacy.core import composition, divergences, subsampling
+from explorer.privacy.core import composition, divergences
 from explorer.privacy.core.bound import Bound
 from explorer.privacy.heatmaps import theory
 from explorer.privacy.shuffling.clones import clones_closed_delta
@@ -105,10 +105,10 @@ def test_tables(n, d, eps, delta, h):
 
 @given(EPS, UNIT, st.floats(1.0000001, 4096))
 def test_sampling_and_renyi_levels_of_pure_dp(eps, gamma, order):
-    sampled = subsampling.subsampled_epsilon(eps, gamma)
+    sampled = composition.subsampled_epsilon(eps, gamma)
     numbers(sampled)
     assert sampled <= eps * (1 + 1e-12)
-    level = subsampling.pure_dp_renyi(order, eps)
+    level = composition.pure_dp_renyi(order, eps)
     numbers(level)
     assert level <= eps * (1 + 1e-12)
 
@@ -202,7 +202,7 @@ def test_heatmap_theory(eps, level, w, variant, assumed, n):
         (lambda: histograms.calibrate(1.0, 0.1, 2.5), "n: 2.5 is not a whole number"),
         (lambda: histograms.histogram_delta(1.0, 10, 1.5), r"q: 1.5 is outside \[0, 1\]"),
         (lambda: histograms.exact_samples(1.0, 0.1, 0), r"h: 0 is outside \[1, 1e\+06\]"),
-        (lambda: subsampling.subsampled_epsilon(1.0, -0.1), r"gamma: -0.1 is outside \[0, 1\]"),
+        (lambda: composition.subsampled_epsilon(1.0, -0.1), r"gamma: -0.1 is outside \[0, 1\]"),
         (lambda: composition.kov_epsilon(1.0, 0, 0.1), r"T: 0 is outside \[1, 1e\+09\]"),
         (lambda: composition.kov_epsilon(math.nan, 1, 0.1), "eps: nan is outside"),
         (lambda: learning.training_epsilon(1.0, 3, 2, 1, 0.1), "k: 3 is outside"),

@@ -32,9 +32,8 @@ from explorer.privacy.heatmaps import (
     smoothing,
     unit_noise_grid,
 )
-from explorer.privacy.heatmaps.evaluation.distance import exact_distance
-from explorer.privacy.heatmaps.evaluation.loss import block_sums
-from explorer.privacy.heatmaps.one_cell_counts import one_cell_each
+from explorer.privacy.heatmaps.counts import one_cell_each
+from explorer.privacy.heatmaps.evaluation import block_sums, exact_distance
 from explorer.privacy.noise.demonstration import DemonstrationNoise
 from explorer.release.dry_run import synthetic_people
 from explorer.release.mechanisms import MECHANISMS

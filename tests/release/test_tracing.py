@@ -19,7 +19,7 @@ import pytest
 
 from explorer.privacy.heatmaps import integers
 from explorer.privacy.noise.exact import bernoulli_exp, discrete_laplace
-from explorer.privacy.releases import gates, means, selection, splits
+from explorer.privacy.releases import budgets, means, selection
 from explorer.release.mechanisms import MECHANISMS, adaptive, area, contributions, noise, select
 from tests.release.made_people import BOX, people_of, some_users
 
@@ -178,11 +178,11 @@ def _written_floats(tree: ast.AST) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("module", [contributions, area, splits, gates])
+@pytest.mark.parametrize("module", [contributions, area, budgets])
 def test_no_float_is_written_before_noise(module):
     found = _written_floats(ast.parse(inspect.getsource(module)))
     # Divisions of fractions by fractions.
-    allowed = {"area": 1, "splits": 5, "gates": 3}.get(module.__name__.rpartition(".")[2], 0)
+    allowed = {"area": 1, "budgets": 8}.get(module.__name__.rpartition(".")[2], 0)
     assert len(found) <= allowed, found
     assert all(one.endswith("/") for one in found), found
 

@@ -10,7 +10,7 @@ import pytest
 from explorer.figures.view_state import ViewState
 from explorer.privacy.heatmaps import aggregate
 from explorer.privacy.heatmaps.contributions import Contribution
-from explorer.privacy.heatmaps.evaluation.distance import exact_distance
+from explorer.privacy.heatmaps.evaluation import exact_distance
 from explorer.studies.base.study import (
     Fidelity,
     Origin,

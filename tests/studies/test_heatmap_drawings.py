@@ -13,7 +13,7 @@ from explorer.geography.coordinates import EARTH_RADIUS_KM
 from explorer.geography.plane import Plane
 from explorer.geography.region import PlaneRegion
 from explorer.privacy.core.bound import Role
-from explorer.privacy.heatmaps.clustering.weighted import distances, k_median_cost
+from explorer.privacy.heatmaps.clustering import distances, k_median_cost
 from explorer.privacy.user_metric.point_noise import great_circle, planar_laplace_cdf
 from explorer.studies.base.study import (
     Fidelity,

@@ -15,7 +15,7 @@ from explorer.checkins import CheckinData, open_checkins, working_set
 from explorer.checkins.selection import PointSet
 from explorer.geography.region import Region
 from explorer.privacy.heatmaps import SparseMap, aggregate, compare
-from explorer.privacy.heatmaps.evaluation.loss import block_sums
+from explorer.privacy.heatmaps.evaluation import block_sums
 from explorer.studies.base.study import Fidelity, Selection
 from explorer.studies.heatmap.contributions.settings import rule_asked
 from explorer.studies.heatmap.run import Counted, counts_of, points_of

@@ -10,7 +10,7 @@ import pytest
 
 from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps import schedule, theory
-from explorer.privacy.heatmaps.shuffle_model.missing_noise import deficient_epsilon
+from explorer.privacy.heatmaps.shuffle_parameters import deficient_epsilon
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.study import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
 from explorer.studies.guarantees.audits import audited, refuted

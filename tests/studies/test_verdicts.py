@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from explorer.privacy.coordinates.reports.mean import m_mean_variances
+from explorer.privacy.coordinates.mean import m_mean_variances
 from explorer.privacy.user_metric import sorted_delta
 from explorer.studies.base.help_page import Preset
 from explorer.studies.base.verdicts import kept_numbers, trend

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates.reports.sampling import m_mean
+from explorer.privacy.coordinates.sampling import m_mean
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 

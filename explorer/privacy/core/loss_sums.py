@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from explorer.privacy.core.binomial import log_pmf
 from explorer.privacy.core.bound import FloatArray, Role
-from explorer.privacy.core.log_binomial import log_pmf
 
 _UNIT = 2.0**-53
 _DEPTH = 45.0

@@ -1,29 +1,25 @@
-from explorer.privacy.heatmaps.adaptive.budgets import (
+from explorer.privacy.heatmaps.adaptive_exact import (
+    ExactAdaptiveTree as ExactAdaptiveTree,
+    adaptive_tree_exact as adaptive_tree_exact,
+    fresh_noise as fresh_noise,
+    transcript_loss as transcript_loss,
+)
+from explorer.privacy.heatmaps.adaptive_quadtree import (
+    AdaptiveDemonstrationNoise as AdaptiveDemonstrationNoise,
+    AdaptiveFit as AdaptiveFit,
+    AdaptiveTree as AdaptiveTree,
+    adaptive_tree as adaptive_tree,
+    fit_adaptive as fit_adaptive,
+    flatness_statistic as flatness_statistic,
+    smooth_stopped_cells as smooth_stopped_cells,
+)
+from explorer.privacy.heatmaps.adaptive_schedule import (
     Budgets as Budgets,
     ExactBudgets as ExactBudgets,
     adaptive_budgets as adaptive_budgets,
     adaptive_budgets_exact as adaptive_budgets_exact,
     check_threshold as check_threshold,
     measured_levels as measured_levels,
-)
-from explorer.privacy.heatmaps.adaptive.exact import (
-    ExactAdaptiveTree as ExactAdaptiveTree,
-    adaptive_tree_exact as adaptive_tree_exact,
-    fresh_noise as fresh_noise,
-    transcript_loss as transcript_loss,
-)
-from explorer.privacy.heatmaps.adaptive.fit import (
-    AdaptiveFit as AdaptiveFit,
-    fit_adaptive as fit_adaptive,
-    smooth_stopped_cells as smooth_stopped_cells,
-)
-from explorer.privacy.heatmaps.adaptive.flatness import (
-    flatness_statistic as flatness_statistic,
-)
-from explorer.privacy.heatmaps.adaptive.tree import (
-    AdaptiveDemonstrationNoise as AdaptiveDemonstrationNoise,
-    AdaptiveTree as AdaptiveTree,
-    adaptive_tree as adaptive_tree,
 )
 from explorer.privacy.heatmaps.baselines import (
     cells_kept as cells_kept,
@@ -34,43 +30,53 @@ from explorer.privacy.heatmaps.baselines import (
     top_grid as top_grid,
     unit_noise_grid as unit_noise_grid,
 )
-from explorer.privacy.heatmaps.clustering.private import (
-    cluster as cluster,
-    clustering_bound as clustering_bound,
-    coreset_error as coreset_error,
-    coreset_order as coreset_order,
-    data_cost as data_cost,
-    median_level as median_level,
-    private_coreset as private_coreset,
+from explorer.privacy.heatmaps.budget_schedule import (
+    Schedule as Schedule,
+    Variant as Variant,
+    depth_cap as depth_cap,
+    schedule as schedule,
+    start_level as start_level,
 )
-from explorer.privacy.heatmaps.clustering.weighted import (
+from explorer.privacy.heatmaps.clustering import (
     Clustering as Clustering,
     k_median as k_median,
     k_median_cost as k_median_cost,
 )
-from explorer.privacy.heatmaps.evaluation.binomial import (
+from explorer.privacy.heatmaps.counts import (
+    CellCounts as CellCounts,
+    aggregate as aggregate,
+    contribution_sizes as contribution_sizes,
+    from_grid as from_grid,
+    one_cell_each as one_cell_each,
+)
+from explorer.privacy.heatmaps.dense import (
+    DenseCounts as DenseCounts,
+    dense_map as dense_map,
+    dense_measurement_level as dense_measurement_level,
+    emd_norm as emd_norm,
+    measure_dense as measure_dense,
+    nearest_map as nearest_map,
+    nearest_nonnegative as nearest_nonnegative,
+)
+from explorer.privacy.heatmaps.evaluation import (
+    LossStatistics as LossStatistics,
+    Metrics as Metrics,
+    Quality as Quality,
+    QuickBounds as QuickBounds,
+    compare as compare,
+    loss_statistics as loss_statistics,
+    map_quality as map_quality,
+    pyramid_norm as pyramid_norm,
+    quick_bounds as quick_bounds,
+)
+from explorer.privacy.heatmaps.exact_binomial import (
     lower_rank as lower_rank,
     too_noisy_threshold as too_noisy_threshold,
     upper_rank as upper_rank,
 )
-from explorer.privacy.heatmaps.evaluation.gaussian_filter import (
+from explorer.privacy.heatmaps.gaussian_filter import (
     Smoothing as Smoothing,
     smoothing as smoothing,
-)
-from explorer.privacy.heatmaps.evaluation.loss import (
-    LossStatistics as LossStatistics,
-    loss_statistics as loss_statistics,
-)
-from explorer.privacy.heatmaps.evaluation.metrics import (
-    Metrics as Metrics,
-    QuickBounds as QuickBounds,
-    compare as compare,
-    pyramid_norm as pyramid_norm,
-    quick_bounds as quick_bounds,
-)
-from explorer.privacy.heatmaps.evaluation.quality import (
-    Quality as Quality,
-    map_quality as map_quality,
 )
 from explorer.privacy.heatmaps.integers import (
     IntegerCounts as IntegerCounts,
@@ -83,30 +89,7 @@ from explorer.privacy.heatmaps.integers import (
     release_measurement as release_measurement,
     user_cells as user_cells,
 )
-from explorer.privacy.heatmaps.one_cell_counts import (
-    one_cell_each as one_cell_each,
-)
-from explorer.privacy.heatmaps.pyramid.budget_schedule import (
-    Schedule as Schedule,
-    Variant as Variant,
-    depth_cap as depth_cap,
-    schedule as schedule,
-    start_level as start_level,
-)
-from explorer.privacy.heatmaps.pyramid.counts import (
-    CellCounts as CellCounts,
-    aggregate as aggregate,
-    contribution_sizes as contribution_sizes,
-    from_grid as from_grid,
-)
-from explorer.privacy.heatmaps.pyramid.dense import (
-    DenseCounts as DenseCounts,
-    dense_map as dense_map,
-    dense_measurement_level as dense_measurement_level,
-    measure_dense as measure_dense,
-    nearest_map as nearest_map,
-)
-from explorer.privacy.heatmaps.pyramid.least_squares import (
+from explorer.privacy.heatmaps.least_squares_fit import (
     FittedMap as FittedMap,
     LevelCounts as LevelCounts,
     fit as fit,
@@ -114,61 +97,56 @@ from explorer.privacy.heatmaps.pyramid.least_squares import (
     measure_levels as measure_levels,
     variance_of_fit as variance_of_fit,
 )
-from explorer.privacy.heatmaps.pyramid.measurement import (
+from explorer.privacy.heatmaps.measurement import (
     Measurement as Measurement,
     descend as descend,
     largest as largest,
     measure as measure,
 )
-from explorer.privacy.heatmaps.pyramid.morton import (
+from explorer.privacy.heatmaps.private_clustering import (
+    cluster as cluster,
+    clustering_bound as clustering_bound,
+    coreset_error as coreset_error,
+    coreset_order as coreset_order,
+    data_cost as data_cost,
+    median_level as median_level,
+    private_coreset as private_coreset,
+)
+from explorer.privacy.heatmaps.quadtree import (
+    SparseMap as SparseMap,
     all_codes as all_codes,
     children as children,
     decode as decode,
     encode as encode,
     level_of as level_of,
 )
-from explorer.privacy.heatmaps.pyramid.norms import (
-    emd_norm as emd_norm,
-    nearest_nonnegative as nearest_nonnegative,
-)
-from explorer.privacy.heatmaps.pyramid.reference import (
+from explorer.privacy.heatmaps.reconstruction import (
+    Reconstruction as Reconstruction,
     ReducedProblem as ReducedProblem,
+    kappa as kappa,
+    reconstruct as reconstruct,
     reconstruct_by_reference as reconstruct_by_reference,
     reduced_problem as reduced_problem,
     solve_reduced as solve_reduced,
 )
-from explorer.privacy.heatmaps.pyramid.sparse import (
-    SparseMap as SparseMap,
-)
-from explorer.privacy.heatmaps.pyramid.tree import (
-    Reconstruction as Reconstruction,
-    kappa as kappa,
-    reconstruct as reconstruct,
-)
 from explorer.privacy.heatmaps.sampling import (
     sampling_guarantee as sampling_guarantee,
 )
-from explorer.privacy.heatmaps.shuffle_model.cost import (
+from explorer.privacy.heatmaps.shuffle_parameters import (
     Communication as Communication,
-    communication as communication,
-    modulus_at_least as modulus_at_least,
-)
-from explorer.privacy.heatmaps.shuffle_model.demonstration import (
-    SharedNoise as SharedNoise,
-)
-from explorer.privacy.heatmaps.shuffle_model.missing_noise import (
-    deficient_epsilon as deficient_epsilon,
-)
-from explorer.privacy.heatmaps.shuffle_model.plan import (
     ShufflePlan as ShufflePlan,
+    communication as communication,
+    deficient_epsilon as deficient_epsilon,
     deficient_levels as deficient_levels,
     delta_with as delta_with,
+    modulus_at_least as modulus_at_least,
     shuffle_plan as shuffle_plan,
     wrap_probability as wrap_probability,
 )
-from explorer.privacy.heatmaps.shuffle_model.protocol import (
+from explorer.privacy.heatmaps.shuffle_protocol import (
     Messages as Messages,
     NoisyPyramid as NoisyPyramid,
+    SharedNoise as SharedNoise,
     noisy_sums as noisy_sums,
     run_protocol as run_protocol,
     user_vectors as user_vectors,

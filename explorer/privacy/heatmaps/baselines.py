@@ -11,9 +11,9 @@ import numpy as np
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.heatmaps.pyramid.counts import CellCounts
-from explorer.privacy.heatmaps.pyramid.measurement import Reader
-from explorer.privacy.heatmaps.pyramid.morton import all_codes
+from explorer.privacy.heatmaps.counts import CellCounts
+from explorer.privacy.heatmaps.measurement import Reader
+from explorer.privacy.heatmaps.quadtree import all_codes
 from explorer.privacy.noise.demonstration import discrete_laplace_quantiles, gaussian_sigma
 
 

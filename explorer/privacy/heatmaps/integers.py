@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.privacy.heatmaps.budget_schedule import Schedule
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution, contributed
-from explorer.privacy.heatmaps.pyramid.budget_schedule import Schedule
-from explorer.privacy.heatmaps.pyramid.counts import cells_of
-from explorer.privacy.heatmaps.pyramid.least_squares import LevelCounts
-from explorer.privacy.heatmaps.pyramid.measurement import Measurement, descend
+from explorer.privacy.heatmaps.counts import cells_of
+from explorer.privacy.heatmaps.least_squares_fit import LevelCounts
+from explorer.privacy.heatmaps.measurement import Measurement, descend
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.user_rows import EARTH_STEP, Box
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.privacy.core.papers import HEATMAPS as PAPER
-from explorer.privacy.heatmaps.pyramid.budget_schedule import Schedule, depth_cap
+from explorer.privacy.heatmaps.budget_schedule import Schedule, depth_cap
 
 DIAMETER = 2.0
 """Of the unit square under ℓ1: no distance of two distributions is larger."""

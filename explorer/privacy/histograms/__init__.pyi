@@ -12,33 +12,41 @@ from explorer.privacy.histograms.calibration import (
     calibrate as calibrate,
     least_users as least_users,
 )
-from explorer.privacy.histograms.count_divergence import (
-    Adjacency as Adjacency,
-    Directions as Directions,
-    count_delta as count_delta,
-    count_divergences as count_divergences,
-)
 from explorer.privacy.histograms.error_laws import (
     ErrorLaw as ErrorLaw,
     error_law as error_law,
     error_tail as error_tail,
     output_law as output_law,
 )
-from explorer.privacy.histograms.joint_delta import (
+from explorer.privacy.histograms.exact_delta import (
+    Adjacency as Adjacency,
+    Directions as Directions,
+    count_delta as count_delta,
+    count_divergences as count_divergences,
     histogram_delta as histogram_delta,
 )
 from explorer.privacy.histograms.mechanism import (
+    PointerChasing as PointerChasing,
+    PointerJumping as PointerJumping,
     Sent as Sent,
+    chase as chase,
     count_analyzer as count_analyzer,
     count_randomizer as count_randomizer,
+    draw_support_samples as draw_support_samples,
     estimates as estimates,
     estimates_without as estimates_without,
     hist as hist,
     histogram_analyzer as histogram_analyzer,
     histogram_randomizer as histogram_randomizer,
+    identify_support as identify_support,
+    jump as jump,
+    pointer_chasing as pointer_chasing,
+    pointer_jumping as pointer_jumping,
     shuffler as shuffler,
     simulate_count as simulate_count,
     simulate_histogram as simulate_histogram,
+    solve_pointer_chasing as solve_pointer_chasing,
+    solve_pointer_jumping as solve_pointer_jumping,
     zsum as zsum,
 )
 from explorer.privacy.histograms.protocol import (
@@ -52,18 +60,6 @@ from explorer.privacy.histograms.protocol import (
     printed_p as printed_p,
     printed_simultaneous_error as printed_simultaneous_error,
     simultaneous_error as simultaneous_error,
-)
-from explorer.privacy.histograms.reductions import (
-    PointerChasing as PointerChasing,
-    PointerJumping as PointerJumping,
-    chase as chase,
-    draw_support_samples as draw_support_samples,
-    identify_support as identify_support,
-    jump as jump,
-    pointer_chasing as pointer_chasing,
-    pointer_jumping as pointer_jumping,
-    solve_pointer_chasing as solve_pointer_chasing,
-    solve_pointer_jumping as solve_pointer_jumping,
 )
 from explorer.privacy.histograms.sample_complexity import (
     Samples as Samples,

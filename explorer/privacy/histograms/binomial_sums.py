@@ -12,8 +12,8 @@ from functools import cache
 
 import numpy as np
 
+from explorer.privacy.core.binomial import log_pmf, log_pmf_at, log_pmf_run
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.core.log_binomial import log_pmf, log_pmf_at, log_pmf_run
 
 Weight = Callable[[FloatArray], FloatArray]
 

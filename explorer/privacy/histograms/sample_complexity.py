@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
-from explorer.privacy.core.log_binomial import stirling_error
+from explorer.privacy.core.binomial import stirling_error
 from explorer.privacy.core.vectorised import columns, vectorised
 from explorer.privacy.histograms.binomial_sums import lower_tail, point, upper_tail
 from explorer.privacy.histograms.calibration import Query, calibrate, least_users

@@ -1,10 +1,12 @@
-from explorer.privacy.coordinates.reports.priv_unit import (
+from explorer.privacy.coordinates.priv_unit import (
     PrivUnit as PrivUnit,
     priv_unit as priv_unit,
 )
-from explorer.privacy.learning.convolution import (
-    SIDE as SIDE,
-    Convolutional as Convolutional,
+from explorer.privacy.learning.gradient_reports import (
+    CoordinateReport as CoordinateReport,
+    HadamardReport as HadamardReport,
+    coordinate_report as coordinate_report,
+    hadamard_report as hadamard_report,
 )
 from explorer.privacy.learning.guarantees import (
     excess_risk as excess_risk,
@@ -13,16 +15,10 @@ from explorer.privacy.learning.guarantees import (
     training_epsilon as training_epsilon,
     training_epsilon_numerical as training_epsilon_numerical,
 )
-from explorer.privacy.learning.l1_report import (
-    HadamardReport as HadamardReport,
-    hadamard_report as hadamard_report,
-)
-from explorer.privacy.learning.linf_report import (
-    CoordinateReport as CoordinateReport,
-    coordinate_report as coordinate_report,
-)
 from explorer.privacy.learning.models import (
+    SIDE as SIDE,
     Clippable as Clippable,
+    Convolutional as Convolutional,
     Gradients as Gradients,
     Model as Model,
     Perceptron as Perceptron,

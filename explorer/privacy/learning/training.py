@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates.reports.priv_unit import PrivUnit, priv_unit
+from explorer.privacy.coordinates.priv_unit import PrivUnit, priv_unit
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.vectorised import scalar_if_0d
-from explorer.privacy.learning.l1_report import HadamardReport, hadamard_report
-from explorer.privacy.learning.linf_report import CoordinateReport, coordinate_report
+from explorer.privacy.learning.gradient_reports import (
+    CoordinateReport,
+    HadamardReport,
+    coordinate_report,
+    hadamard_report,
+)
 from explorer.privacy.learning.models import Clippable, IntArray, Model
 
 Randomiser = CoordinateReport | HadamardReport | PrivUnit

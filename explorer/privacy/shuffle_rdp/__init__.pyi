@@ -1,6 +1,8 @@
 from explorer.privacy.shuffle_rdp.accountant import (
     Shuffling as Shuffling,
     composed_shuffles as composed_shuffles,
+    convergence_bound as convergence_bound,
+    gradient_second_moment as gradient_second_moment,
     lower_rdp_epsilon as lower_rdp_epsilon,
     pipeline_epsilon as pipeline_epsilon,
     pipeline_holds as pipeline_holds,
@@ -13,22 +15,9 @@ from explorer.privacy.shuffle_rdp.clone_renyi import (
     clone_rdp as clone_rdp,
     clone_rdp_epsilon as clone_rdp_epsilon,
 )
-from explorer.privacy.shuffle_rdp.composed import (
+from explorer.privacy.shuffle_rdp.composition import (
     Certified as Certified,
     Composition as Composition,
-)
-from explorer.privacy.shuffle_rdp.convergence import (
-    convergence_bound as convergence_bound,
-    gradient_second_moment as gradient_second_moment,
-)
-from explorer.privacy.shuffle_rdp.epochs import (
-    EPOCH_ADAPTIVE as EPOCH_ADAPTIVE,
-    EPOCH_FIXED as EPOCH_FIXED,
-    Allocation as Allocation,
-    allocation_epsilon as allocation_epsilon,
-    epochs_begun as epochs_begun,
-    rounds_an_epoch as rounds_an_epoch,
-    shuffled_an_epoch as shuffled_an_epoch,
 )
 from explorer.privacy.shuffle_rdp.from_below import (
     COMPOSED_LOWER as COMPOSED_LOWER,
@@ -55,15 +44,26 @@ from explorer.privacy.shuffle_rdp.lower import (
 )
 from explorer.privacy.shuffle_rdp.numerical import (
     COMPOSED_CLONES as COMPOSED_CLONES,
+    EPOCH_ADAPTIVE as EPOCH_ADAPTIVE,
+    EPOCH_FIXED as EPOCH_FIXED,
+    Allocation as Allocation,
     CloneRounds as CloneRounds,
+    allocation_epsilon as allocation_epsilon,
     clone_epsilon as clone_epsilon,
+    epochs_begun as epochs_begun,
     lower_epsilon as lower_epsilon,
     randomised_response_epsilon as randomised_response_epsilon,
+    rounds_an_epoch as rounds_an_epoch,
+    shuffled_an_epoch as shuffled_an_epoch,
     three_symbol_epsilon as three_symbol_epsilon,
 )
 from explorer.privacy.shuffle_rdp.one_round import (
     RandomisedResponseRound as RandomisedResponseRound,
+    ThreeSymbolRound as ThreeSymbolRound,
+    lower_round_epsilon as lower_round_epsilon,
     randomised_response_round_epsilon as randomised_response_round_epsilon,
+    three_symbol_delta as three_symbol_delta,
+    three_symbol_round_epsilon as three_symbol_round_epsilon,
 )
 from explorer.privacy.shuffle_rdp.ternary import (
     lemma2_rdp as lemma2_rdp,
@@ -73,12 +73,6 @@ from explorer.privacy.shuffle_rdp.ternary import (
     ternary_3rr as ternary_3rr,
     theorem4 as theorem4,
     theorem6 as theorem6,
-)
-from explorer.privacy.shuffle_rdp.three_symbol import (
-    ThreeSymbolRound as ThreeSymbolRound,
-    lower_round_epsilon as lower_round_epsilon,
-    three_symbol_delta as three_symbol_delta,
-    three_symbol_round_epsilon as three_symbol_round_epsilon,
 )
 from explorer.privacy.shuffle_rdp.upper import (
     capped_rdp_table as capped_rdp_table,

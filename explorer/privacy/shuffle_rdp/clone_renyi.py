@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray, Reference
+from explorer.privacy.core.composition import pure_dp_renyi
 from explorer.privacy.core.divergences import Conversion, conversion_penalty, epsilon_from_rdp
-from explorer.privacy.core.subsampling import pure_dp_renyi
 from explorer.privacy.core.vectorised import vectorised
 from explorer.privacy.shuffle_rdp.losses import clone_loss
 from explorer.privacy.shuffle_rdp.upper import pure_epsilon

@@ -11,15 +11,18 @@ from typing import Protocol
 
 from explorer.privacy.core.bound import Reference, Role
 from explorer.privacy.core.papers import SHUFFLE_RDP
-from explorer.privacy.shuffle_rdp.composed import FINE, Certified, Composition
+from explorer.privacy.shuffle_rdp.composition import FINE, Certified, Composition
 from explorer.privacy.shuffle_rdp.losses import (
     RoundLoss,
     randomised_response_loss,
     three_symbol_loss,
 )
 from explorer.privacy.shuffle_rdp.lower import Direction
-from explorer.privacy.shuffle_rdp.one_round import RandomisedResponseRound
-from explorer.privacy.shuffle_rdp.three_symbol import ThreeSymbolRound, three_symbol_log_p
+from explorer.privacy.shuffle_rdp.one_round import (
+    RandomisedResponseRound,
+    ThreeSymbolRound,
+    three_symbol_log_p,
+)
 
 EPS0_MIN, EPS0_MAX = 1e-12, 100.0
 """Where rounds are composed: below, losses lose their digits; above, there are no clones."""

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from explorer.privacy.core.binomial import log_half_pmf, log_pmf
 from explorer.privacy.core.bound import FloatArray, Role
-from explorer.privacy.core.log_binomial import log_half_pmf, log_pmf
 from explorer.privacy.shuffle_rdp.lower import RandomisedResponsePair
-from explorer.privacy.shuffle_rdp.three_symbol import three_symbol_log_p
+from explorer.privacy.shuffle_rdp.one_round import three_symbol_log_p
 from explorer.privacy.shuffling.clones import Clones
 
 _ROWS, _COLUMNS = 3.0, 200.0
@@ -79,7 +79,10 @@ class RoundLoss:
         return tilted(self.mass, self.log_ratio, c)
 
     def sizes(self, c: float) -> tuple[float, float]:
-        """Return the sums of the absolute terms of K(c) − 1, and of E_P[(P/Q)^c·L] (see `line`)."""
+        """Return the sums of the absolute terms of K(c) − 1, and of E_P[(P/Q)^c·L].
+
+        `contour_integral` bounds rounding errors with them.
+        """
         a = np.array([1 + c])
         curved = self._curved(a[:, None] * self.log_ratio)[0]
         with np.errstate(over="ignore"):
@@ -323,7 +326,7 @@ def three_symbol_loss(
     *,
     thin: bool = True,
 ) -> RoundLoss:
-    """Return the law of one round of randomised response on three symbols (`three_symbol`).
+    """Return the law of one round of randomised response on three symbols (`one_round`).
 
     Of N messages in {1, 2}, V of them 2, both laws have likelihood ratio 1 − γ + γ(EU + V +
     (k−N)/E)/k to that of 3 alone, U and V exchanged in the second. Losses are gathered on about

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
+from explorer.privacy.core.binomial import log_pmf, log_pmf_at, log_pmf_run, logistic_log_p
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.divergences import orders_up_to, softplus
-from explorer.privacy.core.log_binomial import log_pmf, log_pmf_at, log_pmf_run, logistic_log_p
 from explorer.privacy.core.vectorised import vectorised
 from explorer.privacy.shuffle_rdp.upper import pick_orders
 

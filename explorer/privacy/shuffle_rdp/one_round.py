@@ -1,9 +1,17 @@
-"""One round of randomised response as a curve: δ for many ε, ε for many δ, exactly.
+"""One round of randomised response on two or three symbols: exact δ for many ε, ε for many δ.
 
-Q/P − 1 = γX is linear in the count m, so the hockey-stick divergences of both directions are
-double running sums of P's masses: positive terms only, one pass for all ε.
+**Two symbols.** Q/P − 1 = γX is linear in the count m, so the hockey-stick divergences of both
+directions are double running sums of P's masses: positive terms only, one pass for all ε.
+
+**Three symbols (3RR): a lower bound for all randomisers.** R(own) = e^ε₀/(e^ε₀+2), 1/(e^ε₀+2) for
+each other symbol. One client moves from symbol 1 to 2, all others hold 3. With N ~ Bin(k,
+2/(e^ε₀+2)) messages in {1, 2}, of which Bin(N, ½) say 2, every divergence of the shuffled counts is
+one of (N, V); an unsampled client is replaced by another holder of 3. Both directions are alike.
+From e^ε₀ = 2 on this leaks more than binary randomised response, to first order in 1/√k the most
+that any ε₀-LDP randomiser can if the others are alike.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,9 +19,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
+from explorer.privacy.core.binomial import (
+    SMOOTH_SAFETY,
+    binomial_rows,
+    direct_stop_loss,
+    half_pmf_run,
+    log_pmf,
+    running_tail,
+    smooth_stop_loss,
+)
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.shuffle_rdp.lower import RandomisedResponsePair
+from explorer.privacy.shuffling.clone_pair import clone_guess
 
 _LARGEST = 700.0
 
@@ -151,3 +169,256 @@ def by_round(
             some = np.flatnonzero(which.ravel() == index)
             out.flat[some] = prepare(*chain)(at.ravel()[some])
     return scalar_if_0d(out)
+
+
+EPS0_MAX = 100.0
+"""Above it the 3RR of 100, which is ε₀-LDP as well, and hardly ever says 1 or 2 already."""
+_DEEP = 0.05
+"""Below this share of N the tails have few terms and are summed directly."""
+_NEGLIGIBLE = 42.0
+"""Numbers N whose summands are below e^−42 of the largest are left out."""
+_WIDE = 700.0
+"""Deviation of N beyond which it is sampled and its tails are normal ones."""
+_CELLS = 60_000
+"""Summands worked on together."""
+_ROUNDING = 1e-11
+"""What sums may be too large by, relative to themselves; δ is lowered by it."""
+
+_Slopes = tuple[FloatArray, FloatArray]
+
+
+class ThreeSymbolRound:
+    """The hockey-stick divergence of one round of 3RR, and its inverse, rounded down.
+
+    No (ε, δ) statement about all ε₀-LDP randomisers can lie below it, nor one about all that are
+    common to the clients and not adaptive.
+
+    Parameters
+    ----------
+    eps0 : float
+        In (0, 800].
+    k, n : float
+        Sampled and all clients, 1 ≤ k ≤ n ≤ 1e12.
+    """
+
+    def __init__(self, eps0: float, k: float, n: float) -> None:
+        self._eps0, self.k, self.n = min(eps0, EPS0_MAX), float(k), float(n)
+        self._gamma = self.k / self.n
+        self._log_p = three_symbol_log_p(self._eps0)
+        self._log_q = -math.log1p(2 * math.exp(-self._eps0))
+        p = math.exp(self._log_p)
+        self._wide = math.sqrt(self.k * p * (1 - p)) > _WIDE
+        rise = self._gamma * math.expm1(self._eps0)
+        self._pure = math.log1p(rise)
+
+    def delta(self, epsilon: ArrayLike) -> FloatArray:
+        """Return δ at each ε ≥ 0 (1-dimensional)."""
+        return self.delta_and_slope(np.atleast_1d(np.asarray(epsilon, dtype=float)))[0]
+
+    def delta_and_slope(self, eps: FloatArray) -> _Slopes:
+        """Return δ and −dδ/dε = e^ε·Pr[loss > ε] under the second law, at each ε ≥ 0."""
+        value, slope = np.zeros(eps.shape), np.zeros(eps.shape)
+        inside = np.flatnonzero(eps < self._pure)
+        if inside.size == 0:
+            return value, slope
+        share, less = self._line(eps[inside])
+        low, high = self._window(share, less)
+        order = np.argsort(high - low)
+        start = 0
+        while start < order.size:
+            stop = start + 1
+            while stop < order.size:
+                widest = high[order[stop]] - low[order[stop]] + 1
+                if (stop + 1 - start) * widest > _CELLS:
+                    break
+                stop += 1
+            some = order[start:stop]
+            at = inside[some]
+            value[at], slope[at] = self._sums(
+                eps[at], share[some], less[some], low[some], high[some]
+            )
+            start = stop
+        return value, slope
+
+    def epsilon(self, delta: ArrayLike) -> FloatArray:
+        """Return a lower bound on the smallest ε ≥ 0 with δ(ε) ≤ δ, for each δ in (0, 1].
+
+        δ is convex in e^ε, so that every tangent's root is one; the last is 1e-11 from the truth.
+        """
+        target = np.atleast_1d(np.asarray(delta, dtype=float))
+        goal = np.log(target)
+        found, low, high = (np.zeros(target.shape) for _ in range(3))
+        high += self._pure
+        eps = self._guess(goal)
+        active = np.flatnonzero(target < self.delta(0.0)[0])
+        for _ in range(60):
+            if active.size == 0:
+                break
+            at = eps[active]
+            value, slope = self.delta_and_slope(at)
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                # The tangent in e^ε − 1.
+                root = np.expm1(at) + (value - target[active]) * np.exp(at) / slope
+                tangent = np.where(slope > 0, np.log1p(np.maximum(root, 0.0)), 0.0)
+                log_delta = np.log(value)
+                # √ln(1/δ) is all but linear in ε.
+                here, there = np.sqrt(-log_delta), np.sqrt(-goal[active])
+                step = 2 * here * (there - here) * value / slope
+            found[active] = np.maximum(found[active], tangent)
+            above = value > target[active]
+            low[active] = np.where(above, at, low[active])
+            high[active] = np.where(above, high[active], at)
+            new = at + step
+            bad = ~((new > low[active]) & (new < high[active]))
+            new[bad] = 0.5 * (low[active] + high[active])[bad]
+            # What the tangent errs by is the square of the last step.
+            near = (np.abs(step) <= 3e-7 * at) & ~bad
+            near |= high[active] - low[active] <= 1e-13 * high[active]
+            eps[active] = new
+            active = active[~near]
+        return np.minimum(found * (1 - _ROUNDING), self._pure)
+
+    def _guess(self, log_delta: FloatArray) -> FloatArray:
+        """Return about the ε at which δ is reached, where messages are many."""
+        whole = log_delta - math.log(self._gamma)
+        some = np.full(log_delta.shape, 1.0)
+        eps0 = some * max(self._eps0, 1e-6)
+        with np.errstate(all="ignore"):
+            clones = clone_guess(eps0, self.k * some, self._log_p * some, np.minimum(whole, -1e-3))
+            # The guess is for two symbols of probability ½ each: E+1 stands where here is E+2.
+            ratio = (1 + math.exp(-self._eps0)) / (1 + 2 * math.exp(-self._eps0))
+            guess = np.log1p(self._gamma * np.expm1(np.minimum(clones * ratio, 700.0)))
+        usable = np.isfinite(guess) & (guess > 1e-9 * self._pure) & (guess < self._pure)
+        return np.where(usable, guess, 0.5 * self._pure)
+
+    def _line(self, eps: FloatArray) -> _Slopes:
+        """Return s and t of sN − t, which so many messages 2 among N must be fewer than."""
+        far = np.exp(-self._eps0)
+        rest = -np.expm1(-self._eps0)
+        share = -np.expm1(eps - self._eps0) + np.expm1(eps) * far**2
+        share /= (np.exp(eps) + 1) * rest
+        less = np.tanh(eps / 2) * (self.k * far + (self.n - self.k)) * far / rest
+        return np.minimum(share, 0.5), less
+
+    def _window(self, share: FloatArray, less: FloatArray) -> _Slopes:
+        """Return the least and the largest N that matter, around the largest summand.
+
+        That is where the derivative of ln Pr[N] + ln Pr[Bin(N, ½) ≈ sN − t] is 0, which falls.
+        """
+        least = less / share
+        a, b = np.minimum(least, self.k), np.full(share.shape, self.k)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # To a small part of a deviation of the most numbers that there can be.
+            for _ in range(math.ceil(0.5 * math.log2(self.k)) + 8):
+                N = 0.5 * (a + b)
+                level = share - less / N
+                rise = (
+                    np.log((self.k - N) / N)
+                    - self._eps0
+                    - share * np.log(level)
+                    - (1 - share) * np.log1p(-level)
+                )
+                up = rise > 0
+                a, b = np.where(up, N, a), np.where(up, b, N)
+            N = 0.5 * (a + b)
+            x = share * N - less
+            curvature = (
+                1 / np.maximum(self.k - N, 0.5)
+                + share**2 / np.maximum(x, 0.25)
+                + (1 - share) ** 2 / (N - x)
+            )
+        spread = np.sqrt(np.maximum(1 / curvature, 1.0))
+        reach = np.sqrt(2 * _NEGLIGIBLE) * spread
+        low = np.maximum(np.floor(least) + 1, np.floor(N - reach - 2))
+        high = np.minimum(self.k, np.ceil(N + reach + _NEGLIGIBLE))
+        return np.minimum(low, self.k), np.maximum(high, np.minimum(low, self.k))
+
+    def _sums(
+        self,
+        eps: FloatArray,
+        share: FloatArray,
+        less: FloatArray,
+        low: FloatArray,
+        high: FloatArray,
+    ) -> _Slopes:
+        size = np.full(eps.shape, self.k)
+        step = 1.0
+        if self._wide:
+            # An odd step visits even and odd numbers alike.
+            step = float(2 * math.floor(float((high - low).min()) / 300) + 1)
+        N = low[:, None] + step * np.arange(int(((high - low) // step).max()) + 1)
+        x = share[:, None] * N - less[:, None]
+        if self._wide:
+            log_w = log_pmf(np.minimum(N, high[:, None]), self.k, self._log_p, self._log_q)
+            log_w += math.log(step)
+            log_w[high[:, None] < N] = -np.inf
+            log_c = log_w.max(axis=1)
+            weight = np.exp(log_w - log_c[:, None])
+            losses, tail = smooth_stop_loss(N, np.clip(x / N, 0, 0.5))
+            losses = losses * (1 - 2 * SMOOTH_SAFETY)
+        else:
+            weight, log_c = binomial_rows(N, size, np.full(eps.shape, self._log_p), high)
+            b = np.maximum(np.ceil(x) - 1, 0.0)
+            f = half_pmf_run(N, b)
+            level = x / N
+            if float(level.max()) < _DEEP:
+                tail, losses = direct_stop_loss(N, b, f, level)
+            else:
+                tail = running_tail(N, b, f)
+                losses = (x - 0.5 * N) * tail + 0.5 * (N - b) * f
+        weight[x <= 0] = 0.0
+        rise = math.expm1(self._eps0)
+        rest = (self.k - N) * math.exp(-self._eps0)
+        apart = (1 - self._gamma) * tail + self._gamma / self.k * (
+            (N + rest) * tail + rise * (x * tail - losses)
+        )
+        log_scale = np.log1p(np.exp(eps)) + math.log(rise) - math.log(self.n) + log_c
+        total = np.einsum("ij,ij->i", weight, losses)
+        reached = np.einsum("ij,ij->i", weight, apart)
+        with np.errstate(divide="ignore"):
+            value = np.exp(log_scale + np.log(np.maximum(total, 0.0))) * (1 - _ROUNDING)
+            slope = np.exp(eps + log_c + np.log(np.maximum(reached, 0.0)))
+        return np.minimum(value, 1.0), slope
+
+
+def three_symbol_log_p(eps0: float) -> float:
+    """Return ln(2/(e^ε₀+2)), of the chance that a message of a holder of 3 says 1 or 2."""
+    return math.log(2.0) - eps0 - math.log1p(2 * math.exp(-eps0))
+
+
+def three_symbol_delta(epsilon: ArrayLike, eps0: ArrayLike, k: ArrayLike, n: ArrayLike) -> Any:
+    """Return the hockey-stick divergence of one round of 3RR at ε, rounded down.
+
+    Parameters
+    ----------
+    epsilon, eps0 : array of float
+        In [0, 800].
+    k, n : array of int
+        Sampled and all clients, 1 ≤ k ≤ n ≤ 1e12; k = n is the shuffle without sampling. All
+        broadcast.
+    """
+    at = checks.reals("eps", epsilon, 0.0, checks.EPSILON_MAX)
+    return by_round(lambda *one: ThreeSymbolRound(*one).delta, (eps0, k, n), at)
+
+
+def three_symbol_round_epsilon(
+    eps0: ArrayLike, k: ArrayLike, n: ArrayLike, delta: ArrayLike
+) -> Any:
+    """Return the ε at δ in [1e-300, 1] of one round of 3RR, rounded down; see above."""
+    d = checks.delta(delta)
+    return by_round(lambda *one: ThreeSymbolRound(*one).epsilon, (eps0, k, n), d)
+
+
+def lower_round_epsilon(eps0: ArrayLike, k: ArrayLike, n: ArrayLike, delta: ArrayLike) -> Any:
+    """Return the largest ε at δ of one round that is known to be needed: of 2RR or of 3RR.
+
+    No statement about all ε₀-LDP randomisers, nor about all that are common to the clients and not
+    adaptive, can have a smaller ε; a particular randomiser may leak less. Arguments as in
+    `three_symbol_round_epsilon`; 2RR in both directions.
+    """
+
+    def larger(*one: float) -> Any:
+        pairs = RandomisedResponseRound(*one), ThreeSymbolRound(*one)
+        return lambda d: np.maximum(*(pair.epsilon(d) for pair in pairs))
+
+    return by_round(larger, (eps0, k, n), checks.delta(delta))

@@ -15,9 +15,9 @@ import math
 import numpy as np
 
 from explorer.privacy.core import checks
+from explorer.privacy.core.binomial import log_pmf
 from explorer.privacy.core.bound import FloatArray, Reference, Role
-from explorer.privacy.core.log_binomial import log_pmf
-from explorer.privacy.shuffle_rdp.composed import FINE, Certified, Composition
+from explorer.privacy.shuffle_rdp.composition import FINE, Certified, Composition
 from explorer.privacy.shuffle_rdp.from_below import depth_for
 from explorer.privacy.shuffle_rdp.losses import (
     _REACH,

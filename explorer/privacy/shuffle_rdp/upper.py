@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.composition import pure_dp_renyi, subsampled_epsilon
 from explorer.privacy.core.divergences import orders_up_to, softplus
-from explorer.privacy.core.subsampling import pure_dp_renyi, subsampled_epsilon
 from explorer.privacy.core.vectorised import scalar_if_0d
 
 _BLOCK = 32

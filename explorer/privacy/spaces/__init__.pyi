@@ -1,17 +1,13 @@
-from explorer.privacy.spaces.base import (
-    MetricSpace as MetricSpace,
-)
-from explorer.privacy.spaces.continuous import (
+from explorer.privacy.spaces.metric_spaces import (
     EARTH_HALF_CIRCUMFERENCE_MILES as EARTH_HALF_CIRCUMFERENCE_MILES,
-    Line as Line,
-    Sphere as Sphere,
-    Square as Square,
-    central_angle as central_angle,
-)
-from explorer.privacy.spaces.finite import (
     Clustered as Clustered,
     Discrete as Discrete,
     FiniteSpace as FiniteSpace,
     Grid as Grid,
+    Line as Line,
     MatrixSpace as MatrixSpace,
+    MetricSpace as MetricSpace,
+    Sphere as Sphere,
+    Square as Square,
+    central_angle as central_angle,
 )

@@ -16,8 +16,7 @@ from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.roots import increasing_root
 from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.user_metric.calibration import ALPHA_MAX
-from explorer.privacy.user_metric.gammas import log_gamma_step
-from explorer.privacy.user_metric.linear import DIM_MAX
+from explorer.privacy.user_metric.linear import DIM_MAX, log_gamma_step
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)

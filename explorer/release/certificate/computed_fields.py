@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from explorer.privacy.releases.budgets import zcdp_cost
 from explorer.privacy.releases.conversions import fixed_composition_delta, zcdp_to_epsilon
-from explorer.privacy.releases.gates import zcdp_cost
 from explorer.release.certificate.sentences import CURRENT
 from explorer.release.exact_json import write_fraction
 from explorer.release.ledger.accounts import REMARKS, Account, Release

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from explorer.privacy.releases.gates import user_level_bound
+from explorer.privacy.releases.budgets import user_level_bound
 from explorer.release.rounding import rounded_up
 from explorer.resources import resource_bytes
 

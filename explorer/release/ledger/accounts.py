@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from explorer.privacy.releases.gates import (
+from explorer.privacy.releases.budgets import (
     largest_fit_zcdp,
     pure_cost,
     zcdp_cost,

@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from explorer.privacy.heatmaps.adaptive.budgets import (
+from explorer.privacy.heatmaps.adaptive_exact import (
+    adaptive_tree_exact,
+    fresh_noise,
+    tree_of_readings,
+)
+from explorer.privacy.heatmaps.adaptive_quadtree import fit_adaptive
+from explorer.privacy.heatmaps.adaptive_schedule import (
     SHARE,
     START,
     ExactBudgets,
@@ -15,12 +21,6 @@ from explorer.privacy.heatmaps.adaptive.budgets import (
     check_threshold,
     measured_levels,
 )
-from explorer.privacy.heatmaps.adaptive.exact import (
-    adaptive_tree_exact,
-    fresh_noise,
-    tree_of_readings,
-)
-from explorer.privacy.heatmaps.adaptive.fit import fit_adaptive
 from explorer.privacy.heatmaps.integers import RESOLUTION
 from explorer.privacy.noise.exact import discrete_laplace
 from explorer.release.errors import ParameterError
@@ -83,7 +83,7 @@ class AdaptiveHeatmap(ReleaseMechanism[Adaptive]):
     left. The tree's leaves m partition the box and z(c) = Σ_{m⊆c} z(m), hence the log-ratio is at
     most Σ_m z(m)·E·2⁻⁴⁰/B ≤ E·2⁻⁴⁰ ≤ ε for adding or removing a user. Fit and smoothing are
     post-processing. The proof with its attacks is that of
-    `explorer.privacy.heatmaps.adaptive.tree`.
+    `explorer.privacy.heatmaps.adaptive_quadtree`.
     """
 
     id: ClassVar[str] = "heatmap.adaptive/1"

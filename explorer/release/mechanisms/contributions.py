@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.privacy.heatmaps.integers import IntegerCounts, integer_counts
-from explorer.privacy.heatmaps.pyramid.morton import encode
+from explorer.privacy.heatmaps.quadtree import encode
 from explorer.privacy.releases.means import centred_value, read_decimal
 from explorer.release.mechanisms.area import Area
 from explorer.release.user_records import IntArray, UserRecords

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from explorer.privacy.heatmaps.pyramid.morton import all_codes
+from explorer.privacy.heatmaps.quadtree import all_codes
 from explorer.release.mechanisms.area import WHERE, Area
 from explorer.release.mechanisms.base import (
     UNCHANGED,

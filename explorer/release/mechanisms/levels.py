@@ -10,15 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.privacy.heatmaps.budget_schedule import start_level
 from explorer.privacy.heatmaps.integers import RESOLUTION
-from explorer.privacy.heatmaps.pyramid.budget_schedule import start_level
-from explorer.privacy.heatmaps.pyramid.least_squares import LevelCounts, fit
-from explorer.privacy.heatmaps.pyramid.measurement import Measurement, descend, largest
-from explorer.privacy.heatmaps.pyramid.morton import children
-from explorer.privacy.heatmaps.pyramid.sparse import SparseMap
-from explorer.privacy.heatmaps.pyramid.tree import reconstruct
+from explorer.privacy.heatmaps.least_squares_fit import LevelCounts, fit
+from explorer.privacy.heatmaps.measurement import Measurement, descend, largest
+from explorer.privacy.heatmaps.quadtree import SparseMap, children
+from explorer.privacy.heatmaps.reconstruction import reconstruct
 from explorer.privacy.noise.demonstration import IntArray
-from explorer.privacy.releases.splits import level_split
+from explorer.privacy.releases.budgets import level_split
 from explorer.release.errors import ParameterError
 from explorer.release.mechanisms.area import WHERE, Area
 from explorer.release.mechanisms.base import (

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.coordinates.levels.finite import bcdp_levels_from_logs
+from explorer.privacy.coordinates.levels import bcdp_levels_from_logs
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Context, Mark, Series

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from explorer.privacy.coordinates.budgets.budget import budget_vector
-from explorer.privacy.coordinates.reports.mean import m_mean_covariance
-from explorer.privacy.coordinates.reports.sampling import m_mean_average
+from explorer.privacy.coordinates.budgets import budget_vector
+from explorer.privacy.coordinates.mean import m_mean_covariance
+from explorer.privacy.coordinates.sampling import m_mean_average
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 

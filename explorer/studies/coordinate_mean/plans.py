@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.coordinates.reports.channel import SMALLEST_LEVEL
+from explorer.privacy.coordinates.channel import SMALLEST_LEVEL
 from explorer.privacy.core.bound import FloatArray
 from explorer.studies.coordinate_mean.parameters import LINEAR, TWO
 

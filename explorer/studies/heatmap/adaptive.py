@@ -13,7 +13,7 @@ from explorer.privacy.heatmaps import (
     flatness_statistic,
     measured_levels,
 )
-from explorer.privacy.heatmaps.adaptive.flatness import FLATNESS_THRESHOLDS
+from explorer.privacy.heatmaps.adaptive_quadtree import FLATNESS_THRESHOLDS
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Fidelity
 from explorer.studies.heatmap import text

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from explorer.checkins.selection import Part, PointSet, ShardedPoints
 from explorer.privacy.heatmaps import compare, level_of
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS
-from explorer.privacy.heatmaps.evaluation.distance import (
+from explorer.privacy.heatmaps.counts import from_rows
+from explorer.privacy.heatmaps.evaluation import (
     Interval,
     block_interval,
     exact_distance,
     quick_intervals,
 )
-from explorer.privacy.heatmaps.pyramid.counts import from_rows
-from explorer.privacy.heatmaps.pyramid.row_pass import count_rows
+from explorer.privacy.heatmaps.row_pass import count_rows
 from explorer.studies.base.distances import FAR, in_unit
 from explorer.studies.base.study import (
     Context,

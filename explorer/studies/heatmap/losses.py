@@ -23,8 +23,7 @@ from explorer.privacy.heatmaps import (
     smoothing,
     too_noisy_threshold,
 )
-from explorer.privacy.heatmaps.evaluation.distance import exact_distance
-from explorer.privacy.heatmaps.evaluation.loss import block_sums
+from explorer.privacy.heatmaps.evaluation import block_sums, exact_distance
 from explorer.studies.base.distances import FAR, LOSS, in_unit
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import (

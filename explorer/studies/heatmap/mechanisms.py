@@ -7,8 +7,8 @@ from pkgutil import resolve_name
 
 from explorer.privacy.core.bound import Reference
 from explorer.privacy.core.papers import HEATMAPS as PAPER, HISTOGRAMS
-from explorer.privacy.heatmaps.adaptive.budgets import SHARE, START, THRESHOLD
-from explorer.privacy.heatmaps.pyramid.budget_schedule import SCHEDULE_REFERENCE
+from explorer.privacy.heatmaps.adaptive_schedule import SHARE, START, THRESHOLD
+from explorer.privacy.heatmaps.budget_schedule import SCHEDULE_REFERENCE
 from explorer.privacy.user_metric.point_noise import PLANAR, SEVERAL
 from explorer.studies.base.builders import choice, count, real, share
 from explorer.studies.base.parameters import PLANE

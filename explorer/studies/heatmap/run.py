@@ -43,16 +43,15 @@ from explorer.privacy.heatmaps import (
     user_cells,
 )
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
-from explorer.privacy.heatmaps.evaluation.loss import block_sums
-from explorer.privacy.heatmaps.pyramid.counts import from_rows
-from explorer.privacy.heatmaps.pyramid.first_users import FirstUsers
-from explorer.privacy.heatmaps.pyramid.fixed_point import mass_bits
-from explorer.privacy.heatmaps.pyramid.measurement import Reader
-from explorer.privacy.heatmaps.pyramid.reference import (
+from explorer.privacy.heatmaps.counts import from_rows
+from explorer.privacy.heatmaps.evaluation import block_sums
+from explorer.privacy.heatmaps.measurement import Reader
+from explorer.privacy.heatmaps.reconstruction import (
     from_variables,
     reduced_problem,
     solve_reduced,
 )
+from explorer.privacy.heatmaps.row_pass import FirstUsers, mass_bits
 from explorer.privacy.noise.demonstration import DemonstrationGaussian, DemonstrationNoise
 from explorer.studies.base.study import Context, Fidelity, Overlay, Request, Selection
 from explorer.studies.heatmap import text

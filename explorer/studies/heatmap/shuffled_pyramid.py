@@ -22,7 +22,7 @@ from explorer.privacy.heatmaps import (
     schedule,
     shuffle_plan,
 )
-from explorer.privacy.heatmaps.pyramid.measurement import descend
+from explorer.privacy.heatmaps.measurement import descend
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.phrases import best_chance, percent_sure
 from explorer.studies.base.study import Condition, Guarantee, Request

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from explorer.privacy.heatmaps.adaptive.budgets import measured_levels
-from explorer.privacy.heatmaps.pyramid.morton import level_of
+from explorer.privacy.heatmaps.adaptive_schedule import measured_levels
+from explorer.privacy.heatmaps.quadtree import level_of
 from explorer.studies.base.study import Advice, Context, Face, Request, Result, Study, Value
 from explorer.studies.heatmap.answering.headline import of_draw
 from explorer.studies.heatmap.help import PAGE, PRESETS

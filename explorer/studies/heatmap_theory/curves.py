@@ -7,12 +7,12 @@ import numpy as np
 
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
 from explorer.privacy.heatmaps import Schedule, Variant, depth_cap, schedule, start_level, theory
-from explorer.privacy.heatmaps.shuffle_model.cost import (
+from explorer.privacy.heatmaps.shuffle_parameters import (
     Communication,
     communication,
+    deficient_epsilon,
     modulus_at_least,
 )
-from explorer.privacy.heatmaps.shuffle_model.missing_noise import deficient_epsilon
 from explorer.studies.base.study import Context, Request
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.heatmap_theory import text

@@ -15,8 +15,7 @@ from explorer.privacy.heatmaps import (
     measure_levels,
     reconstruct,
 )
-from explorer.privacy.heatmaps.evaluation.distance import exact_distance
-from explorer.privacy.heatmaps.evaluation.loss import block_sums
+from explorer.privacy.heatmaps.evaluation import block_sums, exact_distance
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.studies.base.simulation import dots_series, mean_interval, trial_pieces
 from explorer.studies.base.study import Context, Fidelity, Request, Result, Series

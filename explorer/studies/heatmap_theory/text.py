@@ -4,7 +4,7 @@ import math
 
 from explorer.privacy.core.bound import Reference
 from explorer.privacy.core.papers import HEATMAPS as PAPER
-from explorer.privacy.heatmaps.pyramid.budget_schedule import SCHEDULE_REFERENCE, Schedule
+from explorer.privacy.heatmaps.budget_schedule import SCHEDULE_REFERENCE, Schedule
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import guesses
 from explorer.studies.base.study import Condition, Guarantee

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.privacy.core.binomial import log_pmf
 from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.core.log_binomial import log_pmf
 from explorer.privacy.histograms import simulate_histogram
 from explorer.studies.base.study import Context
 

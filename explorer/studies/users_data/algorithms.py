@@ -11,7 +11,7 @@ from explorer.privacy import user_metric as um
 from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.noise.bits import SeededBits
 from explorer.privacy.spaces import FiniteSpace, Grid, MetricSpace, Square
-from explorer.privacy.user_metric.integer_tables import IntegerTable
+from explorer.privacy.user_metric.exact_release import IntegerTable
 from explorer.studies.base.study import Context, Guarantee, Mark, Readout, Request, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
 from explorer.studies.guarantees.audits import Audited

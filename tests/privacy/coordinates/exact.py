@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from explorer.privacy.coordinates.reports.sampling import Channel, draw_reports
+from explorer.privacy.coordinates.sampling import Channel, draw_reports
 
 
 class Scripted:

@@ -12,9 +12,9 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 import explorer.privacy.coordinates as co
-from explorer.privacy.coordinates.reports.channel import log_second_moment
-from explorer.privacy.coordinates.reports.corners import chambers, corners
-from explorer.privacy.coordinates.reports.sampling import Channel
+from explorer.privacy.coordinates.channel import log_second_moment
+from explorer.privacy.coordinates.mean import chambers, corners
+from explorer.privacy.coordinates.sampling import Channel
 from tests.privacy.coordinates.exact import density
 from tests.privacy.sampler_audits import loss_lower_bound
 

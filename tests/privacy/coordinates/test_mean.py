@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 import explorer.privacy.coordinates as co
-from explorer.privacy.coordinates.levels.finite import (
+from explorer.privacy.coordinates.levels import (
     bcdp_levels_from_logs,
     cdp_levels_from_logs,
 )
-from explorer.privacy.coordinates.reports.corners import chambers, corners
+from explorer.privacy.coordinates.mean import chambers, corners
 from tests.privacy.coordinates.exact import density
 from tests.privacy.sampler_audits import loss_lower_bound
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import explorer.privacy.coordinates as co
-from explorer.privacy.coordinates.reports.moments import log_moment_slope
+from explorer.privacy.coordinates.designs import log_moment_slope
 
 
 @pytest.mark.parametrize(("m", "alpha"), [(1, 0.7), (2, 1.0), (5, 3.0), (10, 5.0)])

@@ -23,12 +23,13 @@ from explorer.privacy.heatmaps import (
     IntegerCounts,
     adaptive_budgets,
     adaptive_budgets_exact,
+    adaptive_exact,
+    adaptive_quadtree,
     adaptive_tree,
     adaptive_tree_exact,
     from_grid,
     transcript_loss,
 )
-from explorer.privacy.heatmaps.adaptive import exact, tree
 from tests.privacy.heatmaps.transcripts import Key, TranscriptAudit, counts_of, user
 from tests.privacy.sampler_audits import split_audit
 
@@ -146,12 +147,12 @@ def test_enumeration_sees_a_stop_that_spends_too_much(monkeypatch: pytest.Monkey
 
 def test_enumeration_sees_a_decision_on_the_exact_count(monkeypatch: pytest.MonkeyPatch) -> None:
     right, wrong = "estimate * budgets", "truth(level, cells) * budgets"
-    source = inspect.getsource(tree)
+    source = inspect.getsource(adaptive_quadtree)
     assert source.count(right) == 1
     mutant = ModuleType("mutant_of_the_adaptive_tree")
     monkeypatch.setitem(sys.modules, mutant.__name__, mutant)
     exec(source.replace(right, wrong), mutant.__dict__)
-    monkeypatch.setattr(exact, "grow", mutant.grow)  # type: ignore[attr-defined]
+    monkeypatch.setattr(adaptive_exact, "grow", mutant.grow)  # type: ignore[attr-defined]
 
     def set_truth(counts: IntegerCounts) -> None:
         mutant.truth = counts.at  # type: ignore[attr-defined]

@@ -16,8 +16,8 @@ from explorer.privacy.heatmaps import (
     schedule,
     shuffle_plan,
 )
-from explorer.privacy.heatmaps.shuffle_model.missing_noise import deficient_epsilon
-from explorer.privacy.heatmaps.shuffle_model.protocol import simulate
+from explorer.privacy.heatmaps.shuffle_parameters import deficient_epsilon
+from explorer.privacy.heatmaps.shuffle_protocol import simulate
 from explorer.privacy.noise.bits import SeededBits
 from explorer.privacy.noise.exact import discrete_laplace
 from tests.privacy.sampler_audits import split_audit

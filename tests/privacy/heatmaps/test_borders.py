@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from explorer.privacy.heatmaps.clustering.borders import l1_borders
-from explorer.privacy.heatmaps.clustering.weighted import distances
+from explorer.privacy.heatmaps.clustering import distances, l1_borders
 
 
 def crossings(pieces: np.ndarray, y: float) -> np.ndarray:

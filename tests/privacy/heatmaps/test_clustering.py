@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from explorer.privacy.heatmaps.clustering.weighted import (
+from explorer.privacy.heatmaps.clustering import (
     _best_swap,
     _neighbours,
     distances,

@@ -29,9 +29,9 @@ from explorer.privacy.heatmaps import (
     release_measurement,
     schedule,
     shuffle_plan,
+    shuffle_protocol,
     top_grid,
 )
-from explorer.privacy.heatmaps.shuffle_model import protocol
 from explorer.privacy.histograms import calibrate, estimates_without
 from explorer.privacy.noise.bits import SeededBits
 from explorer.studies.heatmap.shuffled_cells import histogram_grid
@@ -153,7 +153,7 @@ def test_enumeration_sees_noise_halved(w: int | None) -> None:
 
 
 def test_enumeration_sees_a_choice_by_exact_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    from explorer.privacy.heatmaps.pyramid import measurement
+    from explorer.privacy.heatmaps import measurement
 
     base = np.zeros(16, int)
     audit = ReleaseAudit(base, base + 3 * np.eye(16, dtype=int)[14], 1)
@@ -205,8 +205,8 @@ class ShuffleAudit(TranscriptAudit):
             return np.array(drawn)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(protocol, "discrete_laplace", sampler)
-            found = protocol.simulate(vectors, plan, SeededBits(np.random.default_rng(0)))
+            patch.setattr(shuffle_protocol, "discrete_laplace", sampler)
+            found = shuffle_protocol.simulate(vectors, plan, SeededBits(np.random.default_rng(0)))
         assert np.concatenate(found.counts).tolist() == [y for *_, y in transcript]
         return transcript, scales
 
@@ -250,8 +250,8 @@ def test_the_shares_of_all_users_make_the_scale_that_is_summed(monkeypatch) -> N
         asked.append((shape * plan.guaranteed, 1 / rate))
         return np.zeros(size, np.int64)
 
-    monkeypatch.setattr(protocol, "polya", polya)
-    protocol.noise_shares(plan, plan.guaranteed, SeededBits(np.random.default_rng(0)))
+    monkeypatch.setattr(shuffle_protocol, "polya", polya)
+    shuffle_protocol.noise_shares(plan, plan.guaranteed, SeededBits(np.random.default_rng(0)))
     assert asked == [(1, plan.scale(i)) for i in plan.levels for _ in range(2)]
 
 

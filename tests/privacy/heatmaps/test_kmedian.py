@@ -10,7 +10,8 @@ from hypothesis import given, strategies as st
 
 from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps import SparseMap, emd_norm, from_grid, schedule
-from explorer.privacy.heatmaps.clustering.private import (
+from explorer.privacy.heatmaps.clustering import distances, k_median, k_median_cost
+from explorer.privacy.heatmaps.private_clustering import (
     as_points,
     cluster,
     clustering_bound,
@@ -20,7 +21,6 @@ from explorer.privacy.heatmaps.clustering.private import (
     median_level,
     private_coreset,
 )
-from explorer.privacy.heatmaps.clustering.weighted import distances, k_median, k_median_cost
 from explorer.privacy.heatmaps.theory import median_cost, noise_term
 from explorer.privacy.noise.demonstration import DemonstrationNoise
 

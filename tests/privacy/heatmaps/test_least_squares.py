@@ -24,8 +24,8 @@ from explorer.privacy.heatmaps import (
     schedule,
     variance_of_fit,
 )
-from explorer.privacy.heatmaps.pyramid.least_squares import onto_simplex, onto_simplices
-from explorer.privacy.heatmaps.pyramid.reference import reconstruct_by_reference
+from explorer.privacy.heatmaps.least_squares_fit import onto_simplex, onto_simplices
+from explorer.privacy.heatmaps.reconstruction import reconstruct_by_reference
 from explorer.privacy.noise.demonstration import DemonstrationNoise
 
 

@@ -22,7 +22,7 @@ from explorer.privacy.heatmaps import (
     too_noisy_threshold,
     upper_rank,
 )
-from explorer.privacy.heatmaps.adaptive.flatness import FLATNESS_THRESHOLDS
+from explorer.privacy.heatmaps.adaptive_quadtree import FLATNESS_THRESHOLDS
 
 chances = st.fractions(Fraction(1, 100), Fraction(99, 100), max_denominator=100)
 

@@ -14,15 +14,17 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from explorer.privacy.heatmaps.pyramid import first_users, row_pass
-from explorer.privacy.heatmaps.pyramid.first_users import FirstUsers
-from explorer.privacy.heatmaps.pyramid.fixed_point import lines, mass_bits, row_masses
-from explorer.privacy.heatmaps.pyramid.morton import encode
-from explorer.privacy.heatmaps.pyramid.row_pass import (
+from explorer.privacy.heatmaps import row_pass
+from explorer.privacy.heatmaps.quadtree import encode
+from explorer.privacy.heatmaps.row_pass import (
     CountedRows,
+    FirstUsers,
     compile_pass,
     count_all,
     count_rows,
+    lines,
+    mass_bits,
+    row_masses,
 )
 from explorer.user_rows import EARTH_STEP, Edges, UserRows, Where, positions, snapped, steps
 
@@ -134,7 +136,7 @@ def test_numba_and_numpy_give_the_same_numbers_of_many_rows(engine: str) -> None
 
 def test_memory_maps_compile_nothing_anew(tmp_path: Any) -> None:
     compile_pass()
-    from explorer.privacy.heatmaps.pyramid.compiled_pass import walk
+    from explorer.privacy.heatmaps.compiled_pass import walk
 
     rows = rows_of([[(0, 0, 1)], [(5, 5, 2), (1, 1, 3)]])
     mapped = {}
@@ -150,7 +152,7 @@ def test_memory_maps_compile_nothing_anew(tmp_path: Any) -> None:
 def test_nobody_compiles_unasked() -> None:
     code = (
         "import sys, numpy as np\n"
-        "from explorer.privacy.heatmaps.pyramid.row_pass import count_rows\n"
+        "from explorer.privacy.heatmaps.row_pass import count_rows\n"
         "from explorer.user_rows import *\n"
         "one = np.zeros(1, np.int32)\n"
         "rows = UserRows(one, one, None, np.zeros(1, np.int64), np.ones(1, np.int64))\n"
@@ -248,7 +250,7 @@ def test_who_is_counted_already_is_not_counted_again(monkeypatch: pytest.MonkeyP
         looked_at.append(rows.users)
         return count_rows(rows, *asked, **named)
 
-    monkeypatch.setattr(first_users, "count_rows", watched)
+    monkeypatch.setattr(row_pass, "count_rows", watched)
     for most in (53, 51, 51, 60):
         first.count(rows, Where(BOX), 2, most)
     assert sum(looked_at) < 40

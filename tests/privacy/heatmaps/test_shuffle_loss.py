@@ -11,8 +11,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from explorer.privacy.core.bound import Role
-from explorer.privacy.heatmaps.shuffle_model.missing_noise import deficient_epsilon, zero_loss
-from explorer.privacy.heatmaps.shuffle_model.plan import deficient_levels, shuffle_plan
+from explorer.privacy.heatmaps.shuffle_parameters import (
+    deficient_epsilon,
+    deficient_levels,
+    shuffle_plan,
+    zero_loss,
+)
 from explorer.privacy.noise.demonstration import polya_pmf
 
 

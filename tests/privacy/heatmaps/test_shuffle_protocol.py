@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from explorer.privacy.heatmaps import kappa, reconstruct
-from explorer.privacy.heatmaps.shuffle_model import protocol as protocol
-from explorer.privacy.heatmaps.shuffle_model.cost import Communication, communication
-from explorer.privacy.heatmaps.shuffle_model.plan import (
+from explorer.privacy.heatmaps import kappa, reconstruct, shuffle_protocol as protocol
+from explorer.privacy.heatmaps.shuffle_parameters import (
+    Communication,
     ShufflePlan,
+    communication,
     delta_with,
     least_tail,
     shuffle_plan,
     wrap_probability,
 )
-from explorer.privacy.heatmaps.shuffle_model.protocol import (
+from explorer.privacy.heatmaps.shuffle_protocol import (
     Messages,
     analyse,
     noise_shares,

@@ -15,10 +15,10 @@ from explorer.privacy.heatmaps import (
     run_protocol,
     schedule,
     shuffle_plan,
+    shuffle_protocol,
     user_cells,
     user_vectors,
 )
-from explorer.privacy.heatmaps.shuffle_model import protocol
 from explorer.privacy.noise.bits import SeededBits
 from explorer.privacy.noise.demonstration import discrete_laplace_pmf
 
@@ -35,7 +35,7 @@ def test_sums_are_those_of_all_messages_whatever_the_noise(monkeypatch) -> None:
     """The users' noise given, and so large that some sums leave the modulus and wrap around."""
     plan, rng = plan_for(), np.random.default_rng(0)
     shares = rng.integers(-plan.modulus // 20, plan.modulus // 20, (USERS, plan.cells))
-    monkeypatch.setattr(protocol, "noise_shares", lambda *_: shares)
+    monkeypatch.setattr(shuffle_protocol, "noise_shares", lambda *_: shares)
     user, where = np.arange(90) % USERS, rng.random((90, 2))
     cells = user_cells(user, where[:, 0], where[:, 1], None, BOX, 2)
     vectors = user_vectors(cells.user, cells.codes, cells.visits, plan)

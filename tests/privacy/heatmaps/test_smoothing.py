@@ -26,8 +26,7 @@ from explorer.privacy.heatmaps import (
     top_grid,
     unit_noise_grid,
 )
-from explorer.privacy.heatmaps.evaluation.distance import Interval, quick_intervals
-from explorer.privacy.heatmaps.evaluation.loss import block_sums
+from explorer.privacy.heatmaps.evaluation import Interval, block_sums, quick_intervals
 from explorer.privacy.noise.demonstration import DemonstrationNoise
 
 

@@ -23,8 +23,8 @@ from explorer.privacy.heatmaps import (
     smoothing,
     start_level,
 )
-from explorer.privacy.heatmaps.evaluation.distance import exact_distance
-from explorer.privacy.heatmaps.shuffle_model.cost import communication, modulus_at_least
+from explorer.privacy.heatmaps.evaluation import exact_distance
+from explorer.privacy.heatmaps.shuffle_parameters import communication, modulus_at_least
 from explorer.privacy.heatmaps.theory import (
     dense_error_bound,
     dense_level,

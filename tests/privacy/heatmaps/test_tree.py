@@ -18,7 +18,7 @@ from explorer.privacy.heatmaps import (
     reconstruct_by_reference,
     reduced_problem,
 )
-from explorer.privacy.heatmaps.pyramid.tree import Reconstruction
+from explorer.privacy.heatmaps.reconstruction import Reconstruction
 
 KINDS = ("smooth", "integers", "mostly zero", "negative", "equal", "huge", "tiny")
 

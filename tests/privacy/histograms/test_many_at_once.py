@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from explorer.privacy.core.log_binomial import log_pmf, log_pmf_at
+from explorer.privacy.core.binomial import log_pmf, log_pmf_at
 from explorer.privacy.histograms import (
     Query,
     calibrate,
@@ -15,7 +15,7 @@ from explorer.privacy.histograms import (
     noise_radius,
 )
 from explorer.privacy.histograms.binomial_sums import lower_tail, upper_tail
-from explorer.privacy.histograms.joint_delta import joint_deltas
+from explorer.privacy.histograms.exact_delta import joint_deltas
 
 POINTS = st.lists(
     st.tuples(

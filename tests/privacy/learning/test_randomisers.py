@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from explorer.privacy import learning
-from explorer.privacy.coordinates.reports.channel import m_ldp_radius
+from explorer.privacy.coordinates.channel import m_ldp_radius
 from explorer.privacy.shuffle_rdp import gradient_second_moment
 
 LEVELS = st.floats(1e-6, 30.0)

@@ -13,8 +13,8 @@ from hypothesis import given, strategies as st
 from explorer.privacy import user_metric as um
 from explorer.privacy.shuffling.clones import shuffled_delta
 from explorer.privacy.spaces import Clustered
-from explorer.privacy.user_metric.hops import mean_excess
-from explorer.privacy.user_metric.hops.mean_excess import (
+from explorer.privacy.user_metric import mean_excess
+from explorer.privacy.user_metric.mean_excess import (
     _closed_form,
     _tilt,
     log_mean_excess,

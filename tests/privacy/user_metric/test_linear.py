@@ -14,7 +14,7 @@ from scipy.special import betaincinv
 from explorer.privacy import user_metric as um
 from explorer.privacy.core.roots import increasing_root
 from explorer.privacy.spaces import Discrete, Grid, MatrixSpace, Square
-from explorer.privacy.user_metric.gammas import log_gamma_step
+from explorer.privacy.user_metric.linear import log_gamma_step
 from tests.privacy.sampler_audits import loss_lower_bound
 
 ALPHA = st.one_of(st.floats(0, 800), st.sampled_from([0.0, 1e-300, 1e-12, 800.0]))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from explorer.geography.region import Region
-from explorer.privacy.heatmaps.evaluation.distance import Interval
+from explorer.privacy.heatmaps.evaluation import Interval
 from explorer.studies.base.distances import FAR, in_unit
 from explorer.studies.base.study import Readout, Request
 from explorer.studies.heatmap import text

@@ -14,8 +14,7 @@ from explorer.geography.region import Region
 from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps import contribution_sizes, level_of
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS
-from explorer.privacy.heatmaps.evaluation.distance import exact_distance
-from explorer.privacy.heatmaps.evaluation.loss import block_sums
+from explorer.privacy.heatmaps.evaluation import block_sums, exact_distance
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Context, Readout, Request, Table

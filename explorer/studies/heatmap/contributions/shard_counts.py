@@ -18,9 +18,8 @@ from explorer.checkins.selection import PointSet, ShardedPoints
 from explorer.geography.region import Region
 from explorer.privacy.heatmaps import CellCounts, aggregate
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
-from explorer.privacy.heatmaps.pyramid.counts import from_rows, sum_by_code
-from explorer.privacy.heatmaps.pyramid.fixed_point import mass_bits
-from explorer.privacy.heatmaps.pyramid.row_pass import CountedRows, compile_pass, count_rows
+from explorer.privacy.heatmaps.counts import from_rows, sum_by_code
+from explorer.privacy.heatmaps.row_pass import CountedRows, compile_pass, count_rows, mass_bits
 from explorer.studies.base.study import Context
 
 ELSEWHERE_S = 0.5

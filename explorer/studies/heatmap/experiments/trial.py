@@ -23,9 +23,7 @@ from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps import SparseMap, compare, smoothing
 from explorer.privacy.heatmaps.contributions import Contribution
-from explorer.privacy.heatmaps.evaluation.distance import Interval, exact_distance
-from explorer.privacy.heatmaps.evaluation.metrics import Metrics
-from explorer.privacy.heatmaps.evaluation.quality import BLOCKS
+from explorer.privacy.heatmaps.evaluation import BLOCKS, Interval, Metrics, exact_distance
 from explorer.studies.base.study import Selection, Tasks, default_request, relevant
 from explorer.studies.heatmap.contributions.settings import PARAMETERS as CONTRIBUTIONS
 from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, Sample, open_sample

@@ -1,0 +1,328 @@
+"""Budget vectors c for M_mean: Theorem 2, its best ζ, and the largest vector of a total level L.
+
+A demand is a vector of *coordinate levels* δ_i: what may be learnt about coordinate i by somebody
+whose beliefs couple the coordinates by at most q in total variation. These δ_i are privacy
+levels of BCDP and have nothing to do with the δ of approximate differential privacy. Everything
+is in nats; arrays carry the coordinate on their last axis and broadcast on the others.
+
+**Best ζ, and rounding to fewer levels.** "Best" is the least exact error of one user's report in
+the worst case x = 0, channels combined with weights 1/V.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy.coordinates.designs import DUCHI, log_channel_moment
+from explorer.privacy.coordinates.log_mixtures import log_mix, log_mix_high, log_mix_low
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import BoolArray, FloatArray
+from explorer.privacy.core.roots import minimise_interval
+
+_SNAP = 1e-12
+
+
+def effective_levels(coordinate_levels: ArrayLike, eps: ArrayLike) -> FloatArray:
+    """Return δ̃_i = min(δ_i, ε): an ε-LDP mechanism is ε-BCDP in every coordinate (Prop. 3)."""
+    levels = checks.positive_levels("coordinate_levels", coordinate_levels)
+    eps = checks.reals("eps", eps, 0.0)
+    result: FloatArray = np.minimum(levels, eps[..., None])
+    return result
+
+
+def _with_coordinate_axis(*scalars: FloatArray) -> list[FloatArray]:
+    return [scalar[..., None] for scalar in scalars]
+
+
+def budget_vector(
+    coordinate_levels: ArrayLike, eps: ArrayLike, q: ArrayLike, zeta: ArrayLike
+) -> FloatArray:
+    """Return the budget c of Theorem 2, equation (16), in the order of the input.
+
+    M_mean with this c is ε-LDP, c-CDP, and has coordinate levels at most δ_i against every prior
+    whose coupling is at most q.
+
+    Parameters
+    ----------
+    coordinate_levels : array_like of shape (…, d)
+        Demanded levels δ_i in [0, ∞].
+    eps : array_like of shape (…)
+        Total level ε in [0, ∞].
+    q : array_like of shape (…)
+        Bound on the coupling in [0, 1]. It must be public: c, hence q, can be read off the reports.
+    zeta : array_like of shape (…)
+        Free parameter ζ in (0, 1].
+
+    Returns
+    -------
+    ndarray of shape (…, d)
+        0 where a coordinate gets no report at all.
+
+    Notes
+    -----
+    At q = 0 the printed formula divides by zero; its limit is δ̃ for every ζ (errata coord-B1).
+    Where c_d exceeds a δ̃_i by less than 1e-12 of it, c_d is lowered to it, since c_i jumps there
+    by (1−ζ)δ̃_1 and rounding would decide (errata coord-B2).
+    """
+    levels = effective_levels(coordinate_levels, eps)
+    q = checks.reals("q", q, 0.0, 1.0)
+    zeta = checks.reals("zeta", zeta, 0.0, 1.0, open_low=True)
+    levels, q, zeta = np.broadcast_arrays(levels, *_with_coordinate_axis(q, zeta))
+    lowest = levels.min(axis=-1, keepdims=True)
+    top = np.minimum(
+        log_mix_high(q[..., :1], zeta[..., :1] * lowest), levels.max(axis=-1, keepdims=True)
+    )
+    near = (levels < top) & (top <= levels * (1.0 + _SNAP))
+    top = np.minimum(top, np.where(near, levels, np.inf).min(axis=-1, keepdims=True))
+    with np.errstate(invalid="ignore"):
+        # Where both are infinite the other branch is taken.
+        rest = np.maximum(levels - log_mix(q, 0.0, top), 0.0)
+    c = np.where(top <= levels, top, rest)
+    result: FloatArray = np.where(q == 0.0, levels, c)
+    return result
+
+
+def best_possible_zeta(coordinate_levels: ArrayLike, eps: ArrayLike, q: ArrayLike) -> FloatArray:
+    """Return ζ_0 = log(1 + q(e^{δ̃_1} − 1))/δ̃_1, at which (16) is min δ-LDP (errata coord-B2).
+
+    1 where δ̃_1 = 0, and at least the smallest positive float.
+    """
+    lowest = effective_levels(coordinate_levels, eps).min(axis=-1)
+    q = checks.reals("q", q, 0.0, 1.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = np.where(lowest > 0.0, log_mix(q, 0.0, lowest) / lowest, 1.0)
+    result: FloatArray = np.clip(value, np.finfo(float).tiny, 1.0)
+    return result
+
+
+def budget_at_total(
+    coordinate_levels: ArrayLike, eps: ArrayLike, q: ArrayLike, total: ArrayLike
+) -> FloatArray:
+    """Return the largest c_i that the exact constraint allows at a total level L.
+
+    The best certificate of a mechanism that is c-CDP and L-LDP is
+    log((1−q)e^{c_i} + q·e^L) (beyond the paper, no. 1), hence
+    c_i = min(L, log((e^{δ̃_i} − q·e^L)/(1−q))).
+
+    Parameters
+    ----------
+    coordinate_levels, eps, q : as in `budget_vector`
+    total : array_like of shape (…)
+        Total level L ≥ 0.
+
+    Returns
+    -------
+    ndarray of shape (…, d)
+        NaN for a coordinate whose level cannot be met at this L whatever its budget.
+    """
+    levels = effective_levels(coordinate_levels, eps)
+    q = checks.reals("q", q, 0.0, 1.0)
+    total = checks.reals("total", total, 0.0, open_high=True)
+    return log_mix_low(q[..., None], levels, total[..., None])
+
+
+def largest_total(coordinate_levels: ArrayLike, eps: ArrayLike, q: ArrayLike) -> FloatArray:
+    """Return the largest total level L at which no coordinate's level is exceeded.
+
+    Between min δ̃ (where all budgets equal L) and ε; at it some budgets may be 0.
+    """
+    levels = effective_levels(coordinate_levels, eps)
+    q = checks.reals("q", q, 0.0, 1.0)
+    eps = np.asarray(eps, float)
+    result: FloatArray = np.minimum(eps, log_mix_high(q[..., None], levels).min(axis=-1))
+    return result
+
+
+def coupling_matters(coordinate_levels: ArrayLike, eps: ArrayLike, total: ArrayLike) -> BoolArray:
+    """Return for which coordinates the guarantee rests on the assumed coupling, shape (…, d).
+
+    Where the total level L is at most δ̃_i it does not: L-LDP alone gives the level. So not only
+    the last coordinate is exempt from Assumption 1, and it only is if its level is the largest; a
+    label exempt in this sense still counts in the couplings of the features with it (errata
+    coord-A7).
+    """
+    total = checks.reals("total", total, 0.0)
+    result: BoolArray = total[..., None] > effective_levels(coordinate_levels, eps)
+    return result
+
+
+def corollary1_threshold(level: ArrayLike, eps: ArrayLike) -> FloatArray:
+    """Return (e^{δ/2} − 1)/(e^ε − 1), the coupling up to which Corollary 1's bound (18) holds."""
+    level = checks.reals("level", level, 0.0, open_high=True)
+    eps = checks.positive("eps", eps)
+    with np.errstate(over="ignore"):
+        small = np.expm1(level / 2.0) / np.expm1(eps)
+        large = np.exp(level / 2.0 - eps) * (-np.expm1(-level / 2.0)) / (-np.expm1(-eps))
+    result: FloatArray = np.where(eps < 30.0, small, large)
+    return result
+
+
+# More distinct levels than this are rounded down before a search.
+_MOST_LEVELS = 64
+
+
+@dataclass(frozen=True)
+class ZetaAllocation:
+    """The best free parameter of Theorem 2, arrays over the swept couplings.
+
+    Attributes
+    ----------
+    zeta : ndarray of shape (…)
+    c : ndarray of shape (…, d)
+        `budget_vector` at that ζ, unless truncated.
+    mse : ndarray of shape (…)
+        Exact error of one user's report at x = 0; divide by n.
+    truncated : bool
+        Demands were rounded down to 64 levels to keep the search short: the guarantee holds, the
+        error may be larger than it could be.
+    """
+
+    zeta: FloatArray
+    c: FloatArray
+    mse: FloatArray
+    truncated: bool = False
+
+
+def best_zeta(
+    coordinate_levels: ArrayLike, eps: float, q: ArrayLike, channel: str = DUCHI
+) -> ZetaAllocation:
+    """Return the ζ of Theorem 2 of least exact error.
+
+    The paper's heuristic ζ = (1+q)/2 is worse than min δ-LDP for most q (errata coord-A2); this
+    never is, since at ζ_0 the budget of Theorem 2 is that of min δ-LDP.
+
+    Parameters
+    ----------
+    coordinate_levels : array_like of shape (d,)
+        Demanded levels δ_i in [0, ∞].
+    eps : float
+        Total level in [0, ∞).
+    q : array_like of shape (…)
+        Couplings in [0, 1].
+    channel : {"duchi", "privunit"}
+        What reports are made by, see `log_channel_moment`.
+    """
+    checks.reals("eps", eps, 0.0, open_high=True)
+    levels = effective_levels(coordinate_levels, eps)
+    if levels.ndim != 1:
+        raise ValueError(f"coordinate_levels must be a vector, got shape {levels.shape}")
+    q = checks.reals("q", q, 0.0, 1.0)
+    distinct, place, counts = rounded_levels(levels, _MOST_LEVELS)
+    least = distinct[0]
+    if least == 0.0:
+        c = np.where((q == 0.0)[..., None], levels, 0.0)
+        return ZetaAllocation(np.ones(q.shape), c, np.full(q.shape, np.inf))
+    highest = np.minimum(distinct[-1], log_mix_high(q, least))[..., None]
+
+    def budget(top: FloatArray) -> FloatArray:
+        """Return c by level for totals of shape (…, k), shape (…, k, levels)."""
+        wide, coupling = top[..., None], q[..., None, None]
+        rest = np.maximum(distinct - log_mix(coupling, 0.0, wide), 0.0)
+        return np.where(coupling == 0.0, distinct, np.where(wide <= distinct, wide, rest))
+
+    def log_error(top: FloatArray) -> FloatArray:
+        return grouped_log_mse(budget(top), counts, channel)
+
+    u, value = minimise_interval(
+        lambda place: log_error(least + (highest - least) * place), q.shape, 257
+    )
+    top = least + (highest[..., 0] - least) * u
+    # The error jumps where the total passes a level, so the levels themselves are tried as well.
+    steps = np.minimum(np.broadcast_to(distinct, (*q.shape, distinct.size)), highest)
+    at_steps = log_error(steps)
+    best = np.argmin(at_steps, axis=-1)[..., None]
+    step_value = np.take_along_axis(at_steps, best, axis=-1)[..., 0]
+    top = np.where(step_value <= value, np.take_along_axis(steps, best, axis=-1)[..., 0], top)
+    zeta = np.clip(log_mix(q, 0.0, top) / least, np.finfo(float).tiny, 1.0)
+    with np.errstate(over="ignore"):
+        mse = np.exp(np.minimum(value, step_value))
+    return ZetaAllocation(
+        np.where(q == 0.0, 1.0, zeta),
+        budget(top[..., None])[..., 0, :][..., place],
+        mse,
+        bool((distinct[place] < levels).any()),
+    )
+
+
+def grouped_log_mse(c: FloatArray, counts: checks.IntArray, channel: str = DUCHI) -> FloatArray:
+    """Return the logarithm of M_mean's worst-case error for budgets shared by groups.
+
+    Parameters
+    ----------
+    c : ndarray of shape (…, groups)
+        Non-decreasing budgets.
+    counts : ndarray of int, shape (groups,) or (…, groups)
+        Coordinates in each group.
+    """
+    alpha = np.diff(c, axis=-1, prepend=0.0)
+    sizes = np.cumsum(counts[..., ::-1], axis=-1)[..., ::-1]
+    moments = log_channel_moment(sizes, np.maximum(alpha, 0.0), channel)
+    totals = np.logaddexp.accumulate(-moments, axis=-1)
+    result: FloatArray = np.logaddexp.reduce(np.log(counts) - totals, axis=-1)
+    return result
+
+
+def best_nested_rounding(c: ArrayLike, groups: int) -> FloatArray:
+    """Return a budget of at most `groups` distinct values, nowhere above c, of small error.
+
+    Each distinct value is a channel that every user must send, so a vector of a hundred different
+    budgets is worth rounding. Adjacent values are merged, the pair that costs least first, as long
+    as there are too many or as it lowers the error: often it does, since small increments are
+    nearly worthless.
+
+    Parameters
+    ----------
+    c : array_like of shape (d,)
+        Budgets in [0, ∞).
+    groups : int
+        Distinct values wanted at most, ≥ 1.
+    """
+    c = checks.positive_levels("c", checks.reals("c", c, 0.0, open_high=True))
+    most = int(checks.whole("groups", groups, 1))
+    if c.ndim != 1:
+        raise ValueError(f"c must be a vector, got shape {c.shape}")
+    silent = c == 0.0
+    if silent.all():
+        return c
+    if silent.any():
+        # Coordinates without a report stay so and no other joins them, unless there is no choice.
+        result = np.zeros_like(c)
+        if most > 1:
+            result[~silent] = best_nested_rounding(c[~silent], most - 1)
+        return result
+    values, place, counts = rounded_levels(c, 128)
+    while values.size > 1:
+        # Row j − 1 drops value j, whose coordinates join those of the value below.
+        rows = [np.flatnonzero(np.arange(values.size) != j) for j in range(1, values.size)]
+        tried = np.stack([values[row] for row in rows])
+        sizes = np.stack([np.add.reduceat(counts, row) for row in rows])
+        errors = grouped_log_mse(tried, sizes)
+        best = int(np.argmin(errors))
+        if values.size <= most and errors[best] >= grouped_log_mse(values, counts):
+            break
+        values, counts = tried[best], sizes[best]
+        place = np.where(place > best, place - 1, place)
+    return values[place]
+
+
+def rounded_levels(
+    levels: FloatArray, most: int
+) -> tuple[FloatArray, checks.IntArray, checks.IntArray]:
+    """Return at most `most` distinct levels, rounding down, and who has which and how many.
+
+    Rounding a demanded level or a budget down only strengthens the guarantee.
+
+    Returns
+    -------
+    values : ndarray of shape (groups,), increasing
+    place : ndarray of int, shape of `levels`
+        Index into `values`.
+    counts : ndarray of int, shape (groups,)
+    """
+    distinct, place = np.unique(levels, return_inverse=True)
+    start = np.unique(
+        np.linspace(0, distinct.size, min(distinct.size, most), endpoint=False).astype(np.int64)
+    )
+    place = np.searchsorted(start, place, side="right") - 1
+    return distinct[start], place, np.bincount(place)

@@ -1,1 +1,0 @@
-"""Budget vectors and designs, chosen for the least error."""

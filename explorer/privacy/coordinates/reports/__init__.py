@@ -1,1 +1,0 @@
-"""Channels, designs and reports of a vector, and drawing them."""

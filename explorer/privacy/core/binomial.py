@@ -1,0 +1,346 @@
+"""Binomial probabilities, tails and stop-losses, accurate for any number of trials.
+
+ln m! of a large m has an absolute error far above 1, so differences of log-gammas lose every
+digit of a probability once there are 10¹⁰ trials. The deviance form (Loader 2000, *Fast and
+accurate computation of binomial probabilities*) never forms them.
+
+**Tails and stop-losses of Bin(N, ½) at λN, for many N at once, by three methods.** For B ~ Bin(N,
+½) and λ < ½: the tail Pr[B < λN] and the stop-loss E[(λN − B)_+], with relative precision however
+small they are.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy.core.bound import FloatArray
+
+_LOG_2PI = math.log(2 * math.pi)
+_SMALL = 16
+_STIRLING_TABLE = np.array(
+    [0.0]
+    + [
+        math.lgamma(m + 1.0) - (m + 0.5) * math.log(m) + m - 0.5 * _LOG_2PI
+        for m in range(1, _SMALL)
+    ]
+)
+
+
+def stirling_error(m: ArrayLike) -> FloatArray:
+    """Return ln m! − [(m+½)ln m − m + ½ln 2π] for m ≥ 1 (0 for m = 0), to machine precision.
+
+    Raises
+    ------
+    ValueError
+        If an m below 16 is not whole.
+    """
+    m = np.asarray(m, dtype=float)
+    safe = np.maximum(m, _SMALL)
+    u = 1.0 / (safe * safe)
+    series: FloatArray = (
+        1 / 12 - u * (1 / 360 - u * (1 / 1260 - u * (1 / 1680 - u / 1188)))
+    ) / safe
+    if m.size and m.min() < _SMALL:
+        small = m < _SMALL
+        if np.any(small & (m != np.floor(m))):
+            raise ValueError("m: below 16 only whole numbers are known")
+        table = _STIRLING_TABLE[np.minimum(m, _SMALL - 1).astype(int)]
+        return np.asarray(np.where(small, table, series))
+    return series
+
+
+def deviance(x: FloatArray, mean: FloatArray | float) -> FloatArray:
+    """Return x·ln(x/mean) + mean − x, without cancellation near x = mean.
+
+    Parameters
+    ----------
+    x, mean : array of float
+        x > 0, mean > 0.
+    """
+    v = (x - mean) / mean
+    # (1+v)ln(1+v) − v; the series is used where the closed form would cancel.
+    small = np.abs(v) < 0.03
+    vs = np.where(small, v, 0.0)
+    series = (
+        vs
+        * vs
+        * (
+            1 / 2
+            - vs
+            * (
+                1 / 6
+                - vs
+                * (
+                    1 / 12
+                    - vs
+                    * (
+                        1 / 20
+                        - vs * (1 / 30 - vs * (1 / 42 - vs * (1 / 56 - vs * (1 / 72 - vs / 90))))
+                    )
+                )
+            )
+        )
+    )
+    closed = (1 + v) * np.log1p(v) - v
+    return np.asarray(mean * np.where(small, series, closed))
+
+
+def log_pmf(m: ArrayLike, trials: ArrayLike, log_p: float, log_q: float) -> FloatArray:
+    """Return ln Pr[Bin(trials, p) = m].
+
+    Parameters
+    ----------
+    m : array of float
+        Whole numbers in [0, trials].
+    trials : float or array
+        Number of trials, up to 10¹² and beyond.
+    log_p, log_q : float
+        ln p and ln(1−p), so that a p below the smallest double can still be told from 0.
+    """
+    m = np.asarray(m, dtype=float)
+    trials = np.asarray(trials, dtype=float)
+    rest = trials - m
+    inner = (m > 0) & (rest > 0)
+    ms = np.where(inner, m, 1.0)
+    rs = np.where(inner, rest, 1.0)
+    ts = np.where(inner, trials, 2.0)
+    p, q = math.exp(log_p), math.exp(log_q)
+    if p > 1e-290 and q > 1e-290:
+        exponent = -deviance(ms, ts * p) - deviance(rs, ts * q)
+    else:
+        # Deviances would divide by zero; here one of m, trials − m is small and this is exact.
+        exponent = ms * (log_p + np.log(ts / ms)) + rs * (log_q + np.log(ts / rs))
+    body = (
+        stirling_error(ts)
+        - stirling_error(ms)
+        - stirling_error(rs)
+        + exponent
+        + 0.5 * (np.log(ts / (ms * rs)) - _LOG_2PI)
+    )
+    return np.where(
+        inner,
+        body,
+        np.where(m > 0, trials * log_p, trials * log_q),
+    )
+
+
+def log_pmf_at(m: float, trials: float, log_p: float, log_q: float) -> float:
+    """Return `log_pmf` of one whole m: where a run starts, arrays of one element cost more."""
+    rest = trials - m
+    if m <= 0:
+        return trials * log_q
+    if rest <= 0:
+        return trials * log_p
+    p, q = math.exp(log_p), math.exp(log_q)
+    if p > 1e-290 and q > 1e-290:
+        exponent = -deviance_at(m, trials * p) - deviance_at(rest, trials * q)
+    else:
+        exponent = m * (log_p + math.log(trials / m)) + rest * (log_q + math.log(trials / rest))
+    return (
+        _stirling_error_at(trials)
+        - _stirling_error_at(m)
+        - _stirling_error_at(rest)
+        + exponent
+        + 0.5 * (math.log(trials / (m * rest)) - _LOG_2PI)
+    )
+
+
+def _stirling_error_at(m: float) -> float:
+    if m < _SMALL:
+        return float(_STIRLING_TABLE[int(m)])
+    u = 1.0 / (m * m)
+    return (1 / 12 - u * (1 / 360 - u * (1 / 1260 - u * (1 / 1680 - u / 1188)))) / m
+
+
+def deviance_at(x: float, mean: float) -> float:
+    """Return `deviance` of one number."""
+    v = (x - mean) / mean
+    if abs(v) >= 0.03:
+        return mean * ((1 + v) * math.log1p(v) - v)
+    terms = 0.0
+    for j in range(10, 2, -1):
+        terms = v * (1 / (j * (j - 1)) - terms)
+    return mean * v * v * (1 / 2 - terms)
+
+
+def log_half_pmf(m: FloatArray, trials: FloatArray) -> FloatArray:
+    """Return ln Pr[Bin(trials, ½) = m] for whole 0 ≤ m < trials/2, broadcast together.
+
+    With t = 1 − 2m/trials the two deviances are trials·[t·artanh t + ½ln(1−t²)], in which nothing
+    cancels.
+    """
+    inner = m > 0
+    ms = np.maximum(m, 1.0)
+    rest = trials - ms
+    t = np.where(inner, (trials - 2 * ms) / trials, 0.0)
+    square = np.log1p(-t * t)
+    body = (
+        stirling_error(trials)
+        - stirling_error(ms)
+        - stirling_error(rest)
+        - trials * (t * np.arctanh(t) + 0.5 * square)
+        - 0.5 * (np.log(trials) + square - math.log(2 / math.pi))
+    )
+    return np.asarray(np.where(inner, body, -trials * math.log(2.0)))
+
+
+def log_pmf_run(first: float, last: float, trials: float, log_p: float, log_q: float) -> FloatArray:
+    """Return ln Pr[Bin(trials, p) = m] for m = first, …, last: one logarithm each.
+
+    Neighbours differ by the factor (trials−m)p/((m+1)q); the run starts from the exact value at
+    its most likely member, so that rounding errors grow with the distance from there only.
+    """
+    m = np.arange(first, last)
+    top = float(min(max(math.floor((trials + 1) * math.exp(log_p)), first), last))
+    out = np.zeros(m.size + 1)
+    np.cumsum(np.log((trials - m) / (m + 1)) + (log_p - log_q), out=out[1:])
+    out += log_pmf_at(top, trials, log_p, log_q) - out[int(top - first)]
+    return out
+
+
+def logistic_log_p(eps0: float) -> tuple[float, float]:
+    """Return ln p and ln(1−p) of p = 1/(e^ε₀+1)."""
+    log_q = -math.log1p(math.exp(-eps0))
+    return log_q - eps0, log_q
+
+
+def mills_ratio(x: FloatArray) -> FloatArray:
+    """Return Pr[Z > x]/φ(x) of a standard normal Z, for x ≥ 0."""
+    flat = [
+        # Beyond 25 the continued fraction x + 1/(x + 2/(x + 3/x)) has every digit.
+        math.sqrt(math.pi / 2) * math.erfc(v / math.sqrt(2)) * math.exp(v * v / 2)
+        if v < 25.0
+        else 1 / (v + 1 / (v + 2 / (v + 3 / (v + 4 / v))))
+        for v in x.ravel().tolist()
+    ]
+    return np.array(flat).reshape(x.shape)
+
+
+_RUN = 2048
+SMOOTH_SAFETY = 1e-5
+"""By how much the smooth form is raised: several times its error."""
+
+
+def smooth_stop_loss(N: FloatArray, level: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return stop-loss and tail at λN for N in the hundreds of thousands, raised by 1e-5.
+
+    Below x = λN the law falls like f(x)e^{−au−bu²/2}, a = ln((N−x)/x), b = N/(x(N−x)); what is
+    left out, the lattice and the third derivative, is of the order (x/σ)²/N.
+    """
+    x = np.maximum(N * level, 16.0)
+    f = np.exp(log_half_pmf(x, np.broadcast_to(N, x.shape)))
+    root = np.sqrt(N / (x * (N - x)))
+    ratio = mills_ratio(np.log((N - x) / x) / root)
+    tail = f / root * ratio
+    loss = f / root**2 * (1 - np.log((N - x) / x) / root * ratio)
+    return loss * (1 + SMOOTH_SAFETY), tail * (1 + SMOOTH_SAFETY)
+
+
+def binomial_rows(
+    N: FloatArray, k: FloatArray, log_p: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return Pr[Bin(k, p) = N]/c along rows of consecutive N, 0 beyond `high`, and ln c of each.
+
+    Neighbours differ by the factor (k−n)p/((n+1)(1−p)); one exact value sets the scale.
+
+    Parameters
+    ----------
+    N : array, shape (P, M)
+    k, log_p, high : array, shape (P,)
+        Trials, ln p, and the last N of each row that matters, at most k.
+    """
+    with np.errstate(divide="ignore"):
+        log_odds = np.minimum(log_p - np.log(-np.expm1(log_p)), 1e3)[:, None]
+    factor = np.maximum(k[:, None] - N[:, :-1], 0.5) / N[:, 1:]
+    ends = np.abs(np.log(factor[:, [0, -1]] if factor.size else 1.0) + log_odds)
+    weight = np.ones(N.shape)
+    if factor.size and float(ends.max()) * N.shape[1] < 600:
+        # No product of these can leave the range of doubles.
+        factor *= np.exp(log_odds)
+        np.cumprod(factor, axis=1, out=weight[:, 1:])
+        weight[high[:, None] < N] = 0.0
+        peak = np.argmax(weight, axis=1)
+        weight /= weight.max(axis=1, keepdims=True)
+    else:
+        log_w = np.zeros(N.shape)
+        np.cumsum(np.log(factor) + log_odds, axis=1, out=log_w[:, 1:])
+        log_w[high[:, None] < N] = -np.inf
+        peak = np.argmax(log_w, axis=1)
+        weight = np.exp(log_w - log_w.max(axis=1, keepdims=True))
+    top = N[np.arange(k.size), peak]
+    return weight, np.array([_log_pmf(*row) for row in zip(top, k, log_p, strict=True)])
+
+
+def _log_pmf(n: float, k: float, log_p: float) -> float:
+    """Return ln Pr[Bin(k, p) = n]; all succeed where p is 1 but for rounding."""
+    p = math.exp(log_p)
+    return log_pmf_at(float(n), float(k), float(log_p), math.log1p(-p)) if p < 1 else 0.0
+
+
+def half_pmf_run(N: FloatArray, b: FloatArray) -> FloatArray:
+    """Return Pr[Bin(N, ½) = b] along rows of consecutive N, b staying or growing by 1 with each.
+
+    Parameters
+    ----------
+    N, b : array, shape (P, M)
+        Whole, b below N/2.
+
+    Notes
+    -----
+    Neighbours differ by a rational factor; runs of 2048 start from exact values.
+    """
+    out = np.empty(b.shape)
+    here = b[:, :-1]
+    ahead = np.where(b[:, 1:] == here, N[:, :-1] - here, here) + 1
+    out[:, 1:] = 0.5 * N[:, 1:] / ahead
+    for start in range(0, N.shape[1], _RUN):
+        out[:, start] = np.exp(log_half_pmf(b[:, start], N[:, start]))
+        piece = out[:, start : start + _RUN]
+        np.cumprod(piece, axis=1, out=piece)
+    return out
+
+
+def direct_stop_loss(
+    N: FloatArray, b: FloatArray, f: FloatArray, level: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return tail and stop-loss by summing down from b; the ratio of terms is below 0.053."""
+    ratio = float(level.max() / (1 - level.max()))
+    terms = 14 if ratio > 0 else 1
+    if ratio > 0:
+        terms = min(max(math.ceil(-42 / math.log(ratio)), 1), 14)
+    term, tail, loss = f.copy(), f.copy(), (N * level - b) * f
+    for i in range(terms):
+        below = b - i
+        term *= below / (N - below + 1)
+        tail += term
+        loss += (N * level - below + 1) * term
+    return tail, loss
+
+
+def running_tail(N: FloatArray, b: FloatArray, f: FloatArray) -> FloatArray:
+    """Return Pr[Bin(N, ½) ≤ b] along rows of consecutive N, from one tail at the largest N.
+
+    Pr[Bin(N+1) ≤ b] = Pr[Bin(N) ≤ b] − ½f_N(b) and Pr[Bin(N+1) ≤ b+1] = Pr[Bin(N) ≤ b] +
+    ½f_N(b+1). Walking towards smaller N the tail grows, so the rounding errors do not.
+    """
+    out = np.empty(f.shape)
+    here, trials = b[:, :-1], N[:, :-1]
+    same = b[:, 1:] == here
+    out[:, :-1] = 0.5 * f[:, :-1] * np.where(same, 1.0, (here - trials) / (here + 1))
+    out[:, -1] = f[:, -1] * _left_ratio(N[:, -1], b[:, -1])
+    back = out[:, ::-1]
+    np.cumsum(back, axis=1, out=back)
+    return out
+
+
+def _left_ratio(N: FloatArray, b: FloatArray) -> FloatArray:
+    """Return Pr[Bin(N, ½) ≤ b]/Pr[Bin(N, ½) = b] for whole b < N/2: positive terms, all that count.
+
+    Terms fall by b/(N−b+1) and ever faster; e^−42 further out the rest is nothing.
+    """
+    rate = np.log((N - b + 1) / np.maximum(b, 0.5))
+    reach = np.minimum(np.minimum(42 / np.maximum(rate, 1e-9), np.sqrt(21 * N)), b)
+    below = b[:, None] - np.arange(math.ceil(float(reach.max())) + 1)
+    factors = np.maximum(below, 0.0) / (N[:, None] - below + 1)
+    return np.asarray(1 + np.cumprod(factors, axis=1, out=factors).sum(axis=1))

@@ -1,0 +1,326 @@
+"""Weighted k-median in the plane under ℓ1, and the Voronoi diagram of its centres. Not private.
+
+**k-median**: seeding, coordinate medians, swaps. Run on a private map it is post-processing and
+costs nothing; run on the users' own points it is the truth to compare with, for the curator alone.
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from explorer.privacy.core import checks
+from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.noise.demonstration import IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Clustering:
+    """k centres and whose centre is the nearest.
+
+    Attributes
+    ----------
+    centres : ndarray, shape (k, 2)
+    labels : ndarray of int, shape (points,)
+        Index of the nearest centre of each point, the first of equally near ones.
+    cost : float
+        Σ weight · ℓ1 distance to it.
+    """
+
+    centres: FloatArray
+    labels: IntArray
+    cost: float
+
+
+def distances(points: FloatArray, centres: FloatArray) -> FloatArray:
+    """Return ℓ1 distances, shape (points, centres)."""
+    out = np.abs(points[:, 0, None] - centres[:, 0])
+    out += np.abs(points[:, 1, None] - centres[:, 1])
+    return np.asarray(out)
+
+
+def k_median_cost(points: ArrayLike, weights: ArrayLike, centres: ArrayLike) -> float:
+    """Return Σ_x w(x) min_c ‖x − c‖₁.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, 2)
+    weights : array_like, shape (n,)
+        ≥ 0.
+    centres : array_like, shape (k, 2)
+        k ≥ 1.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, a number is not finite or a weight is negative.
+    """
+    x, w = _weighted(points, weights)
+    c = np.asarray(centres, dtype=float)
+    if c.ndim != 2 or c.shape[1] != 2 or not len(c) or not np.isfinite(c).all():
+        raise ValueError(f"centres: shape {c.shape} is not (k, 2) of finite numbers with k ≥ 1")
+    return _cost(x, w, c)
+
+
+def k_median(
+    points: ArrayLike,
+    weights: ArrayLike,
+    k: int,
+    rng: np.random.Generator,
+    restarts: int = 3,
+    swaps: int | None = 100,
+) -> Clustering:
+    """Return k centres of low cost: the best of several runs.
+
+    A run seeds by distance sampling, then alternates nearest centres with coordinate-wise
+    weighted medians (which are optimal for ℓ1), then replaces single centres by single points
+    where that is cheaper and improves again, until nothing does.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, 2)
+    weights : array_like, shape (n,)
+        ≥ 0. Points without weight do not count.
+    k : int
+        ≥ 1.
+    rng : numpy.random.Generator
+        For seeding and which swaps are tried.
+    restarts : int
+        Runs, ≥ 1.
+    swaps : int, optional
+        Points tried as a new centre in each run, drawn by weight times distance. None tries all
+        until no swap of one centre for one point is cheaper, a local optimum whose cost is at
+        most 5 times that of the best k points, and so 10 times the least (Arya et al. 2004).
+
+    Returns
+    -------
+    Clustering
+        k centres, also where fewer points have weight (then some coincide).
+
+    Raises
+    ------
+    ValueError
+        As in `k_median_cost`, or if k or restarts is below 1.
+
+    References
+    ----------
+    Arthur and Vassilvitskii 2007, *k-means++*, with distances in place of their squares; Arya,
+    Garg, Khandekar, Meyerson, Munagala and Pandit 2004, *Local search heuristics for k-median*.
+    """
+    x, w = _weighted(points, weights)
+    checks.reals("k", k, 1)
+    checks.reals("restarts", restarts, 1)
+    heavy = w > 0
+    if not heavy.any():
+        centres = np.tile(x.mean(axis=0) if len(x) else np.full(2, 0.5), (k, 1))
+        return Clustering(centres, np.zeros(len(x), dtype=np.int64), 0.0)
+    own, weight = x[heavy], w[heavy]
+    best: FloatArray | None = None
+    for _ in range(restarts):
+        centres = _improved(own, weight, seeds(own, weight, k, rng))
+        centres = _swapped(own, weight, centres, rng, swaps)
+        if best is None or _cost(own, weight, centres) < _cost(own, weight, best):
+            best = centres
+    assert best is not None
+    return Clustering(best, np.argmin(distances(x, best), axis=1), _cost(own, weight, best))
+
+
+def seeds(points: FloatArray, weights: FloatArray, k: int, rng: np.random.Generator) -> FloatArray:
+    """Draw k points, each by weight times distance to those drawn before (k-medians++)."""
+    chosen = np.empty((k, 2))
+    mass = weights
+    nearest = np.full(len(points), np.inf)
+    for i in range(k):
+        chosen[i] = points[_drawn(mass, rng)]
+        nearest = np.minimum(nearest, distances(points, chosen[i : i + 1])[:, 0])
+        mass = weights * nearest
+        if not mass.any():
+            # Every point is a centre already: the rest coincide with the heaviest.
+            chosen[i + 1 :] = points[np.argmax(weights)]
+            break
+    return chosen
+
+
+def medians(points: FloatArray, weights: FloatArray, labels: IntArray, k: int) -> FloatArray:
+    """Return the weighted median of each coordinate in each cluster, NaN where there is none.
+
+    The lower median where a whole interval is optimal.
+    """
+    out = np.full((k, 2), np.nan)
+    for axis in (0, 1):
+        order = np.lexsort((points[:, axis], labels))
+        value, weight, label = points[order, axis], weights[order], labels[order]
+        present, first = np.unique(label, return_index=True)
+        ends = np.append(first[1:], len(label))
+        for j, start, end in zip(present.tolist(), first.tolist(), ends.tolist(), strict=True):
+            running = np.cumsum(weight[start:end])
+            out[j, axis] = value[start + np.searchsorted(running, 0.5 * running[-1])]
+    return out
+
+
+def _improved(points: FloatArray, weights: FloatArray, centres: FloatArray) -> FloatArray:
+    """Alternate assignment and medians until the cost stops falling."""
+    cost = _cost(points, weights, centres)
+    while True:
+        labels = np.argmin(distances(points, centres), axis=1)
+        moved = medians(points, weights, labels, len(centres))
+        moved = np.where(np.isnan(moved), centres, moved)
+        found = _cost(points, weights, moved)
+        if not found < cost:
+            return centres
+        centres, cost = moved, found
+
+
+def _swapped(
+    points: FloatArray,
+    weights: FloatArray,
+    centres: FloatArray,
+    rng: np.random.Generator,
+    swaps: int | None,
+) -> FloatArray:
+    """Replace single centres by single points while that is cheaper."""
+    tried = 0
+    waiting = list(rng.permutation(len(points))) if swaps is None else None
+    near = _neighbours(points, centres)
+    while waiting if waiting is not None else tried < (swaps or 0):
+        if waiting is not None:
+            candidate = int(waiting.pop())
+        else:
+            tried += 1
+            mass = weights * near.first
+            if not mass.any():
+                return centres
+            candidate = _drawn(mass, rng)
+        place = _best_swap(points, weights, near, len(centres), candidate)
+        if place is None:
+            continue
+        trial = centres.copy()
+        trial[place] = points[candidate]
+        centres = _improved(points, weights, trial)
+        near = _neighbours(points, centres)
+        if waiting is not None:
+            waiting = list(rng.permutation(len(points)))
+    return centres
+
+
+class _Neighbours(NamedTuple):
+    """Every point's nearest centre, how far it is, and how far the second nearest is."""
+
+    nearest: IntArray
+    first: FloatArray
+    second: FloatArray
+
+
+def _neighbours(points: FloatArray, centres: FloatArray) -> _Neighbours:
+    apart = distances(points, centres)
+    rows = np.arange(len(apart))
+    nearest = np.argmin(apart, axis=1)
+    first = apart[rows, nearest]
+    apart[rows, nearest] = np.inf
+    return _Neighbours(nearest, first, apart.min(axis=1))
+
+
+def _best_swap(
+    points: FloatArray, weights: FloatArray, near: _Neighbours, k: int, candidate: int
+) -> int | None:
+    """Return the centre whose replacement by a point saves most, None if none saves anything.
+
+    With a point's nearest and second nearest centre known, all k replacements cost one pass.
+    """
+    new = np.abs(points[:, 0] - points[candidate, 0]) + np.abs(points[:, 1] - points[candidate, 1])
+    kept = np.minimum(near.first, new)
+    lost = weights * (np.minimum(near.second, new) - kept)
+    costs = float(weights @ kept) + np.bincount(near.nearest, lost, minlength=k)
+    place = int(np.argmin(costs))
+    # Savings within rounding of the sums would go round in circles.
+    return place if costs[place] < float(weights @ near.first) * (1 - 1e-9) else None
+
+
+def _drawn(mass: FloatArray, rng: np.random.Generator) -> int:
+    """Draw an index with probability in proportion to a mass that is not all 0."""
+    running = np.cumsum(mass / mass.max())
+    at = int(np.searchsorted(running, rng.random() * running[-1], side="right"))
+    return min(at, int(np.flatnonzero(mass)[-1]))
+
+
+def _cost(points: FloatArray, weights: FloatArray, centres: FloatArray) -> float:
+    return float(weights @ distances(points, centres).min(axis=1))
+
+
+def _weighted(points: ArrayLike, weights: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    x, w = np.asarray(points, dtype=float), np.asarray(weights, dtype=float)
+    if x.ndim != 2 or x.shape[1] != 2 or w.shape != (len(x),):
+        raise ValueError(f"points, weights: shapes {x.shape} and {w.shape} are not (n, 2) and (n,)")
+    if not (np.isfinite(x).all() and np.isfinite(w).all() and (w >= 0).all()):
+        raise ValueError("points, weights: numbers must be finite and weights at least 0")
+    return x, w
+
+
+TIE = 1e-9
+"""Of the sides: how much farther each centre counts than the one before it. Two centres on a
+diagonal are equally far from whole areas, which then belong to the first, as in `k_median`."""
+
+
+def l1_borders(centres: ArrayLike, sides: tuple[float, float]) -> FloatArray:
+    """Return the borders between the regions of the nearest centres in a rectangle.
+
+    The lines through all centres along both axes cut the rectangle into cells in which every
+    distance is linear with slopes ±1, so that only the nearest centre of each of four directions
+    counts; of each two of these, the part of their bisector where no other is nearer is a border.
+
+    Parameters
+    ----------
+    centres : array_like, shape (k, 2)
+        Inside [0, sides[0]] × [0, sides[1]].
+    sides : (float, float)
+        > 0.
+
+    Returns
+    -------
+    ndarray of float, shape (pieces, 4)
+        Both coordinates of the one end of a straight piece, then of the other.
+    """
+    c = np.asarray(centres, float)
+    cuts = [np.unique([0.0, side, *c[:, axis]]) for axis, side in enumerate(sides)]
+    low = np.stack(np.meshgrid(*(cut[:-1] for cut in cuts), indexing="ij"), -1).reshape(-1, 2)
+    high = np.stack(np.meshgrid(*(cut[1:] for cut in cuts), indexing="ij"), -1).reshape(-1, 2)
+    middle = (low + high) / 2
+    slope = np.where(middle[:, None] > c, 1.0, -1.0)
+    late = TIE * sum(sides) * np.arange(len(c))
+    far = np.abs(middle[:, None] - c).sum(-1) + late
+    # Of the centres with the same slopes in a cell the nearest is so everywhere in it.
+    groups = [(a, b) for a in (-1.0, 1.0) for b in (-1.0, 1.0)]
+    least = np.stack(
+        [np.where((slope == g).all(-1), far, np.inf).min(-1) for g in map(np.array, groups)], -1
+    )
+    gradient = np.array(groups)
+    pieces = []
+    for one, other in combinations(range(4), 2):
+        both = np.isfinite(least[:, one]) & np.isfinite(least[:, other])
+        normal = gradient[one] - gradient[other]
+        step = np.array([-normal[1], normal[0]])
+        at = middle[both] - (
+            (least[both, one] - least[both, other])[:, None] * normal / (normal @ normal)
+        )
+        # What must be ≤ 0 along at + s·step, as value and growth.
+        tests = [(low[both, i] - at[:, i], -step[i]) for i in (0, 1)]
+        tests += [(at[:, i] - high[both, i], step[i]) for i in (0, 1)]
+        offset = at - middle[both]
+        for third in set(range(4)) - {one, other}:
+            here = least[both, one] + offset @ gradient[one]
+            there = least[both, third] + offset @ gradient[third]
+            tests.append((here - there, float((gradient[one] - gradient[third]) @ step)))
+        start, end = np.full(len(at), -np.inf), np.full(len(at), np.inf)
+        for value, growth in tests:
+            if growth > 0:
+                end = np.minimum(end, -value / growth)
+            elif growth < 0:
+                start = np.maximum(start, -value / growth)
+            else:
+                start = np.where(value > 0, np.inf, start)
+        there = end > start
+        ends = [at[there] + s[there, None] * step for s in (start, end)]
+        pieces.append(np.concatenate(ends, -1))
+    return np.concatenate(pieces)

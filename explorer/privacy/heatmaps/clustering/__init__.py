@@ -1,1 +1,0 @@
-"""Weighted k-median, and the private coreset made with it."""

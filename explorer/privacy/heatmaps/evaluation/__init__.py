@@ -1,1 +1,0 @@
-"""How near an estimated heatmap is to the true one."""

@@ -1,1 +1,0 @@
-"""The pyramid: counts at every level, noisy measurement, reconstruction on the tree."""

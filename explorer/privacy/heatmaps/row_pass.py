@@ -1,0 +1,366 @@
+"""Aggregation of rows sorted by user: whole-number masses of every cell of a box.
+
+**Fixed point.** A user's mass of 1 is 2^40, and sums of whole numbers do not depend on their order:
+whoever adds up the same rows gets the same map.
+
+The pass runs in numpy. Once `compile_pass` was called it runs in numba, several times faster and
+with the same numbers; numba takes long to import and would hold up a window, so only processes that
+compute and nothing else call that.
+
+**Updates when the number of users changes.** While the number of users is dragged, rows, box and
+time range stay: the users that come are added to the cells and those that go are taken off. Sums of
+whole numbers do not depend on their order, so that the cells are those of a pass over all that is
+asked for.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.privacy.heatmaps.quadtree import encode
+from explorer.privacy.noise.demonstration import IntArray
+from explorer.user_rows import Edges, UserRows, Where
+
+BITS = 40
+"""A user's mass of 1 is 2^40, as long as all users' together stay below 2^63."""
+LARGEST_WEIGHT = 1 << 22
+"""Of check-ins with whole-number weights: 2^40 times it is below 2^63."""
+_MOST = 2.0**50
+
+
+def lines(offset: NDArray[Any], span: int, side: int) -> IntArray:
+    """Return ⌊offset · side / span⌋, exactly and without dividing whole numbers, at most side − 1.
+
+    It is ⌊(offset · side + ½) · fl(1/span)⌋ in double precision: the exact quotient keeps ½/span
+    from every whole number, relatively more than 2⁻⁵¹ while side · span < 2⁵⁰, and the two
+    roundings move it by less than 2⁻⁵².
+
+    Parameters
+    ----------
+    offset : array of int
+        From the southern or western edge, in [0, span].
+    span : int
+        Length of the box.
+    side : int
+        Cells along it.
+
+    Raises
+    ------
+    ValueError
+        If the span is below 1, or side · span 2^50 or more.
+    """
+    found = ((offset * float(side) + 0.5) * reciprocal(span, side)).astype(np.int64)
+    return np.minimum(found, side - 1)
+
+
+def reciprocal(span: int, side: int) -> float:
+    """Return 1/span in double precision, if `lines` is exact with it."""
+    if span < 1:
+        raise ValueError("box: it has no area to divide into cells; choose a larger one")
+    if side * span >= _MOST:
+        raise ValueError(f"box: {span} steps are too many for {side} exact columns; take fewer")
+    return 1.0 / span
+
+
+def cells_of_rows(y: NDArray[Any], x: NDArray[Any], edges: Edges, level: int) -> IntArray:
+    """Return the Morton codes of the cells that rows inside a box lie in.
+
+    The northern and eastern sides themselves belong to the last row and column.
+    """
+    side = 1 << level
+    row = lines(y.astype(np.int64) - edges.south, edges.north - edges.south, side)
+    column = lines(edges.eastwards(x) - edges.west, edges.east - edges.west, side)
+    return encode(row, column)
+
+
+def mass_bits(users: int) -> int:
+    """Return b: a mass of 1 is 2^b, so that the masses of so many users add up to less than 2^63.
+
+    Below 2^23 users b is 40, whoever comes or goes. Beyond, one user more can change it and with it
+    all roundings, so that there is no sensitivity: good for a screen, not for a release.
+    """
+    return BITS if users < 1 << (63 - BITS) else 62 - (users - 1).bit_length()
+
+
+def row_masses(totals: NDArray[Any], bits: int = BITS) -> IntArray:
+    """Return ⌊2^b/t⌋: what each of a user's t check-ins weighs.
+
+    Together they weigh at most 2^b, and less than t below it.
+    """
+    found: IntArray = np.int64(1 << bits) // totals.astype(np.int64)
+    return found
+
+
+@dataclass(frozen=True)
+class CountedRows:
+    """What a pass found.
+
+    Attributes
+    ----------
+    cells : ndarray of int64, shape (4^level,)
+        Σ_users n(u, c) · ⌊2^b/t(u)⌋ in Morton order, where n of a user's t check-ins inside lie in
+        cell c.
+    bits : int
+        b.
+    present, used : int
+        Users with a check-in inside; those of them that are counted.
+    rows : int
+        Check-ins that are counted.
+    """
+
+    cells: IntArray
+    bits: int
+    present: int
+    used: int
+    rows: int
+
+    def __add__(self, other: CountedRows) -> CountedRows:
+        """Return what a pass finds that counts the users of both; no user is in both."""
+        return CountedRows(
+            self.cells + other.cells,
+            self.bits,
+            self.present + other.present,
+            self.used + other.used,
+            self.rows + other.rows,
+        )
+
+
+_PIECE = 500_000
+"""Rows counted between two checks: some 2 ms."""
+
+
+def count_all(
+    rows: UserRows, where: Where, level: int, bits: int, check: Callable[[], None] = lambda: None
+) -> CountedRows:
+    """Count all users as `count_rows`, and call `check` now and then, which may raise to stop."""
+    found = CountedRows(np.zeros(4**level, np.int64), bits, 0, 0, 0)
+    for users in rows.pieces(max(_PIECE, 4 * 4**level)):  # cells are added up for each piece, too
+        found += count_rows(rows.cut(users), where, level, bits=bits)
+        check()
+    return found
+
+
+def count_rows(
+    rows: UserRows,
+    where: Where,
+    level: int,
+    most: int | None = None,
+    among: int | None = None,
+    bits: int | None = None,
+) -> CountedRows:
+    """Add up the users' normalised distributions over the cells of a box.
+
+    Adding or removing one user changes the cells by at most 2^b in ℓ1, at every level: what a user
+    adds depends on nobody else but by b, and t · ⌊2^b/t⌋ ≤ 2^b. With `most` a user may push another
+    out of the sample: then it is at most twice as much.
+
+    Parameters
+    ----------
+    rows : UserRows
+    where : Where
+    level : int
+        The box has 2^level × 2^level cells.
+    most : int or None
+        So many of the users inside are counted, the first; None counts all.
+    among : int or None
+        Only so many users are counted, the first of all, inside or not; None counts all.
+    bits : int or None
+        b; that of as many users as there are rows for if left out.
+
+    Raises
+    ------
+    ValueError
+        If the box has no area, or too many steps for exact columns, or a time range is asked for
+        and there are no times.
+    """
+    if where.timed and rows.t is None:
+        raise ValueError("rows: they have no times; choose no time range")
+    most = rows.users if most is None else most
+    among = rows.users if among is None else among
+    bits = mass_bits(rows.users) if bits is None else bits
+    return (_compiled or _in_numpy)(rows, where, level, most, among, bits)
+
+
+def _in_numpy(
+    rows: UserRows, where: Where, level: int, most: int, among: int, bits: int
+) -> CountedRows:
+    found, each = rows.inside(rows.marked(where))
+    present = int(np.count_nonzero(each))
+    each = each[:among]
+    each = each[each > 0][:most]
+    found = found[: int(each.sum())]
+    codes = cells_of_rows(rows.y[found], rows.x[found], where.edges, level)
+    cells = np.zeros(4**level, np.int64)
+    np.add.at(cells, codes, np.repeat(row_masses(each, bits), each))
+    return CountedRows(cells, bits, present, len(each), len(found))
+
+
+_compiled: Callable[[UserRows, Where, int, int, int, int], CountedRows] | None = None
+_compiling = threading.Lock()
+
+
+def compile_pass() -> None:
+    """Have the passes of this process run in numba from now on.
+
+    That takes seconds the first time, and half of one where the machine code is kept on disk.
+
+    Raises
+    ------
+    ImportError
+        If there is no numba. Passes then go on in numpy, with the same numbers.
+    """
+    global _compiled
+    with _compiling:
+        if _compiled is not None:
+            return
+        from explorer.privacy.heatmaps.compiled_pass import walk
+
+        def compiled(
+            rows: UserRows, where: Where, level: int, most: int, among: int, bits: int
+        ) -> CountedRows:
+            side, edges = 1 << level, where.edges
+            per_row = reciprocal(edges.north - edges.south, side)
+            per_column = reciprocal(edges.east - edges.west, side)
+            spread = encode(np.zeros(1, np.int64), np.arange(side))
+            cells = np.zeros(4**level, np.int64)
+            times = rows.y[:0] if rows.t is None else rows.t
+            x, west = rows.x, edges.west
+            low, high = where.limits()
+            if len(edges.spans) > 1:  # counted from the west; −1 is outside
+                offset = edges.eastwards(x) - west
+                x = np.where((offset < 0) | (offset > edges.east - west), -1, offset)
+                x, west, low[1], high[1] = x.astype(np.int32), 0, 0, edges.east - west
+            found = walk(
+                *(_read_only(c) for c in (rows.y, x, times, rows.starts, rows.ends)),
+                low,
+                high,
+                where.timed,
+                np.array([edges.south, west], float),
+                np.array([per_row, per_column]),
+                spread,
+                most,
+                among,
+                1 << bits,
+                cells,
+            )
+            return CountedRows(cells, bits, *map(int, found))
+
+        one = np.zeros(1, np.int32)
+        rows = UserRows(one, one, one, np.zeros(1, np.int64), np.ones(1, np.int64))
+        compiled(rows, Where(Edges(0, 0, 1, 1), 0, 1), 1, 1, 1, 1)
+        _compiled = compiled
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view that can't be written to.
+
+    Arrays and memory maps then are of one type to numba, and the loop is compiled once.
+    """
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+_CHUNK = 4096
+"""Users looked at together: their rows stay in the nearer caches."""
+
+
+@dataclass(frozen=True)
+class _Last:
+    """What was counted last: the users before `upto`, of whom those inside are `there`.
+
+    Who is inside is known of the users before `known`; `present` is how many are of all.
+    """
+
+    rows: UserRows
+    where: Where
+    level: int
+    bits: int
+    present: int
+    there: IntArray
+    known: int
+    upto: int
+    found: CountedRows
+
+    def same(self, rows: UserRows, where: Where, level: int, bits: int) -> bool:
+        same_rows = self.rows.y is rows.y and self.rows.users == rows.users
+        return same_rows and (self.where, self.level, self.bits) == (where, level, bits)
+
+
+class FirstUsers:
+    """Counts as `count_rows`, from what it counted last; may be asked from any thread."""
+
+    def __init__(self) -> None:
+        self._last: _Last | None = None
+
+    def count(
+        self,
+        rows: UserRows,
+        where: Where,
+        level: int,
+        most: int | None = None,
+        among: int | None = None,
+        bits: int | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> CountedRows:
+        """Return what `count_rows` returns, whose parameters these are.
+
+        The first time that rows are asked for is a pass like any. While all users are counted,
+        `check` is called every few milliseconds and may raise to stop.
+        """
+        bits = mass_bits(rows.users) if bits is None else bits
+        last = self._last
+        again = last is not None and last.same(rows, where, level, bits)
+        everybody = (most, among) == (None, None)
+        if last is None or not again or everybody:
+            found = (
+                count_all(rows, where, level, bits, check)
+                if everybody
+                else count_rows(rows, where, level, most, among, bits)
+            )
+            if not again:
+                nobody, none = np.zeros(0, np.int64), _nothing(level, bits, found.present)
+                self._last = _Last(rows, where, level, bits, found.present, nobody, 0, 0, none)
+            return found
+        self._last = last = _moved(_looked_at(last, most, among), most, among)
+        return last.found
+
+
+def _nothing(level: int, bits: int, present: int) -> CountedRows:
+    return CountedRows(np.zeros(4**level, np.int64), bits, present, 0, 0)
+
+
+def _looked_at(last: _Last, most: int | None, among: int | None) -> _Last:
+    """Return the same, with who is inside known of as many users as are needed."""
+    rows, known = last.rows, last.known
+    end = rows.users if among is None else min(among, rows.users)
+    pieces, inside = [last.there], len(last.there)
+    while known < end and (most is None or inside < most):
+        to = min(known + _CHUNK, rows.users)
+        some = rows.cut(slice(known, to))
+        _, each = some.inside(some.marked(last.where))
+        pieces.append(known + np.flatnonzero(each))
+        known, inside = to, inside + len(pieces[-1])
+    return replace(last, there=np.concatenate(pieces), known=known)
+
+
+def _moved(last: _Last, most: int | None, among: int | None) -> _Last:
+    """Return the same of other first users."""
+    there = last.there
+    used = len(there) if among is None else int(np.searchsorted(there, among))
+    used = used if most is None else min(used, most)
+    upto = int(there[used - 1]) + 1 if used else 0
+    if upto < last.upto / 2:  # fewer are counted anew than would be taken off
+        last = replace(last, upto=0, found=_nothing(last.level, last.bits, last.present))
+    sign = 1 if upto >= last.upto else -1
+    between = last.rows.of(slice(*sorted((upto, last.upto))))
+    change, found = count_rows(between, last.where, last.level, bits=last.bits), last.found
+    cells, rows = found.cells + sign * change.cells, found.rows + sign * change.rows
+    now = CountedRows(cells, last.bits, last.present, used, rows)
+    return replace(last, upto=upto, found=now)

@@ -1,1 +1,0 @@
-"""The shuffle-model protocol of Appendix F: cost, plan, protocol."""

@@ -1,0 +1,314 @@
+"""T rounds of one law of losses, certified on one side: listed, integrated, or on a lattice."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from explorer.privacy.core.bound import FloatArray, Role
+from explorer.privacy.core.loss_sums import LossSums, listed, two_losses
+from explorer.privacy.shuffle_rdp.contour_integral import Line, Tilt
+from explorer.privacy.shuffle_rdp.lattice import Lattice
+from explorer.privacy.shuffle_rdp.losses import RoundLoss
+
+_LISTED = 50_000
+_LISTED_LOSSES = 64
+FINE = 1e-4
+"""Relative excess that no other way needs to be tried to better."""
+_SMALLEST, _LARGEST = 13, 17
+"""Logarithms to base 2 of the lattice's sizes."""
+_TILTS = np.geomspace(1e-7, 1e2, 64)
+"""Tilts tried, in units of one over the deviation of one round's loss."""
+_UNIT = 2.0**-53
+
+
+class Certified(NamedTuple):
+    """A number that is certainly on its side of the truth, rounding included.
+
+    Attributes
+    ----------
+    value : float
+    excess : float
+        By about how much it is beside the truth; infinite where nothing is known.
+    """
+
+    value: float
+    excess: float
+
+
+class Composition:
+    """T independent rounds of one loss law: δ at ε and ε at δ, certified.
+
+    Parameters
+    ----------
+    loss : RoundLoss
+    side : Role
+        `Role.UPPER`: what is returned is no smaller than the truth; `Role.LOWER`: no larger.
+    """
+
+    def __init__(self, loss: RoundLoss, side: Role) -> None:
+        self.loss, self.side = loss, side
+        self._lower = side is Role.LOWER
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Losses are scaled before they are squared: the smallest have no square.
+            scale = max(float(np.abs(loss.log_ratio).max()), 1e-300)
+            deviation = scale * math.sqrt(float(loss.mass @ np.square(loss.log_ratio / scale)))
+            tilts = _TILTS / max(deviation, 1e-300)
+            growth = loss.growth(tilts)
+            usable = np.isfinite(growth) & (growth >= 0)
+        self._tilts, self._growth = tilts[usable], growth[usable]
+        self._log_k = np.log1p(self._growth)
+        self._mean, self._variance = loss.tilted_moments(self._tilts)
+        gains = loss.log_ratio > 0
+        self._lines: dict[tuple[int, int], Line] = {}
+        self._apart = float(np.sum(loss.mass[gains] * loss.excess[gains]))
+
+    def delta(self, epsilon: float, T: int, enough: float = FINE) -> Certified:
+        """Return δ at ε ≥ 0; `enough` is the relative excess that need not be bettered."""
+        missing = 0.0 if self._lower else T * self.loss.missing
+        sums = self._sums(T, -800.0)
+        if sums is not None:
+            return Certified(min(sums.delta(epsilon, self.side) + missing, 1.0), 0.0)
+        found: list[tuple[float, float]] = []
+        if self._tilts.size:
+            saddles, _ = self._saddles(T)
+            best = int(np.argmin(np.abs(saddles - epsilon)))
+            if enough > FINE:
+                found += self._delta_on_line(self._shared_line(best, T), epsilon)
+            if not found or not found[-1][1] <= enough:
+                tilt, _, height = self._between(saddles, epsilon, T)
+                found += self._delta_on_line(self._line(tilt, height, T), epsilon)
+            if not found or not found[-1][1] <= enough:
+                for c in (tilt.c, *self._tilts[_nearest_first(best, saddles.size)[:2]].tolist()):
+                    found += self._deltas_on_lattices(epsilon, c, T, enough)
+                    if found and found[-1][1] <= enough:
+                        break
+        known = [(math.exp(min(value, 0.0)), part) for value, part in found if value == value]
+        if self._lower:
+            value, part = max(known, default=(0.0, math.inf))
+        else:
+            value, part = min(known, default=(1.0, math.inf))
+        return Certified(min(value + missing, 1.0), value * part if value else math.inf)
+
+    def _shared_line(self, index: int, T: int) -> Line:
+        """Return the line at one of the tilts, which serves every ε near its saddle."""
+        if (index, T) not in self._lines:
+            tilt = Tilt(
+                *(
+                    float(of[index])
+                    for of in (self._tilts, self._growth, self._mean, self._variance)
+                )
+            )
+            height = float(self._saddles(T)[1][index])
+            self._lines[index, T] = self._line(tilt, height, T)
+        return self._lines[index, T]
+
+    @staticmethod
+    def _delta_on_line(line: Line, epsilon: float) -> list[tuple[float, float]]:
+        """Return ln δ at ε and its relative excess, if a line tells."""
+        if not line.good:
+            return []
+        value, slope = line.certified(epsilon)
+        return [(value, line.excess * slope)]
+
+    def _deltas_on_lattices(
+        self, epsilon: float, c: float, T: int, enough: float
+    ) -> list[tuple[float, float]]:
+        """Return ln δ at ε and its relative excess by lattices at one tilt."""
+        found: list[tuple[float, float]] = []
+        lattice = self._lattice(c, T)
+        for size in range(_SMALLEST, _LARGEST + 1, 2):
+            if lattice is None or not lattice.compose(size):
+                break
+            value, _ = lattice.certified(epsilon)
+            if math.isfinite(value):
+                found.append((value, lattice.excess * lattice.c))
+                if found[-1][1] <= enough:
+                    break
+        return found
+
+    def epsilon(self, delta: float, T: int) -> Certified:
+        """Return the smallest ε ≥ 0 with δ(ε) ≤ δ."""
+        if delta >= 1:
+            return Certified(0.0, 0.0)
+        if not self._lower:
+            delta -= T * self.loss.missing
+            if not delta > 0:
+                return Certified(math.inf, math.inf)
+        goal = math.log(delta)
+        if T * self._apart <= delta * (1 - T * self.loss.accuracy - 1e-9):
+            # Total variation adds up at most.
+            return Certified(0.0, 0.0)
+        sums = self._sums(T, goal)
+        if sums is not None:
+            return Certified(sums.epsilon(delta, self.side), 0.0)
+        at_top = self._at_top(goal, T)
+        if at_top.excess <= FINE * min(at_top.value, 1e300) or not self._tilts.size:
+            return at_top
+        found = [at_top]
+        saddles, log_delta = self._saddles(T)
+        tilt, centre, _ = self._between(log_delta, goal, T)
+        at_zero = centre < 0
+        if at_zero:
+            # δ(0) is hardly more than δ, if at all.
+            tilt, centre, _ = self._between(saddles, 0.0, T)
+        line = self._line(tilt, goal, T)
+        if line.good:
+            value = line.epsilon(goal, max(centre, 0.0))
+            if value == 0 and (not self._lower or (at_zero and line.is_reached(goal))):
+                return Certified(0.0, 0.0)
+            if not math.isnan(value):
+                found.append(Certified(value, line.excess))
+                if line.excess <= FINE * value:
+                    return found[-1]
+        if at_zero and self._lower and self._is_reached(goal, tilt.c, T):
+            return Certified(0.0, 0.0)
+        best = int(np.argmin(np.abs(log_delta - goal)))
+        found += self._on_lattices(goal, T, saddles, log_delta, best)
+        return (max if self._lower else min)(found, key=lambda known: known.value)
+
+    def _sums(self, T: int, log_delta: float) -> LossSums | None:
+        """Return the sums of T losses if they are few enough to be listed."""
+        kept = self.loss.mass > 0
+        loss, log_mass = self.loss.log_ratio[kept], self.loss.log_first()[kept]
+        error, size = self.loss.accuracy, loss.size
+        if math.isfinite(self.loss.reach):
+            return None
+        if size == 2 and loss[0] != loss[1]:
+            top, other = int(np.argmax(loss)), int(np.argmin(loss))
+            p, q = float(log_mass[top]), float(log_mass[other])
+            return two_losses(T, p, q, float(loss[top]), float(loss[other]), log_delta)
+        if T == 1 or (size <= _LISTED_LOSSES and math.comb(T + size - 1, T) <= _LISTED):
+            return listed(log_mass, loss, T, error)
+        return None
+
+    def _at_top(self, goal: float, T: int) -> Certified:
+        """Return what the largest sum of T losses alone tells."""
+        loss, log_mass = self.loss.log_ratio, self.loss.log_first()
+        largest = float(loss.max())
+        # Losses that differ by rounding alone are one.
+        same = loss >= largest - 1e-13 * abs(largest)
+        others, own = (float(np.exp(log_mass[some]).sum()) for some in (~same, same))
+        one = math.log1p(-others) if others < 0.5 else math.log(max(own, 1e-300))
+        gap = float((largest - loss[~same]).min()) if not same.all() else math.inf
+        sign = -1 if self._lower else 1
+        wrong = T * (self.loss.accuracy + 64 * _UNIT) + 8 * _UNIT * abs(T * one)
+        top = T * largest + sign * T * (8 * _UNIT + 2e-13 * self._lower) * abs(largest)
+        log_mass_there = T * one + sign * wrong
+        least = -math.inf
+        if goal < log_mass_there:
+            least = top + math.log1p(-math.exp(goal - log_mass_there))
+        if self._lower:
+            return Certified(max(least, 0.0), max(top - max(least, 0.0), 0.0))
+        if math.isfinite(self.loss.reach):
+            # What stands for several atoms does not know the largest loss.
+            return Certified(math.inf, math.inf)
+        if least >= top - gap:
+            return Certified(max(least, 0.0), 0.0)
+        return Certified(max(top, 0.0), max(top - max(least, 0.0), 0.0))
+
+    def _on_lattices(
+        self, goal: float, T: int, saddles: FloatArray, log_delta: FloatArray, best: int
+    ) -> list[Certified]:
+        """Return what lattices tell, finer ones while they are too coarse."""
+        found: list[Certified] = []
+        tilts, centres = self._towards(goal, T, saddles, log_delta, best)
+        for c, centre in zip(tilts.tolist(), centres.tolist(), strict=True):
+            lattice = self._lattice(c, T)
+            if lattice is None:
+                break
+            for size in range(_SMALLEST, _LARGEST + 1, 2):
+                if not lattice.compose(size):
+                    break
+                guess = min(max(centre, lattice.low), lattice.high)
+                value = lattice.epsilon(goal, guess)
+                if math.isnan(value):
+                    if lattice.excess > FINE * abs(centre):
+                        continue  # so coarse a lattice leads far astray
+                    break
+                found.append(Certified(value, lattice.excess))
+                if lattice.excess <= FINE * value:
+                    return found
+            if any(known.value > 0 for known in found):
+                break
+        return found
+
+    def _is_reached(self, goal: float, c: float, T: int) -> bool:
+        """Return whether δ(0) is probably no more than δ: then 0 is not only a lower bound."""
+        lattice = self._lattice(c, T)
+        if lattice is None or not lattice.compose(_SMALLEST):
+            return False
+        return lattice.certified(0.0)[0] + lattice.excess * c + 1e-3 <= goal
+
+    def _lattice(self, c: float, T: int) -> Lattice | None:
+        """Return a lattice at a tilt; None for a lower bound of a downsampled law."""
+        if self._lower and math.isfinite(self.loss.reach):
+            return None
+        return Lattice(self.loss, c, T, self._lower)
+
+    def _towards(
+        self, goal: float, T: int, saddles: FloatArray, log_delta: FloatArray, best: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return tilts whose saddles lie near ln δ = `goal`, the best first, and their ε."""
+        tilts = self._tilts
+        if best == tilts.size - 1 and goal < log_delta[best]:
+            further = tilts[-1] * np.geomspace(1.2, 1e6, 64)
+            log_k = self._log_moments(further)
+            mean, variance = self.loss.tilted_moments(further)
+            at, height = _heights(further, log_k, mean, variance, T)
+            tilts, saddles = np.append(tilts, further), np.append(saddles, at)
+            log_delta = np.append(log_delta, height)
+            best = int(np.argmin(np.abs(log_delta - goal)))
+        order = _nearest_first(best, tilts.size)
+        chosen, centres = tilts[order], saddles[order]
+        if 0 < best < tilts.size - 1:
+            # Between two tilts first: at the smallest δ the next one is several deviations off.
+            toward = best + (1 if log_delta[best] > goal else -1)
+            rise = log_delta[best] - log_delta[toward]
+            share = min(max((log_delta[best] - goal) / rise, 0.0), 1.0) if rise else 0.0
+            between = tilts[best] * (tilts[toward] / tilts[best]) ** share
+            centre = saddles[best] + share * (saddles[toward] - saddles[best])
+            chosen, centres = np.append(between, chosen), np.append(centre, centres)
+        return chosen, centres
+
+    def _log_moments(self, tilts: FloatArray) -> FloatArray:
+        """Return ln K(c) = ln E_P[(P/Q)^c] for tilts of any size."""
+        logs = self.loss.log_first() + tilts[:, None] * self.loss.log_ratio
+        top = logs.max(axis=1)
+        return np.asarray(top + np.log(np.exp(logs - top[:, None]).sum(axis=1)))
+
+    def _saddles(self, T: int) -> tuple[FloatArray, FloatArray]:
+        """Return, for each tilt c, the ε whose integrand is stationary at c, and about its ln δ."""
+        return _heights(self._tilts, self._log_k, self._mean, self._variance, T)
+
+    def _between(self, known: FloatArray, goal: float, T: int) -> tuple[Tilt, float, float]:
+        """Return the tilt at which something known of the tilts is `goal`, its ε and its ln δ."""
+        best = int(np.argmin(np.abs(known - goal)))
+        c = float(self._tilts[best])
+        for toward in (best + 1, best - 1):
+            if 0 <= toward < known.size and (known[toward] - goal) * (known[best] - goal) < 0:
+                share = (goal - known[best]) / (known[toward] - known[best])
+                c *= float(self._tilts[toward] / c) ** float(share)
+        at = np.array([c])
+        growth, (mean, variance) = self.loss.growth(at), self.loss.tilted_moments(at)
+        epsilon, height = _heights(at, np.log1p(growth), mean, variance, T)
+        tilt = Tilt(c, float(growth[0]), float(mean[0]), float(variance[0]))
+        return tilt, float(epsilon[0]), float(height[0])
+
+    def _line(self, tilt: Tilt, log_delta: float, T: int) -> Line:
+        return Line(self.loss, tilt, T, log_delta, self._lower, self._tilts, self._log_k)
+
+
+def _heights(
+    c: FloatArray, log_k: FloatArray, mean: FloatArray, variance: FloatArray, T: int
+) -> tuple[FloatArray, FloatArray]:
+    epsilon = T * mean - 1 / c - 1 / (1 + c)
+    height = T * log_k - c * epsilon - np.log(c) - np.log1p(c)
+    curvature = T * variance + 1 / c**2 + 1 / (1 + c) ** 2
+    return epsilon, height - 0.5 * np.log(2 * math.pi * curvature)
+
+
+def _nearest_first(best: int, size: int) -> Any:
+    """Return a few indices around the best one."""
+    around = best + np.array([0, -1, 1, -2, 2, -4, 4])
+    return around[(around >= 0) & (around < size)]

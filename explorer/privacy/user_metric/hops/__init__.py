@@ -1,1 +1,0 @@
-"""Exact hops of item-wise release, and calibration from them."""
