@@ -31,7 +31,7 @@ def save(folder: Path) -> None:
     """Save sessions that differ, each larger than a page of the disk, for ever."""
     from explorer.engine.session.session import SessionState
     from explorer.engine.session.stored import state_to_dict
-    from explorer.ui.controllers.saved_state import own_file
+    from explorer.ui.controllers.session_store import own_file
 
     file = own_file(folder)
     session = state_to_dict(SessionState("shuffle-rdp"))
@@ -78,7 +78,7 @@ def load(folder: Path) -> None:
 
 
 def check_save(folder: Path) -> str:
-    from explorer.ui.controllers.saved_state import own_file
+    from explorer.ui.controllers.session_store import own_file
 
     file = own_file(folder)
     file.release()

@@ -94,7 +94,7 @@ MUTANTS = (
     ),
     Mutant(
         "zoom is carried over to another question",
-        "ui/curves/workspace.py",
+        "ui/bounds/workspace.py",
         "            self.plot.set_data_ranges(None, None)\n",
         "            pass\n",
         "tests/ui/test_bounds.py -k zooming",
@@ -178,7 +178,7 @@ MUTANTS = (
     ),
     Mutant(
         "two windows write one session",
-        "ui/controllers/saved_state.py",
+        "ui/controllers/session_store.py",
         "        if self._lock.tryLock(0):\n",
         "        if self._lock.tryLock(0) or True:\n",
         "tests/ui/test_saved_session.py",

@@ -35,7 +35,7 @@ def _set_aside(path: Path) -> None:
 
 
 def _session(path: Path) -> None:
-    from explorer.ui.controllers.saved_state import StateFile
+    from explorer.ui.controllers.session_store import StateFile
 
     StateFile(path.parent).save({"session": {}})
 

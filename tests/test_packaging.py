@@ -22,7 +22,7 @@ import yaml
 import explorer
 from explorer.resources import resource_bytes, samples
 from explorer.studies.start_options import START_OPTIONS
-from explorer.ui.base.icon import DESKTOP_ID, SIZES
+from explorer.ui.app.application import DESKTOP_ID, SIZES
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGING = ROOT / "resources" / "packaging"

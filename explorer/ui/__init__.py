@@ -1,1 +1,1 @@
-"""What is seen: the Qt window. Knows all the other rooms and is known by none."""
+"""The Qt window. The only package that imports Qt; nothing else imports it."""

@@ -23,8 +23,7 @@ from explorer.engine.session.wire import WINDOW_SCHEMA
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import default_request
 from explorer.studies.registry import get_study, study_ids
-from explorer.ui.controllers.saved_state import FILE_NAME, own_file
-from explorer.ui.controllers.session_store import SessionStore
+from explorer.ui.controllers.session_store import FILE_NAME, SessionStore, own_file
 from tests.fuzz.mutate import changed_value, json_text
 from tests.fuzz.outcome import Outcome
 from tests.fuzz.recipes import COLUMNS, SELECTION

@@ -107,11 +107,11 @@ _BY_HAND = re.compile(r":,?\.\d+[gef][}\"']|%\.\d+[gef]")
 _ALLOWED = {
     # What is computed with, not shown: a number cut to a few digits and read back.
     "engine/solving/solve.py",
-    "ui/curves/solving.py",
+    "ui/bounds/solving.py",
     "studies/base/parameters.py",
-    "ui/curves/handles.py",
-    "ui/curves/slider_line.py",
-    "ui/drawing/value_axis.py",
+    "ui/plot/handles.py",
+    "ui/bounds/value_line.py",
+    "ui/plot/axes.py",
     "studies/base/numbers.py",
     "ui/panels/sample.py",
     "studies/heatmap/experiments/error_curves.py",
@@ -119,8 +119,7 @@ _ALLOWED = {
     "studies/base/grid.py",
     # Seconds, megabytes, per cent and sizes on the ground: no result of a study.
     "ui/controllers/activity.py",
-    "ui/panels/load_bar.py",
-    "ui/dialogs/system_fields.py",
+    "ui/dialogs/coordinate_fields.py",
     "ui/panels/data.py",
     "ui/dialogs/busiest.py",
     "ui/dialogs/open_checkins.py",

@@ -15,8 +15,8 @@ from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Reference, Role
 from explorer.studies.base.study import Scale, Series, Sweep, default_sweep
 from explorer.studies.registry import get_study
-from explorer.ui.drawing.curves import MAX_POINTS, thin
-from explorer.ui.drawing.end_names import apart
+from explorer.ui.plot.curves import MAX_POINTS, thin
+from explorer.ui.plot.labels import apart
 
 
 @pytest.fixture

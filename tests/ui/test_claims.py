@@ -19,7 +19,7 @@ from explorer.figures.tables import result_document, table_text
 from explorer.privacy.core.bound import Reference, Role
 from explorer.studies.base.claims import claimed, unclaimed, value_here
 from explorer.studies.base.study import Series
-from explorer.ui.curves.legend import Legend
+from explorer.ui.bounds.legend import Legend
 from tests.studies.preset_answers import answer
 
 

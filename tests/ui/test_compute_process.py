@@ -17,7 +17,7 @@ from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.places import default_ledger, default_settings
 from explorer.ui.panels.guarantee import NO_DATA
-from explorer.ui.widgets.stale_mark import LAST
+from explorer.ui.widgets.staleness import LAST
 from tests.engine.test_client import gone
 
 STUDY = "shuffle-rdp"

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
 from explorer.engine.executors.cluster import Cluster
-from explorer.ui.dialogs.computing import CLUSTER, HERE, PROCESSES, ComputingDialog
+from explorer.ui.app.computing import CLUSTER, HERE, PROCESSES, ComputingDialog
 from tests.engine.test_survivors import alive
 from tests.waiting import time_limit, wait_until
 

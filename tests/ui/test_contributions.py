@@ -13,8 +13,8 @@ from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtTest import QTest
 
 from explorer.figures.style import THEMES
-from explorer.ui.drawing.map_style import style_for
 from explorer.ui.map.contributions import Contributions
+from explorer.ui.plot.map_style import style_for
 from tests.ui.map_desk import Desk, made_checkins, opened
 
 

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QMessageBox
 from explorer.checkins import Mapping
 from explorer.checkins.parsing.row_errors import bad_cells
 from explorer.studies.base.study import Origin
-from explorer.ui.controllers.first_region import first_region
+from explorer.ui.controllers.preview import first_region
 from explorer.ui.panels.time_range import month_ranges
 from tests.ui.map_desk import Desk, made_checkins, opened
 

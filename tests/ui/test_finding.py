@@ -9,8 +9,16 @@ import shiboken6
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMenu
 
-from explorer.ui.base.finding import INSIDE, PREFIX, SUBSEQUENCE, WORD, WORDS, folded, rank
-from explorer.ui.dialogs.palette import Found
+from explorer.ui.dialogs.palette import (
+    INSIDE,
+    PREFIX,
+    SUBSEQUENCE,
+    WORD,
+    WORDS,
+    Found,
+    folded,
+    rank,
+)
 from tests.ui.access import check
 
 

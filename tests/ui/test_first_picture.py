@@ -18,7 +18,7 @@ from explorer.release.pipeline import Place
 from explorer.release.places import default_ledger, default_settings
 from explorer.studies.heatmap.panes import TRUE
 from explorer.ui.app.main_window import MainWindow
-from explorer.ui.controllers.first_looks import EarlyPicture
+from explorer.ui.controllers.preview import EarlyPicture
 from explorer.ui.controllers.workspace import UNREAD
 from tests.ui.map_desk import Desk, opened
 from tests.ui.small_map import SMALL_MAP

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from explorer.studies.base.study import Mark
-from explorer.ui.drawing.fitting import whole_view
+from explorer.ui.plot.axes import whole_view
 
 SWEEP, SIZE = (0.0, 100.0), (700.0, 400.0)
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from explorer.studies.registry import get_study
 from explorer.ui.controllers.activity import ActivityBar, duration_words
-from explorer.ui.curves.plot import BoundsPlot
+from explorer.ui.plot.curve_plot import BoundsPlot
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from tests.ui.small_map import SMALL_MAP
 

@@ -8,7 +8,7 @@ from PySide6.QtGui import QTextCharFormat, QTextDocument
 from PySide6.QtWidgets import QLabel, QToolTip
 
 from explorer.studies.glossary import TERMS
-from explorer.ui.base.glossed import WIDEST, show_glossed, term_tip
+from explorer.ui.panels.start import TIP_WIDTH, show_glossed, term_tip
 
 
 @pytest.fixture
@@ -50,4 +50,4 @@ def test_no_tool_tip_is_wider_than_allowed(qtbot, key) -> None:
     tip = QLabel(term_tip(key), wordWrap=True)  # as Qt makes its own of rich text
     qtbot.addWidget(tip)
     tip.setContentsMargins(6, 6, 6, 6)
-    assert tip.sizeHint().width() <= WIDEST
+    assert tip.sizeHint().width() <= TIP_WIDTH

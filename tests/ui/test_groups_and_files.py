@@ -227,7 +227,8 @@ def test_a_file_is_opened_in_a_thread_shown_and_undone(window, settled, qtbot, p
     assert row.field.text() == ""
     assert not row.clear_button.isEnabled()
     monkeypatch.setattr(
-        "explorer.ui.widgets.file_row.QFileDialog.getOpenFileName", lambda *_: (str(points), "")
+        "explorer.ui.widgets.parameter_rows.QFileDialog.getOpenFileName",
+        lambda *_: (str(points), ""),
     )
     row.open_button.click()
     assert "reading" in row.field.text()
@@ -273,7 +274,8 @@ def test_a_file_nobody_opened_is_asked_for(window, settled, qtbot, points, monke
     assert "my points.csv is not open" in window.banner.text.text().replace("My", "my")
     assert window.banner.remedy.isVisible()
     monkeypatch.setattr(
-        "explorer.ui.widgets.file_row.QFileDialog.getOpenFileName", lambda *_: (str(points), "")
+        "explorer.ui.widgets.parameter_rows.QFileDialog.getOpenFileName",
+        lambda *_: (str(points), ""),
     )
     window.banner.remedy.click()
     qtbot.waitUntil(lambda: not window.banner.isVisible())

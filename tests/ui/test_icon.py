@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QLabel, QWidget
 
 import explorer
-from explorer.ui.base.icon import DESKTOP_ID, SIZES
+from explorer.ui.app.application import DESKTOP_ID, SIZES
 from explorer.ui.dialogs.about import about_dialog
 from tests.test_packaging import PACKAGING, PROJECT
 

@@ -10,8 +10,8 @@ import pytest
 from explorer.figures.style import series_styles
 from explorer.privacy.core.bound import Reference, Role
 from explorer.studies.base.study import Mark, Series
-from explorer.ui.curves.legend import Legend
-from explorer.ui.curves.reading import reading
+from explorer.ui.bounds.legend import Legend
+from explorer.ui.plot.reading import reading
 
 SOURCE = Reference("Tests", "line 1")
 

@@ -20,12 +20,12 @@ from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Fidelity, Readout, Result, Surface
-from explorer.ui.drawing.map_style import LIGHT
 from explorer.ui.map.colour_bar import format_share, round_step
-from explorer.ui.map.lines import tile_paths
+from explorer.ui.map.layers import tile_paths
 from explorer.ui.map.overlay import paint_rubber_band, rect_of
 from explorer.ui.map.panes import cell_of
 from explorer.ui.map.region_tool import Grip, PixelBox, dragged_box, grip_at
+from explorer.ui.plot.map_style import LIGHT
 from tests.ui.dragging import Hand, drag_region, middle_of_region
 from tests.ui.map_desk import Desk, made_checkins, opened
 

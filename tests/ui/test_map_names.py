@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from PySide6.QtGui import QFont
 
-from explorer.ui.drawing.map_style import DARK, LIGHT
 from explorer.ui.map.overlay import TextPainter, city_stamps
 from explorer.ui.map.region_tool import PixelBox
+from explorer.ui.plot.map_style import DARK, LIGHT
 
 NEW_YORK = (40.5, -74.3, 41.0, -73.7)
 """South, west, north, east: seen on 400 × 400 pixels."""

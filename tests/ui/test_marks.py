@@ -12,9 +12,8 @@ from PySide6.QtGui import QColor, QGuiApplication
 
 from explorer.figures.style import HATCHES, MARKERS, series_styles
 from explorer.studies.base.study import Mark, Sweep
-from explorer.ui.drawing.curves import SYMBOLS
-from explorer.ui.drawing.filled import PATTERNS
-from explorer.ui.drawing.value_axis import linear_ticks
+from explorer.ui.plot.axes import linear_ticks
+from explorer.ui.plot.curves import PATTERNS, SYMBOLS
 from tests.ui.test_bounds import hover
 from tests.ui.test_groups_and_files import marks, window  # noqa: F401  (fixtures)
 

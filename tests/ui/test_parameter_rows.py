@@ -14,10 +14,16 @@ from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
 from explorer.studies.base.study import Kind, Parameter, Scale
 from explorer.studies.registry import get_study, study_ids
 from explorer.ui.panels.parameters import ParametersPanel
-from explorer.ui.widgets.file_row import FileRow
-from explorer.ui.widgets.make_row import make_row
 from explorer.ui.widgets.number_slider import STEPS
-from explorer.ui.widgets.parameter_row import ChoiceRow, FlagRow, NumberRow, TableRow, direction
+from explorer.ui.widgets.parameter_rows import (
+    ChoiceRow,
+    FileRow,
+    FlagRow,
+    NumberRow,
+    TableRow,
+    direction,
+    make_row,
+)
 
 LOG = Parameter("d", "δ", "failure", "Help.", Kind.REAL, 1e-8, 1e-30, 0.1, Scale.LOG)
 LINEAR = Parameter("s", "σ", "blur", "Help.", Kind.REAL, 0.02, 0.0, 0.2, unit="side")

@@ -10,7 +10,7 @@ import pytest
 from explorer.figures.geometry import axis_coordinates
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Mark
-from explorer.ui.curves.reading import nearest_curves, reading, value_at
+from explorer.ui.plot.reading import nearest_curves, reading, value_at
 
 PIXEL = (0.01, 0.01)
 

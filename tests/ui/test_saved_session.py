@@ -16,7 +16,7 @@ from explorer.engine.paths import state_folder
 from explorer.engine.session.wire import RECIPE_SCHEMA
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Scale, Sweep
-from explorer.ui.controllers.saved_state import SCHEMA, StateFile
+from explorer.ui.controllers.session_store import SCHEMA, StateFile
 from tests.ui.small_map import SMALL_MAP
 from tests.waiting import time_limit
 
@@ -257,7 +257,7 @@ def test_a_session_on_which_no_window_can_be_built_is_put_aside(
 def test_a_view_that_does_not_fit_is_no_reason_for_no_window(
     open_window, settled, monkeypatch
 ) -> None:
-    from explorer.ui.curves.workspace import BoundsWorkspace
+    from explorer.ui.bounds.workspace import BoundsWorkspace
 
     session_file().write_text(_session(RECIPE, views={"bounds": {"title": "a"}}))
 
@@ -324,7 +324,7 @@ def test_a_second_window_has_a_session_of_its_own_and_says_so(
 def test_the_file_of_a_program_that_was_killed_is_taken_over(open_window, settled) -> None:
     code = (
         "import os, signal, sys; from pathlib import Path\n"
-        "from explorer.ui.controllers.saved_state import own_file\n"
+        "from explorer.ui.controllers.session_store import own_file\n"
         "file = own_file(Path(sys.argv[1])); file.save({'session': {}})\n"
         "print(file.path.name, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -345,7 +345,7 @@ def test_many_windows_at_once_never_tear_or_lose_a_session(tmp_path) -> None:
     """Eight programs save as fast as they can while a ninth reads."""
     code = (
         "import json, sys, time; from pathlib import Path\n"
-        "from explorer.ui.controllers.saved_state import own_file\n"
+        "from explorer.ui.controllers.session_store import own_file\n"
         "file = own_file(Path(sys.argv[1]))\n"
         "end = time.monotonic() + 4\n"
         "while time.monotonic() < end:\n"

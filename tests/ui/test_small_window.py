@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from explorer.ui.app.main_window import MainWindow
-from explorer.ui.map.utility.tool_rows import ToolRows
+from explorer.ui.map.tool_bar import ToolRows
 from tests.ui.small_map import SMALL_MAP
 
 

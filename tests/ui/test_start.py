@@ -14,8 +14,8 @@ from explorer.studies.base.study import parameter
 from explorer.studies.registry import get_study, study_infos
 from explorer.studies.start_options import START_OPTIONS
 from explorer.ui.app.application import Application
+from explorer.ui.app.frame import told
 from explorer.ui.app.options import WindowOptions
-from explorer.ui.app.start import told
 from explorer.ui.panels.start import apart
 from tests.ui.access import check
 from tests.ui.map_desk import made_checkins

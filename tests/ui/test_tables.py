@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from explorer.privacy.core.bound import Role
-from explorer.ui.curves.plot_tables import STALE_MS
+from explorer.ui.bounds.plot_tables import STALE_MS
 from explorer.ui.widgets.number_table import NumberTable
 from tests.ui.test_access import check, mnemonics
 from tests.ui.test_groups_and_files import marks, window  # noqa: F401  (fixtures)

@@ -11,8 +11,7 @@ from PySide6.QtCore import Qt
 from explorer.figures.map_layers import shipped_cities
 from explorer.geography.coordinates import KM_PER_DEGREE
 from explorer.geography.region import Region
-from explorer.ui.dialogs.busiest import COLUMNS, TOWN
-from explorer.ui.drawing.towns import near_town, region_town
+from explorer.ui.dialogs.busiest import COLUMNS, TOWN, near_town, region_town
 from tests.ui.map_desk import Desk, opened
 
 

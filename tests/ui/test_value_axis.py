@@ -6,7 +6,7 @@ import math
 
 from hypothesis import given, strategies as st
 
-from explorer.ui.drawing.value_axis import linear_ticks, log_ticks, nice_range, with_room
+from explorer.ui.plot.axes import linear_ticks, log_ticks, nice_range, with_room
 
 ROOM = st.floats(2, 30)
 

@@ -26,8 +26,8 @@ from PySide6.QtWidgets import (
 
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Result
-from explorer.ui.drawing.swatch import ElidedLabel
-from explorer.ui.widgets.parameter_row import ParameterRow
+from explorer.ui.plot.swatch import ElidedLabel
+from explorer.ui.widgets.parameter_rows import ParameterRow
 from tests.studies.checks import assert_sound
 
 _NO_NUMBER = re.compile(r"\b(nan|NaN|None)\b|(?<![\w_])inf\b")

@@ -31,7 +31,7 @@ from explorer.studies.base.study import (
     with_unit,
 )
 from explorer.studies.registry import get_study, study_infos
-from explorer.ui.curves.axes import axis_words
+from explorer.ui.bounds.axes import axis_words
 from explorer.ui.dialogs.help_window import page_html
 from explorer.ui.panels.presets import follow_preset
 from tests.ui.access import check, controls, tab_chain

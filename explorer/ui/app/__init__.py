@@ -1,1 +1,1 @@
-"""The window: start, menus, tabs."""
+"""Main window and application: start-up, menus, docks, export."""

@@ -1,7 +1,7 @@
-"""Starts the application, shows its window and ends it cleanly.
+"""Starts the Qt application, shows its window and shuts down in order.
 
-The start page needs neither studies nor plots: it is painted first, and then `Startup` is imported,
-which makes all that is behind it.
+The start page needs neither studies nor plots: it is painted first. `Startup`, which builds the
+rest of the window, is imported afterwards.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, QtMsgType, Signal, qInstallMessageHandler
+from PySide6.QtGui import QGuiApplication, QIcon, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from explorer import shutdown
 from explorer.engine.paths import cache_complaint, state_folder
+from explorer.resources import resource_bytes
 from explorer.studies.registry import add_installed
 from explorer.ui.app.main_window import MainWindow
 from explorer.ui.app.options import WindowOptions
 from explorer.ui.base import theme as themes
 from explorer.ui.base.errors import ExceptionHook, Problem
-from explorer.ui.base.icon import introduce
 from explorer.ui.base.lazy_tabs import IdleTasks
 from explorer.ui.base.startup_tuning import (
     COMPUTE_EARLY,
@@ -33,12 +34,34 @@ from explorer.ui.base.startup_tuning import (
     tune_interpreter,
     tune_plots,
 )
-from explorer.ui.controllers.saved_state import own_file
-from explorer.ui.controllers.session_store import SessionStore
+from explorer.ui.controllers.session_store import SessionStore, own_file
 
 if TYPE_CHECKING:
     from explorer.engine.service import StudyService
     from explorer.ui.app.startup import Startup
+
+
+DESKTOP_ID = "org.privacy_explorer.PrivacyExplorer"
+"""Name of the desktop file without its ending; Wayland finds the icon by it."""
+SIZES = (16, 32, 48, 128)
+
+
+def introduce(app: QGuiApplication) -> None:
+    """Give an application its names and its icon."""
+    app.setApplicationName("Privacy Explorer")
+    app.setDesktopFileName(DESKTOP_ID)
+    app.setWindowIcon(window_icon())
+
+
+def window_icon() -> QIcon:
+    """Return the icon in the sizes that title bars and task lists ask for."""
+    icon = QIcon()
+    for size in SIZES:
+        pixmap = QPixmap()
+        pixmap.loadFromData(resource_bytes(f"packaging/icon-{size}.png"))
+        icon.addPixmap(pixmap)
+    return icon
+
 
 _STARTED_MS = 2000
 """After this long all that stays for good (modules, the window) has been made."""

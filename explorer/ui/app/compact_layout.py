@@ -1,4 +1,7 @@
-"""A window of 1024 pixels or fewer: the guarantee becomes a strip, and opens over the plot."""
+"""Layout of windows up to 1024 pixels wide: the guarantee panel becomes a strip.
+
+The strip opens the panel on top of the plot.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QVBoxLayout, QWidget
 
 from explorer.ui.app.dock_area import DockArea
-from explorer.ui.base.room import is_narrow
-from explorer.ui.panels.guarantee import GuaranteePanel
-from explorer.ui.panels.guarantee_rail import GuaranteeRail
+from explorer.ui.base.theme import is_narrow
+from explorer.ui.panels.guarantee import GuaranteePanel, GuaranteeRail
 
 _DOCK = "guarantee"
 _WIDTH = 268

@@ -1,11 +1,11 @@
-"""What menus and export know of the window that holds them."""
+"""Interface of the main window for menus, export and dialogs."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING
 
-from explorer.ui.controllers.workspace_host import WorkspaceHost
+from explorer.ui.controllers.workspace import WorkspaceHost
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QDockWidget, QMenu, QTabWidget, QWidget

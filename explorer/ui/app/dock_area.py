@@ -1,4 +1,4 @@
-"""The middle of the window with its docks: all that belongs to the question in front."""
+"""Central area of the window with its dock widgets, and the left side panel."""
 
 from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtGui import QShowEvent
@@ -16,8 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.ui.panels.parameters import ParametersPanel
-from explorer.ui.panels.presets import PresetBar
-from explorer.ui.panels.questions import QuestionHeader
+from explorer.ui.panels.presets import PresetBar, QuestionHeader
 
 LAYOUT_VERSION = 1
 WIDTHS = [276, 268]

@@ -1,4 +1,4 @@
-"""The highlight over the window while a file is dragged over it: whether it can be opened."""
+"""Overlay shown while a file is dragged over the window; states whether it can be opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Ctrl+K finds: questions, figures, parameters, commands, words."""
+"""Entries of the command palette (Ctrl+K): studies, presets, parameters, commands, terms."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The window: puts panels, workspaces and controllers together, and nothing else.
+"""The main window: connects panels, workspaces and controllers.
 
-What it is made of is imported where it is made: `WindowFrame` is painted before.
+The parts are imported in `MainWindow.build`, after `WindowFrame` has been painted.
 """
 
 from __future__ import annotations

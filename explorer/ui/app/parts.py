@@ -1,4 +1,4 @@
-"""All that the window is made of behind its start page; imported when that is built."""
+"""Classes of which the main window is built, imported after the first picture."""
 
 from explorer.engine.runtime.runtime import FileNotOpenError as FileNotOpenError
 from explorer.figures.view_state import ViewState as ViewState
@@ -23,5 +23,4 @@ from explorer.ui.controllers.study_controller import StudyController as StudyCon
 from explorer.ui.dialogs.help_window import HelpWindow as HelpWindow
 from explorer.ui.panels.guarantee import GuaranteePanel as GuaranteePanel
 from explorer.ui.panels.parameters import ParametersPanel as ParametersPanel
-from explorer.ui.panels.presets import PresetBar as PresetBar
-from explorer.ui.panels.questions import QuestionHeader as QuestionHeader
+from explorer.ui.panels.presets import PresetBar as PresetBar, QuestionHeader as QuestionHeader

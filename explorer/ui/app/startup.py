@@ -1,4 +1,4 @@
-"""Fills the window as its options ask: session, data, the answer in front, a screenshot of it."""
+"""Applies the window options: restores the session, opens data, takes the screenshot."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""The workspaces there are: to add one is to write its class and to name it here."""
+"""Table of workspaces. To add one, write its class and add an entry here."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,8 +9,7 @@ from pkgutil import resolve_name
 from PySide6.QtWidgets import QTabWidget
 
 from explorer.ui.base.lazy_tabs import LazyTabs, TabFactory
-from explorer.ui.controllers.workspace import Workspace
-from explorer.ui.controllers.workspace_host import WorkspaceHost
+from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ OF_STUDIES = {
     "bounds": WorkspaceSpec(
         "Bounds",
         "Curves and numbers of the question in front",
-        "explorer.ui.curves.workspace:BoundsWorkspace",
+        "explorer.ui.bounds.workspace:BoundsWorkspace",
     ),
     "map": WorkspaceSpec(
         "Map",

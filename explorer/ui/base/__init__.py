@@ -1,1 +1,1 @@
-"""Theme, errors, background jobs and start-up: what every part of the window may use."""
+"""Theme, errors, background jobs, lazy tabs and start-up tuning."""

@@ -1,4 +1,4 @@
-"""Words that a screen reader says by itself, once what changes has come to rest."""
+"""Announcements to screen readers, delayed until changes have stopped."""
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent

@@ -1,4 +1,4 @@
-"""From an exception to one clear sentence, and a banner that shows it."""
+"""Converts exceptions to messages for users, and shows them in a banner."""
 
 import logging
 import sys

@@ -1,4 +1,4 @@
-"""Work in a thread for one part of the window: the newest job runs, older ones are dropped."""
+"""Background jobs in a thread: the newest request runs, older ones are dropped."""
 
 import math
 from collections.abc import Callable, Generator

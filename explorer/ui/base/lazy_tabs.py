@@ -1,7 +1,7 @@
-"""Pages of tabs that are made when they are first shown, or when there is nothing else to do.
+"""Tab pages that are built when first shown, or while the application is idle.
 
-The window's first picture shows one workspace; making the others with it would keep it waiting.
-Making one when its tab is chosen would keep that waiting instead: so each is made in pieces soon
+The first picture shows one workspace; building the others with it would delay it, and
+building one when its tab is selected would delay that. Each is therefore built in pieces
 after the first picture.
 """
 

@@ -1,4 +1,7 @@
-"""Labels and tool buttons, with the properties that Qt's Python stubs take from setters only."""
+"""Factories for labels and tool buttons.
+
+Qt's Python stubs do not know the properties set here as constructor arguments.
+"""
 
 import html
 

@@ -1,10 +1,10 @@
-"""Colours and spacing of the window, light and dark, from the table that figures use too."""
+"""Light and dark theme: palette, style sheet and spacing, in the colours of exported figures."""
 
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.figures import style
 
@@ -363,3 +363,12 @@ def _sheet(c: Palette) -> str:
     QToolButton#claim {{ padding: 1px 18px 1px 8px; }}
     QFrame#line {{ background: {c.border}; max-height: 1px; border: none; }}
     """
+
+
+NARROW = 1024
+"""Pixels of a window up to which there is no room for three columns."""
+
+
+def is_narrow(widget: QWidget) -> bool:
+    """Return whether the window around a widget is so narrow."""
+    return widget.window().width() <= NARROW

@@ -1,4 +1,4 @@
-"""Dots in the rows of a comparison: where each number lies, and the same one elsewhere."""
+"""Item delegate that draws the values of a comparison as dots on a common scale."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""State to request to worker to view."""
+"""Controllers between session state, background work and views."""

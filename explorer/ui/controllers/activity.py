@@ -1,4 +1,4 @@
-"""What runs at the moment, for the status bar."""
+"""List of running work, for the status bar."""
 
 from __future__ import annotations
 

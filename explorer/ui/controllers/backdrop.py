@@ -1,4 +1,4 @@
-"""The picture behind the map of a plane that is not the Earth: its file, and what is in it."""
+"""Background picture of a map in a plane other than the Earth."""
 
 from __future__ import annotations
 

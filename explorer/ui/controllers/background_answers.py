@@ -1,4 +1,4 @@
-"""Answers to questions beside the one in front: pinned curves, rows of a comparison."""
+"""Evaluates secondary requests: pinned curves and rows of a comparison."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What is kept of check-in files that were opened: swept at the start, cleared when asked for."""
+"""Cache of opened check-in files: removes old entries at start, clears it on request."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,7 @@
-"""Opening check-in files: in a thread, with progress, cancel, and nothing lost on failure."""
+"""Loads check-in files in a thread, with progress, questions and cancellation.
+
+A load that fails leaves the present data in place.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +37,8 @@ from explorer.resources import Sample, resource_path, samples
 from explorer.studies.base.request import Unit
 from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.ui.base.jobs import LatestJob, Task
-from explorer.ui.controllers.first_looks import EarlyPicture, looking
-from explorer.ui.controllers.first_region import first_region
-from explorer.ui.controllers.look_counter import LookCounter
+from explorer.ui.controllers.access_log import LookCounter
+from explorer.ui.controllers.preview import EarlyPicture, first_region, looking
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData

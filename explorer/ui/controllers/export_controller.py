@@ -1,18 +1,29 @@
-"""Writes the answer in front to a file or the clipboard, beside the window's own work."""
+"""Writes results to files or the clipboard in a thread: one answer, or all quantities."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QByteArray, QMimeData, QObject, Signal
 from PySide6.QtGui import QGuiApplication, QImage
 
+from explorer.engine.runtime.runtime import final_result
+from explorer.engine.service import StudyService
+from explorer.engine.session.plot_view import hidden_keys
+from explorer.engine.session.quantities import with_quantity
+from explorer.engine.session.session import SessionState
 from explorer.figures.animation.frames import Animation, with_frames
 from explorer.figures.export_job import ExportJob, rendered
-from explorer.figures.formats import ExportFormat
+from explorer.figures.formats import ExportFormat, by_suffix
+from explorer.figures.view_state import ViewState
 from explorer.files import write_whole
+from explorer.studies.base.claims import claimed
 from explorer.studies.base.study import Request, Result
+from explorer.studies.registry import get_study
 from explorer.ui.base.jobs import LatestJob, Task
 
 DRAWS = Animation()
@@ -96,3 +107,91 @@ def _copy(form: ExportFormat, content: bytes) -> None:
     else:
         mime.setText(content.decode())
     QGuiApplication.clipboard().setMimeData(mime)
+
+
+SUFFIXES = ("pdf", "csv")
+Recipes = Callable[[Request, ViewState], Mapping[str, Any]]
+
+
+class ExportAll(QObject):
+    """Writes in a thread; one that is cancelled keeps the files that are whole.
+
+    Signals
+    -------
+    done(Path, int)
+        The folder, and how many files were written into it.
+    failed(Exception)
+    busy_changed(bool)
+    progress(float)
+    """
+
+    done = Signal(object, int)
+    failed = Signal(object)
+    busy_changed = Signal(bool)
+    progress = Signal(float)
+
+    def __init__(self, service: StudyService, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._service = service
+        self._job = LatestJob("export of all", self, preempt_after_s=0.0)
+        self._job.done.connect(lambda folder, written: self.done.emit(folder, written))
+        self._job.failed.connect(lambda _folder, error: self.failed.emit(error))
+        self._job.busy_changed.connect(self.busy_changed)
+        self._job.progress.connect(lambda _folder, share: self.progress.emit(share))
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being written."""
+        return self._job.busy
+
+    def start(self, state: SessionState, theme: str, recipe: Recipes, parent: Path) -> None:
+        """Write all quantities of the question in front into a new folder below another.
+
+        Parameters
+        ----------
+        state : SessionState
+        theme : str
+        recipe : callable
+            Returns the recipe of a question under a view.
+        parent : Path
+        """
+        names = chain([state.study], (f"{state.study}-{n}" for n in count(2)))
+        folder = next(parent / name for name in names if not (parent / name).exists())
+        self._job.submit(folder, lambda task: self._write(state, theme, recipe, folder, task))
+
+    def cancel(self) -> None:
+        """Write no more."""
+        self._job.cancel()
+
+    def close(self) -> None:
+        """Cancel, and wait for the thread."""
+        self._job.close()
+
+    def _write(
+        self, state: SessionState, theme: str, recipe: Recipes, folder: Path, task: Task
+    ) -> int:
+        keys = [q.key for q in get_study(state.study).quantities]
+        folder.mkdir()
+        for place, key in enumerate(keys):
+            asked = with_quantity(state.request_of(state.study), key)
+            result = self._service.call(final_result, asked, task.check)
+            view = seen_as(state, result, theme)
+            for suffix in SUFFIXES:
+                task.check()
+                job = ExportJob(result, view, recipe(asked, view), by_suffix(suffix))
+                write_whole(folder / f"{state.study}-{key}.{suffix}", rendered(job))
+            task.report((place + 1) / len(keys))
+        return len(keys) * len(SUFFIXES)
+
+
+def seen_as(state: SessionState, result: Result, theme: str) -> ViewState:
+    """Return how the window would show an answer."""
+    request = result.request
+    look = state.look_of(request.study, request.quantity)
+    claim = state.claim_of(request.study, request.quantity)
+    found = claimed(result, claim)
+    keys = [series.key for series in result.series]
+    hidden = hidden_keys(look, request, keys, found.series.key if found is not None else "")
+    return ViewState.for_result(
+        result, theme=theme, y_log=look.y_log, hidden=tuple(sorted(hidden)), claim=claim
+    )

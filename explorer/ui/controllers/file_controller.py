@@ -1,4 +1,4 @@
-"""Opening files: check-ins, and exported pictures and tables with a recipe inside."""
+"""Opens files: check-ins, and exported pictures and tables with a recipe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the files that parameters name, beside the window, and remembers where they are."""
+"""Reads files that are values of parameters, and remembers their paths."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""From the session's state to answers, for one workspace of the window."""
+"""Requests answers for the session state of one workspace."""
 
 from collections import deque
 from dataclasses import replace

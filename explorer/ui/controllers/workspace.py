@@ -1,18 +1,71 @@
-"""What a workspace, a tab of results, is to the window."""
+"""Base class of workspaces (tabs of results), and their interface of the window."""
+
+from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QMainWindow, QWidget
 
 from explorer.figures.gate import EARLY
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Request, Result
-from explorer.ui.controllers.workspace_host import WorkspaceHost
+
+if TYPE_CHECKING:
+    from explorer.engine.service import StudyService
+    from explorer.engine.session.session import Session
+    from explorer.ui.base.errors import Problem
+    from explorer.ui.base.theme import Theme
+    from explorer.ui.controllers.activity import Activity
+    from explorer.ui.controllers.data_controller import DataController
+    from explorer.ui.controllers.file_controller import FileController
+    from explorer.ui.controllers.study_controller import StudyController
+
+
+class WorkspaceHost(QMainWindow):
+    """The part of the main window that its workspaces use.
+
+    Attributes
+    ----------
+    answers : dict of str to StudyController
+        What answers the studies of a workspace, by its key.
+
+    Signals
+    -------
+    export_asked(Exported)
+        Something that is not the answer in front is to be exported.
+    """
+
+    export_asked = Signal(object)
+
+    session: Session
+    service: StudyService
+    theme: Theme
+    files: FileController
+    data: DataController
+    answers: dict[str, StudyController]
+    activity: Activity
+
+    @abstractmethod
+    def show_status(self, text: str) -> None:
+        """Show what was done in the status bar, for a while."""
+
+    @abstractmethod
+    def show_study(self, study_id: str, parameter: str = "") -> None:
+        """Bring a study to the front, from tabs of tools too."""
+
+    @abstractmethod
+    def show_tool(self, key: str) -> None:
+        """Bring a tab that is about no one question to the front."""
+
+    @abstractmethod
+    def show_problem(self, problem: Problem) -> None:
+        """Show what went wrong in the banner."""
+
 
 UNREAD = "A picture of a part of the file is never exported: wait until every row is read."
 

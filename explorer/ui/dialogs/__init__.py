@@ -1,1 +1,1 @@
-"""Windows that ask something and go away."""
+"""Dialogs and secondary windows."""

@@ -1,4 +1,4 @@
-"""Who made what, and which keys do what."""
+"""About, glossary, and keyboard and mouse help."""
 
 import html
 

@@ -1,4 +1,4 @@
-"""Choosing a region from the busiest cells of a partition, and saying what that costs."""
+"""Dialog to select a region among the busiest cells, with its privacy cost; place names."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.figures.map_layers import shipped_cities
 from explorer.geography.coordinates import format_place
 from explorer.geography.projection import drawn_from
 from explorer.geography.region import Box, Region
@@ -25,11 +26,34 @@ from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import plain_label, plain_tip, styled_label
 from explorer.ui.controllers.data_controller import DataController
-from explorer.ui.drawing.towns import near_town
-from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.widgets.boxes import ChoiceBox
 
 if TYPE_CHECKING:
     from explorer.checkins import Cell, CheckinData
+
+
+_THERE_KM = 1.0
+
+
+def near_town(latitude: float, longitude: float) -> str:
+    """Return the nearest town, and how far it is unless that is less than a kilometre."""
+    town, km = shipped_cities().nearest(latitude, longitude)
+    return town.name if km < _THERE_KM else f"{town.name}, {km:,.0f} km"
+
+
+def town_of(box: Box) -> str:
+    """Return the largest town in a box of degrees, else the one nearest to its middle."""
+    south, west, north, east = box
+    largest = shipped_cities().visible(box, 1)
+    if largest:
+        return largest[0].name
+    return f"nearest town: {near_town((south + north) / 2, (west + east) / 2)}"
+
+
+def region_town(region: Region) -> str:
+    """Return the town that names a region; nothing in a plane that is not the Earth."""
+    return "" if region.plane is not None else town_of(region.box)
+
 
 COLUMNS = ["Check-ins", "Users", TOWN := "Nearest town", MIDDLE := "Middle", "Size"]
 PARTITION = 300

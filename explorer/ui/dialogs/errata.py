@@ -1,15 +1,143 @@
-"""Opens the errata: from the menu, and at an entry when a link to it is followed."""
+"""Errata window, opened from the menu or by a link to an entry."""
 
 from __future__ import annotations
 
+import html
+import re
 from typing import ClassVar
 
 from PySide6.QtCore import QObject, QUrl, Slot
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QDesktopServices, QPalette, QTextCursor
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLineEdit,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
 
-from explorer.ui.dialogs.errata_page import ErrataPage
-from explorer.ui.widgets.links import SCHEME
+from explorer.studies.errata import Erratum, errata, text
+from explorer.ui.widgets.links import SCHEME, linked
+
+_STYLE = """
+h2 {{ margin-top: 20px; }} h3 {{ margin-top: 16px; margin-bottom: 3px; }}
+p {{ margin-top: 2px; margin-bottom: 4px; line-height: 125%; }} td {{ padding: 2px 10px 2px 0; }}
+body, h2, h3, p {{ color: {text}; }}
+"""
+
+
+class ErrataPage(QDialog):
+    """A window of its own, made when it is first asked for."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("errata-page")
+        self.setWindowTitle("Errata of the papers")
+        self.search = QLineEdit(placeholderText="Search: a label, a theorem, a word")
+        self.search.setAccessibleName("Search the errata")
+        self.text = QTextBrowser()
+        self.text.setOpenLinks(False)
+        self.text.setAccessibleName("Errata of the papers")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.close)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 12, 12, 10)
+        layout.addWidget(self.search)
+        layout.addWidget(self.text)
+        layout.addWidget(buttons)
+        self.resize(720, 680)
+        self.search.textChanged.connect(self._write)
+        self.text.anchorClicked.connect(lambda url: self.show_entry(url.path()))
+        self._write()
+
+    def open_page(self, label: str = "") -> None:
+        """Show the page, at an entry if one is named."""
+        self._write()  # in the colours of the theme as it is now
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        if label:
+            self.show_entry(label)
+        self.text.setFocus()
+
+    def show_entry(self, label: str) -> None:
+        """Bring an entry to the top."""
+        self.search.clear()
+        self.text.scrollToAnchor(label)
+        at = self.text.document().find(f"{label} ·")
+        if not at.isNull():
+            at.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
+            self.text.setTextCursor(at)
+            self.text.scrollToAnchor(label)
+
+    def _write(self) -> None:
+        colour = self.palette().color(QPalette.ColorRole.Text).name()
+        self.text.document().setDefaultStyleSheet(_STYLE.format(text=colour))
+        self.text.setHtml(page_html(self.search.text()))
+
+
+def page_html(wanted: str = "") -> str:
+    """Return the page as HTML: all of it, or the entries in which every word occurs."""
+    words = wanted.lower().split()
+    if not words:
+        head, _, _ = text().partition("\n## ")
+        return _head(head) + "".join(_papers())
+    found = [e for e in errata().values() if all(w in _plain(e).lower() for w in words)]
+    count = f"<p>{len(found)} of {len(errata())} entries</p>"
+    return count + "".join(map(_entry, found))
+
+
+def _head(source: str) -> str:
+    """Return the document's beginning: a heading, paragraphs and one table, in our Markdown."""
+    parts = []
+    for block in source.strip().split("\n\n"):
+        if block.startswith("# "):
+            parts.append(f"<h2>{html.escape(block[2:])}</h2>")
+        elif block.startswith("|"):
+            rows = [row.strip("|").split("|") for row in block.splitlines()]
+            cells = (
+                "".join(f"<td>{_inline(cell.strip())}</td>" for cell in row)
+                for row in (rows[0], *rows[2:])
+            )
+            parts.append("<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>")
+        else:
+            parts.append(f"<p>{_inline(' '.join(block.split()))}</p>")
+    return "".join(parts)
+
+
+def _papers() -> list[str]:
+    """Return headings of papers, what is said below them, and their entries."""
+    parts = []
+    sections = re.split(r"^## ", text(), flags=re.MULTILINE)[1:]
+    for section in sections:
+        name, _, rest = section.partition("\n")
+        intro = rest.partition("### ")[0].strip()
+        parts.append(
+            f"<h2>{html.escape(name)}</h2>" + (f"<p>{_inline(intro)}</p>" if intro else "")
+        )
+        stem = name.partition(":")[0]
+        parts += [_entry(e) for e in errata().values() if e.label.startswith(f"{stem}-")]
+    return parts
+
+
+def _inline(source: str) -> str:
+    """Return one line of Markdown with its code and emphasis as HTML."""
+    shown = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(source))
+    return re.sub(r"\*([^*]+)\*", r"<i>\1</i>", shown)
+
+
+def _entry(item: Erratum) -> str:
+    return (
+        f"<h3><a name='{item.label}'></a>{item.label} · {html.escape(item.title)}</h3>"
+        f"<p><b>Printed:</b> {linked(item.printed)}</p>"
+        f"<p><b>Right:</b> {linked(item.right)}</p>"
+        f"<p><b>Why:</b> {linked(item.why)}</p>"
+    )
+
+
+def _plain(item: Erratum) -> str:
+    return " ".join((item.label, item.title, item.printed, item.right, item.why))
 
 
 class Errata(QObject):

@@ -1,13 +1,15 @@
-"""How the answer in front is to be exported."""
+"""Export dialog with preview, and the save dialog for tables and pictures."""
 
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import QByteArray, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -15,7 +17,9 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
+    QLabel,
     QPlainTextEdit,
+    QSizePolicy,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -29,15 +33,90 @@ from explorer.figures.animation.frames import (
     Over,
     running,
 )
-from explorer.figures.export_job import ExportJob
+from explorer.figures.export_job import ExportJob, rendered
 from explorer.figures.formats import PARTS, ExportFormat, Kind, by_suffix, of_kind
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
-from explorer.ui.base.jobs import LatestJob
+from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import plain_label, styled_label
-from explorer.ui.dialogs.export_preview import ExportPreview
-from explorer.ui.widgets.check_box import CheckBox
-from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.widgets.boxes import CheckBox, ChoiceBox
+
+LEAST_DPI = 30
+
+
+class ExportPreview(QLabel):
+    """Draws the newest job, on the same sheet with the same letters, in as many dots as it has.
+
+    Parameters
+    ----------
+    worker : LatestJob
+        Draws beside the interface; outlives this.
+    """
+
+    def __init__(self, worker: LatestJob) -> None:
+        super().__init__("drawing…", textFormat=Qt.TextFormat.PlainText)
+        self._worker = worker
+        self._job: ExportJob | None = None
+        self.setAccessibleName("Preview")
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setWordWrap(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumSize(380, 240)
+        worker.done.connect(self._show)
+        worker.failed.connect(self._say_why)
+
+    def show_job(self, job: ExportJob) -> None:
+        """Draw a job soon, or say that its format is no picture."""
+        self._job = job
+        if job.format.kind is Kind.NUMBERS:
+            self._worker.cancel()
+            self.setText(f"{job.format.name} holds numbers: nothing is drawn.")
+            return
+        ratio = self.devicePixelRatioF()
+        wide, high = job.size_px
+        share = min(self.width() * ratio / wide, self.height() * ratio / high, 1.0)
+        share = max(share, LEAST_DPI / job.dpi, 100 / min(wide, high))
+        small = replace(
+            job,
+            format=by_suffix("png"),
+            path=None,
+            size_px=(max(round(wide * share), 100), max(round(high * share), 100)),
+            dpi=max(job.dpi * share, LEAST_DPI),
+        )
+        self._worker.submit(self, partial(_drawn, small))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Draw again in the new size."""
+        super().resizeEvent(event)
+        if self._job is not None:
+            self.show_job(self._job)
+
+    @Slot(object, object)
+    def _show(self, key: object, content: bytes) -> None:
+        if key is self:
+            picture = QPixmap()
+            picture.loadFromData(QByteArray(content))
+            ratio = self.devicePixelRatioF()
+            fitting = picture.scaled(
+                self.size() * ratio,
+                Qt.AspectRatioMode.KeepAspectRatio,
+                Qt.TransformationMode.SmoothTransformation,
+            )
+            shown = picture if picture.width() <= fitting.width() else fitting
+            shown.setDevicePixelRatio(ratio)
+            self.setPixmap(shown)
+            self.setAccessibleDescription(f"{picture.width()} × {picture.height()} dots")
+
+    @Slot(object, object)
+    def _say_why(self, key: object, error: Exception) -> None:
+        if key is self:
+            self.setText(f"{error}.")
+
+
+def _drawn(job: ExportJob, task: Task) -> bytes:
+    task.check()
+    return rendered(job)
+
 
 PRESETS: tuple[tuple[str, str, tuple[float, float, str, int] | None], ...] = (
     ("screen", "Screen, 1600 × 1000 px", (1600, 1000, "px", 150)),
@@ -369,3 +448,21 @@ def public_view(result: Result, view: ViewState, with_true: bool = False) -> Vie
     """Return a view without what only the curator may see, unless that is asked for."""
     allowed = tuple(s.key for s in result.surfaces if with_true or not s.curator_only)
     return replace(view, surfaces=allowed)
+
+
+def ask_for_file(parent: QWidget, title: str, start: Path, kind: Kind) -> Path | None:
+    """Return the file that the user names, its extension one of the formats'; None if none.
+
+    Without an extension of theirs it gets that of the chosen filter; `start` has none.
+    """
+    offered = of_kind(kind)
+    filters = ";;".join(form.filter for form in offered)
+    begin = f"{start}.{offered[0].suffix}"
+    chosen, taken = QFileDialog.getSaveFileName(parent, title, begin, filters)
+    if not chosen:
+        return None
+    path = Path(chosen)
+    if path.suffix.lower() in [f".{form.suffix}" for form in offered]:
+        return path
+    form = next((f for f in offered if f.filter == taken), offered[0])
+    return path.with_name(f"{path.name}.{form.suffix}")

@@ -1,4 +1,4 @@
-"""The first rows of a file, with every cell that can't be read red and said why."""
+"""Table of the first rows of a file; unreadable cells are marked with the reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from explorer.checkins.model import Mapping, Preview
 from explorer.checkins.parsing.row_errors import CellFault, bad_cells
 from explorer.ui.base.styled import plain_tip, styled_label
-from explorer.ui.drawing.map_style import style_for
+from explorer.ui.plot.map_style import style_for
 
 NONE_RED = "Every cell shown can be read."
 MOVE = "Move to a red cell to read what is wrong with it."

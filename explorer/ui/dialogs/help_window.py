@@ -1,4 +1,4 @@
-"""The help of a study: what is asked, what is assumed, formulas, sources, errata."""
+"""Help of a study: question, assumptions, formulas, sources, errata."""
 
 import logging
 

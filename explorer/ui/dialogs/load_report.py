@@ -1,4 +1,4 @@
-"""What became of every row of the file: kept, rejected and why."""
+"""Report on a loaded file: rows read, rows rejected and the reasons."""
 
 from __future__ import annotations
 

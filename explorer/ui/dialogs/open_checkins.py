@@ -1,4 +1,4 @@
-"""Which column holds what: asked when a file does not say it clearly enough."""
+"""Dialog that maps the columns of a file whose format is ambiguous."""
 
 from dataclasses import replace
 from functools import partial
@@ -30,13 +30,12 @@ from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.controllers.data_controller import MappingRequest
+from explorer.ui.dialogs.coordinate_fields import PlaneFields, SystemFields
 from explorer.ui.dialogs.first_rows import FirstRows
-from explorer.ui.dialogs.plane_fields import PlaneFields
 from explorer.ui.dialogs.question_cards import QuestionCards
 from explorer.ui.dialogs.reading_fields import ReadingFields
-from explorer.ui.dialogs.system_fields import SystemFields
-from explorer.ui.drawing.map_style import style_for
-from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.plot.map_style import style_for
+from explorer.ui.widgets.boxes import ChoiceBox
 
 ROLES = (
     ("user", "User", "Who checked in: any text or number", True),

@@ -1,4 +1,4 @@
-"""Cards with the open questions about a file: preselected answers that have to be confirmed."""
+"""Cards for open questions about a file; each preselected answer must be confirmed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How numbers and times are written: a decimal mark, an example of a date, a time zone."""
+"""Fields for the decimal mark, date format and time zone of a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from explorer.checkins.parsing.times import (
     told_apart,
 )
 from explorer.ui.base.styled import plain_label, styled_label
-from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.widgets.boxes import ChoiceBox
 from explorer.ui.widgets.zone_field import ZoneField
 
 DECIMALS = {".": "point", ",": "comma"}

@@ -1,1 +1,1 @@
-"""The Figures tab: the figures, tables and examples of all papers, with what came out of them."""
+"""The Figures tab: presets of all studies, grouped by paper."""

@@ -1,4 +1,4 @@
-"""What the Figures tab lists: every preset with the study it belongs to and its paper."""
+"""Entries of the Figures tab: each preset with its study and paper. Imports no Qt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cards of presets under the names of their papers."""
+"""Grid of preset cards, grouped by paper."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QScrollArea, QWid
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Palette, Theme
 from explorer.ui.gallery.entries import IndexEntry
-from explorer.ui.gallery.picture import paint
-from explorer.ui.gallery.thumbnails import thumbnail
+from explorer.ui.gallery.thumbnails import paint, thumbnail
 
 GAP = 10
 NARROWEST = 172
@@ -39,8 +38,6 @@ STEPS_OF = {
     Qt.Key.Key_Up: (0, -1),
     Qt.Key.Key_Down: (0, 1),
 }
-
-
 _WRAPPED = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignTop
 
 

@@ -1,24 +1,212 @@
-"""The Figures tab: every preset of every study, found by paper, verdict and words."""
+"""The Figures workspace: filters, cards and details of presets."""
 
 from __future__ import annotations
 
+import html
+from collections import Counter
 from collections.abc import Callable
 from typing import Self
 
-from PySide6.QtCore import QSize, QTimer
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from explorer.engine.session.session import Session
 from explorer.studies.registry import get_study, study_infos
+from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
-from explorer.ui.controllers.workspace import Workspace
-from explorer.ui.controllers.workspace_host import WorkspaceHost
-from explorer.ui.gallery.detail import Detail
-from explorer.ui.gallery.entries import IndexEntry, entries_of
-from explorer.ui.gallery.filters import Filters
-from explorer.ui.gallery.gallery import Gallery
+from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.gallery.entries import STATUSES, IndexEntry, entries_of, short_paper
+from explorer.ui.gallery.gallery import Gallery, verdict_colour
+from explorer.ui.gallery.thumbnails import paint, thumbnail
 from explorer.ui.panels.presets import follow_preset
+from explorer.ui.widgets.boxes import CheckBox
+from explorer.ui.widgets.links import follow_links, linked
+
+DETAIL_WIDTH = 240
+PICTURE = 138
+
+
+class _Picture(QWidget):
+    """The small picture, larger."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.entry: IndexEntry | None = None
+        self.setFixedHeight(PICTURE)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw."""
+        if self.entry is not None:
+            drawn = thumbnail(self.entry.study_id, self.entry.item.key)
+            box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+            paint(QPainter(self), box, drawn, self._theme.plot)
+
+
+class Detail(QWidget):
+    """The chosen entry in words, and *Open*.
+
+    Signals
+    -------
+    opened(IndexEntry)
+    """
+
+    opened = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._entry: IndexEntry | None = None
+        self.setFixedWidth(DETAIL_WIDTH)
+        self.name = styled_label("sentence", word_wrap=True)
+        self.name.setTextFormat(Qt.TextFormat.PlainText)
+        self.name.setStyleSheet("font-weight: 600")
+        self.origin = styled_label("muted", word_wrap=True)
+        self.picture = _Picture(theme)
+        self.words = QLabel(wordWrap=True, textFormat=Qt.TextFormat.RichText)
+        self.words.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.words.setAccessibleName("About the chosen figure")
+        follow_links(self.words)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, 6, 0)
+        column.setSpacing(8)
+        for widget in (self.name, self.origin, self.picture, self.words):
+            column.addWidget(widget)
+        column.addStretch(1)
+        area = QScrollArea(widgetResizable=True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(inside)
+        self.open = QPushButton("Open (Enter)")
+        self.open.setDefault(True)
+        self.open.clicked.connect(lambda: self.opened.emit(self._entry))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 8, 10, 10)
+        layout.addWidget(area, 1)
+        layout.addWidget(self.open)
+
+    def show_entry(self, entry: IndexEntry | None) -> None:
+        """Tell of an entry; of none if no entry passes the filter."""
+        self._entry = self.picture.entry = entry
+        self.open.setEnabled(entry is not None)
+        self.picture.setVisible(entry is not None)
+        self.name.setText("Nothing passes the filter." if entry is None else entry.item.name)
+        self.origin.setText("" if entry is None else f"{entry.study_name} · {entry.paper}")
+        self._write()
+        self.picture.update()
+
+    def retheme(self) -> None:
+        """Take the theme's colours."""
+        self._write()
+        self.picture.update()
+
+    def _write(self) -> None:
+        if self._entry is None:
+            self.words.setText("")
+            return
+        item, parts = self._entry.item, []
+        if self._entry.verdict:
+            colour = verdict_colour(item.status, self._theme.chrome)
+            said = html.escape(self._entry.verdict)
+            parts.append(f"<span style='color:{colour}; font-weight:600'>{said}</span>")
+        told = (
+            ("The paper says", item.published),
+            ("Comes out here", item.computed),
+            ("Shows", item.about),
+            ("Set", self._entry.settings),
+        )
+        parts += [f"<b>{title}</b><br>{linked(text)}" for title, text in told if text]
+        self.words.setText("".join(f"<p style='margin:0 0 9px 0'>{part}</p>" for part in parts))
+
+
+WIDTH = 214
+
+
+class Filters(QWidget):
+    """A field for words, a tick box a paper and one a sign.
+
+    Signals
+    -------
+    changed()
+        Other entries pass.
+    """
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setFixedWidth(WIDTH)
+        self.words = QLineEdit()
+        self.words.setPlaceholderText("Filter: figure 2, 14× …")
+        self.words.setAccessibleName("Filter figures")
+        self.words.textChanged.connect(self.changed)
+        self.papers: dict[str, CheckBox] = {}
+        self.statuses: dict[str, CheckBox] = {}
+        self._papers_box = QVBoxLayout()
+        self._papers_box.setSpacing(5)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 8, 8, 8)
+        layout.setSpacing(6)
+        layout.addWidget(self.words)
+        layout.addSpacing(4)
+        layout.addWidget(styled_label("heading", "Paper"))
+        layout.addLayout(self._papers_box)
+        layout.addSpacing(6)
+        layout.addWidget(styled_label("heading", "Comes out"))
+        for sign, words in STATUSES.items():
+            box = self.statuses[sign] = self._box(f"{sign} {words}")
+            box.setAccessibleName(words)
+            layout.addWidget(box)
+        layout.addStretch(1)
+        self.retheme()
+
+    def _box(self, text: str) -> CheckBox:
+        box = CheckBox(text)
+        box.setChecked(True)
+        box.toggled.connect(lambda _on: self.changed.emit())
+        return box
+
+    def set_entries(self, entries: list[IndexEntry]) -> None:
+        """Offer the papers of these entries, with how many there are of each."""
+        for paper, count in Counter(entry.paper for entry in entries).items():
+            if paper not in self.papers:
+                box = self.papers[paper] = self._box("")
+                box.setToolTip(paper)
+                box.setAccessibleName(paper)
+                self._papers_box.addWidget(box)
+            short = short_paper(paper).replace("&", "&&")
+            self.papers[paper].setText(f"{short}  {count}")
+
+    def passes(self, entry: IndexEntry) -> bool:
+        """Return whether an entry is to be listed."""
+        status = self.statuses.get(entry.item.status)
+        return (
+            self.papers[entry.paper].isChecked()
+            and (status is None or status.isChecked())
+            and entry.has(self.words.text())
+        )
+
+    def retheme(self) -> None:
+        """Colour the signs as the verdicts are."""
+        for sign, box in self.statuses.items():
+            palette = box.palette()
+            palette.setColor(palette.ColorRole.WindowText, verdict_colour(sign, self._theme.chrome))
+            box.setPalette(palette)
 
 
 class FiguresWorkspace(Workspace):

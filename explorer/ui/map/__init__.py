@@ -1,1 +1,1 @@
-"""The Map tab: panes, camera, colour scale, metrics."""
+"""The Map tab: true and private heatmaps."""

@@ -1,4 +1,4 @@
-"""Where the map looks: one camera that every pane follows, so that panes are linked by nature."""
+"""Shared camera of all map panes."""
 
 from __future__ import annotations
 

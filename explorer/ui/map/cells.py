@@ -1,4 +1,4 @@
-"""Boxes and cells of a map, and what is written of them."""
+"""Cells, boxes and positions of a map, and their texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The colour bar below the panes: what a colour means, from 0 to the end of the scale."""
+"""Colour bar below the panes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the private map is from the true one: a strip of numbers below the panes."""
+"""Error metrics of the private map against the true one, below the panes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from explorer.studies.base.numbers import at_most, format_interval, format_numbe
 from explorer.studies.base.study import Fidelity, Readout, Result
 from explorer.studies.heatmap.contributions.settings import BIAS as WEIGHTS_BIAS
 from explorer.ui.base.styled import plain_label, styled_label
-from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
-from explorer.ui.widgets.fixed_size_text import FixedSizeText
+from explorer.ui.widgets.fixed_size_text import FixedSizeLabel, FixedSizeText
 
 CURATOR = "Computed from the real check-ins: for the curator's eyes only, never part of a release."
 

@@ -1,4 +1,4 @@
-"""One pane of the map: a heatmap on the basemap, moved by the camera it shares with the others."""
+"""One pane of the map: a heatmap on the basemap, moved by the shared camera."""
 
 from __future__ import annotations
 
@@ -14,18 +14,15 @@ from PySide6.QtWidgets import QWidget
 from explorer.figures.map_layers import shipped_basemap
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Overlay
-from explorer.ui.drawing.map_style import DARK, LIGHT, MapStyle
-from explorer.ui.drawing.map_view import PaneView
-from explorer.ui.drawing.picture_item import PictureItem
 from explorer.ui.map.camera import MapCamera
 from explorer.ui.map.cells import beside, on_earth, plane_of
-from explorer.ui.map.lines import MapLines
-from explorer.ui.map.marks import overlay_stamp
+from explorer.ui.map.layers import MapLines, PictureItem
 from explorer.ui.map.overlay import (
     Stamp,
     TextPainter,
     city_stamps,
     in_ink,
+    overlay_stamp,
     paint_mark,
     paint_region,
     paint_rubber_band,
@@ -42,6 +39,36 @@ from explorer.ui.map.region_tool import (
     grip_at,
     usable,
 )
+from explorer.ui.plot.map_style import DARK, LIGHT, MapStyle
+
+
+class PaneView(pg.ViewBox):
+    """A view box that leaves mouse and keys to its pane."""
+
+    def __init__(self, pane: Any) -> None:
+        super().__init__(enableMenu=False, enableMouse=False, defaultPadding=0)
+        self._pane = pane
+        self.setAcceptHoverEvents(True)
+
+    def wheelEvent(self, event: Any, axis: int | None = None) -> None:
+        """Zoom."""
+        self._pane.wheel(event.scenePos(), event.delta())
+        event.accept()
+
+    def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:
+        """Pan, or draw the region."""
+        if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
+            event.accept()
+            self._pane.drag(event)
+        else:
+            event.ignore()
+
+    def mouseClickEvent(self, event: Any) -> None:
+        """Zoom in on a double click."""
+        if event.double() and event.button() == Qt.MouseButton.LeftButton:
+            event.accept()
+            self._pane.wheel(event.scenePos(), 462)  # twice as large
+
 
 PAN_STEP = 0.15
 """Share of the pane that an arrow key moves."""

@@ -1,4 +1,4 @@
-"""Which maps stand beside the private one: menus that add, change and close panes."""
+"""Menus that add, change and close map panes."""
 
 from __future__ import annotations
 

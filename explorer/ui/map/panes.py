@@ -1,4 +1,4 @@
-"""Up to six heatmaps side by side: one camera, one colour scale, one pointer."""
+"""Grid of up to six map panes with common camera, colour scale and pointer."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from explorer.figures.colour_maps import COLOUR_MAPS, colour_table
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Result, Surface
 from explorer.studies.heatmap.panes import CENTRES, DIFFERENCE, PRIVATE, TRUE, is_map
-from explorer.ui.drawing.map_style import LIGHT, style_for
 from explorer.ui.map.camera import WORLD, MapCamera
 from explorer.ui.map.cells import cell_of, cell_words, place_words
 from explorer.ui.map.colour_bar import ColourBar, SharedBars, format_share
-from explorer.ui.map.dots import dot_pixels
-from explorer.ui.map.header import PaneHeader
+from explorer.ui.map.layers import dot_pixels
 from explorer.ui.map.pane import LEAST, MapPane
-from explorer.ui.map.slot import Slot
-from explorer.ui.widgets.fixed_size_label import FixedSizeLabel
+from explorer.ui.map.slot import PaneHeader, Slot
+from explorer.ui.plot.map_style import LIGHT, style_for
+from explorer.ui.widgets.fixed_size_text import FixedSizeLabel
 
 MOST_COLUMNS, MOST_ROWS = 3, 2
 _OF_A_SLOT = 5

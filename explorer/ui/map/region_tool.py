@@ -1,4 +1,4 @@
-"""What a drag with the region tool does to the region: draw anew, move, or pull a handle."""
+"""Region tool: draws, moves and resizes the region by dragging."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The map: true and private heatmap, what they are drawn from, and how far they are apart."""
+"""The Map workspace: true and private heatmaps, tools and error metrics."""
 
 from __future__ import annotations
 
@@ -23,24 +23,20 @@ from explorer.ui.base.styled import plain_label
 from explorer.ui.controllers.backdrop import Backdrop
 from explorer.ui.controllers.data_controller import DataController
 from explorer.ui.controllers.study_controller import StudyController
-from explorer.ui.controllers.workspace import Workspace
-from explorer.ui.controllers.workspace_host import WorkspaceHost
-from explorer.ui.map import actions
+from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.map import tool_bar
 from explorer.ui.map.cells import beside, on_earth, overlap
-from explorer.ui.map.contributions import Contributions
-from explorer.ui.map.dots import Dots
-from explorer.ui.map.first_look.stack import HINT, FirstLookStack
-from explorer.ui.map.lines import prepare_tiles
+from explorer.ui.map.contributions import Contributions, UsersLine
+from explorer.ui.map.layers import Dots, prepare_tiles
 from explorer.ui.map.metrics import MetricsStrip
+from explorer.ui.map.noise_animation import Play
 from explorer.ui.map.pane import KEY_ZOOM
 from explorer.ui.map.pane_chooser import Beside
 from explorer.ui.map.panes import MapPanes
-from explorer.ui.map.play import Play
+from explorer.ui.map.preview import HINT, FirstLookStack
 from explorer.ui.map.region_tool import RegionDrag
-from explorer.ui.map.users_line import UsersLine
-from explorer.ui.map.utility.in_front import MapAnswer
-from explorer.ui.map.utility.toggle import NARROW_MOST, WhichToggle
-from explorer.ui.map.utility.tool_rows import ToolRows
+from explorer.ui.map.tool_bar import ToolRows
+from explorer.ui.map.utility.toggle import NARROW_MOST, MapAnswer, WhichToggle
 from explorer.ui.panels.data import DataPanel
 
 PREPARE_AFTER_MS = 300
@@ -223,7 +219,7 @@ class MapWorkspace(Workspace):
     # Actions ---------------------------------------------------------------------------------
 
     def _make_actions(self) -> None:
-        action = partial(actions.make_action, self)
+        action = partial(tool_bar.make_action, self)
         self.region_action = action("Choose &region", "R", "Drag a box on the map", True)
         self.region_action.toggled.connect(self.panes.set_editing)
         self.home_action = action("Reset &view", ("0", "Home"), "Show the whole region")
@@ -246,7 +242,7 @@ class MapWorkspace(Workspace):
         self.error_action.triggered.connect(lambda shown: self.beside.show(ERROR, shown))
         self.add_menu = QMenu("Add a map be&side", self)
         self.add_menu.aboutToShow.connect(lambda: self.beside.fill_add(self.add_menu))
-        ticked = partial(actions.ticked_action, self)
+        ticked = partial(tool_bar.ticked_action, self)
         top = "0 to the maximum of the true map"
         self.linked_action = ticked("One &colour scale for all maps", top, self.panes.set_linked)
         self.lines_action = ticked("Coasts and &borders", "", self.panes.set_lines_visible)
@@ -257,35 +253,35 @@ class MapWorkspace(Workspace):
             self.dots.set_enabled,
         )
         choose = self.panes.set_colour_map
-        self._colour_actions = actions.colour_actions(self, lambda name, *_: choose(name))
+        self._colour_actions = tool_bar.colour_actions(self, lambda name, *_: choose(name))
         self._view_actions = [
             self.home_action,
             self.extent_action,
             self.zoom_in_action,
             self.zoom_out_action,
-            actions.separator(self),
+            tool_bar.separator(self),
             self.region_action,
             self.noise_action,
             self.play_action,
             self.which.action,
             self.contributions.action,
-            actions.separator(self),
+            tool_bar.separator(self),
             self.add_menu.menuAction(),
             self.error_action,
-            actions.separator(self),
+            tool_bar.separator(self),
             self.linked_action,
             self.lines_action,
             self.cities_action,
             self.dots_action,
-            actions.separator(self),
+            tool_bar.separator(self),
             *self._colour_actions.values(),
         ]
 
     def _tools(self) -> ToolRows:
-        self.add_button = actions.menu_button(
+        self.add_button = tool_bar.menu_button(
             "+ Map", "Show another map beside", "Add a map beside", self.add_menu
         )
-        self.play_button = actions.action_button(self.play_action, "▶ Play")
+        self.play_button = tool_bar.action_button(self.play_action, "▶ Play")
         short = (
             (self.which.action, ""),
             (self.region_action, "Region"),
@@ -293,9 +289,9 @@ class MapWorkspace(Workspace):
             (self.zoom_out_action, "−"),
             (self.home_action, "Reset"),
         )
-        which, *left = [actions.action_button(*pair) for pair in short]
-        left += [self.add_button, actions.action_button(self.error_action, "Error")]
-        right = actions.action_button(self.noise_action, "Noise"), self.play_button
+        which, *left = [tool_bar.action_button(*pair) for pair in short]
+        left += [self.add_button, tool_bar.action_button(self.error_action, "Error")]
+        right = tool_bar.action_button(self.noise_action, "Noise"), self.play_button
         aside = self.users, self.seed_label
         rows = ToolRows(which, self.which.action, left, right, aside, left[1:3])
         self.which.small_changed.connect(rows.set_small)

@@ -1,1 +1,1 @@
-"""What stands beside a view: questions, parameters, data, guarantee."""
+"""Side panels: presets, parameters, data, guarantee; start page and headline."""

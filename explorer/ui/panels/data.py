@@ -1,15 +1,19 @@
-"""The data in use: which file, which region, which time, how many users."""
+"""Data panel: file, region, time range and users."""
+
+from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Protocol
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol
 
-from PySide6.QtCore import Qt, SignalInstance
+from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QLabel,
     QMessageBox,
+    QProgressBar,
     QPushButton,
     QSizePolicy,
     QVBoxLayout,
@@ -28,17 +32,78 @@ from explorer.ui.controllers.data_controller import (
     MappingRequest,
     UnpackRequest,
 )
-from explorer.ui.dialogs.busiest import BusiestDialog
+from explorer.ui.dialogs.busiest import BusiestDialog, region_town
 from explorer.ui.dialogs.load_report import LoadReportDialog
 from explorer.ui.dialogs.open_checkins import MappingDialog
-from explorer.ui.drawing.towns import region_town
-from explorer.ui.panels.load_bar import LoadBar, format_span
-from explorer.ui.panels.plane import PlanePart
+from explorer.ui.panels.plane import SIDES, PlanePart, RegionFields
 from explorer.ui.panels.range_play import RangePlay
-from explorer.ui.panels.region_fields import SIDES, RegionFields
 from explorer.ui.panels.sample import UsersSample
-from explorer.ui.panels.time_play import TimeTrack
-from explorer.ui.panels.time_range import TimeRange
+from explorer.ui.panels.time_range import TimeRange, TimeTrack
+
+if TYPE_CHECKING:
+    from explorer.checkins import Progress
+
+
+def format_progress(now: Progress) -> str:
+    """Write how far a load is: rows, MB, seconds left."""
+    parts = [now.stage]
+    if now.rows:
+        parts.append(f"{now.rows:,} rows")
+    done, total = now.bytes_done / 1e6, now.bytes_total / 1e6
+    parts.append(f"{done:,.0f} of {total:,.0f} MB" if total >= 10 else f"{total:.1f} MB")
+    if now.seconds_left is not None:
+        parts.append(f"{max(1, round(now.seconds_left))} s left")
+    return " · ".join(parts)
+
+
+def format_span(first: str | None, last: str | None) -> str:
+    """Write a time span in days."""
+    if first is None or last is None:
+        return "no times in the file"
+    begin, end = (datetime.fromisoformat(t).astimezone(UTC) for t in (first, last))
+    return f"{begin.day} {begin:%b %Y} – {end.day} {end:%b %Y}"
+
+
+class LoadBar(QWidget):
+    """A slim line with progress and *Cancel* while a file is being opened."""
+
+    cancel = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.name = QLabel(textFormat=Qt.TextFormat.PlainText)
+        self.bar = QProgressBar(textVisible=False, maximum=1000)
+        self.bar.setAccessibleName("Progress of opening the file")
+        self.bar.setFixedHeight(14)
+        self.text = styled_label("muted", word_wrap=True)
+        self.button = QPushButton("Cancel")
+        self.button.setToolTip("Stop; the data in use stays")
+        self.button.clicked.connect(self.cancel)
+        row = QHBoxLayout()
+        row.addWidget(self.bar, 1)
+        row.addWidget(self.button)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(3)
+        box.addWidget(self.name)
+        box.addLayout(row)
+        box.addWidget(self.text)
+        self.hide()
+
+    def start(self, name: str) -> None:
+        """Show that a file is being opened."""
+        self.name.setText(f"Opening {name} …")
+        self.text.setText("")
+        self.bar.setMaximum(0)
+        self.button.setEnabled(True)
+        self.show()
+
+    def show_progress(self, now: Progress) -> None:
+        """Show how far it is."""
+        self.bar.setMaximum(1000)
+        self.bar.setValue(round(1000 * now.fraction))
+        self.text.setText(format_progress(now))
+
 
 ORIGIN_HELP = (
     "The guarantee needs a region chosen without looking at the check-ins. One that was found from "

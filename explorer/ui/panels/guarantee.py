@@ -1,6 +1,7 @@
-"""What is promised to whom, and what must hold for it: the number first, the rest folded."""
+"""Guarantee panel: odds, promised unit and conditions; also as a strip at the window edge."""
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -8,6 +9,8 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -28,10 +31,47 @@ from explorer.studies.base.phrases import (
 from explorer.studies.base.study import Condition, Guarantee, Result
 from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.base.theme import Theme
-from explorer.ui.panels.odds_bar import OddsBar
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.section import Section
-from explorer.ui.widgets.stale_mark import StaleMark
+from explorer.ui.widgets.staleness import StaleMark
+
+
+class OddsBar(QWidget):
+    """A bar of 100 parts: up to 50 what an observer began with, from there what is added at most.
+
+    Parameters
+    ----------
+    theme : Theme
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._chance = 0.5
+        self.setFixedHeight(max(8, self.fontMetrics().height() * 2 // 3))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(40)
+        theme.changed.connect(self.update)
+
+    def show_chance(self, chance: float, said: str) -> None:
+        """Show a chance to be right, 0.5 to 1; `said` is what a screen reader says of it."""
+        self.setAccessibleName(said)
+        if chance != self._chance:
+            self._chance = chance
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the three parts."""
+        colours, painter = self._theme.chrome, QPainter(self)
+        width, height = float(self.width()), float(self.height())
+        painter.fillRect(self.rect(), QColor(colours.border))
+        half, end = 0.5 * width, min(self._chance, 1.0) * width
+        painter.setOpacity(0.35)
+        painter.fillRect(QRectF(0, 0, half, height), QColor(colours.muted))
+        painter.setOpacity(1.0)
+        painter.fillRect(QRectF(half, 0, max(end - half, 1.0), height), QColor(colours.accent))
+        painter.end()
+
 
 LIVE_MS = 100
 """While answers follow each other the panel is written at most so often."""
@@ -454,3 +494,53 @@ class GuaranteePanel(QScrollArea):
 
 def _margin(item: Condition) -> str:
     return "assumed" if item.holds is None and not item.margin else in_signs(item.margin)
+
+
+WIDTH = 44
+
+
+class GuaranteeRail(QToolButton):
+    """Odds and how many conditions fail, one below the other; a click is to show the panel.
+
+    Parameters
+    ----------
+    panel : GuaranteePanel
+        Whose numbers these are.
+    """
+
+    def __init__(self, panel: GuaranteePanel) -> None:
+        super().__init__()
+        self._panel = panel
+        self.setObjectName("rail")
+        self.setCheckable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
+        self.odds, self.failing = styled_label("rail-odds"), styled_label("rail-failing")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(1, 10, 1, 10)
+        column.setSpacing(12)
+        for label in (self.odds, self.failing):
+            label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            column.addWidget(label)
+        column.addStretch(1)
+        panel.written.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        odds, failing = self._panel.brief()
+        self.odds.setText(odds.replace(" : ", "\n:\n") or "–")
+        self.failing.setText(f"✗ {failing}")
+        self.failing.setEnabled(failing > 0)
+        told = f"odds at most {odds}" if odds else "no odds"
+        unmet = f"{failing} condition{'' if failing == 1 else 's'} not met"
+        self.setAccessibleName(f"What is promised: {told}, {unmet}")
+        self.setToolTip(f"What is promised: {told}, {unmet}. Show it over the plot (Ctrl+G)")
+
+    def sizeHint(self) -> QSize:
+        """Return the size it likes."""
+        return QSize(WIDTH, 200)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least size."""
+        return QSize(WIDTH, 120)

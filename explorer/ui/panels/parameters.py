@@ -1,5 +1,8 @@
-"""The parameters of the study in front, made only from what it declares."""
+"""Parameters panel of the current study, generated from its declaration."""
 
+from __future__ import annotations
+
+import html
 from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import pairwise
@@ -8,12 +11,13 @@ from textwrap import shorten
 from types import MappingProxyType
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.captions import parameter_text
 from explorer.studies.base.face import essential_keys
 from explorer.studies.base.study import (
+    Advice,
     Parameter,
     Result,
     Study,
@@ -28,12 +32,48 @@ from explorer.ui.controllers.parameter_files import ParameterFiles
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.panels.range_play import RangePlay
 from explorer.ui.panels.space import SpaceView
-from explorer.ui.widgets.advice_line import AdviceLine
-from explorer.ui.widgets.file_row import FileRow
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
-from explorer.ui.widgets.make_row import make_row
-from explorer.ui.widgets.parameter_row import NumberRow, ParameterRow
+from explorer.ui.widgets.parameter_rows import FileRow, NumberRow, ParameterRow, make_row
 from explorer.ui.widgets.section import Section
+
+TAKE = "take"
+
+
+class AdviceLine(QLabel):
+    """A sentence and, where something else is chosen, a link.
+
+    Signals
+    -------
+    taken(str, object)
+        Key and value of what is to be set.
+    """
+
+    taken = Signal(str, object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, wordWrap=True, textFormat=Qt.TextFormat.RichText)
+        self.setObjectName("muted")
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        self._advice: Advice | None = None
+        self.linkActivated.connect(self._take)
+        self.hide()
+
+    def show_advice(self, advice: Advice, chosen: Value) -> None:
+        """Say what is recommended where another is chosen, and what to expect of any."""
+        self._advice = advice
+        parts = [html.escape(advice.caution)] if advice.caution else []
+        if chosen != advice.value:
+            parts.insert(0, f'{html.escape(advice.reason)} <a href="{TAKE}">Use it</a>')
+        text = "<br>".join(parts)
+        if text != self.text():
+            self.setText(text)
+        if self.isHidden() == bool(text):
+            self.setVisible(bool(text))
+
+    def _take(self, _link: str) -> None:
+        if self._advice is not None:
+            self.taken.emit(self._advice.key, self._advice.value)
+
 
 SPACE = "space"
 MORE = "more"

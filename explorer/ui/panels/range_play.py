@@ -1,4 +1,4 @@
-"""What runs over its range by itself, a parameter or the time, never faster than answers come."""
+"""Animates a parameter or the time range, never faster than answers arrive."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from PySide6.QtWidgets import QMenu, QWidget
 from explorer.engine.session.session import Session
 from explorer.studies.base.grid_answer import SIMULATION, simulated
 from explorer.studies.base.study import Request, Result, Value
-from explorer.ui.base.any_input import AnyInput
-from explorer.ui.base.run_button import RunButton
-from explorer.ui.widgets.parameter_row import NumberRow
+from explorer.ui.base.playback import AnyInput, RunButton
+from explorer.ui.widgets.parameter_rows import NumberRow
 
 SPAN_S = 6.0
 """Seconds for the whole range."""

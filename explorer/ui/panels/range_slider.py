@@ -1,4 +1,4 @@
-"""A slider with two handles: a range of whole numbers, and the bar between them that moves it."""
+"""Slider with two handles for a range of integers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choosing whether all users are in the map or a sample of them."""
+"""Choice between all users and a sample of them."""
 
 from dataclasses import replace
 from typing import Any
@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Kind, Parameter, Result, Scale, Selection
 from explorer.ui.base.styled import plain_label, styled_label
-from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.widgets.boxes import ChoiceBox
 from explorer.ui.widgets.number_slider import NumberSlider
 from explorer.ui.widgets.value_field import ValueField
 

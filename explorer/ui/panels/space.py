@@ -1,4 +1,4 @@
-"""What the metric space of the answer in front looks like."""
+"""Picture of the metric space of the current answer."""
 
 import numpy as np
 from pyqtgraph.graphicsItems.ScatterPlotItem import Symbols
@@ -10,7 +10,7 @@ from explorer.figures import style
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import SpacePicture
 from explorer.ui.base.styled import styled_label
-from explorer.ui.drawing.curves import SYMBOLS
+from explorer.ui.plot.curves import SYMBOLS
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 
 MAX_POINTS = 1500

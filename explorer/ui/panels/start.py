@@ -1,12 +1,26 @@
-"""The page that asks what somebody wants to know."""
+"""Start page: questions by topic, and start options."""
 
 import html
 import json
 from collections.abc import Iterable
+from functools import partial
 from itertools import groupby
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, Qt, QUrl, Signal
+from PySide6.QtGui import (
+    QColor,
+    QCursor,
+    QDesktopServices,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QPolygonF,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+)
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -14,17 +28,88 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QScrollArea,
+    QToolTip,
     QVBoxLayout,
     QWidget,
 )
 
 from explorer.resources import resource_bytes
+from explorer.studies.glossary import TERMS, mark_terms
 from explorer.studies.registry import StudyInfo, study_infos
 from explorer.studies.start_options import START_OPTIONS, StartOption
-from explorer.ui.base.glossed import show_glossed
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
-from explorer.ui.widgets.check_box import CheckBox
+from explorer.ui.widgets.boxes import CheckBox
+
+SCHEME = "term"
+TIP_WIDTH = 360
+"""Of a tool tip, in device-independent pixels."""
+_MARK = f"<a href='{SCHEME}:{{key}}' style='color:palette(text)'>{{word}}</a>"
+
+
+def term_tip(key: str) -> str:
+    """Return the tool tip of a term as rich text, at most `TIP_WIDTH` wide with its frame."""
+    term = TERMS[key]
+    words = f"<b>{html.escape(term.name, False)}</b>: {html.escape(term.means, False)}"
+    return f"<table width='{TIP_WIDTH - 30}'><tr><td>{words}</td></tr></table>"
+
+
+def show_glossed(label: QLabel, rich: str) -> None:
+    """Show rich text in a label, the first occurrence of each known term explained by itself.
+
+    Other links in it stay, and go where `QDesktopServices` sends them.
+    """
+    label.setText(mark_terms(rich, _MARK))
+    if not label.property("glossed"):
+        label.setProperty("glossed", True)
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        label.setOpenExternalLinks(False)
+        label.linkHovered.connect(partial(_hovered, label))
+        label.linkActivated.connect(partial(_followed, label))
+    label.sizeHint()  # the text becomes a document when it is first measured
+    for document in label.findChildren(QTextDocument):
+        _dot(document)
+
+
+def _hovered(label: QWidget, address: str) -> None:
+    scheme, _, key = address.partition(":")
+    if scheme == SCHEME and key in TERMS:
+        QToolTip.showText(QCursor.pos(), term_tip(key), label)
+    else:
+        QToolTip.hideText()
+
+
+def _followed(label: QWidget, address: str) -> None:
+    """Explain a term, below the text where the pointer is elsewhere; open any other link."""
+    scheme, _, key = address.partition(":")
+    if scheme != SCHEME:
+        QDesktopServices.openUrl(QUrl(address))
+    elif key in TERMS:
+        at = QCursor.pos()
+        if not label.rect().contains(label.mapFromGlobal(at)):
+            at = label.mapToGlobal(QPoint(0, label.height()))
+        QToolTip.showText(at, term_tip(key), label)
+
+
+def _dot(document: QTextDocument) -> None:
+    """Draw the underlines of terms as dots, which HTML has no word for."""
+    dotted = QTextCharFormat()
+    dotted.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
+    block = document.begin()
+    while block.isValid():
+        pieces = block.begin()
+        while not pieces.atEnd():
+            piece = pieces.fragment()
+            if piece.charFormat().anchorHref().startswith(f"{SCHEME}:"):
+                cursor = QTextCursor(document)
+                cursor.setPosition(piece.position())
+                cursor.setPosition(
+                    piece.position() + piece.length(), QTextCursor.MoveMode.KeepAnchor
+                )
+                cursor.mergeCharFormat(dotted)
+            pieces += 1
+        block = block.next()
+
 
 WIDEST = 1240
 PICTURE = (150, 86)

@@ -1,16 +1,52 @@
-"""Choosing a time range: months with one click, or any two instants in UTC."""
+"""Time range of the data: month buttons, UTC fields and animation."""
 
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from PySide6.QtCore import QDateTime, QTimeZone, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
+from PySide6.QtCore import QDateTime, Qt, QTimeZone, Signal
+from PySide6.QtGui import QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QDateTimeEdit, QGridLayout, QHBoxLayout, QWidget
 
-from explorer.ui.base.run_button import RunButton
+from explorer.engine.session.session import Session
+from explorer.studies.base.study import Origin, Request
+from explorer.ui.base.playback import RunButton
 from explorer.ui.base.styled import plain_label
 from explorer.ui.panels.range_slider import RangeSlider
-from explorer.ui.widgets.choice_box import ChoiceBox
-from explorer.ui.widgets.time_field import TimeField
+from explorer.ui.widgets.boxes import ChoiceBox, paint_chevron
 from explorer.ui.widgets.zone_field import UTC as UTC_NAME, ZoneField
+
+
+class TimeField(QDateTimeEdit):
+    """A UTC time to the minute, typed or picked from a calendar; ignores a passing wheel.
+
+    Parameters
+    ----------
+    name : str
+        For screen readers and as a tooltip.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setTimeZone(QTimeZone.utc())
+        self.setDisplayFormat("yyyy-MM-dd HH:mm")
+        self.setCalendarPopup(True)
+        self.setKeyboardTracking(False)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName(name)
+        self.setToolTip(name)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Change the time only if focused: scrolling past must not."""
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw, with the chevron that lists of choices have."""
+        super().paintEvent(event)
+        paint_chevron(self)
+
 
 MONTHS_AT_MOST = 60
 NO_TIMES = "The file has no times, so all check-ins are used."
@@ -256,3 +292,65 @@ def _seconds(instant: str) -> int:
 
 def _utc(seconds: int) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
+
+
+@dataclass(frozen=True)
+class _Times:
+    """A range of time, and where it came from."""
+
+    start: str | None
+    end: str | None
+    came: Origin
+
+
+class TimeTrack:
+    """Moves a range from the first check-in to the last; of all times, lets the end move alone.
+
+    Of a range that was moved by itself nobody knows that it was fixed beforehand: it counts as
+    drawn, until it is back where it began.
+
+    Parameters
+    ----------
+    session : Session
+    times : TimeRange
+    """
+
+    study, key = "", "time"
+
+    def __init__(self, session: Session, times: TimeRange) -> None:
+        self._session, self._times = session, times
+        self.button = times.run
+        self.refuse = times.refuse_run
+        self._range = times.slider.range
+
+    def value(self, request: Request) -> object:
+        """Return the range of a question; without data, none."""
+        chosen = request.selection
+        return chosen and _Times(chosen.start, chosen.end, chosen.time_from)
+
+    def begin(self, _value: object) -> float:
+        """Keep how long the range is; return how far along it lies."""
+        self._range = begin, end = self._times.slider.range
+        low, high = self._times.slider.scale
+        room = high - low - (end - begin)
+        return (begin - low) / room if room else 1.0
+
+    def at(self, place: float) -> object:
+        """Return the range at a place, in whole steps of the slider."""
+        (low, high), step = self._times.slider.scale, self._times.slider.step
+        begin, end = self._range
+        if (begin, end) == (low, high):
+            moved = low, low + max(step, round(place * (high - low) / step) * step)
+        else:
+            room = high - low - (end - begin)
+            start = min(low + round(place * room / step) * step, low + room)
+            moved = start, start + end - begin
+        return _Times(*self._times.instants(*moved), Origin.DRAWN)
+
+    def ask(self, value: object, gesture: str) -> None:
+        """Select a range."""
+        chosen = self._session.state.selection
+        assert isinstance(value, _Times)
+        if chosen is not None:
+            moved = replace(chosen, start=value.start, end=value.end, time_from=value.came)
+            self._session.set_selection(moved, gesture)

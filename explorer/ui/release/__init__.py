@@ -1,1 +1,1 @@
-"""The Release tab: what may leave, what it costs, and a certificate that others can check."""
+"""The Release tab: plan, ledger, release and certificate."""

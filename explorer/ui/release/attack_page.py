@@ -1,4 +1,4 @@
-"""What can be found out about one person, and whether the code that draws keeps its ε."""
+"""Attack page: inference about one person, and an audit of the release code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from explorer.studies.base.phrases import best_chance, times_in_100
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.release.fields import read_epsilon
-from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.widgets.boxes import ChoiceBox
 from explorer.ui.widgets.number_table import NumberTable
 
 DRAWS = (1, 4, 25, 100)

@@ -1,4 +1,4 @@
-"""The parts of the Release page: a point with its mark, and rows of things to type."""
+"""Building blocks of the plan page: numbered steps and input rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.release.draft import Point
 from explorer.ui.release.fields import Field
-from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.widgets.boxes import ChoiceBox
 
 NOT_CHOSEN = "choose…"
 IN_A_ROW = 4

@@ -1,7 +1,7 @@
-"""What was typed on the Release page, and what is still to be answered. No Qt in here.
+"""Draft of a release plan and its open points. Imports no Qt.
 
-Nothing is ever put in here from the data: a value of the map gets in by a click, is remembered as
-`copied` from then on, and stands in the certificate.
+No value is taken from the data by itself: a value copied from the map by a click is marked `copied`
+and recorded in the certificate.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is typed for each mechanism: names, hints, and how the text becomes a plan's parameter."""
+"""Input fields per mechanism: names, hints and conversion to plan parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stored output as a picture and as files, each with its certificate's id. No Qt in here."""
+"""Renders a stored output as a picture and as files that carry the certificate id. No Qt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ledger: balances, releases, what repeating costs, real deployments beside, all entries."""
+"""Ledger page and window: balances, releases, periodic cost, comparison, entries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
+    QDialog,
     QFileDialog,
     QFrame,
     QHBoxLayout,
@@ -32,7 +34,7 @@ from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.release.draft import LedgerState
 from explorer.ui.release.fields import read_epsilon
-from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.widgets.boxes import ChoiceBox
 from explorer.ui.widgets.number_table import NumberTable
 from explorer.ui.widgets.section import Section
 
@@ -301,3 +303,43 @@ def _fill(table: NumberTable, columns: Sequence[str], rows: Sequence[Sequence[st
     table.resizeColumnsToContents()
     row = table.verticalHeader().defaultSectionSize()
     table.setFixedHeight((min(max(len(rows), 1), MOST_ROWS) + 1) * row + 14)
+
+
+SIZE = (900, 640)
+
+
+class LedgerWindow(QDialog):
+    """Shows a ledger's page.
+
+    Parameters
+    ----------
+    page : LedgerPage
+    parent : QWidget
+
+    Signals
+    -------
+    wanted()
+        It comes up: what it shows is to be read anew.
+    """
+
+    wanted = Signal()
+
+    def __init__(self, page: LedgerPage, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Window)
+        self.setWindowTitle("Ledger")
+        self.page = page
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(page)
+        self.resize(*SIZE)
+
+    def bring_up(self) -> None:
+        """Show it, in front."""
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Ask for what is shown."""
+        super().showEvent(event)
+        self.wanted.emit()

@@ -1,4 +1,4 @@
-"""Small pictures of what would be released, painted in the theme's colours, and a budget's bar."""
+"""Pictures of outputs and of budgets, in the theme's colours."""
 
 from __future__ import annotations
 

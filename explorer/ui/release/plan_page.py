@@ -1,4 +1,4 @@
-"""The plan of a release on one page: five points, each ✓ or ✗, and two buttons."""
+"""Plan page: the five steps of a release plan and the buttons to rehearse and draw."""
 
 from __future__ import annotations
 
@@ -43,8 +43,7 @@ from explorer.ui.release.fields import (
 from explorer.ui.release.pictures import BudgetBar
 from explorer.ui.release.population_section import WhoPart
 from explorer.ui.release.summary_panel import Side
-from explorer.ui.widgets.check_box import CheckBox
-from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.widgets.boxes import CheckBox, ChoiceBox
 from explorer.ui.widgets.section import Section
 
 

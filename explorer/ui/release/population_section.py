@@ -1,4 +1,4 @@
-"""Point 1: whose data these are, and the account that their releases are charged to."""
+"""Step 1 of the plan: population and the account that is charged."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from explorer.release.rounding import rounded_up
 from explorer.ui.base.styled import styled_label
 from explorer.ui.release.draft import LedgerState
 from explorer.ui.release.fields import read_epsilon
-from explorer.ui.widgets.check_box import CheckBox
-from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.widgets.boxes import CheckBox, ChoiceBox
 
 NEW = "new"
 DELTA = Fraction(1, 10**9)

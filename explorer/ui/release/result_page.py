@@ -1,4 +1,4 @@
-"""What was released, as it is exported, with its certificate: publish, export, withdraw."""
+"""Result page: released output and certificate; publish, export, withdraw."""
 
 from __future__ import annotations
 

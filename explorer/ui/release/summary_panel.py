@@ -1,4 +1,4 @@
-"""What stands beside the plan: what will be promised, how far off it is, how it may look."""
+"""Summary beside the plan: guarantee, expected error and a dry run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from explorer.release.rounding import rounded_up
 from explorer.studies.base.phrases import USELESS, best_chance, shown_odds, times_in_100
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
-from explorer.ui.panels.odds_bar import OddsBar
+from explorer.ui.panels.guarantee import OddsBar
 from explorer.ui.release.draft import LedgerState
 from explorer.ui.release.pictures import SmallPicture
 

@@ -1,9 +1,9 @@
-"""The Release tab: plan, result, ledger and attacks; only from here something may leave."""
+"""The Release workspace: plan, result, ledger and attack pages."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
+    QHBoxLayout,
     QMessageBox,
     QPushButton,
     QTabWidget,
@@ -38,17 +39,55 @@ from explorer.release.simulations import PROTOCOLS, STAMP, stamped
 from explorer.studies.base.study import relevant
 from explorer.studies.registry import get_study, study_infos
 from explorer.ui.base.errors import Problem
+from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
-from explorer.ui.controllers.workspace import Workspace
-from explorer.ui.controllers.workspace_host import WorkspaceHost
+from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
 from explorer.ui.release.attack_page import AttackPage
 from explorer.ui.release.controller import ReleaseController, Result
 from explorer.ui.release.draft import LedgerState, refused, sentence_of
-from explorer.ui.release.ledger_page import LedgerPage
-from explorer.ui.release.ledger_window import LedgerWindow
-from explorer.ui.release.notices import Notices, Offer
+from explorer.ui.release.ledger_page import LedgerPage, LedgerWindow
 from explorer.ui.release.plan_page import PlanPage
 from explorer.ui.release.result_page import ResultPage
+
+Offer = tuple[str, Callable[[], object]]
+"""A button's text, and what it does."""
+
+
+class Notices(QWidget):
+    """Sentences below each other, some with buttons; hidden where there are none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows = QVBoxLayout(self)
+        self._rows.setContentsMargins(12, 6, 12, 0)
+
+    def show_rows(
+        self, notices: Iterable[str], offered: Iterable[tuple[str, Sequence[Offer]]]
+    ) -> None:
+        """Show notices first, then what there is to do."""
+        while (item := self._rows.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        for notice in notices:
+            self._rows.addWidget(styled_label("notes", notice, word_wrap=True))
+        for said, offers in offered:
+            self._rows.addWidget(_row(said, offers))
+        self.setVisible(self._rows.count() > 0)
+
+
+def _row(said: str, offers: Sequence[Offer]) -> QWidget:
+    row = QHBoxLayout(widget := QWidget())
+    row.setContentsMargins(0, 0, 0, 0)
+    row.addWidget(styled_label("", said, word_wrap=True), 1)
+    for text, does in offers:
+        button = QPushButton(text)
+        button.setAccessibleName(f"{text}: {said}")
+        button.clicked.connect(lambda _=False, does=does: does())
+        row.addWidget(button)
+    return widget
+
 
 Page = TypeVar("Page", bound=QWidget)
 MAP = "map"

@@ -1,1 +1,1 @@
-"""The Sweep tab: a question over a grid of parameters, as small multiples."""
+"""The Sweep tab: a question over a grid of parameters."""

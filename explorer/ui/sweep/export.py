@@ -1,4 +1,4 @@
-"""Writing a grid from where its answer is, the compute process; knows no Qt."""
+"""Exports a sweep in the compute process that holds its answers. Imports no Qt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a grid is over: up to three parameters with their values, trials, and what to do."""
+"""Form of a sweep: up to three parameters with their values, and the number of trials."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from explorer.studies.base.grid import MAX_TRIALS, Grid, parse_axis
 from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
 from explorer.studies.base.study import Kind, Parameter, Request, Scale, Study, parameter, relevant
 from explorer.ui.base.styled import plain_label, styled_label, tool_button
-from explorer.ui.widgets.check_box import CheckBox
-from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.widgets.boxes import CheckBox, ChoiceBox
 from explorer.ui.widgets.value_field import ValueField
 
 PLACES = ("Columns", "Rows", "Pages")

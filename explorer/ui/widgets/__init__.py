@@ -1,1 +1,1 @@
-"""Small parts, one idea a file."""
+"""Reusable widgets without knowledge of the session."""

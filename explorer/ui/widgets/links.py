@@ -1,4 +1,4 @@
-"""Labels of errata within text, as links that open their page."""
+"""Links to errata in texts."""
 
 import html
 

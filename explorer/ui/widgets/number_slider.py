@@ -1,4 +1,4 @@
-"""A slider over the domain of a numeric parameter, on the scale the field uses."""
+"""Slider for a numeric parameter, linear or logarithmic."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A table that can be selected and copied in the formats people paste."""
+"""Table whose selection can be copied as text, CSV, Markdown or LaTeX."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Numbers as people type them. No Qt in here."""
+"""Parsing of typed numbers. Imports no Qt."""
 
 import html
 import math

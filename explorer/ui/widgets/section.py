@@ -1,4 +1,4 @@
-"""A heading that folds away what stands below it."""
+"""Collapsible section with a heading."""
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent

@@ -1,4 +1,4 @@
-"""A field for a typed number."""
+"""Text field for a number."""
 
 from collections.abc import Callable
 

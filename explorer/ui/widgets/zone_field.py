@@ -1,4 +1,4 @@
-"""A field for a time zone, completed from the IANA list while one types."""
+"""Text field for a time zone, with completion from the IANA list."""
 
 from PySide6.QtCore import Qt, QTimeZone, Signal
 from PySide6.QtWidgets import QCompleter, QLineEdit

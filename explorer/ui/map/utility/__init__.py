@@ -1,1 +1,1 @@
-"""*Which ε?*: error against ε below the maps."""
+"""Utility curves (Which ε?): error against ε, below the maps."""

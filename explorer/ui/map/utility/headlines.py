@@ -1,4 +1,4 @@
-"""What *Which ε?* says in front of the map, from its curves as far as they are known."""
+"""Headline of the utility curves: the ε that reaches the target. Imports no Qt."""
 
 from __future__ import annotations
 

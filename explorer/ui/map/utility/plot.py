@@ -1,4 +1,4 @@
-"""Curves of the error, with a target to drag and points to click."""
+"""Plot of the utility curves with a draggable target, and the controls around it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,32 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QResizeEvent
-from PySide6.QtWidgets import QGraphicsRectItem, QGraphicsSimpleTextItem
+from PySide6.QtWidgets import (
+    QGraphicsRectItem,
+    QGraphicsSimpleTextItem,
+    QGridLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
-from explorer.engine.error_curves import Answer
+from explorer.engine.error_curves import HERE, SAMPLE, THEORY, Answer, Question
+from explorer.engine.session.which_view import WhichView, judged_on_words
 from explorer.figures import style
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Fidelity, Result, Series
+from explorer.studies.heatmap import text
+from explorer.studies.heatmap.experiments import which_words as words
 from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
+    MEASURES,
     ErrorCurve,
     Measure,
 )
+from explorer.studies.heatmap.experiments.judging import MADE, axes_on
 from explorer.studies.heatmap.experiments.which_result import log_axis
 from explorer.studies.heatmap.experiments.which_words import (
     DIGITS,
@@ -32,9 +46,13 @@ from explorer.studies.heatmap.experiments.which_words import (
     said_of,
 )
 from explorer.studies.heatmap.mechanisms import MECHANISMS
-from explorer.ui.curves.plot import BoundsPlot
-from explorer.ui.curves.target_line import TargetLine
-from explorer.ui.drawing.plot_label import PlotLabel
+from explorer.ui.base.styled import plain_label, styled_label, tool_button
+from explorer.ui.plot.curve_plot import BoundsPlot
+from explorer.ui.plot.labels import PlotLabel
+from explorer.ui.plot.target_line import TargetLine
+from explorer.ui.widgets.boxes import ChoiceBox
+from explorer.ui.widgets.number_table import NumberTable
+from explorer.ui.widgets.value_field import ValueField
 
 NEAR_PX = 14.0
 """How near a point of a curve a click must be."""
@@ -208,8 +226,8 @@ class ErrorPlot(BoundsPlot):
     # Names at the ends of curves ---------------------------------------------------------------
 
     def _draw_names(self) -> None:
-        for text, stub in self._names:
-            self.scene().removeItem(text)
+        for name, stub in self._names:
+            self.scene().removeItem(name)
             self.scene().removeItem(stub)
         self._names = []
         ground = QColor(self._theme.axes)
@@ -239,30 +257,30 @@ class ErrorPlot(BoundsPlot):
         if not self._names or area.height() <= 0:
             return
         wanted = []
-        for text, stub in self._names:
-            curve = self._curves.get(text.data(0))
+        for name, stub in self._names:
+            curve = self._curves.get(name.data(0))
             there = np.flatnonzero(np.isfinite(curve.y)) if curve is not None else np.empty(0, int)
             if curve is None or not there.size:
                 continue
             end = self.view.mapViewToScene(QPointF(curve.x[there[-1]], curve.y[there[-1]]))
-            wanted.append((min(max(end.y(), area.top()), area.bottom()), text, stub))
+            wanted.append((min(max(end.y(), area.top()), area.bottom()), name, stub))
         wanted.sort(key=lambda item: item[0])
         y = -math.inf
         placed = []
-        for at_y, text, stub in wanted:
+        for at_y, name, stub in wanted:
             y = max(at_y, y + APART_PX)
-            placed.append((y, text, stub))
+            placed.append((y, name, stub))
         over = placed[-1][0] - area.bottom() if placed else 0.0
         limit = math.inf
-        for y, text, stub in reversed(placed):  # back up from the bottom, where they ran out of it
+        for y, name, stub in reversed(placed):  # back up from the bottom, where they ran out of it
             y = min(y, limit, area.bottom()) if over > 0 else y
             limit = y - APART_PX
-            box = text.boundingRect()
+            box = name.boundingRect()
             left = area.right() + 22 if self._beside else area.right() - box.width() - 4
             # Inside there is room on the far side of the end from where the curve comes.
             aside = 0.0 if self._beside else 10.0 if self.y_log else -10.0
             stub.setPos(left - 16, y + aside)
-            text.setPos(left, y + aside - box.height() / 2)
+            name.setPos(left, y + aside - box.height() / 2)
 
     @property
     def _beside(self) -> bool:
@@ -345,3 +363,198 @@ def grey_series(answer: Answer) -> tuple[Series, ...]:
     reference = MECHANISMS[answer.curves[0].mechanism].references[0]
     x = answer.curves[0].x
     return (Series(GREY, "evenly grey map", Role.BASELINE, x, grey, reference),)
+
+
+MORE_DRAWS = 100
+FILE = "file"
+SIDE_LETTERS = 40
+STATISTICS = ((words.OFTEN, "9 of 10 draws"), (words.MEAN, "mean of draws"))
+JUDGED = (
+    (HERE, "these check-ins"),
+    (SAMPLE, "synthetic people"),
+    (FILE, "a public file…"),
+    *((key, people.name) for key, people in MADE.items()),
+    (THEORY, "theory (no data)"),
+)
+
+
+def stamp_of(question: Question) -> str:
+    """Return what stands on the numbers of an answer: what is proved looks at nothing."""
+    return "" if question.proved else text.stamp(False, curator_only=True)
+
+
+def csv_of(answer: Answer) -> str:
+    """Return the numbers of all curves as CSV, stamped."""
+    asked = answer.question
+    about = [f"judged on: {judged_on_words(asked.judged_on)}", f"{answer.users} users"]
+    about += [f"{key} = {value}" for key, value in asked.request.values]
+    axis, measure = AXES[asked.axis], asked.shown_measure
+    return words.as_csv(answer.curves, axis, measure, stamp_of(asked), about)
+
+
+class Parts:
+    """Plot, menus, table and buttons, laid out in a widget."""
+
+    def __init__(self, owner: QWidget) -> None:
+        self.plot = ErrorPlot()
+        self.measure = ChoiceBox("What is measured")
+        self.statistic = ChoiceBox("What of the draws is shown")
+        self.statistic.setToolTip(
+            "9 of 10 draws: what nine of ten draws are at least as good as; the band is 10–90 % of "
+            "draws.\nMean of draws: the band is the 95 % interval of the mean."
+        )
+        self.axis = ChoiceBox("What is on the x axis")
+        self.judged = ChoiceBox("Judge on")
+        self.judged.setToolTip(
+            "These check-ins: a look at the data, for planning alone.\nA stand-in: people who have "
+            "nothing to do with them, as many as n₀ says, in a square as large as this region; of "
+            "several images in a file those of the one called like the map's, or of the first.\n"
+            "Made data: drawn anew as a figure of the paper describes them.\n"
+            "Theory: what is proved of the error for n₀ users, where anything is."
+        )
+        self.boxes = {
+            "measure": self.measure,
+            "statistic": self.statistic,
+            "axis": self.axis,
+            "judged_on": self.judged,
+        }
+        self.field = ValueField(_checked_target)
+        self.field.setAccessibleName("Target: what one can live with")
+        self.field.setFixedWidth(58)
+        self.field.set_help("The error that one can live with in 9 of 10 draws; also drag the line")
+        self.needs, self.unit = plain_label("ε for"), plain_label()
+        self.needs.setBuddy(self.field)
+        self.table = NumberTable("ε for the target in 9 of 10 draws, curator only")
+        self.table.setSelectionBehavior(NumberTable.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(NumberTable.SelectionMode.SingleSelection)
+        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.table.setMinimumHeight(5 * self.table.verticalHeader().defaultSectionSize() + 34)
+        self.state = styled_label("muted", word_wrap=True)
+        self.use = tool_button("Use ε", "Set mechanism and ε of the map")
+        self.sure = tool_button(
+            "Make sure", "Search for an ε that is enough and one that is not, 95 % sure"
+        )
+        self.more = tool_button(f"{MORE_DRAWS} draws", "Draw more often at every point")
+        self.stop = tool_button("Cancel", "Stop computing; what is there is kept")
+        self.copy = tool_button("Copy CSV", "Copy the numbers of all curves; curator only")
+        self.export = tool_button("Export…", "Write these curves as a picture or their numbers")
+        self._lay_out(owner)
+
+    def name_measures(self, question: Question) -> None:
+        """Offer the measures in the unit of what the map lies in."""
+        named = [replace(question, measure=key).shown_measure for key in MEASURES]
+        self.measure.offer([(m.key, m.name) for m in named], question.measure)
+
+    def offer(self, which: WhichView) -> None:
+        """Show what is chosen among what can be; what is proved is so of the mean alone."""
+        known = which.judged_on in dict(JUDGED)
+        proved = which.judged_on == THEORY
+        axes = [(axis.key, f"over {axis.symbol}") for axis in axes_on(which.judged_on)]
+        self.statistic.offer(STATISTICS, words.MEAN if proved else which.statistic)
+        self.statistic.setEnabled(not proved)
+        self.axis.offer(axes, which.axis)
+        self.judged.offer(JUDGED, which.judged_on if known else FILE)
+
+    def show_field(self, shown: bool, question: Question) -> None:
+        """Show the field of the target, or hide it."""
+        self.name_measures(question)
+        for widget in (self.needs, self.field, self.unit):
+            widget.setVisible(shown)
+
+    def show_lines(
+        self,
+        measure: Measure,
+        target: float,
+        lines: Sequence[words.Line],
+        picked: str,
+        question: Question,
+    ) -> None:
+        """Show which ε each mechanism needs for a target, one of them picked."""
+        of = dict(STATISTICS)[words.MEAN if question.proved else words.OFTEN]
+        self.unit.setText(f"{measure.unit}, {of}".lstrip(" ,"))
+        value = measure.written(nearest(target, words.DIGITS))
+        self.table.title = f"ε for {value}, {of}"
+        self.table.note = stamp_of(question)
+        self.table.set_table(("mechanism", "ε"), [(x.title, x.words) for x in lines])
+        header = self.table.horizontalHeader()
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        for place, line in enumerate(lines):
+            if line.mechanism == picked:
+                self.table.selectRow(place)
+
+    def show_use(self, epsilon: float | None, mechanism: str) -> None:
+        """Offer an ε, and a mechanism where it is another than the map's."""
+        name = "" if epsilon is None else f" = {nearest(epsilon, 6)}"
+        self.use.setText(f"Use ε{name}" + f", {mechanism}" * bool(mechanism))
+        self.use.setEnabled(epsilon is not None)
+
+    def show_state(self, answer: Answer | None, busy: bool, able: bool, more: bool) -> None:
+        """Say how far the curves are, and offer to stop, to go on and to draw more."""
+        unfinished = answer is None or not answer.finished
+        self.stop.setText("Cancel" if busy else "Go on")
+        self.stop.setEnabled(busy or (unfinished and able))
+        self.more.setEnabled(more)
+        for button in (self.copy, self.export):
+            button.setEnabled(answer is not None)
+        if answer is None or answer.question.proved:
+            self.state.setText("computing…" if busy else "")
+            return
+        how = "computing…" if busy else "stopped" if unfinished else "finished"
+        self.state.setText(words.how_far(answer.curves, answer.done, answer.total, how))
+
+    def _lay_out(self, owner: QWidget) -> None:
+        top = QHBoxLayout()
+        top.setSpacing(6)
+        said = plain_label("Judge on")
+        said.setBuddy(self.judged)
+        shares = (self.measure, 5), (self.statistic, 5), (self.axis, 4), (self.judged, 5)
+        for box, share in shares:
+            box.setMinimumContentsLength(3)
+            box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+            box.setMinimumWidth(60)
+            if box is self.judged:
+                top.addWidget(said)
+            top.addWidget(box, share)
+        buttons = QGridLayout()
+        buttons.setSpacing(4)
+        rows = (self.use,), (self.sure, self.more), (self.copy, self.export)
+        for place, buttons_of in enumerate(rows):
+            for i, button in enumerate(buttons_of):
+                buttons.addWidget(button, place, i * 6 // len(buttons_of), 1, 6 // len(buttons_of))
+        for button in (self.stop, *(button for buttons_of in rows for button in buttons_of)):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        side = QVBoxLayout()
+        side.setSpacing(4)
+        wanted = QHBoxLayout()
+        wanted.setSpacing(5)
+        for widget in (self.needs, self.field, self.unit):
+            wanted.addWidget(widget)
+        wanted.addStretch(1)
+        side.addLayout(wanted)
+        side.addWidget(self.table, 1)
+        how_far = QHBoxLayout()
+        how_far.addWidget(self.state, 2)
+        how_far.addWidget(self.stop, 1)
+        side.addLayout(how_far)
+        side.addLayout(buttons)
+        column = QVBoxLayout(owner)
+        column.setContentsMargins(4, 0, 4, 0)
+        column.setSpacing(2)
+        column.addLayout(top)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(self.plot, 1)
+        beside = QWidget()
+        beside.setLayout(side)
+        side.setContentsMargins(0, 0, 0, 0)
+        beside.setFixedWidth(beside.fontMetrics().averageCharWidth() * SIDE_LETTERS)
+        row.addWidget(beside)
+        column.addLayout(row, 1)
+
+
+def _checked_target(value: float) -> float:
+    if not value > 0:
+        raise ValueError("the target must be above 0")
+    return value

@@ -1,6 +1,8 @@
-"""Which ε? Error against ε on the map's own users, and the smallest ε for a target."""
+"""View of the utility curves: error against ε for the users of the map."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
@@ -9,11 +11,13 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from explorer.engine.error_curves import Answer, Question, Searching, find_curves, make_sure
 from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
-from explorer.engine.session.which_view import WhichView
+from explorer.engine.session.which_view import WhichView, which_to_recipe
 from explorer.figures import style
+from explorer.figures.view_state import ViewState
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.phrases import Answer as InFront
 from explorer.studies.base.study import Request
+from explorer.studies.heatmap import text
 from explorer.studies.heatmap.experiments import which_words as words
 from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
@@ -26,13 +30,16 @@ from explorer.studies.heatmap.experiments.error_curves import (
 from explorer.studies.heatmap.experiments.judging import taken
 from explorer.studies.heatmap.experiments.sources import place_of
 from explorer.studies.heatmap.experiments.which_epsilon import Found
+from explorer.studies.heatmap.experiments.which_result import TITLE, log_axis, which_result
+from explorer.studies.heatmap.experiments.which_words import MEAN
 from explorer.studies.heatmap.mechanisms import MECHANISMS, RECOMMENDED
 from explorer.ui.base.errors import Banner, explain
 from explorer.ui.base.jobs import LatestJob
-from explorer.ui.drawing.map_style import style_for
+from explorer.ui.controllers.workspace import Exported
 from explorer.ui.map.utility import headlines
-from explorer.ui.map.utility.parts import FILE, MORE_DRAWS, Parts, csv_of
-from explorer.ui.widgets.choice_box import ChoiceBox
+from explorer.ui.map.utility.plot import FILE, MORE_DRAWS, Parts, csv_of
+from explorer.ui.plot.map_style import style_for
+from explorer.ui.widgets.boxes import ChoiceBox
 
 STUDY = "heatmap"
 ASK_AFTER_MS = 250
@@ -419,3 +426,37 @@ class WhichEpsilon(QWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "plot"):
             self._restyle()
+
+
+def exported(view: WhichEpsilon) -> Exported | None:
+    """Return the curves on the screen as they are exported; None while there are none."""
+    answer, drawn = view.answer, view.plot.result
+    if answer is None or drawn is None:
+        return None
+    question = answer.question
+    axis, measure = AXES[question.axis], MEASURES[question.measure]
+    target = view.target_of(measure.key)
+    statistic = MEAN if question.proved else view.which.statistic
+    shown = replace(view.which, statistic=statistic, targets={measure.key: target})
+    told = which_to_recipe(shown, question.draws)
+    judged = told["judged_on"]  # never the path of a file
+    notes = [f"Judged on {judged}" + f", {answer.users:,} users" * (axis.key != "users") + "."]
+    if not answer.finished:
+        notes.append(f"{answer.done:,} of {answer.total:,} draws are there.")
+    notes += [view.spoken.text, view.spoken.beside]
+    result = which_result(
+        question.request,
+        axis,
+        measure,
+        statistic,
+        drawn.series,
+        answer.curves,
+        answer.grey,
+        target,
+        text.stamp(False, curator_only=True),
+        notes,
+    )
+    look = ViewState(
+        title=TITLE, theme=style_for(view.palette()).theme, x_log=log_axis(axis), y_log=measure.log
+    )
+    return Exported(result, look, question.request, {"which": told})

@@ -1,0 +1,1 @@
+"""The Bounds tab: curves and numbers of the current study."""

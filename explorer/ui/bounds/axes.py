@@ -1,0 +1,234 @@
+"""Axis titles and axis menus of the Bounds plot."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
+
+from explorer.engine.session.session import Session
+from explorer.studies.base.study import (
+    Kind,
+    Parameter,
+    Request,
+    Scale,
+    Study,
+    Sweep,
+    default_sweep,
+    parameter,
+    quantity,
+    with_unit,
+)
+from explorer.ui.base.styled import styled_label, tool_button
+from explorer.ui.plot.axes import AxisTitle
+from explorer.ui.plot.curve_plot import BoundsPlot
+from explorer.ui.widgets.value_field import ValueField
+
+_OFFERED = {"copy-link": "Copy link", "export": "Export…"}
+"""Actions of the menus that have a button, and its words."""
+
+
+def axis_words(symbol: str, name: str, unit: str = "") -> str:
+    """Return an axis' or a choice's words: ``T  rounds (rounds)``."""
+    return "  ".join(filter(None, (symbol, name))) + (
+        f" ({unit})" if unit and unit not in name else ""
+    )
+
+
+class RangeBox(QFrame):
+    """Two fields over an axis' title: where the axis starts and ends. Esc closes it.
+
+    Parameters
+    ----------
+    title : AxisTitle
+        Of the axis.
+    check : callable
+        Takes a number and which end it is for (``low``, ``high``); returns the one to keep, or
+        raises ValueError with a sentence.
+    change : callable
+        Takes the new ``low`` or ``high``.
+    """
+
+    def __init__(
+        self,
+        title: AxisTitle,
+        check: Callable[[float, str], float],
+        change: Callable[..., object],
+    ) -> None:
+        super().__init__(title, Qt.WindowType.Popup)
+        self._title = title
+        self.setObjectName("card")
+        self.low = ValueField(lambda x: check(x, "low"))
+        self.high = ValueField(lambda x: check(x, "high"))
+        self.low.entered.connect(lambda x: change(low=float(x)))
+        self.high.entered.connect(lambda x: change(high=float(x)))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 8, 10, 8)
+        for words, end, field in (("from", "Start", self.low), ("to", "End", self.high)):
+            field.setAccessibleName(f"{end} of the {title.axis} axis")
+            field.setFixedWidth(92)
+            row.addWidget(styled_label("muted", words))
+            row.addWidget(field)
+        title.range_wanted.connect(self.open)
+
+    def open(self) -> None:
+        """Open over the title, so that it stays on the plot."""
+        self.adjustSize()
+        above = self._title.axis == "x"
+        high = -self.height() if above else self._title.height()
+        self.move(
+            self._title.mapToGlobal(
+                QPoint(self._title.width() - self.width(), high) if above else QPoint(0, high)
+            )
+        )
+        self.show()
+        self.low.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+
+class ActionRow(QWidget):
+    """Above the plot: what is done with the answer, and back to the whole."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        tip = "Show the whole sweep again (double-click the plot, or 0)"
+        self.reset = tool_button("↺", tip, "Reset view")
+        self._layout = QHBoxLayout(self)
+        self._layout.setContentsMargins(12, 6, 12, 2)
+        self._left = 0
+        """How many buttons stand on the left."""
+        self._layout.addStretch(1)
+        self._layout.addWidget(self.reset)
+
+    def add_button(self, text: str, action: QAction, tip: str, last: bool = False) -> QToolButton:
+        """Offer an action, right of those before: on the left or, `last`, at the right end."""
+        key = action.shortcut().toString()
+        with_key = f"{tip} ({key})" if key else tip
+        button = tool_button(text, with_key, tip, checkable=action.isCheckable())
+        button.clicked.connect(lambda _=False: action.trigger())
+        action.changed.connect(lambda: self._follow(button, action))
+        self._layout.insertWidget(self._layout.count() - 1 if last else self._left, button)
+        self._left += not last
+        return button
+
+    def offer(self, actions: Mapping[str, QAction]) -> None:
+        """Show buttons for what the menus offer."""
+        for key, words in _OFFERED.items():
+            self.add_button(words, actions[key], actions[key].statusTip() or words, last=True)
+
+    @staticmethod
+    def _follow(button: QToolButton, action: QAction) -> None:
+        button.setChecked(action.isChecked())
+        button.setEnabled(action.isEnabled())
+
+
+class YAxis(QObject):
+    """The quantity on the y axis and its scale; its range is of the view alone."""
+
+    def __init__(self, session: Session, plot: BoundsPlot) -> None:
+        super().__init__(plot)
+        self._plot = plot
+        self._shown: tuple[str, str, bool] | None = None
+        self.title = plot.titles.y
+        self.title.chosen.connect(session.set_quantity)
+        self.range = RangeBox(self.title, self._checked, self._change)
+        self.title.range_wanted.connect(self._fill)
+
+    def show_request(self, study: Study, request: Request, y_log: bool) -> None:
+        """Show what a request has on its y axis."""
+        shown = (study.id, request.quantity, y_log)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        items = [(q.key, axis_words(q.symbol, q.name, q.unit)) for q in study.quantities]
+        self.title.offer(items, request.quantity, y_log)
+
+    def _fill(self) -> None:
+        low, high = self._plot.data_ranges()[1]
+        self.range.low.set_number(low)
+        self.range.high.set_number(high)
+
+    def _checked(self, number: float, end: str) -> float:
+        low, high = self._plot.data_ranges()[1]
+        low, high = (number, high) if end == "low" else (low, number)
+        _check_ends(low, high, self._plot.y_log)
+        return number
+
+    def _change(self, **ends: float) -> None:
+        x, (low, high) = self._plot.data_ranges()
+        kept = x if self._plot.user_view else None
+        self._plot.set_data_ranges(kept, (ends.get("low", low), ends.get("high", high)))
+        self._plot.view_changed.emit()
+
+
+class XAxis(QObject):
+    """The swept parameter, its range and scale."""
+
+    def __init__(self, session: Session, plot: BoundsPlot) -> None:
+        super().__init__(plot)
+        self._session = session
+        self._study: Study | None = None
+        self._shown: tuple[str, str, Sweep | None, tuple[str, ...]] | None = None
+        self._left: dict[tuple[str, str], Sweep] = {}
+        self.title = plot.titles.x
+        self.title.chosen.connect(self._choose)
+        self.title.log_chosen.connect(self._choose_scale)
+        self.range = RangeBox(self.title, self._checked, self._change)
+
+    def show_request(self, study: Study, request: Request) -> None:
+        """Show what a request has on its x axis."""
+        self._study = study
+        sweep, values = request.sweep, dict(request.values)
+        keys = quantity(study, request.quantity).sweeps if sweep is not None else ()
+        swept = [with_unit(parameter(study, key), values) for key in keys]
+        shown = (study.id, request.quantity, sweep, tuple(p.unit for p in swept))
+        if shown == self._shown:
+            return
+        self._shown = shown
+        self.title.setVisible(sweep is not None)
+        if sweep is None:
+            return
+        self._left[study.id, sweep.key] = sweep
+        items = [(p.key, axis_words(p.symbol, p.name, p.unit)) for p in swept]
+        self.title.offer(items, sweep.key, sweep.scale is Scale.LOG)
+        p = parameter(study, sweep.key)
+        self.title.log.setEnabled(sweep.low > 0)
+        whole = p.kind is Kind.INTEGER
+        self.range.low.set_number(round(sweep.low) if whole else sweep.low)
+        self.range.high.set_number(round(sweep.high) if whole else sweep.high)
+        for field in (self.range.low, self.range.high):
+            field.set_help(f"Between {p.low:g} and {p.high:g}")
+
+    def _present(self) -> tuple[Parameter, Sweep]:
+        assert self._study is not None
+        sweep = self._session.request(self._study.id).sweep
+        assert sweep is not None
+        return parameter(self._study, sweep.key), sweep
+
+    def _checked(self, number: float, end: str) -> float:
+        p, sweep = self._present()
+        low, high = (number, sweep.high) if end == "low" else (sweep.low, number)
+        if not p.low <= number <= p.high:
+            raise ValueError(f"{p.symbol} runs from {p.low:g} to {p.high:g}")
+        _check_ends(low, high, sweep.scale is Scale.LOG)
+        return p.clamp(number)
+
+    def _choose(self, key: str) -> None:
+        assert self._study is not None
+        before = self._left.get((self._study.id, key))
+        self._session.set_sweep(before or default_sweep(self._study, key))
+
+    def _choose_scale(self, log: bool) -> None:
+        self._change(scale=Scale.LOG if log else Scale.LINEAR)
+
+    def _change(self, **changes: Any) -> None:
+        self._session.set_sweep(replace(self._present()[1], **changes))
+
+
+def _check_ends(low: float, high: float, log: bool) -> None:
+    """Raise ValueError with a sentence if an axis can't run from low to high."""
+    if not low < high:
+        raise ValueError(f"the axis must grow: {low:g} is not below {high:g}")
+    if log and low <= 0:
+        raise ValueError("a logarithmic axis starts above 0")

@@ -1,0 +1,509 @@
+"""Legend of the Bounds plot: name, role and current value of each curve."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable, Collection, Mapping
+from textwrap import shorten
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFont,
+    QGuiApplication,
+    QKeyEvent,
+    QMouseEvent,
+    QPalette,
+)
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QMenu, QSizePolicy, QWidget
+
+from explorer.figures.geometry import FUNCTIONS
+from explorer.figures.style import SeriesStyle
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.claims import Claimed, Unclaimed
+from explorer.studies.base.numbers import NEARLY, format_number
+from explorer.studies.base.study import Series
+from explorer.ui.base.styled import styled_label, tool_button
+from explorer.ui.panels.answer_strip import BEST
+from explorer.ui.plot.reading import COMPUTING
+from explorer.ui.plot.swatch import ElidedLabel, Swatch
+from explorer.ui.widgets.boxes import CheckBox
+from explorer.ui.widgets.fixed_size_text import FixedSizeLabel, FixedSizeText
+from explorer.ui.widgets.links import with_titles
+from explorer.ui.widgets.numbers import rich
+
+NOT_VALID = "not valid"
+_WIDEST_NUMBER = "≈ 1.234×10⁻¹⁰⁰"
+
+
+def value_words(series: Series, value: float | None, here: bool, between: bool) -> str:
+    """Return what a curve says at the slider; `here` if there is one, `between` two points."""
+    if value is not None:
+        near = f"{NEARLY} {format_number(value)}"
+        return near if between else format_number(value, series.role)
+    if series.computing:
+        return COMPUTING
+    # What is no function of x has nothing to say of most x.
+    asked = here and (
+        series.mark in FUNCTIONS or not series.present.any() or (series.infinite and not between)
+    )
+    return ("infinite" if series.infinite else NOT_VALID) if asked else ""
+
+
+class LegendRow:
+    """The widgets of one curve, which may become another one's.
+
+    Parameters
+    ----------
+    toggled : callable
+        Told the key of the curve and whether it is to be shown.
+    """
+
+    def __init__(self, toggled: Callable[[str, bool], None]) -> None:
+        self.key = ""
+        self.series: Series | None = None
+        self.check = CheckBox()
+        self.swatch = Swatch()
+        self.label = ElidedLabel()
+        self.label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self.tag = styled_label("tag")
+        self.tag.hide()
+        self.name = QWidget()
+        names = QHBoxLayout(self.name)
+        names.setContentsMargins(0, 0, 0, 0)
+        names.setSpacing(6)
+        names.addWidget(self.label)
+        names.addWidget(self.tag)
+        names.addStretch(1)
+        self.role = styled_label("muted")
+        self.value = FixedSizeLabel(alignment=Qt.AlignmentFlag.AlignRight)
+        self.value.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.value.setFixedWidth(self.value.fontMetrics().horizontalAdvance(_WIDEST_NUMBER))
+        self.check.clicked.connect(lambda on: toggled(self.key, on))
+        self._described: tuple[object, ...] = ()
+        self._told = self._tip = ""
+        self._chosen = self._marked = False
+
+    @property
+    def widgets(self) -> tuple[QWidget, ...]:
+        """What stands in the row, from left to right."""
+        return (self.check, self.swatch, self.name, self.role, self.value)
+
+    def show(self, shown: bool) -> None:
+        """Show the row, or keep it for another curve."""
+        for widget in self.widgets:
+            if widget.isHidden() == shown:
+                widget.setVisible(shown)
+
+    def update(
+        self,
+        series: Series,
+        name: str,
+        style: SeriesStyle,
+        visible: bool,
+        words: str,
+        known: bool,
+        told: str = "",
+        mark: str = "",
+        claimed: bool = False,
+    ) -> None:
+        """Show a curve and what it says here; `told` and `mark` say whether and why it is claimed.
+
+        Where a number is better than what is claimed they say why it is not.
+        """
+        self.series = series
+        self.swatch.set_style(style, series.mark, series.low is not None)
+        self.check.setChecked(visible)
+        self.value.setText(words)
+        self.value.setEnabled(known)
+        aside = f"; {told}" if told and not claimed else ""
+        self.check.setAccessibleDescription(f"{series.role.value} {words}{aside}")
+        absent = words == NOT_VALID
+        described = (
+            series.key,
+            name,
+            series.label,
+            series.role,
+            series.grade,
+            series.note,
+            series.undefined_reason,
+            series.present.all(),
+            series.computing,
+            mark,
+            claimed,
+            absent,
+        )
+        if described == self._described and told == self._told:
+            return
+        if described != self._described:
+            self._marked = claimed
+            self._describe(series, name, mark, absent)
+            self._described = described
+        # The number claimed moves with every slider: of all this it changes the tool tip alone.
+        self._told = told
+        tip = self._tip + (f"<br><b>{html.escape(told)}</b>" if told else "")
+        for widget in (*self.widgets, self.label):
+            widget.setToolTip(f"<p>{tip}</p>")
+
+    def set_chosen(self, chosen: bool) -> None:
+        """Write the name bold because the curve is drawn bold, or as it is else."""
+        if chosen != self._chosen:
+            self._chosen = chosen
+            self.label.set_strong(chosen or self._marked)
+
+    def _describe(self, series: Series, name: str, mark: str, absent: bool) -> None:
+        """Write what stays while the values of a curve change."""
+        self.check.setAccessibleName(f"show {series.label}")
+        partly = not series.present.all() and not series.computing
+        self.label.setText(("⊘ " if absent else "") + name)
+        self.label.set_strong(self._marked or self._chosen)
+        self.tag.setText(mark)
+        self.tag.setVisible(bool(mark))
+        graded = f" · {series.grade.value}" if series.role in (Role.UPPER, Role.LOWER) else ""
+        self.role.setText(f"{series.role.glyph} {series.role.value}{graded}")
+        self._tip = f"<b>{rich(series.label)}</b> ({series.role.value})"
+        self._tip += "<br>" + html.escape(with_titles(str(series.reference))).replace("\n", "<br>")
+        if series.note:
+            self._tip += f"<br>{html.escape(series.note)}"
+        if partly:
+            self._tip += (
+                f"<br>Absent where it does not hold: {html.escape(series.undefined_reason)}."
+            )
+
+
+MARKS = {"bounds": "tightest valid", "mechanisms": "best"}
+"""Beside the curve that is claimed because nobody claims another, by the kind of claim."""
+_BESIDE_NAMES = 380
+"""Pixels of a row beside the name: box, swatch, role, number."""
+_LETTERS = 64
+"""Of a name and why it is not valid, in the line of the closed fold; the tool tip has all."""
+_FOLD = 100
+"""Row of the grid below which the further curves stand."""
+
+
+class Legend(QWidget):
+    """One row a curve, largest value first; the curves not drawn at once under a fold.
+
+    A row that is not needed waits to be another curve's: complete answers often have a curve more
+    than coarse ones, and new widgets take longer than all the rest of drawing an answer.
+
+    Signals
+    -------
+    toggled(str, bool)
+        A curve's key and whether it is to be shown.
+    claim_wanted(str)
+        The key of the curve to claim; empty for the tightest valid bound.
+    solo_wanted(str)
+        The key of the curve to show alone, or no longer alone.
+    pin_wanted(str)
+        The key of the curve to pin alone.
+    compare_wanted(str)
+        The key of the curve whose number is to be compared.
+    chosen(str)
+        The key of the curve to draw bold; empty for none.
+    remove_wanted(str)
+        The key of a user's own curve that is to go.
+    """
+
+    toggled = Signal(str, bool)
+    claim_wanted = Signal(str)
+    solo_wanted = Signal(str)
+    pin_wanted = Signal(str)
+    compare_wanted = Signal(str)
+    chosen = Signal(str)
+    remove_wanted = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows: dict[str, LegendRow] = {}
+        self._made: dict[bool, list[LegendRow]] = {True: [], False: []}
+        """Rows above the fold and below it."""
+        self._front: list[str] = []
+        self._rest: list[str] = []
+        self._open = False
+        self._measured: tuple[tuple[str, ...], int] = ((), 0)
+        """Font and names of last time, and the widest name's pixels."""
+        self._claimable: Collection[str] = ()
+        self._claim, self._best = "", BEST["bounds"]
+        self._chosen = ""
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setVerticalSpacing(3)
+        self._grid.setColumnStretch(2, 1)
+        self.here = FixedSizeLabel(alignment=Qt.AlignmentFlag.AlignRight)
+        self.here.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.here.setFixedWidth(230)
+        self.here.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        font = self.here.font()
+        font.setWeight(QFont.Weight.DemiBold)
+        self.here.setFont(font)
+        self._grid.addWidget(styled_label("heading", "Curves"), 0, 0, 1, 3)
+        self._grid.addWidget(self.here, 0, 3, 1, 2)
+        self.fold = QWidget()
+        self.more = tool_button("", "Show and hide the further curves", "More curves", quiet=True)
+        self.more.clicked.connect(lambda: self.set_open(not self._open))
+        self.told = FixedSizeText("faint")
+        line = QHBoxLayout(self.fold)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(4)
+        line.addWidget(self.more, 0, Qt.AlignmentFlag.AlignTop)
+        line.addWidget(self.told, 1)
+        self._grid.addWidget(self.fold, _FOLD, 0, 1, 5)
+        self.fold.hide()
+
+    def show_series(
+        self,
+        series: tuple[Series, ...],
+        styles: dict[str, SeriesStyle],
+        hidden: frozenset[str],
+        values: dict[str, float | None],
+        here: str,
+        between: Collection[str] = (),
+        claim: tuple[Claimed | None, Collection[str]] = (None, ()),
+        names: Mapping[str, str] | None = None,
+        first: Collection[str] | None = None,
+        settled: bool = True,
+        reasons: Mapping[str, Unclaimed] | None = None,
+    ) -> None:
+        """Show these curves, their values and where those were read (``at T = 1000``).
+
+        What was read `between` two computed points is no bound, whatever the curve is. `claim` is
+        what is claimed, and the keys of the curves that may be. `names` are short ones, by key.
+        Curves that are neither among the `first` nor shown stand under the fold; without, none
+        does. Rows change their order only when an answer is `settled`. `reasons` are why better
+        numbers than the claimed one are not claimed, by key.
+        """
+        found, self._claimable = claim
+        self._claim = found.wanted if found is not None else ""
+        self._best = BEST[found.kind] if found is not None else BEST["bounds"]
+        claimed = found.series.key if found is not None else ""
+        why = found.line if found is not None else ""
+        mark = ""
+        if found is not None:
+            mark = "claimed" if found.wanted == claimed else MARKS[found.kind]
+        keys = [s.key for s in series]
+        front = [k for k in keys if first is None or k in first or k not in hidden]
+        rest = [k for k in keys if k not in front]
+        self._place(
+            *(
+                _ordered(part, before, values, settled)
+                for part, before in ((front, self._front), (rest, self._rest))
+            )
+        )
+        self.here.setText(f"{here} · largest first" if here else "")
+        told, tips = {}, {}
+        for item in series:
+            key = item.key
+            name = (names or {}).get(key, item.label)
+            words = value_words(item, values.get(key), bool(here), key in between)
+            sign = "" if key in between or values.get(key) is None else item.role.glyph
+            told[key] = " ".join(filter(None, (name, sign.strip("·"), words)))
+            if words == NOT_VALID:
+                told[key] = f"⊘ {name}: {item.undefined_reason or words}"
+            reason = (reasons or {}).get(key)
+            aside = f"Not claimed: {reason.why}." if reason else ""
+            tips[key] = " · ".join(filter(None, (told[key], aside)))
+            if key in self._rows:
+                chosen = key == claimed
+                self._rows[key].update(
+                    item,
+                    name,
+                    styles[key],
+                    key not in hidden,
+                    words,
+                    values.get(key) is not None,
+                    why if chosen else aside,
+                    mark if chosen else reason.mark if reason else "",
+                    chosen,
+                )
+                self._rows[key].set_chosen(key == self._chosen)
+        self.told.setText(
+            " · ".join(shorten(told[key], _LETTERS, placeholder=" …") for key in self._rest)
+        )
+        self.fold.setToolTip("\n".join(tips[key] for key in self._rest))
+
+    def set_open(self, opened: bool) -> None:
+        """Show the rows of the further curves, or their values in a line."""
+        self._open = opened
+        self._show_rest()
+
+    def choose(self, key: str) -> None:
+        """Mark the row of one curve; none with an empty key."""
+        self._chosen = key
+        for other, row in self._rows.items():
+            row.set_chosen(other == key)
+
+    def order(self, hidden: Collection[str] = ()) -> list[str]:
+        """Return the keys of the curves from top to bottom, but the hidden ones."""
+        return [key for key in (*self._front, *self._rest) if key not in hidden]
+
+    def words_of(self, key: str) -> str:
+        """Return what a curve is and says here, as it is read out."""
+        row = self._rows[key]
+        said = row.label.text(), row.role.text().lstrip("≤≥=≈~ "), row.value.text()
+        here = self.here.text().partition(" · ")[0]
+        return ", ".join(filter(None, (*said, here)))
+
+    def wanted_width(self, most: int = 380) -> int:
+        """Return the width at which no name is cut, names counted up to so many pixels."""
+        rows = self._rows.values()
+        names = (self.font().key(), *(r.label.text() + r.tag.text() for r in rows))
+        if names != self._measured[0]:  # asked for every answer, and they seldom change
+            metrics = self.fontMetrics()
+            widest = max(map(metrics.horizontalAdvance, names[1:]), default=0)
+            self._measured = (names, widest)
+        return min(self._measured[1], most) + _BESIDE_NAMES
+
+    def menu_for(self, key: str) -> QMenu:
+        """Return what can be done with a curve."""
+        row, menu = self._rows[key], QMenu(self)
+        if key in self._claimable:
+            _offer(
+                menu, "Claim this bound", lambda: self.claim_wanted.emit(key), self._claim != key
+            )
+            _offer(
+                menu,
+                f"Claim the {self._best}",
+                lambda: self.claim_wanted.emit(""),
+                bool(self._claim),
+            )
+            menu.addSeparator()
+        shown = row.check.isChecked()
+        _offer(menu, "Show alone, or all again\tS", lambda: self.solo_wanted.emit(key))
+        _offer(menu, "Hide" if shown else "Show", lambda: self.toggled.emit(key, not shown))
+        bold = key == self._chosen
+        _offer(
+            menu,
+            "Draw as the others" if bold else "Draw bold\tReturn",
+            lambda: self.chosen.emit("" if bold else key),
+        )
+        value, series = row.value.text(), row.series
+        assert series is not None
+        if series.own:
+            _offer(menu, "Remove this curve", lambda: self.remove_wanted.emit(key))
+        else:
+            _offer(menu, "Pin this curve", lambda: self.pin_wanted.emit(key))
+        menu.addSeparator()
+        glyph = "" if value.startswith(series.role.glyph) else f"{series.role.glyph} "
+        known = row.value.isEnabled() and bool(value)
+        if value.startswith("≈"):  # read between two computed points: no bound
+            glyph = ""
+        _offer(menu, "Copy value", lambda: _copy(f"{glyph}{value}"), known)
+        _offer(menu, "Copy source", lambda: _copy(f"{series.label}: {series.reference}"))
+        computed = known and not series.own
+        _offer(menu, "Add to Compare", lambda: self.compare_wanted.emit(key), computed)
+        return menu
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what can be done with the curve under the pointer, or in focus."""
+        by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
+        key = self._in_focus() if by_key else self._at(event.pos().y())
+        if key:
+            menu = self.menu_for(key)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.popup(event.globalPos())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Choose the curve under the pointer, or let go of it."""
+        key = self._at(round(event.position().y()))
+        if key and event.button() is Qt.MouseButton.LeftButton:
+            self._toggle(key)
+        else:
+            event.ignore()
+
+    def _toggle(self, key: str) -> None:
+        self.chosen.emit("" if key == self._chosen else key)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Show the curve under the pointer alone, or all again."""
+        key = self._at(round(event.position().y()))
+        if key:
+            self.solo_wanted.emit(key)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Act on the keys that are this widget's own."""
+        key = self._in_focus()
+        if event.key() == Qt.Key.Key_S and key and not event.modifiers():
+            self.solo_wanted.emit(key)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and key:
+            self._toggle(key)
+        else:
+            event.ignore()
+
+    def row(self, key: str) -> LegendRow:
+        """Return a curve's row."""
+        return self._rows[key]
+
+    @property
+    def front(self) -> list[str]:
+        """Keys of the curves above the fold, from top to bottom."""
+        return list(self._front)
+
+    def _at(self, y: int) -> str:
+        for key, row in self._rows.items():
+            place = row.name.geometry()
+            if row.name.isVisible() and place.top() - 2 <= y <= place.bottom() + 2:
+                return key
+        return ""
+
+    def _in_focus(self) -> str:
+        return next((key for key, row in self._rows.items() if row.check.hasFocus()), "")
+
+    def _place(self, front: list[str], rest: list[str]) -> None:
+        if (front, rest) == (self._front, self._rest):
+            return
+        self._front, self._rest = front, rest
+        self._rows = {}
+        for above, keys in ((True, front), (False, rest)):
+            made = self._made[above]
+            while len(made) < len(keys):
+                row = LegendRow(self.toggled.emit)
+                made.append(row)
+                place = len(made) + (0 if above else _FOLD)
+                for column, widget in enumerate(row.widgets):
+                    self._grid.addWidget(widget, place, column)
+                    widget.hide()  # else the layout shows it by and by
+            for key, row in zip(keys, made, strict=False):
+                row.key = key
+                self._rows[key] = row
+            if above:
+                for number, row in enumerate(made):
+                    row.show(number < len(keys))
+        self._show_rest()
+
+    def _show_rest(self) -> None:
+        for number, row in enumerate(self._made[False]):
+            row.show(self._open and number < len(self._rest))
+        self.more.setText(f"{'▾' if self._open else '▸'} More curves ({len(self._rest)})")
+        self.more.setAccessibleName(f"More curves ({len(self._rest)})")
+        self.told.setVisible(not self._open)
+        self.fold.setVisible(bool(self._rest))
+
+
+def _ordered(
+    keys: list[str], before: list[str], values: Mapping[str, float | None], settled: bool
+) -> list[str]:
+    """Return keys with the largest value first; while answers come, those known keep their order.
+
+    What has no value comes last.
+    """
+    if not settled:
+        return [k for k in before if k in keys] + [k for k in keys if k not in before]
+
+    def rank(key: str) -> float:
+        value = values.get(key)
+        return math.inf if value is None or math.isnan(value) else -value
+
+    return sorted(keys, key=rank)
+
+
+def _offer(menu: QMenu, words: str, do: Callable[[], object], enabled: bool = True) -> None:
+    action = menu.addAction(words)
+    action.setEnabled(enabled)
+    action.triggered.connect(lambda _=False: do())
+
+
+def _copy(text: str) -> None:
+    QGuiApplication.clipboard().setText(text)

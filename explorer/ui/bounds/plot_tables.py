@@ -1,0 +1,332 @@
+"""Tables and diagram below the plot."""
+
+import math
+
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt, QTimer
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QFontMetricsF,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QPolygonF,
+)
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QSizePolicy,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.figures import style
+from explorer.figures.tables import empty_texts, wide_table
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.study import Diagram, Node, Result, Table
+from explorer.ui.base.styled import tool_button
+from explorer.ui.widgets.fixed_size_text import FixedSizeText
+from explorer.ui.widgets.links import with_titles
+from explorer.ui.widgets.number_table import NumberTable
+
+_HEAD = 8.0
+_PAD = 7.0
+_APART = 13.0
+"""Between two arrows that join the same boxes."""
+
+
+class DiagramView(QWidget):
+    """A picture of a `Diagram`, as large as there is room."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._diagram = Diagram((), ())
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+
+    def show_diagram(self, diagram: Diagram, title: str) -> None:
+        """Show a diagram; a screen reader gets it as text."""
+        self._diagram = diagram
+        self.setMinimumWidth(30 * self.fontMetrics().averageCharWidth())
+        self.setAccessibleName(title)
+        said = [f"{a.start} to {a.end}: {a.text}" for a in diagram.arrows]
+        self.setAccessibleDescription("; ".join(said))
+        self.setToolTip("<p>" + "<br>".join(said) + "</p>")
+        self.update()
+
+    def boxes(self) -> dict[str, QRectF]:
+        """Return where the boxes stand, in pixels from the upper left corner."""
+        metrics = QFontMetricsF(self.font())
+        found = {}
+        for node in self._diagram.nodes:
+            lines = node.text.split("\n")
+            width = max(metrics.horizontalAdvance(line) for line in lines) + 2 * _PAD
+            height = len(lines) * metrics.lineSpacing() + _PAD
+            x = _PAD + width / 2 + node.x * max(self.width() - width - 2 * _PAD, 0.0)
+            y = height / 2 + 2 + (1.0 - node.y) * max(self.height() - height - 4, 0.0)
+            found[node.key] = QRectF(x - width / 2, y - height / 2, width, height)
+        return found
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        palette = self.palette()
+        theme = style.DARK if palette.base().color().lightness() < 128 else style.LIGHT
+        ink = palette.color(QPalette.ColorRole.WindowText)
+        boxes = self.boxes()
+        for node in self._diagram.nodes:
+            self._draw_box(painter, node, boxes[node.key], QColor(theme.grid), ink)
+        seen: dict[frozenset[str], int] = {}
+        for arrow in self._diagram.arrows:
+            ends = frozenset((arrow.start, arrow.end))
+            turn = seen[ends] = seen.get(ends, 0) + 1
+            several = sum(frozenset((a.start, a.end)) == ends for a in self._diagram.arrows) > 1
+            shift = (turn - 1.5) * _APART if several else 0.0
+            line = _between(boxes[arrow.start], boxes[arrow.end], shift)
+            colour = ink if arrow.holds else QColor(theme.curves[1])
+            self._draw_arrow(painter, *line, colour)
+            self._draw_text(painter, *line, arrow.text, shift, ink)
+        painter.end()
+
+    def _draw_box(
+        self, painter: QPainter, node: Node, box: QRectF, border: QColor, ink: QColor
+    ) -> None:
+        painter.setPen(QPen(border, 1))
+        painter.setBrush(self.palette().base())
+        painter.drawRoundedRect(box, 4, 4)
+        painter.setPen(ink)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, node.text)
+
+    def _draw_arrow(self, painter: QPainter, start: QPointF, end: QPointF, ink: QColor) -> None:
+        painter.setPen(QPen(ink, 1.2))
+        painter.drawLine(start, end)
+        angle = math.atan2(end.y() - start.y(), end.x() - start.x())
+        sides = [angle + math.pi - 0.4, angle + math.pi + 0.4]
+        head = [
+            end,
+            *(QPointF(end.x() + _HEAD * math.cos(a), end.y() + _HEAD * math.sin(a)) for a in sides),
+        ]
+        painter.setBrush(ink)
+        painter.drawPolygon(QPolygonF(head))
+
+    def _draw_text(
+        self, painter: QPainter, start: QPointF, end: QPointF, text: str, shift: float, ink: QColor
+    ) -> None:
+        metrics = QFontMetricsF(self.font())
+        width, height = metrics.horizontalAdvance(text), metrics.lineSpacing()
+        middle = QLineF(start, end).center()
+        if abs(end.x() - start.x()) > abs(end.y() - start.y()):
+            corner = QPointF(middle.x() - width / 2, middle.y() - height - 1)
+        else:
+            # Beside the column, on the inner side; of two arrows one line of text each.
+            left = middle.x() > self.width() / 2
+            x = start.x() - shift + (-1 if left else 1) * (abs(shift) + 6) - left * width
+            lower = math.copysign(0.55, shift) * height if shift else 0.0
+            corner = QPointF(x, middle.y() + lower - height / 2)
+        painter.setPen(ink)
+        painter.drawText(QRectF(corner.x(), corner.y(), width + 1, height), 0, text)
+
+
+def _between(a: QRectF, b: QRectF, shift: float) -> tuple[QPointF, QPointF]:
+    """Return an arrow from the edge of one box to that of another, both in a row or a column."""
+    if abs(a.center().x() - b.center().x()) > abs(a.center().y() - b.center().y()):
+        right = b.center().x() > a.center().x()
+        y = (a.center().y() + b.center().y()) / 2 + shift
+        first, second = (a.right(), b.left()) if right else (a.left(), b.right())
+        return QPointF(first, y), QPointF(second, y)
+    down = b.center().y() > a.center().y()
+    x = (a.center().x() + b.center().x()) / 2 + shift
+    first, second = (a.bottom(), b.top()) if down else (a.top(), b.bottom())
+    return QPointF(x, first), QPointF(x, second)
+
+
+STALE_MS = 250
+"""A table that the newest answer has not got yet is greyed after so long, not at once."""
+_EDGES = {"low": Role.LOWER, "high": Role.UPPER}
+"""Ends of a band are rounded outwards."""
+
+
+class _TablePage(QWidget):
+    """One table of the study and what holds for it."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__()
+        self._shown: Table | None = None
+        self.view = NumberTable(table.title)
+        self.note = FixedSizeText("faint")
+        self.diagram = DiagramView()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 6, 14, 8)
+        layout.setSpacing(4)
+        beside = QHBoxLayout()
+        beside.addWidget(self.diagram, 3)
+        beside.addWidget(self.view, 2)
+        layout.addLayout(beside, 1)
+        layout.addWidget(self.note)
+
+    def show_table(self, table: Table) -> None:
+        if table == self._shown:
+            return
+        self._shown = table
+        self.diagram.setVisible(table.diagram is not None)
+        if table.diagram is not None:
+            self.diagram.show_diagram(table.diagram, table.title)
+        self.view.title, self.view.note = table.title, table.note
+        self.view.setAccessibleName(table.title)
+        self.view.setAccessibleDescription(table.note)
+        self.view.set_table(table.columns, table.rows, roles=table.roles)
+        self.note.setText(table.note)
+        if self.note.isHidden() == bool(table.note):
+            self.note.setVisible(bool(table.note))
+
+
+class PlotTables(QTabWidget):
+    """Tabs below the plot; a table is brought up to date only while it is looked at.
+
+    Tables come with complete answers only: while a slider moves, those of the last one stay, and
+    are greyed where the next are long in coming.
+
+    Parameters
+    ----------
+    legend : QWidget
+        The first tab: legend and readouts.
+    import_curve : QAction
+        Has a button beside the tabs.
+    """
+
+    def __init__(self, legend: QWidget, import_curve: QAction) -> None:
+        super().__init__(documentMode=True)
+        self.setObjectName("below")
+        self.setAccessibleName("Legend and tables")
+        self.tabBar().setDrawBase(False)
+        self.tabBar().setExpanding(False)
+        self.setUsesScrollButtons(True)
+        self._result: Result | None = None
+        self._x_symbol = "x"
+        self._subject: tuple[str, str] | None = None
+        self._fresh = False
+        self._pages: dict[str, _TablePage] = {}
+        self._tables: dict[str, Table] = {}
+        self._late = QTimer(self, singleShot=True)
+        self._late.setInterval(STALE_MS)
+        self._late.timeout.connect(self._grey)
+        self.numbers = NumberTable("All numbers of the plot")
+        page = QWidget()
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(14, 6, 14, 8)
+        layout.addWidget(self.numbers)
+        self.addTab(legend, "Legend")
+        self.addTab(page, "Numbers")
+        self.setTabToolTip(1, "x and every curve's y, as a table")
+        tip = "Copy the table, or what is selected of it (Ctrl+C)"
+        self.copy_button = tool_button("Copy as …", tip, quiet=True)
+        self.copy_button.setObjectName("copy-as")
+        self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        words, tip = import_curve.text().replace("&", ""), import_curve.toolTip()
+        self.import_button = tool_button(words, tip, words, quiet=True)
+        self.import_button.clicked.connect(lambda _=False: import_curve.trigger())
+        corner = QWidget()
+        beside = QHBoxLayout(corner)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.setSpacing(4)
+        beside.addWidget(self.import_button)
+        beside.addWidget(self.copy_button)
+        self.setCornerWidget(corner, Qt.Corner.TopRightCorner)
+        self.currentChanged.connect(self._turned)
+        self._turned()
+
+    def show_result(self, result: Result, x_symbol: str) -> None:
+        """Show the tables of an answer; `x_symbol` names the first column of the numbers."""
+        self._result, self._x_symbol = result, x_symbol
+        self._fresh = False
+        subject = (result.request.study, result.request.quantity)
+        keys = [t.key for t in result.tables]
+        coming = subject == self._subject and not result.complete and set(keys) < set(self._pages)
+        self._subject = subject
+        if not coming and keys != list(self._pages):
+            self._rebuild(result.tables)
+        for table in result.tables:
+            self._tables[table.key] = table
+            place = self.indexOf(self._pages[table.key])
+            if self.tabText(place) != table.title:
+                self.setTabText(place, table.title)
+        if not coming:
+            self._late.stop()
+        elif not self._late.isActive():
+            self._late.start()
+        self._refresh()
+
+    def page(self, key: str) -> NumberTable:
+        """Return the view of one of the study's tables."""
+        return self._pages[key].view
+
+    def table_in_front(self) -> NumberTable | None:
+        """Return the table that is looked at; None while the legend is."""
+        if self.currentIndex() == 1:
+            return self.numbers
+        page = self.currentWidget()
+        return page.view if isinstance(page, _TablePage) else None
+
+    def _rebuild(self, tables: tuple[Table, ...]) -> None:
+        while (page := self.widget(2)) is not None:
+            self.removeTab(2)
+            page.deleteLater()
+        self._pages, self._tables = {}, {}
+        for table in tables:
+            self._pages[table.key] = _TablePage(table)
+            self.addTab(self._pages[table.key], table.title)
+
+    def _turned(self, *_: object) -> None:
+        view = self.table_in_front()
+        self.copy_button.setEnabled(view is not None and view.isEnabled())
+        if view is not None:
+            self.copy_button.setMenu(view.menu)
+        self._fresh = False
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Bring the table that is looked at up to date."""
+        if self._result is None or self._fresh or self.currentIndex() == 0:
+            return
+        self._fresh = True
+        page = self.currentWidget()
+        if not isinstance(page, _TablePage):
+            self._show_numbers(self._result)
+            return
+        key = next(key for key, there in self._pages.items() if there is page)
+        page.show_table(self._tables[key])
+        if self._known(key):
+            self._enable(page, True)
+
+    def _grey(self) -> None:
+        """Take the light from tables of the answer before, as long as there are no others."""
+        for key, page in self._pages.items():
+            self._enable(page, self._known(key))
+
+    def _known(self, key: str) -> bool:
+        """Return whether the newest answer has a table."""
+        return self._result is not None and any(t.key == key for t in self._result.tables)
+
+    def _enable(self, page: _TablePage, known: bool) -> None:
+        page.view.setEnabled(known)
+        if page is self.currentWidget():
+            self.copy_button.setEnabled(known)
+
+    def _show_numbers(self, result: Result) -> None:
+        keys, numbers = wide_table(result.series)
+        known = {s.key: s for s in result.series}
+        names, tips = [self._x_symbol], ["What runs along the x axis"]
+        roles: list[Role | None] = [None]
+        for key in keys[1:]:
+            series = known.get(key) or known[key.rpartition(":")[0]]
+            edge = "" if key in known else key.rpartition(":")[2]
+            ending = f", {edge}" if edge else ""
+            names.append(f"{series.role.glyph} {series.label}{ending}")
+            tip = f"{series.label}{ending} ({series.role.value}); {series.reference}"
+            tips.append("\n".join([with_titles(tip), *empty_texts(series, result.series)]))
+            roles.append(_EDGES.get(edge, series.role))
+        rows = [[None if math.isnan(v) else v for v in row] for row in numbers.tolist()]
+        self.numbers.title = ""
+        self.numbers.set_table(names, rows, tips, roles)

@@ -1,0 +1,183 @@
+"""Scalar results beside the plot, and their layout with the legend."""
+
+import html
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from explorer.studies.base.numbers import format_interval, format_number
+from explorer.studies.base.study import Readout
+from explorer.ui.base.styled import styled_label
+from explorer.ui.bounds.legend import Legend
+from explorer.ui.bounds.reference_curves import PinList
+
+_WIDGETSIZE_MAX = 16_777_215
+"""Qt's own word for "as large as you like"."""
+
+
+def readout_text(item: Readout) -> str:
+    """Return a readout's number (or interval) with its unit and the glyph of its role."""
+    glyph = f"{item.role.glyph} " if item.role is not None else ""
+    if item.value is not None:
+        text = glyph + format_number(item.value, item.role)
+    elif item.low is not None and item.high is not None:
+        text = format_interval(item.low, item.high)
+    else:  # why is in the tooltip; that it is infinite can be shown here
+        return "infinite" if item.note.startswith("infinite") else "–"
+    return f"{text} {item.unit}".rstrip()
+
+
+def readout_tip(item: Readout) -> str:
+    """Return what a readout means, as rich text; empty if there is nothing to add."""
+    lines = []
+    if item.role is not None:
+        lines.append(f"{item.role.glyph} {item.role.value}")
+    if item.note:
+        lines.append(html.escape(item.note))
+    if item.curator_only:
+        lines.append("Curator only: computed from real data without accounting.")
+    return "<p>" + "<br>".join(lines) + "</p>" if lines else ""
+
+
+class _Number(QLabel):
+    """A number whose cell grows where it must and never shrinks.
+
+    A label of fixed size does not make the workspace lay itself out again with every text. Its own
+    hint, which lays out a whole document, is asked for only where the text is longer than any yet.
+    """
+
+    def __init__(self) -> None:
+        right = Qt.AlignmentFlag.AlignRight
+        super().__init__(alignment=right, textFormat=Qt.TextFormat.PlainText)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._written = ""
+        self._longest = 0
+
+    def write(self, text: str) -> None:
+        """Write a number."""
+        if text == self._written:
+            return
+        self._written = text
+        self.setText(text)
+        length = self.fontMetrics().horizontalAdvance(text)
+        if length > self._longest:
+            self._longest = length
+            self.setFixedSize(self.sizeHint().expandedTo(self.minimumSize()))
+
+    def reset(self) -> None:
+        """Be as small as what comes next: another number is written here from now on."""
+        self._written, self._longest = "", 0
+        self.setText("")
+        self.setMinimumSize(0, 0)
+        self.setMaximumSize(_WIDGETSIZE_MAX, _WIDGETSIZE_MAX)
+
+
+class ReadoutsTable(QWidget):
+    """Label and number, one row each; a row that is not needed waits to be another one's."""
+
+    def __init__(self, title: str = "Numbers") -> None:
+        super().__init__()
+        self._keys: list[str] = []
+        self._cells: list[tuple[QLabel, _Number]] = []
+        self._made: list[tuple[QLabel, _Number]] = []
+        self._shown: list[Readout | None] = []
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setVerticalSpacing(3)
+        self._grid.setColumnStretch(0, 1)
+        self._grid.addWidget(styled_label("heading", title), 0, 0, 1, 2)
+
+    def show_readouts(self, readouts: tuple[Readout, ...]) -> None:
+        """Show these numbers."""
+        if self.isHidden() == bool(readouts):
+            self.setVisible(bool(readouts))
+        if [r.key for r in readouts] != self._keys:
+            self._rebuild(readouts)
+        for (label, number), item, before in zip(self._cells, readouts, self._shown, strict=True):
+            if item == before:
+                continue
+            if before is None or item.label != before.label:
+                label.setText(item.label)
+            number.write(readout_text(item))
+            tip = readout_tip(item)
+            if tip != number.toolTip():
+                for cell in (label, number):
+                    cell.setToolTip(tip)
+        self._shown = list(readouts)
+
+    def wanted_width(self) -> int:
+        """Return the width at which nothing is cut; 0 without numbers.
+
+        Unlike the layout's own hint it counts rows that were made just now, which are shown only
+        when the event loop turns.
+        """
+        if not self._cells:
+            return 0
+        labels = max(label.sizeHint().width() for label, _ in self._cells)
+        numbers = max(number.minimumWidth() for _, number in self._cells)
+        return labels + numbers + self._grid.horizontalSpacing()
+
+    def text_of(self, key: str) -> str:
+        """Return what is written beside a readout's label."""
+        return self._cells[self._keys.index(key)][1].text()
+
+    def _rebuild(self, readouts: tuple[Readout, ...]) -> None:
+        while len(self._made) < len(readouts):
+            label, number = styled_label("muted"), _Number()
+            self._made.append((label, number))
+            for column, cell in enumerate((label, number)):
+                self._grid.addWidget(cell, len(self._made), column)
+        self._keys = [r.key for r in readouts]
+        self._cells, self._shown = self._made[: len(readouts)], [None] * len(readouts)
+        for place, (label, number) in enumerate(self._made):
+            number.reset()
+            for cell in (label, number):
+                if cell.isHidden() == (place < len(readouts)):
+                    cell.setVisible(place < len(readouts))
+
+
+_SIDE_BY_SIDE = 620
+"""Pixels from which on legend and numbers stand beside each other."""
+
+
+class LegendArea(QScrollArea):
+    """What the curves are, what is pinned, and the numbers at the sliders' values."""
+
+    def __init__(self, legend: Legend, pins: PinList, readouts: ReadoutsTable) -> None:
+        super().__init__(widgetResizable=True)
+        self._legend, self._readouts = legend, readouts
+        inner = QWidget()
+        self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight, inner)
+        self._columns.setContentsMargins(14, 6, 14, 8)
+        self._columns.setSpacing(28)
+        curves = QVBoxLayout()
+        curves.setSpacing(0)
+        curves.addWidget(pins)
+        curves.addWidget(legend)
+        curves.addStretch(1)
+        self._columns.addLayout(curves, 1)
+        self._columns.addWidget(readouts, 0, Qt.AlignmentFlag.AlignTop)
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidget(inner)
+
+    @property
+    def side_by_side(self) -> bool:
+        """Whether the numbers stand beside the legend, not below it."""
+        return self._columns.direction() is QBoxLayout.Direction.LeftToRight
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit to the new size."""
+        super().resizeEvent(event)
+        self.arrange()
+
+    def arrange(self) -> None:
+        """Put the numbers beside the legend where both fit uncut, else below it."""
+        wanted = self._legend.wanted_width() + self._readouts.wanted_width() + 70
+        wide = self.width() >= max(_SIDE_BY_SIDE, wanted)
+        if wide != self.side_by_side:
+            direction = QBoxLayout.Direction
+            self._columns.setDirection(direction.LeftToRight if wide else direction.TopToBottom)
+            self._columns.setSpacing(28 if wide else 10)

@@ -1,0 +1,413 @@
+"""Reference curves in a plot: pinned requests and curves imported from files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
+from PySide6.QtGui import QAction, QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QToolButton, QWidget
+
+from explorer.engine.service import StudyService
+from explorer.engine.session.own_curves import (
+    CurveFile,
+    OwnCurve,
+    Plot,
+    beside,
+    imported,
+    plot_of,
+    read_curves,
+)
+from explorer.engine.session.plot_view import MAX_PINS, Pin
+from explorer.engine.session.session import Session
+from explorer.figures.pins import PinnedAnswer, pin_label, with_pins
+from explorer.figures.read_recipe import read_exported
+from explorer.figures.style import PIN_DASHES, SeriesStyle
+from explorer.studies.base.study import Request, Result, parameter, quantity
+from explorer.studies.registry import get_study
+from explorer.ui.base.errors import Problem, explain
+from explorer.ui.base.jobs import LatestJob, Task
+from explorer.ui.base.styled import styled_label, tool_button
+from explorer.ui.bounds.legend import Legend
+from explorer.ui.controllers.background_answers import BackgroundAnswers
+from explorer.ui.controllers.file_controller import paths_in
+from explorer.ui.controllers.workspace import WorkspaceHost
+from explorer.ui.plot.curve_plot import BoundsPlot
+from explorer.ui.plot.swatch import ElidedLabel, Swatch
+
+
+@dataclass(frozen=True)
+class PinRow:
+    """What is said of a pin.
+
+    Attributes
+    ----------
+    number : int
+        That chooses its dashes; 0 if its curves are not shown.
+    words : str
+    why_not : str
+        Why its curves are not shown; empty if they are.
+    """
+
+    number: int
+    words: str
+    why_not: str = ""
+
+
+class _Cells:
+    """The widgets of one pin."""
+
+    def __init__(self, pins: PinList, place: int) -> None:
+        self.swatch = Swatch()
+        self.label = ElidedLabel()
+        self.button = tool_button("✕", quiet=True)
+        self.button.clicked.connect(lambda _=False: pins.unpinned.emit(place))
+
+    @property
+    def widgets(self) -> tuple[QWidget, ...]:
+        return (self.swatch, self.label, self.button)
+
+    def update(self, row: PinRow, colour: str) -> None:
+        dash = PIN_DASHES[(row.number - 1) % len(PIN_DASHES)]
+        self.swatch.set_style(SeriesStyle(colour, dash, 1.4, "o", "/"))
+        self.swatch.setVisible(row.number > 0)
+        words = row.words + (f" · {row.why_not}" if row.why_not else "")
+        if words != self.label.text():
+            self.label.setText(words)
+            self.label.setToolTip(words)
+            self.button.setAccessibleName(f"Unpin {row.words.removeprefix('pinned: ')}")
+            self.button.setToolTip(f"Unpin {row.words.removeprefix('pinned: ')}")
+        self.label.setEnabled(row.number > 0)
+
+
+class PinList(QWidget):
+    """One row a pin; hidden without any.
+
+    Signals
+    -------
+    unpinned(int)
+        The place of a pin that is to go.
+    all_unpinned()
+    """
+
+    unpinned = Signal(int)
+    all_unpinned = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._cells: list[_Cells] = []
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 6)
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setVerticalSpacing(1)
+        self._grid.setColumnStretch(1, 1)
+        self._all = tool_button("Unpin all", quiet=True)
+        self._all.clicked.connect(lambda _=False: self.all_unpinned.emit())
+        head = QHBoxLayout()
+        head.addWidget(styled_label("heading", "Pinned"), 1)
+        head.addWidget(self._all)
+        self._grid.addLayout(head, 0, 0, 1, 3)
+        self.hide()
+
+    def show_pins(self, rows: Sequence[PinRow], colour: str) -> None:
+        """Show these pins, their dashes in a colour."""
+        if len(rows) != len(self._cells):
+            self._rebuild(len(rows))
+        for cells, row in zip(self._cells, rows, strict=True):
+            cells.update(row, colour)
+        if self.isHidden() == bool(rows):
+            self.setVisible(bool(rows))
+
+    def texts(self) -> list[str]:
+        """Return what is said of each pin."""
+        return [cells.label.text() for cells in self._cells]
+
+    def button(self, place: int) -> QToolButton:
+        """Return the button that takes a pin away."""
+        return self._cells[place].button
+
+    def _rebuild(self, count: int) -> None:
+        for cells in self._cells:
+            for widget in cells.widgets:
+                self._grid.removeWidget(widget)
+                widget.hide()
+                widget.deleteLater()
+        self._cells = [_Cells(self, place) for place in range(count)]
+        for place, cells in enumerate(self._cells, start=1):
+            for column, widget in enumerate(cells.widgets):
+                self._grid.addWidget(widget, place, column)
+
+
+class Pinning(QObject):
+    """Puts the curves of pins beside those of an answer, and lists the pins.
+
+    Parameters
+    ----------
+    session : Session
+    service : StudyService
+    pins : PinList
+
+    Signals
+    -------
+    answered()
+        Curves of a pin have come: what is shown is to be drawn again.
+    """
+
+    answered = Signal()
+
+    def __init__(self, session: Session, service: StudyService, pins: PinList) -> None:
+        super().__init__(pins)
+        self._session, self.list = session, pins
+        self.answers = BackgroundAnswers(service, "pinned curves", self)
+        self.answers.changed.connect(self.answered)
+        pins.unpinned.connect(self._unpin)
+        pins.all_unpinned.connect(self.unpin_all)
+
+    def close(self) -> None:
+        """End the thread."""
+        self.answers.close()
+
+    @property
+    def full(self) -> bool:
+        """Whether no more curves can be pinned to the plot in front."""
+        request = self._session.state.request
+        mine = [
+            p for p in self._session.state.pins if p.subject == (request.study, request.quantity)
+        ]
+        return len(mine) >= MAX_PINS
+
+    def pin(self, hidden: frozenset[str]) -> None:
+        """Keep the curves of the question in front, but for the hidden ones."""
+        if not self.full:
+            self._session.pin(hidden)
+
+    def unpin_all(self) -> None:
+        """Take away all pins of the study in front."""
+        study = self._session.state.study
+        left = tuple(p for p in self._session.state.pins if p.request.study != study)
+        self._session.set_pins(left, "unpin all")
+
+    def _unpin(self, place: int) -> None:
+        pin = self._of_study(self._session.state.study)[place]
+        left = tuple(p for p in self._session.state.pins if p != pin)
+        self._session.set_pins(left, "unpin")
+
+    def _of_study(self, study_id: str) -> list[Pin]:
+        return [p for p in self._session.state.pins if p.request.study == study_id]
+
+    def shown(self, request: Request) -> list[tuple[int, Pin, Request]]:
+        """Return number, pin and what to ask, for each pin that lies in a request's plot."""
+        asked = [(p, p.on_axis_of(request)) for p in self._of_study(request.study)]
+        drawn = [(p, r) for p, r in asked if r is not None]
+        return [(number, p, r) for number, (p, r) in enumerate(drawn, start=1)]
+
+    def beside(self, result: Result, hidden_of: Callable[[Result], frozenset[str]]) -> Result:
+        """Return an answer with the curves of pins that have come; ask for the others.
+
+        `hidden_of` says which curves of an answer are not drawn.
+        """
+        shown = self.shown(result.request)
+        self.answers.set_requests([request for _, _, request in shown])
+        known = [(number, p, self.answers.result(r)) for number, p, r in shown]
+        return with_pins(
+            result,
+            [PinnedAnswer(n, r, p.hidden | hidden_of(r)) for n, p, r in known if r],
+        )
+
+    def update(self, result: Result, colour: str) -> None:
+        """Bring the list up to date with an answer in front."""
+        numbers = {p: (number, r) for number, p, r in self.shown(result.request)}
+        rows = []
+        for pin in self._of_study(result.request.study):
+            words = pin_label(pin.request, result.request)
+            if pin not in numbers:
+                rows.append(PinRow(0, words, f"not shown here: {_axes(pin.request)}"))
+                continue
+            number, request = numbers[pin]
+            error = self.answers.error(request)
+            found = self.answers.result(request) is not None
+            why = f"not shown: {error}" if error else "" if found else "computing…"
+            rows.append(PinRow(number, words, why))
+        self.list.show_pins(rows, colour)
+
+
+def _axes(request: Request) -> str:
+    """Return what stands on the axes of a question."""
+    study = get_study(request.study)
+    y = quantity(study, request.quantity)
+    words = f"pinned over {y.symbol or y.name}"
+    if request.sweep is not None:
+        x = parameter(study, request.sweep.key)
+        words = f"it shows {y.symbol or y.name} over {x.symbol or x.name}"
+    return words
+
+
+SUFFIXES = (".csv", ".tsv", ".txt")
+KINDS = f"Curves ({' '.join(f'*{suffix}' for suffix in SUFFIXES)});;All files (*)"
+IMPORTS = (
+    "Draw the curves of a CSV file, grey and dashed: x, y, name, role, or x and a column a curve. "
+    "A file dropped on the plot is drawn, too"
+)
+MOST_TOLD = 200
+"""Rows that are not drawn, in the details."""
+
+
+class OwnCurves(QObject):
+    """Brings curves of files to the plot in front, and takes them away.
+
+    Parameters
+    ----------
+    session : Session
+    service : StudyService
+    plot : BoundsPlot
+        Takes files that are dropped on it, if they may hold curves; others are the window's.
+    legend : Legend
+
+    action : QAction
+        Asks for a file.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        service: StudyService,
+        plot: BoundsPlot,
+        legend: Legend,
+        action: QAction,
+    ) -> None:
+        super().__init__(plot)
+        self._session, self._service, self._plot = session, service, plot
+        self._window: WorkspaceHost | None = None
+        action.triggered.connect(self.choose)
+        plot.viewport().setAcceptDrops(True)
+        plot.viewport().installEventFilter(self)
+        self.job = LatestJob("reading curves", self, preempt_after_s=0.0)
+        self.job.done.connect(self._read)
+        self.job.failed.connect(self._failed)
+        legend.remove_wanted.connect(self.remove)
+        self.hint = styled_label("card", word_wrap=True)
+        self.hint.setParent(plot)
+        self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hint.hide()
+
+    def join(self, window: WorkspaceHost) -> None:
+        """Tell a window what happens, and let it open what holds no curves."""
+        self._window = window
+        window.activity.watch("curves", "reading curves", self.job.busy_changed, self.cancel)
+
+    def cancel(self) -> None:
+        """Forget the file that is read."""
+        self.job.cancel()
+
+    def close(self) -> None:
+        """Stop, and wait for the thread."""
+        self.job.close()
+
+    @property
+    def here(self) -> tuple[OwnCurve, ...]:
+        """Those in the plot in front."""
+        state = self._session.state
+        plot = plot_of(state.request) if state.own else None
+        return tuple(curve for curve in state.own if curve.plot == plot)
+
+    def beside(self, result: Result) -> Result:
+        """Return an answer with the curves of its plot."""
+        return beside(result, self._session.state.own)
+
+    def choose(self) -> None:
+        """Ask for a file and draw its curves."""
+        folder = self._window.files.folder() if self._window is not None else ""
+        path, _ = QFileDialog.getOpenFileName(self._plot, "Import curve", folder, KINDS)
+        if path:
+            self.take(Path(path))
+
+    def take(self, path: Path) -> None:
+        """Draw the curves of a file in the plot in front."""
+        plot = plot_of(self._session.state.request)
+        self.job.submit(path, partial(self._look, path, plot))
+
+    def remove(self, key: str) -> None:
+        """Take a curve out of the plot in front."""
+        gone = [curve for curve in self.here if curve.key == key]
+        left = tuple(curve for curve in self._session.state.own if curve not in gone)
+        self._session.set_own(left, "remove curve")
+
+    def _look(self, path: Path, plot: Plot, task: Task) -> CurveFile | None:
+        if self._service.call(read_exported, (path, None), task.check) is not None:
+            return None
+        read: CurveFile = self._service.call(read_curves, (path, plot), task.check)
+        return read
+
+    def _read(self, path: Path, found: CurveFile | None) -> None:
+        if found is None:  # what this program exported comes back as it was
+            if self._window is not None:
+                self._window.files.open_recipe(path)
+            return
+        try:
+            own = imported(self._session.state.own, found.curves)
+        except ValueError as error:
+            self._tell(explain(error, "curves"))
+            return
+        self._session.set_own(own, "import curve")
+        count, file = len(found.curves), found.curves[0].file
+        if self._window is not None:
+            curves = "curve" if count == 1 else "curves"
+            self._window.show_status(f"{count} {curves} of {file} drawn, grey and dashed.")
+        if found.rejected:
+            bad = len(found.rejected)
+            rows = "1 row is" if bad == 1 else f"{bad:,} rows are"
+            sentence = f"{rows} not drawn: {found.rejected[0]}."
+            self._tell(Problem("curves", sentence, "\n".join(found.rejected[:MOST_TOLD])))
+
+    def _failed(self, path: Path, error: Exception) -> None:
+        problem = explain(error, "curves")
+        window = self._window
+        if window is not None:
+            problem = replace(
+                problem, remedy="Open as check-ins", do=lambda: window.files.open_data(path)
+            )
+        self._tell(problem)
+
+    def _tell(self, problem: Problem) -> None:
+        if self._window is not None:
+            self._window.show_problem(problem)
+
+    # Files over the plot
+
+    def eventFilter(self, _target: QObject, event: QEvent) -> bool:
+        """Take one file that may hold curves; all else goes on to the window."""
+        if isinstance(event, QDropEvent):  # entering and moving are drops, too
+            path = _curve_file(event.mimeData())
+            if path is None:
+                return False
+            event.acceptProposedAction()
+            dropped = not isinstance(event, QDragEnterEvent | QDragMoveEvent)
+            self._hint("" if dropped else path.name)
+            if dropped:
+                self.take(path)
+            return True
+        if event.type() is QEvent.Type.DragLeave:
+            self._hint("")
+        return False
+
+    def _hint(self, name: str) -> None:
+        """Say over the plot what dropping does; without a name nothing."""
+        self.hint.setVisible(bool(name))
+        if name:
+            self.hint.setText(f"Drop to draw the curves of {name[:60]} here, grey and dashed")
+            self.hint.adjustSize()
+            self.hint.resize(self.hint.width() + 32, self.hint.height() + 24)
+            self.hint.move(self._plot.rect().center() - self.hint.rect().center())
+            self.hint.raise_()
+
+
+def _curve_file(mime: QMimeData) -> Path | None:
+    """Return the file that is dragged, if it is one and may hold curves."""
+    paths = paths_in(mime)
+    if len(paths) != 1 or Path(paths[0]).suffix.lower() not in SUFFIXES:
+        return None
+    return Path(paths[0])

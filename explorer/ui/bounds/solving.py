@@ -1,0 +1,416 @@
+"""Solve for: computes the parameter value at which a curve reaches a target."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from explorer.engine.service import StudyService
+from explorer.engine.session.session import Session, SessionState
+from explorer.engine.solving.goal import (
+    DIGITS,
+    Solution,
+    SolveGoal,
+    solution_sentence,
+    solvable_parameters,
+    solvable_series,
+)
+from explorer.engine.solving.solve import solve
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.claims import claimed
+from explorer.studies.base.study import Request, Result, Series, Study, parameter, quantity
+from explorer.studies.registry import get_study
+from explorer.ui.base.jobs import LatestJob
+from explorer.ui.base.styled import styled_label, tool_button
+from explorer.ui.panels.presets import preset_in_front
+from explorer.ui.plot.curve_plot import BoundsPlot
+from explorer.ui.plot.target_line import TargetLine
+from explorer.ui.widgets.boxes import ChoiceBox
+from explorer.ui.widgets.fixed_size_text import FixedSizeText
+from explorer.ui.widgets.value_field import ValueField
+
+_LINES = 2
+"""Of what was found; in a narrow window the rest is in the tool tip."""
+
+
+class SolveBar(QWidget):
+    """Solve for [parameter] so that [curve] = [target].
+
+    Signals
+    -------
+    wanted()
+        Enter in the target's field, or the button.
+    target_set(float)
+        Another target was typed; it is not solved for before it is `wanted`.
+    stepped(int)
+        The up (1) or down (−1) key in the target's field.
+    chosen()
+        Another parameter or curve was chosen.
+    left()
+        Escape: the bar may go.
+    """
+
+    wanted = Signal()
+    target_set = Signal(float)
+    stepped = Signal(int)
+    chosen = Signal()
+    left = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parameter = ChoiceBox("Parameter to solve for")
+        self.curve = ChoiceBox("Curve that is to reach the target")
+        for box in (self.parameter, self.curve):
+            box.setMinimumContentsLength(5)
+        self.target = ValueField(float)
+        self.target.setAccessibleName("Target of the curve")
+        self.target.set_help(
+            "What the curve is to be. Enter solves; the up and down keys, or dragging the "
+            "target line in the plot, solve as they move it."
+        )
+        self.target.setFixedWidth(92)
+        self.button = tool_button("Solve", "Find the parameter's value and move its slider there")
+        self.said = FixedSizeText("muted")
+        self.said.setAccessibleName("What solving found")
+        # Room for what is found from the start: neither row nor plot moves when it comes.
+        self.said.setFixedHeight(_LINES * self.said.fontMetrics().lineSpacing())
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        words = QLabel("<b>Solve</b> for", textFormat=Qt.TextFormat.RichText)
+        words.setBuddy(self.parameter)
+        so_that = styled_label("muted", "so that")
+        so_that.setBuddy(self.curve)
+        equals = styled_label("muted", "=")
+        equals.setBuddy(self.target)
+        for widget, stretch in (
+            (words, 0),
+            (self.parameter, 2),
+            (so_that, 0),
+            (self.curve, 3),
+            (equals, 0),
+            (self.target, 0),
+            (self.button, 0),
+        ):
+            row.addWidget(widget, stretch)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 0, 12, 6)
+        layout.setSpacing(2)
+        layout.addLayout(row)
+        layout.addWidget(self.said)
+        self.parameter.activated.connect(lambda _: self.chosen.emit())
+        self.curve.activated.connect(lambda _: self.chosen.emit())
+        self.target.entered.connect(lambda y: self.target_set.emit(float(y)))
+        self.target.stepped.connect(self.stepped)
+        self.target.editingFinished.connect(self._entered)
+        self.button.clicked.connect(lambda _=False: self.wanted.emit())
+
+    def offer(
+        self,
+        parameters: Sequence[tuple[str, str]],
+        parameter: str,
+        curves: Sequence[tuple[str, str]],
+        curve: str,
+    ) -> None:
+        """Offer these (key, words), one of each chosen."""
+        self.parameter.offer(parameters, parameter)
+        self.curve.offer(curves, curve)
+        for box in (self.parameter, self.curve):
+            box.setToolTip(box.currentText())
+        usable = bool(parameters) and bool(curves)
+        for widget in (self.parameter, self.curve, self.target, self.button):
+            widget.setEnabled(usable)
+
+    def show_message(self, text: str) -> None:
+        """Write what was found, or nothing."""
+        self.said.setText(text)
+        self.said.setToolTip(text)
+
+    def _entered(self) -> None:
+        """Solve when the editing ended by Enter; leaving the field by Tab only sets the target."""
+        if self.target.hasFocus() and not self.target.property("wrong"):
+            self.wanted.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Act on the keys that are this widget's own."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+LIVE_DIGITS = 3
+"""Digits of a solution while the target moves; at rest there are more."""
+PREEMPT_AFTER_S = 1.0
+"""A goal that takes longer gives way to a newer one."""
+_STEP = 0.02
+"""Share of a target, or of the shown range of y, by which a key moves it."""
+
+
+@dataclass
+class SolveTarget:
+    """What was last asked of one quantity of one study."""
+
+    parameter: str
+    curve: str = ""
+    """That the user chose; without, or while it is not there, the claimed one is solved."""
+    target: float | None = None
+
+
+class Solving(QObject):
+    """Ties the bar, the line in the plot and the thread together, and moves the slider.
+
+    Parameters
+    ----------
+    session : Session
+    service : StudyService
+    plot : BoundsPlot
+    bar : SolveBar
+
+    Signals
+    -------
+    busy_changed(bool)
+    shown_changed(bool)
+        The bar came or went.
+    """
+
+    busy_changed = Signal(bool)
+    shown_changed = Signal(bool)
+
+    def __init__(
+        self, session: Session, service: StudyService, plot: BoundsPlot, bar: SolveBar
+    ) -> None:
+        super().__init__(bar)
+        self._session, self._plot, self.bar = session, plot, bar
+        self.line = TargetLine(plot)
+        self._service = service
+        self._job = LatestJob("solve", self, preempt_after_s=PREEMPT_AFTER_S)
+        self._choices: dict[tuple[str, str], SolveTarget] = {}
+        self._result: Result | None = None
+        self._gestures = 0
+        self._ending = False
+        self._applying = False
+        bar.hide()
+        bar.show_message("")
+        bar.wanted.connect(self.solve)
+        bar.target_set.connect(self._target_typed)
+        bar.stepped.connect(self._stepped)
+        bar.chosen.connect(self._chosen)
+        bar.left.connect(lambda: self.set_shown(False))
+        self.line.dragged.connect(self._dragged)
+        self.line.released.connect(self.solve)
+        self._job.done.connect(self._solved)
+        self._job.failed.connect(self._failed)
+        self._job.busy_changed.connect(self._busy_changed)
+        session.changed.connect(self._state_changed)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a solution is still to come."""
+        return self._job.busy
+
+    @property
+    def shown(self) -> bool:
+        """Whether the bar is there."""
+        return not self.bar.isHidden()
+
+    def set_shown(self, shown: bool) -> None:
+        """Bring the bar, ready for a target to be typed, or take it away."""
+        if shown != self.shown:
+            self.bar.setVisible(shown)
+            if not shown:
+                self._job.cancel()
+                self.bar.show_message("")
+            self._refresh()
+            self.shown_changed.emit(shown)
+        if shown:
+            self.bar.target.setFocus()
+            self.bar.target.selectAll()
+
+    def cancel(self) -> None:
+        """Give up what is being solved."""
+        self._job.cancel()
+
+    def close(self) -> None:
+        """Stop listening and end the thread."""
+        self._session.changed.disconnect(self._state_changed)
+        self._job.close()
+
+    def show_result(self, result: Result) -> None:
+        """Offer what the answer in front can be solved for."""
+        self._result = result
+        self._refresh()
+
+    # What is asked
+
+    def _choice(self) -> SolveTarget | None:
+        """Return what is asked of the answer in front; None if it can't be solved."""
+        result = self._result
+        if result is None or result.request.study != self._session.state.study:
+            return None
+        study, request = get_study(result.request.study), result.request
+        parameters = [p.key for p in solvable_parameters(study, request)]
+        if not (parameters and self._curves(result)):
+            return None
+        subject = (study.id, request.quantity)
+        choice = self._choices.setdefault(subject, SolveTarget(""))
+        if choice.parameter not in parameters:
+            claim = study.claims.get(request.quantity)
+            swept = request.sweep.key if request.sweep is not None else ""
+            first = [key for key in (claim.solves if claim else "", swept) if key in parameters]
+            choice.parameter = first[0] if first else parameters[0]
+        if choice.target is None:
+            choice.target = self._value_now(result, self._curve(result, choice))
+        return choice
+
+    def _curves(self, result: Result) -> list[Series]:
+        return [s for s in solvable_series(result) if s.key not in self._plot.hidden]
+
+    def _curve(self, result: Result, choice: SolveTarget) -> str:
+        """Return the curve that is solved: the chosen one, else the claimed, else the first."""
+        curves = self._curves(result)
+        asked = result.request
+        found = claimed(result, self._session.state.claim_of(asked.study, asked.quantity))
+        said = [s.key for s in curves if s.role in (Role.UPPER, Role.EXACT)]
+        wanted = (choice.curve, found.series.key if found is not None else "", *said)
+        return next((key for key in wanted if key in {s.key for s in curves}), curves[0].key)
+
+    def _value_now(self, result: Result, curve: str) -> float | None:
+        """Return what a curve says at the sliders, to so many digits as one would type."""
+        known = {r.key: r.value for r in result.readouts}
+        now = known[curve] if curve in known else self._plot.value_here(curve)
+        return float(f"{now:.3g}") if now is not None and math.isfinite(now) else None
+
+    def _refresh(self) -> None:
+        """Bring bar and line up to date."""
+        if not self.shown:
+            self.line.show(None)
+            return
+        choice, result = self._choice(), self._result
+        if choice is None or result is None:
+            self.bar.offer([], "", [], "")
+            self.bar.show_message("Nothing in this plot can be solved for.")
+            self.line.show(None)
+            return
+        study, request = self._front()
+        parameters = [
+            (p.key, "  ".join(filter(None, (p.symbol, p.name))))
+            for p in solvable_parameters(study, request)
+        ]
+        curves = [(s.key, s.label) for s in self._curves(result)]
+        self.bar.offer(parameters, choice.parameter, curves, self._curve(result, choice))
+        if choice.target is not None:
+            self.bar.target.set_number(choice.target)
+        shown = quantity(study, request.quantity)
+        self.line.show(choice.target, shown.symbol or shown.name)
+
+    def _front(self) -> tuple[Study, Request]:
+        request = self._session.request()
+        return get_study(request.study), request
+
+    def _chosen(self) -> None:
+        choice = self._choice()
+        if choice is not None:
+            choice.parameter = self.bar.parameter.currentData()
+            choice.curve = self.bar.curve.currentData()
+            self.bar.show_message("")
+            self._refresh()
+
+    def _target_typed(self, target: float) -> None:
+        choice = self._choice()
+        if choice is not None:
+            choice.target = target
+            self._refresh()
+
+    def _dragged(self, target: float) -> None:
+        choice = self._choice()
+        if choice is not None:
+            choice.target = float(f"{target:.3g}")
+            self.bar.target.set_number(choice.target)
+            self._submit(LIVE_DIGITS)
+
+    def _stepped(self, direction: int) -> None:
+        choice = self._choice()
+        if choice is None or choice.target is None:
+            return
+        if self._plot.y_log and choice.target > 0:
+            target = choice.target * (1 + _STEP) ** direction
+        else:
+            low, high = self._plot.data_ranges()[1]
+            target = choice.target + direction * _STEP * (high - low)
+        choice.target = float(f"{target:.3g}")
+        self._refresh()
+        self.solve()
+
+    def solve(self) -> None:
+        """Solve for the target as it stands; what follows is another step to undo."""
+        self._ending = True
+        self._submit(DIGITS)
+
+    def _submit(self, digits: int) -> None:
+        choice, result = self._choice(), self._result
+        if choice is None or choice.target is None or result is None:
+            self._idle()
+            return
+        _, request = self._front()
+        goal = SolveGoal(
+            request, self._curve(result, choice), choice.parameter, choice.target, digits
+        )
+        self._job.submit(goal, lambda task: self._service.call(solve, goal, task.check))
+
+    # What comes back
+
+    def _solved(self, goal: SolveGoal, solution: Solution) -> None:
+        if not self._current(goal):
+            return
+        study = get_study(goal.request.study)
+        self.bar.show_message(solution_sentence(solution))
+        if solution.value is None:
+            return
+        p = parameter(study, goal.parameter)
+        self._applying = True
+        try:
+            self._session.set_value(
+                p.key, p.clamp(solution.value), study.id, f"solve {self._gestures}"
+            )
+        finally:
+            self._applying = False
+
+    def _failed(self, goal: SolveGoal, error: Exception) -> None:
+        if self._current(goal):
+            self.bar.show_message(f"Not solved: {error}")
+
+    def _current(self, goal: SolveGoal) -> bool:
+        """Return whether a goal is still about the question in front."""
+        _, request = self._front()
+        if request.study != goal.request.study or not self.shown:
+            return False
+        key = goal.parameter
+        asked = goal.request.with_value(key, request[key])
+        return (asked.values, asked.quantity) == (request.values, request.quantity)
+
+    def _busy_changed(self, busy: bool) -> None:
+        self.busy_changed.emit(busy)
+        if not busy:
+            self._idle()
+
+    def _idle(self) -> None:
+        if self._ending:
+            self._ending = False
+            self._gestures += 1
+            self._session.end_gesture()
+
+    def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
+        if self._applying:
+            return
+        if old is not None and state.request != old.request and preset_in_front(state) is not None:
+            # A target about the former question is none about a preset.
+            self._choices.pop((state.study, state.request.quantity), None)
+        if not self.shown:
+            return
+        if old is None or state.request != old.request or state.study != old.study:
+            self.bar.show_message("")  # what was found is not so any more
+        if old is None or state.study != old.study:
+            self._refresh()

@@ -1,0 +1,450 @@
+"""The Bounds workspace: axes, plot, legend and scalar results of a curve study."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Self
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+
+from explorer.engine.service import StudyService
+from explorer.engine.session.own_curves import own_from_list, own_to_list
+from explorer.engine.session.plot_view import Pin, PlotView, pins_from_list, pins_to_list
+from explorer.engine.session.session import Session, SessionState
+from explorer.figures.view_state import ViewState
+from explorer.studies.base.claims import Claimed, Unclaimed, unclaimed
+from explorer.studies.base.study import (
+    Request,
+    Result,
+    Scale,
+    Study,
+    parameter,
+    quantity,
+    with_unit,
+)
+from explorer.studies.registry import get_study
+from explorer.ui.base.theme import Theme
+from explorer.ui.bounds.axes import ActionRow, XAxis, YAxis, axis_words
+from explorer.ui.bounds.curve_visibility import ClaimSelector, CurveVisibility
+from explorer.ui.bounds.legend import Legend
+from explorer.ui.bounds.plot_tables import PlotTables
+from explorer.ui.bounds.readouts import LegendArea, ReadoutsTable
+from explorer.ui.bounds.reference_curves import IMPORTS, OwnCurves, PinList, Pinning
+from explorer.ui.bounds.solving import SolveBar, Solving
+from explorer.ui.bounds.value_line import SliderLine, ValueLineKeys
+from explorer.ui.controllers.study_controller import StudyController
+from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
+from explorer.ui.panels.answer_strip import AnswerStrip
+from explorer.ui.panels.presets import PresetNote
+from explorer.ui.plot.curve_plot import BoundsPlot
+from explorer.ui.plot.reading import at_slider
+from explorer.ui.widgets.fixed_size_text import FixedSizeText
+from explorer.ui.widgets.shrink_area import ShortArea
+from explorer.ui.widgets.staleness import StaleMark
+
+
+class BoundsWorkspace(Workspace):
+    """Shows the answers of the bounds study in front and lets its axes be chosen.
+
+    Signals
+    -------
+    said(str)
+        What was done, for the status bar.
+    view_changed()
+        Something about the view, not about the question, was changed.
+    compare_wanted()
+    """
+
+    said = Signal(str)
+    view_changed = Signal()
+    compare_wanted = Signal()
+    view_of_question = True
+
+    def __init__(
+        self,
+        session: Session,
+        service: StudyService,
+        controller: StudyController,
+        theme: Theme,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._controller = controller
+        self._theme = theme
+        self._coming: tuple[tuple[str, str, object], ViewState] | None = None
+        self._to_compare: tuple[Request, str] | None = None
+        """What to compare once it is complete: question and key of a curve, or empty for all."""
+        self.import_curve = QAction("&Import curve…", self)
+        self.import_curve.setToolTip(IMPORTS)
+        self._build()
+        self.own = OwnCurves(session, service, self.plot, self.legend, self.import_curve)
+        self.line = SliderLine(session, self.plot)
+        self.solving = Solving(session, service, self.plot, self.solve_bar)
+        self.pinning = Pinning(session, service, self.pin_list)
+        self.claiming = ClaimSelector(session, self.legend, self.answer)
+        self.looking = CurveVisibility(session, self.legend)
+        self.guide = ValueLineKeys(session, self.plot, self.legend, self.answer)
+        self._found: tuple[Claimed | None, tuple[str, ...]] = (None, ())
+        self._marked: tuple[object, frozenset[str]] = (None, frozenset())
+        """Of which question, and which curves, the legend last said that they are not claimed."""
+        self.plot.handles.set_session(session)
+        self.pinning.answered.connect(self._redraw)
+        self.solving.shown_changed.connect(self._solve.setChecked)
+        controller.result_ready.connect(self._show)
+        controller.failed.connect(self._failed)
+        controller.stale_changed.connect(self._set_stale)
+        session.changed.connect(self._state_changed)
+        theme.changed.connect(self._retheme)
+        self._retheme()
+        self._state_changed(session.state, None)
+
+    @classmethod
+    def for_window(cls, window: WorkspaceHost) -> Self:
+        """Return the workspace of a window."""
+        page = cls(window.session, window.service, window.answers["bounds"], window.theme, window)
+        watch, solving, pinned = window.activity.watch, page.solving, page.pinning.answers
+        watch("solve", "solving", solving.busy_changed, solving.cancel)
+        watch("pins", "computing pinned curves", pinned.busy_changed, pinned.cancel)
+        page.own.join(window)
+        page.said.connect(window.show_status)
+        page.compare_wanted.connect(partial(window.show_tool, "compare"))
+        return page
+
+    def _build(self) -> None:
+        self.plot = BoundsPlot()
+        self.row = ActionRow()
+        self.offer = self.row.offer
+        self.y_axis, self.x_axis = YAxis(self._session, self.plot), XAxis(self._session, self.plot)
+        self.solve_bar = SolveBar()
+        self.legend = Legend()
+        self.pin_list = PinList()
+        self.readouts = ReadoutsTable("At the sliders' values")
+        self.answer = AnswerStrip()
+        self.notes = FixedSizeText("notes")
+        self.notes.hide()
+        self.stale = StaleMark(self.plot, (self.answer, self.legend, self.readouts), self.plot.view)
+        self.beside = LegendArea(self.legend, self.pin_list, self.readouts)
+        self.below = PlotTables(self.beside, self.import_curve)
+        self.above = QWidget()
+        self.above.setFocusProxy(self.plot)
+        column, lower = QVBoxLayout(self.above), QVBoxLayout(under := QWidget())
+        for box in (column, lower):
+            box.setContentsMargins(0, 0, 0, 0)
+            box.setSpacing(4)
+        self.preset_note = PresetNote(self._session, self)  # else it shows as a window at first
+        column.addWidget(ShortArea(self.preset_note, self))
+        for part in (self.answer, self.row, self.plot, self.solve_bar):
+            column.addWidget(part, int(part is self.plot))
+        lower.addWidget(ShortArea(self.notes, self))  # the plot is as high with notes as without
+        lower.addWidget(self.below, 1)
+        self.splitter = QSplitter(Qt.Orientation.Vertical)
+        for half in (self.above, under):
+            self.splitter.addWidget(half)
+        self.splitter.setStretchFactor(0, 1)
+        self.splitter.setCollapsible(0, False)
+        self.splitter.setSizes([492, 214])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.splitter)
+
+        self.y_axis.title.log_chosen.connect(self._set_y_log)
+        self.row.reset.clicked.connect(self.plot.reset_view)
+        self.plot.view_changed.connect(self.view_changed)
+        self.legend.pin_wanted.connect(
+            lambda key: self.pinning.pin(frozenset(self.looking.keys) - {key})
+        )
+        self.legend.compare_wanted.connect(self.add_to_comparison)
+        self._reset = self._action("Reset plot view", self.plot.reset_view)
+        self._y_log = self._action("Logarithmic y axis", self._set_y_log, checkable=True)
+        self._solve = self._action(
+            "&Solve for a target", lambda on: self.solving.set_shown(on), "Ctrl+L", checkable=True
+        )
+        self._pin = self._action(
+            "&Pin these curves", lambda: self.pinning.pin(self.plot.hidden), "Ctrl+P"
+        )
+        self._unpin = self._action("&Unpin all", lambda: self.pinning.unpin_all())
+        self._compare = self._action(
+            "Add to &comparison", lambda: self.add_to_comparison(), "Ctrl+D"
+        )
+        self._compare_now = self._action("Add and compare &now", self._add_and_go, "Ctrl+Shift+D")
+        for name, action, tip in (
+            ("Solve…", self._solve, "Find the parameter that reaches a target"),
+            ("Pin", self._pin, "Keep these curves, dashed, for reference"),
+            ("Add to Compare", self._compare, "Add the numbers at the sliders' values to Compare"),
+        ):
+            self.row.add_button(name, action, tip)
+
+    def _action(
+        self, text: str, triggered: Callable[..., None], shortcut: str = "", checkable: bool = False
+    ) -> QAction:
+        action = QAction(text, self, checkable=checkable, shortcut=QKeySequence(shortcut))
+        action.triggered.connect(triggered)
+        return action
+
+    # What the window asks of a workspace
+
+    def focus_areas(self) -> tuple[QWidget, ...]:
+        """Return the plot with what stands around it, and the tabs below it."""
+        return self.above, self.below
+
+    def view_actions(self) -> list[QAction]:
+        """Return what the View menu offers for this workspace."""
+        return [
+            self._reset,
+            self._y_log,
+            self._solve,
+            self._pin,
+            self._unpin,
+            self._compare,
+            self._compare_now,
+            self.import_curve,
+        ]
+
+    def close_workspace(self) -> None:
+        """Disconnect from the session."""
+        self.guide.end_gesture()
+        self.line.close()
+        self._session.changed.disconnect(self._state_changed)
+        self.solving.close()
+        self.pinning.close()
+        self.own.close()
+
+    def view_state(self) -> ViewState:
+        """Return how the answer in front is looked at."""
+        x, y = self.plot.data_ranges() if self.plot.user_view else (None, None)
+        return ViewState(
+            theme=self._theme.name,
+            x_range=x,
+            y_range=y,
+            x_log=self.plot.x_log,
+            y_log=self.plot.y_log,
+            hidden=tuple(sorted(self.plot.hidden)),
+            claim=self.claiming.key,
+            pinned=tuple(pins_to_list(self._pins_shown())),
+            own=tuple(own_to_list(self.own.here)),
+        )
+
+    def apply_view_state(self, view: ViewState) -> None:
+        """Look at the question in front in this way."""
+        front = self._front()
+        if front is None:
+            return
+        step = ("open recipe", "open recipe")
+        look = PlotView(view.y_log, frozenset(view.hidden), view.claim, every=True)
+        self._session.set_look(self._look_subject(), look, *step)
+        others = tuple(p for p in self._session.state.pins if p not in self._pins_shown())
+        self._session.set_pins((*others, *pins_from_list(view.pinned, [])), *step)
+        kept = tuple(c for c in self._session.state.own if c not in self.own.here)
+        self._session.set_own((*kept, *own_from_list(view.own, [])), *step)
+        self.restore_view(view)
+
+    def restore_view(self, view: ViewState) -> None:
+        """Show the ranges of a view; curves shown, claim, pins and own curves are the session's."""
+        front = self._front()
+        if front is None:
+            return
+        subject = _subject(front[1])
+        shown = self.current_result
+        if shown is not None and _subject(shown.request) == subject:
+            self._draw(shown)
+            self.plot.set_data_ranges(view.x_range, view.y_range)
+        else:
+            self._coming = (subject, view)
+
+    def shown_result(self, result: Result) -> Result:
+        """Return an answer as it is drawn: with users' own curves and what is pinned."""
+        return self.pinning.beside(self.own.beside(result), self.looking.hidden_of)
+
+    def add_to_comparison(self, key: str = "") -> None:
+        """Put the numbers at the sliders' values into the comparison, or one curve's alone.
+
+        What is claimed is always among them. An answer that is still computed is added when it is
+        complete, so that what is compared does not depend on when one asks.
+        """
+        result, hidden = self.current_result, self.plot.hidden - {self.looking.claimed}
+        self._to_compare = None
+        if result is not None and not result.complete and self._controller.busy:
+            self._to_compare = (result.request, key)
+            self.said.emit("Added to the comparison when the answer is complete.")
+        elif result is not None:
+            hidden = frozenset(self.looking.keys) - {key} if key else hidden
+            said = self.looking.add_to_comparison(result, hidden, self.claiming.key)
+            self.said.emit(said)
+
+    def _add_and_go(self) -> None:
+        self.add_to_comparison()
+        self.compare_wanted.emit()
+
+    # From the session
+
+    def _front(self) -> tuple[Study, Request] | None:
+        study = get_study(self._session.state.study)
+        if study.workspace != "bounds":
+            return None
+        return study, self._session.state.request_of(study.id)
+
+    def _look_subject(self) -> tuple[str, str]:
+        front = self._front()
+        assert front is not None
+        return front[0].id, front[1].quantity
+
+    def _pins_shown(self) -> list[Pin]:
+        front = self._front() if self._session.state.pins else None
+        return [] if front is None else [pin for _, pin, _ in self.pinning.shown(front[1])]
+
+    def _state_changed(self, state: SessionState, old: SessionState | None) -> None:
+        front = self._front()
+        if front is None:
+            return
+        study, request = front
+        drawn = self.current_result.request if self.current_result is not None else request
+        if (drawn.study, drawn.quantity) != (request.study, request.quantity):
+            self.answer.show_computing()
+        look = state.look_of(*self._look_subject())
+        self.y_axis.show_request(study, request, look.y_log)
+        self.x_axis.show_request(study, request)
+        self._y_log.setChecked(look.y_log)
+        self._pin.setEnabled(not self.pinning.full)
+        self._unpin.setEnabled(any(pin.request.study == study.id for pin in state.pins))
+        if old is not None and _beside(state) != _beside(old):
+            self._redraw()
+            self.view_changed.emit()
+        place = self.line.place_late if self._controller.busy else self.line.place
+        place(self.current_result.request if self.current_result is not None else None)
+
+    def _redraw(self) -> None:
+        """Draw the last answer again, if it is about the question in front."""
+        front, shown = self._front(), self.current_result
+        if front is None or shown is None:
+            return
+        if (shown.request.study, shown.request.quantity) == self._look_subject():
+            self._draw(shown)
+
+    # From the controller
+
+    def _show(self, result: Result, _elapsed_ms: float) -> None:
+        front = self._front()
+        if front is None or result.request.study != front[0].id:
+            return
+        if result.request.quantity != front[1].quantity:
+            return
+        self._draw(result)
+
+    def _draw(self, result: Result) -> None:
+        study = get_study(result.request.study)
+        shown = quantity(study, result.request.quantity)
+        self._found = self.claiming.of(result)
+        listed = self.own.beside(result)
+        look = self.looking.at(listed, self._found[0])
+        sweep = result.request.sweep
+        x_words, x_log = "", False
+        if sweep is not None:
+            p = with_unit(parameter(study, sweep.key), dict(result.request.values))
+            x_words, x_log = axis_words(p.symbol, p.name, p.unit), sweep.scale is Scale.LOG
+        before = self.current_result
+        if before is None or _subject(before.request) != _subject(result.request):
+            self.plot.set_data_ranges(None, None)
+        self.current_result = result
+        self.plot.set_axes(
+            x_words, axis_words(shown.symbol, shown.name, shown.unit), x_log, look.y_log
+        )
+        self.plot.hidden = self.looking.hidden_of(listed)
+        self.plot.set_names(self.looking.names_of(listed), self.looking.claimed)
+        with_pins = self.shown_result(result)
+        self.plot.show_result(with_pins)
+        if self._coming is not None and self._coming[0] == _subject(result.request):
+            view = self._coming[1]
+            self._coming = None
+            self.plot.set_data_ranges(view.x_range, view.y_range)
+        self.line.place(result.request)
+        self._update_legend(result)
+        self.pinning.update(result, self._theme.plot.muted)
+        self.solving.show_result(result)
+        drawn = {s.key for s in result.series}
+        self.readouts.show_readouts(tuple(r for r in result.readouts if r.key not in drawn))
+        self.beside.arrange()
+        self.below.show_result(with_pins, parameter(study, sweep.key).symbol if sweep else "x")
+        if result.complete and self._to_compare is not None:
+            asked, key = self._to_compare
+            self._to_compare = None
+            if asked == result.request:
+                self.add_to_comparison(key)
+        notes = "\n".join(result.notes)
+        if notes != self.notes.text():
+            self.notes.setText(notes)
+        self.notes.setVisible(bool(notes))
+
+    def _update_legend(self, result: Result) -> None:
+        """Bring the legend up to date."""
+        self.answer.show_result(result, self._found[0])
+        result = self.own.beside(result)
+        known = {r.key: r.value for r in result.readouts}
+        values = {
+            s.key: known[s.key] if s.key in known else self.plot.value_here(s.key)
+            for s in result.series
+        }
+        at = self.plot.line_text if self.plot.value_line.isVisible() else ""
+        styles = {s.key: self.plot.style_of(s.key) for s in result.series}
+        between = {s.key for s in result.series if s.key not in known} - at_slider(result)
+        here = f"at {at}" if at else ""
+        self.legend.show_series(
+            result.series,
+            styles,
+            self.plot.hidden,
+            values,
+            here,
+            between,
+            self._found,
+            self.looking.names_of(result),
+            self.looking.first_of(result),
+            result.complete,
+            self._better(result),
+        )
+        self.guide.show_result(result)
+
+    def _better(self, result: Result) -> dict[str, Unclaimed]:
+        """Return why better numbers than the claimed one are not claimed.
+
+        While the claim may still change no mark comes: it would go again with the final claim.
+        """
+        found, about = self._found[0], _subject(result.request)
+        reasons = unclaimed(result, found)
+        if result.complete or (found is not None and not found.unsettled):
+            self._marked = (about, frozenset(reasons))
+            return reasons
+        marked = self._marked[1] if self._marked[0] == about else frozenset()
+        return {key: reason for key, reason in reasons.items() if key in marked}
+
+    def _failed(self, _error: Exception) -> None:
+        if self.current_result is not None:
+            self.notes.hide()
+        elif not self._controller.busy:
+            self.answer.show_none()
+
+    def _set_stale(self, stale: bool) -> None:
+        self.stale.mark(stale and self.current_result is not None, self._controller.busy)
+
+    # From the user
+
+    def _set_y_log(self, on: bool) -> None:
+        if self._front() is not None:
+            self.looking.set_y_log(on)
+
+    def _retheme(self) -> None:
+        self.plot.set_theme(self._theme.plot)
+        self.solving.line.set_theme(self._theme.plot)
+        if self.current_result is not None:
+            self._update_legend(self.current_result)
+            self.pinning.update(self.current_result, self._theme.plot.muted)
+
+
+def _beside(state: SessionState) -> tuple[object, ...]:
+    """Return what changes the picture of one and the same answer."""
+    return state.looks, state.pins, state.own
+
+
+def _subject(request: Request) -> tuple[str, str, object]:
+    """Return what makes a view of one answer fit another: study, quantity, x axis."""
+    return (request.study, request.quantity, request.sweep)

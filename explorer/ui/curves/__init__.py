@@ -1,1 +1,0 @@
-"""The Bounds tab: axes, plot, legend and numbers."""

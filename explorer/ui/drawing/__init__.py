@@ -1,1 +1,0 @@
-"""Items of plots and maps: lines, areas, labels, colours."""

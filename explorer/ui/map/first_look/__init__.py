@@ -1,1 +1,0 @@
-"""What the map shows of a file that is still being opened."""

@@ -1,0 +1,102 @@
+"""Animates repeated draws of the demonstration noise."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QWidget
+
+from explorer.engine.compute.latest import Delivery
+from explorer.engine.service import AnswerRunner, StudyService
+from explorer.studies.base.study import Fidelity, Request
+from explorer.ui.base.playback import AnyInput
+
+FRAME_S = 0.04
+"""Shortest time between two draws: 25 a second are as many as tell something."""
+
+
+class Play(QObject):
+    """Asks for one draw after the other, never for the next before the last has come.
+
+    The session is left alone: whoever stops playing is back at its seed. Any click, key or turn of
+    the wheel stops it, other than on the buttons that start it.
+
+    Signals
+    -------
+    drawn(Result)
+        The picture of another draw.
+    stopped()
+        Also where an answer failed.
+    """
+
+    drawn = Signal(object)
+    stopped = Signal()
+    _delivered = Signal(object)
+
+    def __init__(self, service: StudyService, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._service = service
+        self._worker: AnswerRunner | None = None
+        self._asked: Request | None = None
+        self._generation = 0
+        self._asked_at = 0.0
+        self._input = AnyInput(self)
+        self._input.came.connect(self.stop)
+        self._next = QTimer(self, singleShot=True)
+        self._next.timeout.connect(self._ask)
+        self._delivered.connect(self._receive)
+
+    @property
+    def playing(self) -> bool:
+        """Whether draws come."""
+        return self._asked is not None
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of the draw asked for last."""
+        return None if self._asked is None else self._asked.seed
+
+    def start(self, request: Request, *starters: QWidget) -> None:
+        """Play the draws that follow a request's; input to the starters does not stop it."""
+        if self._worker is None:
+            self._worker = self._service.answers("play", self._delivered.emit)
+        self._asked = replace(request, fidelity=Fidelity.COARSE)
+        self._input.watch(*starters)
+        self._ask()
+
+    def stop(self) -> None:
+        """Stop, if it plays."""
+        if self._asked is None or self._worker is None:
+            return
+        self._asked = None
+        self._next.stop()
+        self._worker.cancel()
+        self._input.rest()
+        self.stopped.emit()
+
+    def close(self) -> None:
+        """Stop everything and wait for the thread."""
+        self.stop()
+        if self._worker is not None:
+            self._worker.close()
+
+    def _ask(self) -> None:
+        if self._asked is None or self._worker is None:
+            return
+        self._asked = replace(self._asked, seed=(self._asked.seed + 1) % 2**31)
+        self._asked_at = time.perf_counter()
+        self._generation = self._worker.submit(self._asked)
+
+    def _receive(self, delivery: Delivery) -> None:
+        if self._asked is None or delivery.generation != self._generation:
+            return
+        found = delivery.result
+        if delivery.error is not None:
+            self.stop()
+        elif found is not None and not found.early and not self._next.isActive():
+            self._generation += 1  # what refines this draw is not wanted
+            self.drawn.emit(found)
+            rest = FRAME_S - (time.perf_counter() - self._asked_at)
+            self._next.start(max(0, round(1e3 * rest)))

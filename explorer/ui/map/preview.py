@@ -1,0 +1,125 @@
+"""Preview map of a file that is being opened, shown in place of the panes."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from explorer.studies.heatmap.panes import TRUE
+from explorer.studies.heatmap.text import stamp
+from explorer.ui.base.errors import Banner, Problem
+from explorer.ui.base.styled import styled_label
+from explorer.ui.controllers.data_controller import DataController
+from explorer.ui.controllers.preview import EarlyPicture
+from explorer.ui.controllers.study_controller import StudyController
+from explorer.ui.map.camera import MapCamera
+from explorer.ui.map.panes import MapPanes
+from explorer.ui.map.slot import Slot
+
+HINT = "Open check-ins with File ▸ Open check-ins…, or drop a file here."
+REST = "The private map comes once every row is read."
+
+
+class FirstLookStack(QStackedWidget):
+    """The panes, or a picture of a file's first rows that says how much of the file it is made of.
+
+    The picture is put into no answer, so that no export, recipe or number can be taken from it. It
+    goes with the first answer about all rows, and when opening the file fails or is cancelled.
+
+    Parameters
+    ----------
+    panes : MapPanes
+    banner : Banner
+        Of the map; says what to do as long as there is nothing to look at.
+    data : DataController
+    answers : StudyController
+        Of the map.
+    """
+
+    def __init__(
+        self, panes: MapPanes, banner: Banner, data: DataController, answers: StudyController
+    ) -> None:
+        super().__init__()
+        self._panes, self._banner, self._data = panes, banner, data
+        self._loaded = False
+        self.picture: EarlyPicture | None = None
+        """What is shown in place of the panes."""
+        self._early = QWidget()
+        self._camera = MapCamera(self)
+        self.slot = Slot(self._camera, self._early)
+        self.slot.hide()
+        column = QVBoxLayout()
+        column.setSpacing(2)
+        column.addWidget(self.slot.header)
+        column.addWidget(self.slot.stamp)
+        column.addWidget(self.slot.pane, 1)
+        self.slot.header.show()
+        self.slot.stamp.show()
+        self.slot.pane.show()
+        rest = styled_label("muted", REST, word_wrap=True)
+        rest.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        row = QHBoxLayout(self._early)
+        row.setContentsMargins(4, 2, 4, 2)
+        row.addLayout(column, 1)
+        row.addWidget(rest, 1)
+        self.addWidget(panes)
+        self.addWidget(self._early)
+        data.looked.connect(self.show_picture)
+        data.loaded.connect(lambda _data: self._rows_are_there())
+        answers.result_ready.connect(lambda *_: self._answered())
+        answers.failed.connect(lambda *_: self._answered())
+
+    def show_picture(self, picture: EarlyPicture | None) -> None:
+        """Show a picture in place of the maps, or these again."""
+        before, self.picture, self._loaded = self.picture, picture, False
+        if picture is None:
+            self._show_maps()
+            return
+        pane, header = self.slot.pane, self.slot.header
+        if before is None:
+            self.slot.take(TRUE, self._panes.colour_map)
+            self._banner.settled("hint")
+            self._turn_to(self._early)
+        pane.set_style(self._panes.style_of_map)
+        pane.set_region(picture.region)
+        pane.set_surface(picture.values, picture.region, float(picture.values.max()))
+        header.set_title(f"True heatmap: {picture.label}")
+        self.slot.set_stamp(f"{picture.label} — {stamp(synthetic=False, curator_only=True)}")
+        pane.setAccessibleName(f"True heatmap, {picture.label}, curator only")
+        if before is None or before.region != picture.region:
+            for layout in (self.layout(), self._early.layout()):  # only now is the pane its size
+                if layout is not None:
+                    layout.activate()
+            self._camera.lie_in(picture.region.plane)
+            self._camera.fit(picture.region.box, pane.width(), pane.height())
+            self._camera.set_aspect(picture.region.aspect)
+
+    def _rows_are_there(self) -> None:
+        self._loaded = True
+
+    def _answered(self) -> None:
+        """Take the picture away if this was the answer about the rows that are now loaded."""
+        if self._loaded:
+            self.picture, self._loaded = None, False
+            self._show_maps()
+
+    def _show_maps(self) -> None:
+        if self.currentWidget() is self._panes:
+            return
+        self._turn_to(self._panes)
+        self.slot.pane.clear_surface()
+        if self._data.current is None:
+            self._banner.show_problem(Problem("hint", HINT))
+
+    def _turn_to(self, page: QWidget) -> None:
+        """Show a page; what stands around the picture is about other check-ins."""
+        self.setCurrentWidget(page)
+        parent = self.parentWidget()
+        around = parent.layout() if parent is not None else None
+        if around is None:
+            return
+        for place in range(around.count()):
+            item = around.itemAt(place)
+            widget = item.widget() if item is not None else None
+            if widget is not None and widget not in (self, self._banner):
+                widget.setEnabled(page is self._panes)

@@ -1,0 +1,184 @@
+"""Headline above a plot or map: value, meaning and the bound it rests on."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout
+
+from explorer.figures.captions import parameter_text
+from explorer.studies.base.claims import Claimed, value_here
+from explorer.studies.base.face import Answer, answer_of, short_name
+from explorer.studies.base.numbers import format_number, in_signs
+from explorer.studies.base.study import Result, relevant
+from explorer.studies.registry import get_study
+from explorer.ui.base.announcer import Announcer
+from explorer.ui.base.styled import styled_label, tool_button
+from explorer.ui.plot.reading import COMPUTING
+from explorer.ui.widgets.fixed_size_text import FixedSizeText
+
+BEST = {"bounds": "tightest valid bound", "mechanisms": "best of them"}
+"""What is claimed unless the user claims another, by the kind of claim."""
+
+
+class AnswerStrip(QFrame):
+    """Above the plot; says "computing…" until there is an answer, and is away where none comes.
+
+    Signals
+    -------
+    claim_wanted(str)
+        The key of the curve to claim; empty for the best.
+    """
+
+    claim_wanted = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("answer")
+        self.setAccessibleName("Answer")
+        self.number = styled_label("answer-number")
+        self.text = FixedSizeText("answer-text")
+        self.by = styled_label("faint", "by")
+        self.badge = styled_label("badge", "curator only")
+        self.claim = tool_button("", "Claim another bound", "Claimed bound")
+        self.claim.setObjectName("claim")
+        self.claim.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._menu = QMenu(self)
+        self._menu.aboutToShow.connect(self._fill_menu)
+        self.claim.setMenu(self._menu)
+        self.beside = FixedSizeText("faint")
+        self._result: Result | None = None
+        self._found: Claimed | None = None
+        self._widest = 0
+        self._away = False
+        first = QHBoxLayout()
+        first.setSpacing(10)
+        first.addWidget(self.number, 0, Qt.AlignmentFlag.AlignTop)
+        first.addWidget(self.text, 1)
+        second = QHBoxLayout()
+        second.setSpacing(6)
+        for widget in (self.badge, self.by, self.claim):
+            second.addWidget(widget)
+        second.addWidget(self.beside, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 6, 10, 6)
+        layout.setSpacing(3)
+        layout.addLayout(first)
+        layout.addLayout(second)
+        self.announcer = Announcer(self)
+        self.show_computing()
+
+    def show_computing(self) -> None:
+        """Say that the answer is being computed."""
+        self._result = self._found = None
+        self._write(Answer("", COMPUTING), "")
+
+    def show_none(self) -> None:
+        """Go away: there is no answer."""
+        self._result = self._found = None
+        self._away = True
+        self.hide()
+
+    def show_result(self, result: Result, found: Claimed | None) -> None:
+        """Show what an answer says and what is claimed of it."""
+        answer = answer_of(get_study(result.request.study), result, found)
+        self._result, self._found = result, found
+        if answer is None and result.complete:
+            self.show_none()
+        else:
+            self._write(answer or Answer("", COMPUTING), _beside(result, found))
+
+    def show_answer(self, answer: Answer) -> None:
+        """Show an answer of which nothing is claimed."""
+        self._result = self._found = None
+        if answer.number != self.number.text():
+            self._widest = 0
+            self.number.setMinimumWidth(0)
+        self._write(answer, answer.beside)
+
+    def set_trailing(self, trailing: bool) -> None:
+        """Grey what is said of an earlier picture, or bring it back."""
+        for widget in (self.number, self.text, self.beside):
+            if widget.isEnabled() == trailing:
+                widget.setEnabled(not trailing)
+
+    def words(self) -> str:
+        """Return all that is said, as it is read out."""
+        by = f"by {self.claim.text()}, {self.beside.text()}" if not self.claim.isHidden() else ""
+        who = self.badge.text() if not self.badge.isHidden() else ""
+        said = (self.number.text(), self.text.text().removesuffix("."), by, who)
+        return ". ".join(filter(None, said))
+
+    def _write(self, answer: Answer, beside: str) -> None:
+        before = self.words()
+        if answer.number != self.number.text():
+            self.number.setText(in_signs(answer.number))
+            width = self.number.sizeHint().width()
+            if width > self._widest or not answer.number:  # a slider's numbers keep one width
+                self._widest = width if answer.number else 0
+                self.number.setMinimumWidth(self._widest)
+        self.text.setText(in_signs(answer.text))
+        self.text.setToolTip(answer.more)
+        self.beside.setText(beside)
+        found = self._found
+        if found is not None:
+            wanted = bool(found.wanted) and found.failing is None
+            name = _name(self._result, found) if wanted else BEST[found.kind]
+            if name != self.claim.text():
+                self.claim.setText(name)
+        for widget, there in (
+            (self.number, bool(answer.number)),
+            (self.badge, answer.curator_only),
+            (self.by, found is not None),
+            (self.claim, found is not None),
+            (self.beside, bool(beside)),
+        ):
+            if widget.isHidden() == there:
+                widget.setVisible(there)
+        if self._away:
+            self._away = False
+            self.show()
+        if self.words() != before:
+            self.setAccessibleDescription(self.words())
+            self.announcer.say(self.words())
+
+    def _fill_menu(self) -> None:
+        """Offer what may be claimed, with what it says here."""
+        self._menu.clear()
+        result, found = self._result, self._found
+        if result is None or found is None:
+            return
+        study = get_study(result.request.study)
+        among = study.claims[result.request.quantity].among
+        known = {s.key: s for s in result.series if not s.pin}
+        offered = [("", BEST[found.kind])]
+        for key in among:
+            if key in known:
+                value = value_here(result, known[key])
+                said = format_number(value, known[key].role) if value == value else "not valid here"
+                glyph = f"{known[key].role.glyph} " if value == value else ""
+                offered.append((key, f"{short_name(study, key, known[key].label)} · {glyph}{said}"))
+        for key, words in offered:
+            action = self._menu.addAction(words)
+            action.setCheckable(True)
+            action.setChecked(key == found.wanted)
+            action.triggered.connect(lambda _=False, key=key: self.claim_wanted.emit(key))
+
+
+def _name(result: Result | None, found: Claimed) -> str:
+    if result is None:
+        return found.series.label
+    return short_name(get_study(result.request.study), found.series.key, found.series.label)
+
+
+def _beside(result: Result, found: Claimed | None) -> str:
+    """Return whose bound it is and for which δ; why it is not the one that the user claims."""
+    study, values = get_study(result.request.study), dict(result.request.values)
+    said = []
+    if found is not None and (found.failing is not None or found.waiting):
+        said.append(found.line)
+    elif found is not None:
+        said.append(_name(result, found) if not found.wanted else "chosen by you")
+    said += [
+        parameter_text(p, values[p.key])
+        for p in study.parameters
+        if p.symbol == "δ" and relevant(p, values, result.request.quantity)
+    ]
+    return " · ".join(said)

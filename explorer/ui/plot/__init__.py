@@ -1,0 +1,1 @@
+"""Plot widget and its items: axes, curves, labels, handles."""

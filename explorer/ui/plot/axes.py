@@ -1,0 +1,434 @@
+"""Plot axes with labels that never overlap, axis titles with menus, and the full view range."""
+
+import math
+from collections.abc import Sequence
+
+import pyqtgraph as pg
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+
+from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number, power_of_ten
+from explorer.studies.base.study import Mark
+from explorer.ui.plot.curves import DOT_SIZE, Extent
+
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+def linear_ticks(
+    low: float, high: float, room: float, whole: bool = False
+) -> tuple[list[float], list[float]]:
+    """Return labelled and bare ticks of a linear axis.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends, low < high.
+    room : float
+        How many labels fit.
+    whole : bool
+        Whether ticks stand at whole numbers only.
+    """
+    span = high - low
+    raw = max(span / max(room, 1.0), 1.0 if whole else 0.0)
+    power = 10.0 ** math.floor(math.log10(raw))
+    steps = [s * power for s in _STEPS if not whole or s * power % 1 == 0]
+    step = next(s for s in steps if s >= raw * (1 - 1e-9))
+    major = _multiples(low, high, step)
+    if whole:
+        return major, _multiples(low, high, 1.0) if 1 < step <= 10 else []
+    fifth = step / (5 if round(step / 10 ** math.floor(math.log10(step)), 3) in (1, 5) else 4)
+    minor = [x for x in _multiples(low, high, fifth) if not _near(x, major, fifth)]
+    return major, minor
+
+
+def log_ticks(low: float, high: float, room: float) -> tuple[list[float], list[float]]:
+    """Return labelled and bare ticks of a logarithmic axis, as exponents of ten.
+
+    Decades are labelled, every other or third one where they are many; within fewer than two
+    decades 2 and 5 are too, and within half a decade ticks are those of a linear axis.
+    """
+    room = max(room, 1.0)
+    if high - low < 0.5:
+        major, minor = linear_ticks(10**low, 10**high, room)
+        return ([math.log10(x) for x in major if x > 0], [math.log10(x) for x in minor if x > 0])
+    first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
+    every = max(1, math.ceil((last - first + 1) / room))
+    decades = [float(e) for e in range(first, last + 1)]
+    major = [e for e in decades if e % every == 0]
+    if every > 1:
+        return major, [e for e in decades if e % every]
+    within = [
+        e + math.log10(digit)
+        for e in range(first - 1, last + 1)
+        for digit in range(2, 10)
+        if low <= e + math.log10(digit) <= high
+    ]
+    for digits in ((2, 5), (3,)):
+        wanted = [x for x in within if round(10 ** (x % 1)) in digits]
+        if len(major) <= 2 and len(major) + len(wanted) <= room:
+            major = sorted(major + wanted)
+            break
+    if high - low > 6:
+        return major, []
+    return major, [x for x in within if x not in major]
+
+
+def nice_range(low: float, high: float, log: bool) -> tuple[float, float]:
+    """Return ends for an axis that shows low…high and stays put when they move a little.
+
+    On a logarithmic axis low and high are exponents; ends fall on 1, 2 or 5 times a power of ten
+    (on powers of ten alone beyond three decades).
+    """
+    if log:
+        if high - low > 3:
+            return math.floor(low), max(math.ceil(high), math.floor(low) + 1)
+        stops = [
+            e + m
+            for e in range(math.floor(low) - 1, math.ceil(high) + 2)
+            for m in (0.0, math.log10(2), math.log10(5))
+        ]
+        below = max(s for s in stops if s <= low + 1e-12)
+        above = min(s for s in stops if s >= high - 1e-12)
+        return (below, above) if above > below else (below, below + math.log10(2))
+    if high <= low:
+        low, high = (low - 0.5 * abs(low) or -1.0, high + 0.5 * abs(high) or 1.0)
+    if low >= 0 and low < 0.6 * high:
+        low = 0.0
+    power = 10.0 ** math.floor(math.log10(high - low))
+    step = power / 5 if (high - low) / power < 3 else power / 2
+    return math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
+
+
+def hull(ranges: list[tuple[float, float]]) -> tuple[float, float]:
+    """Return the range that covers all of these; 0 to 1 without any."""
+    return (min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else (0.0, 1.0)
+
+
+def with_room(
+    low: float, high: float, first: float, last: float, share: float
+) -> tuple[float, float]:
+    """Return the ends of an axis, moved out where marks at `first` or `last` would be cut.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of the axis.
+    first, last : float
+        Where the outermost marks are; those beyond the ends stay there.
+    share : float
+        Share of the axis that half a mark needs.
+    """
+    room = (high - low) * share
+    below = first - room if low <= first < low + room else low
+    above = last + room if high - room < last <= high else high
+    return below, above
+
+
+def _power_label(exponent: float) -> str:
+    """Return a tick's label on a logarithmic axis: ``0.01``, ``1,000``, ``10⁵``, ``2×10⁵``."""
+    if -3 <= exponent < 4:
+        return format_number(float(f"{10**exponent:.6g}"), digits=PARAMETER_DIGITS)
+    whole = math.floor(exponent + 1e-9)
+    digits = float(f"{10 ** (exponent - whole):.6g}")
+    power = power_of_ten(whole)
+    return power if digits == 1 else f"{digits:g}×{power}"
+
+
+def _multiples(low: float, high: float, step: float) -> list[float]:
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [float(f"{i * step:.12g}") for i in range(first, last + 1)]
+
+
+def _near(x: float, others: list[float], step: float) -> bool:
+    return any(abs(x - other) < 0.01 * step for other in others)
+
+
+class ValueAxis(pg.AxisItem):
+    """An axis item that takes its ticks from the functions above.
+
+    On a logarithmic axis the view's coordinates are exponents of ten.
+
+    Parameters
+    ----------
+    orientation : str
+    titled : bool
+        Whether its words stand beside it; else something else shows them.
+    """
+
+    def __init__(self, orientation: str, titled: bool = True) -> None:
+        super().__init__(orientation, maxTickLength=-5)
+        self._titled = titled
+        self.log = self.whole = False
+        self._covered: tuple[QRectF, QRectF, QRectF] | None = None
+        """Where axis and view were, and what was drawn over then."""
+        self.enableAutoSIPrefix(False)
+        self.setStyle(autoExpandTextSpace=False, tickTextOffset=6, hideOverlappingLabels=False)
+        if orientation == "left":
+            self.setStyle(tickTextWidth=52)
+        else:
+            self.setStyle(tickTextHeight=16)
+
+    def set_log(self, log: bool) -> None:
+        """Read the view's coordinates as exponents of ten, or as they are."""
+        if log != self.log:
+            self.log = log
+            self.picture = None
+            self.update()
+
+    def set_whole(self, whole: bool) -> None:
+        """Label whole numbers only: what is counted has nothing in between."""
+        if whole != self.whole:
+            self.whole = whole
+            self.picture = None
+            self.update()
+
+    def set_words(self, text: str, colour: str) -> None:
+        """Name the axis, in the middle of it: new words would begin where the ones before did."""
+        if self._titled:
+            self.setLabel(text, color=colour)
+            self.resizeEvent()
+        else:
+            self.labelText = text
+
+    def boundingRect(self) -> QRectF:
+        """Return what is drawn over; labels at the ends stick out."""
+        view = self.linkedView()
+        place = (self.geometry(), view.geometry() if view is not None else QRectF())
+        if self._covered is None or self._covered[:2] != place:
+            self._covered = (*place, super().boundingRect().adjusted(-30, -10, 30, 10))
+        return self._covered[2]
+
+    def tickValues(
+        self, low: float, high: float, size: float
+    ) -> list[tuple[float | None, list[float]]]:
+        """Return labelled and bare ticks."""
+        if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
+            return []
+        room = size / (60 if self.orientation == "bottom" else 34)
+        if self.log:
+            major, minor = log_ticks(low, high, room)
+        else:
+            major, minor = linear_ticks(low, high, room, self.whole)
+        return [(1.0, major), (None, minor)]
+
+    def tickStrings(self, values: list[float], _scale: float, spacing: float | None) -> list[str]:
+        """Return the labels of labelled ticks, none for bare ones."""
+        if spacing is None:
+            return []
+        if self.log:
+            return [_power_label(v) for v in values]
+        return [format_number(v, digits=PARAMETER_DIGITS) for v in values]
+
+
+DEEPEST_DECADES = 15
+"""A logarithmic y axis starts at most so far below its top."""
+_HALF_A_DOT = DOT_SIZE / 2 + 2
+"""Pixels between a dot's middle and the frame that shows it whole."""
+
+
+def whole_view(
+    extents: Sequence[tuple[Mark, Extent]],
+    ends: tuple[float, float] | None,
+    before: Sequence[Sequence[float]],
+    size: tuple[float, float],
+    below: float,
+    y_log: bool,
+) -> list[list[float]]:
+    """Return the ends of x and y, in view coordinates, that show the whole sweep and all curves.
+
+    Bars, with dots over them or not, need no more room than they take: a map of 8 levels has none
+    up to the 11th.
+
+    Parameters
+    ----------
+    extents : sequence of (Mark, Extent)
+        Of the visible curves.
+    ends : (float, float) or None
+        Of the sweep.
+    before : (x ends, y ends)
+        As they are: y stays where there is nothing to show.
+    size : (float, float)
+        Pixels of the view.
+    below : float
+        Pixels of it to keep free below the curves.
+    y_log : bool
+    """
+    extents = [(mark, found) for mark, found in extents if math.isfinite(found[0])]
+    sides = [e[:2] for mark, e in extents if mark is not Mark.LINE]
+    marks = {mark for mark, _ in extents}
+    counted = Mark.BARS in marks and Mark.LINE not in marks
+    if ends is not None and not counted and all(map(math.isfinite, ends)):
+        sides.append(ends)
+    x0, x1 = hull(sides or [e[:2] for _, e in extents])
+    x1 = x1 if x1 > x0 else x0 + 1.0
+    dots = [e for mark, e in extents if mark is Mark.DOTS]
+    if dots:
+        left, right = hull([e[:2] for e in dots])
+        x0, x1 = with_room(x0, x1, left, right, _HALF_A_DOT / max(size[0], 100.0))
+    if not extents:
+        return [[x0, x1], list(before[1])]
+    low, high = hull([e[2:] for _, e in extents])
+    if y_log:
+        low = max(low, high - DEEPEST_DECADES)
+    low, high = nice_range(low, high, y_log)
+    room = max(size[1] - below, 1.0)
+    if dots:
+        down, up = hull([e[2:] for e in dots])
+        low, high = with_room(low, high, down, up, _HALF_A_DOT / max(room, 100.0))
+    return [[x0, x1], [low - (high - low) * below / room, high]]
+
+
+_OPENS = " ▾"
+_FRAME, _AROUND = 24, 8
+"""Pixels of a title beside its words, and above and below them."""
+_GAP = 2
+"""Pixels between a title and the edge of the plot."""
+
+
+class AxisTitle(QToolButton):
+    """What stands on an axis; a click, Space or the axis' letter offers what else may.
+
+    Parameters
+    ----------
+    axis : str
+        ``x`` or ``y``.
+    parent : QWidget
+        The plot, which places it.
+
+    Signals
+    -------
+    chosen(str)
+        Key of what is wanted on the axis.
+    log_chosen(bool)
+    range_wanted()
+    resized()
+        Other words stand there.
+
+    Attributes
+    ----------
+    axis : str
+    current : str
+        Key of what stands on the axis; empty for nothing.
+    log, range : QAction
+    """
+
+    chosen = Signal(str)
+    log_chosen = Signal(bool)
+    range_wanted = Signal()
+    resized = Signal()
+
+    def __init__(self, axis: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("axis-title")
+        self.setProperty("quiet", True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.axis = axis
+        self.setAccessibleName(f"{axis} axis")
+        self._words = ""
+        self._room = 0
+        self._offered: tuple[tuple[str, str], ...] = ()
+        self.current = ""
+        menu = self._menu = QMenu(self)
+        menu.setAccessibleName(f"Axis {axis}")
+        menu.aboutToShow.connect(self._fill)
+        self.log = QAction("Logarithmic", self, checkable=True)
+        self.log.triggered.connect(self.log_chosen)
+        self.range = QAction("Range…", self)
+        self.range.triggered.connect(self.range_wanted)
+        self.setMenu(menu)
+        font = self.font()
+        font.setBold(True)
+        self.setFont(font)
+        self.setText(_OPENS)
+
+    @property
+    def keys(self) -> list[str]:
+        """Keys of what may stand there, in the order of the menu."""
+        return [key for key, _ in self._offered]
+
+    def offer(self, items: Sequence[tuple[str, str]], key: str, log: bool) -> None:
+        """Offer these (key, words), one of which stands there on a scale."""
+        self._offered, self.current = tuple(items), key
+        self.log.setChecked(log)
+        self._words = next((words for offered, words in items if offered == key), "")
+        scale = "logarithmic" if log else "linear"
+        self.setAccessibleName(f"{self.axis} axis: {self._words}, {scale}")
+        self.setToolTip(
+            f"{self._words}. What is on the {self.axis} axis, its scale and its range"
+            f" ({self.axis.upper()} in the plot)"
+        )
+        self._words += " · log" * log
+        self.fit(self._room)
+        self.resized.emit()
+
+    def choose(self, key: str) -> None:
+        """Choose what stands on the axis, as its menu does."""
+        self.chosen.emit(key)
+
+    def _fill(self) -> None:
+        """Write the menu, when it is opened: what may stand there follows every slider."""
+        menu = self._menu
+        menu.clear()
+        for key, words in self._offered:
+            action = menu.addAction(words.replace("&", "&&"))
+            action.setCheckable(True)
+            action.setChecked(key == self.current)
+            action.setData(key)
+            action.triggered.connect(lambda _=False, key=key: self.choose(key))
+        menu.addSeparator()
+        menu.addActions([self.log, self.range])
+
+    def fit(self, room: int) -> None:
+        """Be as wide as the words need, and at most this many pixels."""
+        self._room = room
+        metrics = self.fontMetrics()
+        left = room - _FRAME - metrics.horizontalAdvance(_OPENS)
+        text = metrics.elidedText(self._words, Qt.TextElideMode.ElideMiddle, left) + _OPENS
+        if text != self.text():
+            self.setText(text)
+        wide = self.sizeHint().width()
+        self.resize(max(min(wide, room), 1), metrics.height() + _AROUND)
+
+
+class AxisTitles:
+    """The titles of a plot: one above its left end, one below its right end.
+
+    Parameters
+    ----------
+    plot : QWidget
+        On which they stand.
+    view : ViewBox
+        Its inner part.
+
+    Attributes
+    ----------
+    y, x : AxisTitle
+    height : int
+        Pixels that the plot is to keep free for each.
+    """
+
+    def __init__(self, plot: QWidget, view: pg.ViewBox) -> None:
+        self._plot, self._view = plot, view
+        self.y, self.x = AxisTitle("y", plot), AxisTitle("x", plot)
+        self.height = self.y.fontMetrics().height() + _AROUND + _GAP
+        for title in (self.y, self.x):
+            title.resized.connect(self.place)
+
+    def place(self) -> None:
+        """Put both where they belong."""
+        for title in (self.y, self.x):
+            title.fit(self._plot.width() - 2 * _GAP)
+        self.y.move(_GAP, _GAP)
+        right = round(self._view.sceneBoundingRect().right())
+        low = self._plot.height() - self.x.height() - _GAP
+        self.x.move(max(right - self.x.width(), _GAP), low)
+
+    def open(self, key: Qt.Key) -> bool:
+        """Open the menu of the axis with this letter; return whether there is one."""
+        title = {Qt.Key.Key_X: self.x, Qt.Key.Key_Y: self.y}.get(key)
+        if title is None or title.isHidden():
+            return False
+        title.showMenu()
+        return True

@@ -1,0 +1,482 @@
+"""Plot of curves: updates in place while sliders move."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsItem, QGraphicsScene
+
+from explorer.figures import style
+from explorer.figures.geometry import (
+    FUNCTIONS,
+    absent_stretches,
+    axis_coordinates,
+    bar_edges,
+    invalid_stretches,
+    whole_axis,
+)
+from explorer.studies.base.numbers import format_number
+from explorer.studies.base.study import Result, Series
+from explorer.ui.plot.axes import AxisTitles, ValueAxis, whole_view
+from explorer.ui.plot.curves import Curve
+from explorer.ui.plot.handles import Handles
+from explorer.ui.plot.labels import Crosshair, EndName, EndNames, PlotLabel
+from explorer.ui.plot.reading import (
+    Drawn,
+    hover_table,
+    nearest_curves,
+    value_at,
+    wrapped,
+)
+from explorer.ui.plot.undefined_ranges import InvalidRanges, UndefinedLanes
+
+_KEYS = Qt.Key
+_PAN = {
+    _KEYS.Key_Left: (-0.1, 0.0),
+    _KEYS.Key_Right: (0.1, 0.0),
+    _KEYS.Key_Down: (0.0, -0.1),
+    _KEYS.Key_Up: (0.0, 0.1),
+}
+"""Shares of the view."""
+_ZOOM = {_KEYS.Key_Plus: 0.8, _KEYS.Key_Equal: 0.8, _KEYS.Key_Minus: 1.25}
+WHOLE = (_KEYS.Key_0, _KEYS.Key_Home)
+_GUIDE = {_KEYS.Key_Left: -1.0, _KEYS.Key_Right: 1.0}
+_CURVE = {_KEYS.Key_Up: -1, _KEYS.Key_Down: 1}
+FINE = 0.1
+"""Steps with Shift, as a slider has it."""
+
+
+def guide_steps(event: QKeyEvent) -> float:
+    """Return by how many steps of its slider a key moves the line; 0 for other keys."""
+    held = event.modifiers()
+    if held & Qt.KeyboardModifier.ControlModifier:
+        return 0.0
+    fine = held & Qt.KeyboardModifier.ShiftModifier
+    return _GUIDE.get(Qt.Key(event.key()), 0.0) * (FINE if fine else 1.0)
+
+
+def curve_steps(event: QKeyEvent) -> int:
+    """Return 1 for the next curve below, -1 for the one above, 0 for other keys."""
+    panning = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+    return 0 if panning else _CURVE.get(Qt.Key(event.key()), 0)
+
+
+def moved_by(view: pg.ViewBox, key: Qt.Key) -> bool:
+    """Pan or zoom a view by an arrow, plus or minus; return whether the key is one of them."""
+    if key in _PAN:
+        (x0, x1), (y0, y1) = view.viewRange()
+        right, up = _PAN[key]
+        view.translateBy(x=right * (x1 - x0), y=up * (y1 - y0))
+        return True
+    if key in _ZOOM:
+        view.scaleBy((_ZOOM[key], _ZOOM[key]))
+        return True
+    return False
+
+
+NAMED_FROM = 1100
+"""Pixels of the window from which on curves have their names at their ends."""
+_CHOSEN_WIDTH = 1.9
+"""Of the chosen curve, as a multiple of what it is else."""
+
+
+class BoundsPlot(pg.GraphicsView):
+    """Axes, curves, the line at the slider's value and the crosshair.
+
+    Signals
+    -------
+    line_dragged(float)
+        Where the value line was dragged to, in data units.
+    line_released()
+    view_changed()
+        The user zoomed or panned, or went back.
+    guide_stepped(float)
+        The line is to move by so many steps of its slider.
+    curve_stepped(int)
+        The next curve below (1) or above (-1) is wanted; 0 for none.
+
+    """
+
+    line_dragged = Signal(float)
+    line_released = Signal()
+    view_changed = Signal()
+    guide_stepped = Signal(float)
+    curve_stepped = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__(background=None)
+        self.setObjectName("bounds-plot")
+        self.setAccessibleName("Plot of bounds")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumSize(260, 150)
+        self.x_log = self.y_log = False
+        self.hidden: frozenset[str] = frozenset()
+        self.result: Result | None = None
+        self._curves: dict[str, Curve] = {}
+        self._resting: dict[str, Curve] = {}
+        """Curves that only complete answers have, until the next."""
+        self._styles: dict[str, style.SeriesStyle] = {}
+        self._short_names: Mapping[str, str] = {}
+        self._claimed = self.chosen = ""
+        self._theme = style.LIGHT
+        self.user_view = False
+        """Whether the user zoomed or panned away from the whole."""
+        self._build()
+
+    def _build(self) -> None:
+        self.view = pg.ViewBox(enableMenu=False, defaultPadding=0.0)
+        self.view.disableAutoRange()
+        self.view.sigRangeChangedManually.connect(self._user_moved)
+        self.left, self.bottom = ValueAxis("left", False), ValueAxis("bottom", False)
+        self.titles = AxisTitles(self, self.view)
+        frame = pg.GraphicsWidget()
+        layout = QGraphicsGridLayout(frame)
+        layout.setContentsMargins(6, self.titles.height + 4, 18, self.titles.height)
+        layout.setSpacing(0)
+        layout.addItem(self.left, 0, 0)
+        layout.addItem(self.view, 0, 1)
+        layout.addItem(self.bottom, 1, 1)
+        self.end_names = EndNames(self.view)
+        layout.addItem(self.end_names, 0, 2)
+        for axis in (self.left, self.bottom):
+            axis.linkToView(self.view)
+            axis.setGrid(255)
+            # Drawing ticks and grid anew takes longer than the curves do.
+            axis.setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
+        self.view.setZValue(10)
+        self.setCentralItem(frame)
+        # Few items that all move: an index of where they are would be made anew with every frame.
+        self.scene().setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
+        self.lanes = UndefinedLanes(self.view)
+        self.invalid = InvalidRanges(self.view)
+        self.value_line = pg.InfiniteLine(angle=90, movable=True)
+        self.value_line.setZValue(15)
+        self.value_line.setCursor(Qt.CursorShape.SizeHorCursor)
+        self.value_line.sigDragged.connect(self._line_dragged)
+        self.value_line.sigPositionChangeFinished.connect(lambda _: self.line_released.emit())
+        self.value_line.hide()
+        self.view.addItem(self.value_line, ignoreBounds=True)
+        self.line_label = PlotLabel(self.view, 16, (0.0, 0.0))
+        self.value_line.sigPositionChanged.connect(self._place_label)
+        self.view.sigRangeChanged.connect(self._place_label)
+        self.view.sigResized.connect(self._resized)
+        self.line_text = ""
+        self.handles = Handles(self.view)
+        self.crosshair = Crosshair(self.view, self.viewport())
+        self.scene().sigMouseMoved.connect(self._pointer_moved)
+
+    # What is shown
+
+    def set_theme(self, theme: style.Theme) -> None:
+        """Take over the colours of a theme."""
+        self._theme = theme
+        ratio = self.devicePixelRatioF()
+        self.setBackground(theme.axes)
+        for axis in (self.left, self.bottom):
+            axis.setPen(pg.mkPen(theme.frame, width=1))
+            axis.setTextPen(theme.muted)
+            axis.setTickPen(pg.mkPen(theme.grid, width=1))
+            axis.set_words(axis.labelText, theme.text)
+        self.value_line.setPen(pg.mkPen(theme.muted, width=1.5 * ratio))
+        self.value_line.setHoverPen(pg.mkPen(theme.text, width=3 * ratio))
+        ground = QColor(theme.axes)
+        ground.setAlpha(150)
+        self.line_label.set_look(theme.text, ground)
+        self.crosshair.set_colour(theme.muted)
+        self.end_names.set_colour(theme.text)
+        self.handles.set_theme(theme, ratio)
+        self.invalid.set_colour(theme.muted)
+        if self.result is not None:
+            self._restyle(self.result)
+            self.set_hidden(self.hidden)
+
+    def set_axes(self, x_label: str, y_label: str, x_log: bool, y_log: bool) -> None:
+        """Name the axes and choose their scales."""
+        changed = (x_log, y_log) != (self.x_log, self.y_log)
+        self.x_log, self.y_log = x_log, y_log
+        self.bottom.set_log(x_log)
+        self.left.set_log(y_log)
+        for axis, text in ((self.bottom, x_label), (self.left, y_label)):
+            if axis.labelText != text:
+                axis.set_words(text, self._theme.text)
+        if changed:
+            self.user_view = False
+
+    def show_result(self, result: Result) -> None:
+        """Show an answer: existing curves take its numbers, others come and go."""
+        keys = [s.key for s in result.series]
+        # An estimate may become a bound under the same key: its dashes change with the role.
+        if self.result is None or _looks(result) != _looks(self.result):
+            for key in set(self._curves) - set(keys):
+                self._resting[key] = self._curves.pop(key)
+                self._resting[key].set_visible(False)
+            if self.result is not None and _subject(self.result) != _subject(result):
+                for key in list(self._resting):
+                    self._resting.pop(key).remove()
+            for key in keys:
+                if key in self._resting:
+                    self._curves[key] = self._resting.pop(key)
+                elif key not in self._curves:  # a curve is in the scene as soon as it is made
+                    self._curves[key] = Curve(self.view)
+            self._restyle(result)
+        self.result = result
+        edges = bar_edges(result.series, self.x_log)
+        for series in result.series:
+            self._curves[series.key].set_series(
+                series, self.x_log, self.y_log, edges.get(series.key)
+            )
+        self.bottom.set_whole(not self.x_log and whole_axis(result.series))
+        self.set_hidden(self.hidden)
+        if self.crosshair.table.isVisible():
+            self.crosshair.hide()
+
+    def set_hidden(self, hidden: frozenset[str]) -> None:
+        """Hide these series."""
+        self.hidden = hidden
+        self._apply_hidden()
+        self._show_lanes()
+        self._name_ends()
+        if not self.user_view:
+            self.fit()
+
+    def set_names(self, names: Mapping[str, str], claimed: str) -> None:
+        """Call curves by these short names from now on, one of them in bold letters."""
+        self._short_names, self._claimed = names, claimed
+
+    def _name_ends(self) -> None:
+        """Write names at the curves' ends where the window is wide enough for both."""
+        wide = bool(self._short_names) and self.window().width() >= NAMED_FROM
+        drawn = [self._drawn(s) for s in self._visible() if wide and not s.pin]
+        self.end_names.show_names(
+            [
+                EndName(d.name, d.colour, d.series.key in (self._claimed, self.chosen), d.curve)
+                for d in drawn
+                if d.series.mark in FUNCTIONS
+            ]
+        )
+
+    def set_value_line(self, x: float | None, text: str) -> None:
+        """Put the line at the slider's value; None hides it."""
+        if x is None or (self.x_log and x <= 0):
+            self.value_line.hide()
+            self.line_label.hide()
+            return
+        at = math.log10(x) if self.x_log else x
+        if at != self.value_line.value():
+            self.value_line.setPos(at)
+        if text != self.line_text:
+            self.line_text = text
+            self.line_label.set_text(text)
+        self._place_label()
+        self.value_line.show()
+        self.line_label.show()
+
+    def _place_label(self, *_: object) -> None:
+        """Keep the line's text at the top, on the side where there is room."""
+        (x0, x1), (_, y1) = self.view.viewRange()
+        at = self.value_line.value()
+        self.line_label.set_anchor((1.0 if at > x0 + 0.8 * (x1 - x0) else 0.0, 0.0))
+        self.line_label.setPos(at, y1)
+
+    def choose(self, key: str) -> None:
+        """Draw one curve bolder than the others; none with an empty key."""
+        self.chosen = key
+        if self.result is not None:
+            self._restyle(self.result)
+            self._name_ends()
+
+    def style_of(self, key: str) -> style.SeriesStyle:
+        """Return how a series of the present result is drawn."""
+        return self._styles[key]
+
+    def _restyle(self, result: Result) -> None:
+        self._styles = style.series_styles(result.series, self._theme.name)
+        if self.chosen in self._styles:
+            plain = self._styles[self.chosen]
+            self._styles[self.chosen] = replace(plain, width=plain.width * _CHOSEN_WIDTH)
+        for key, curve in self._curves.items():
+            curve.set_style(self._styles[key], self._theme.axes, self.devicePixelRatioF())
+
+    def _apply_hidden(self) -> None:
+        for key, curve in self._curves.items():
+            curve.set_visible(key not in self.hidden)
+        self.handles.show(self._visible(), self.x_log, self.y_log)
+
+    def _show_lanes(self) -> None:
+        lanes = []
+        for series in self._visible():
+            stretches = [self._in_view(*ends) for ends in absent_stretches(series)]
+            if stretches:
+                colour = QColor(self._styles[series.key].colour)
+                lanes.append((colour, stretches, f"{series.label}: {series.undefined_reason}"))
+        self.lanes.set_lanes(lanes)
+        nothing = invalid_stretches(self.result.series) if self.result else []
+        self.invalid.set_stretches([(*self._in_view(a, b), why) for a, b, why in nothing])
+
+    def _in_view(self, low: float, high: float) -> tuple[float, float]:
+        """Return a stretch of x in view coordinates; an end that is not on the axis is far away."""
+        a, b = axis_coordinates(np.array([low, high]), self.x_log)
+        far = 1e300
+        return (float(a) if np.isfinite(a) else -far, float(b) if np.isfinite(b) else far)
+
+    def _visible(self) -> list[Series]:
+        return [s for s in self.result.series if s.key not in self.hidden] if self.result else []
+
+    # Which part is shown
+
+    def data_ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return what the axes show, in data units."""
+        (x0, x1), (y0, y1) = self.view.viewRange()
+        return (
+            (10**x0, 10**x1) if self.x_log else (x0, x1),
+            (10**y0, 10**y1) if self.y_log else (y0, y1),
+        )
+
+    def set_data_ranges(self, x: tuple[float, float] | None, y: tuple[float, float] | None) -> None:
+        """Show this part (data units); None for both goes back to the whole."""
+        self.user_view = x is not None or y is not None
+        self.fit()
+        if x is not None:
+            self.view.setXRange(*axis_coordinates(np.array(x), self.x_log), padding=0)
+        if y is not None:
+            self.view.setYRange(*axis_coordinates(np.array(y), self.y_log), padding=0)
+
+    def reset_view(self) -> None:
+        """Show everything again."""
+        self.user_view = False
+        self.fit()
+        self.view_changed.emit()
+
+    def fit(self) -> None:
+        """Show the whole sweep, and all of every visible curve that is not a function of x."""
+        if self.result is None:
+            return
+        extents = [(s.mark, self._curves[s.key].extent) for s in self._visible()]
+        sweep, ends = self.result.request.sweep, None
+        if sweep is not None:
+            low, high = axis_coordinates(np.array([sweep.low, sweep.high]), self.x_log)
+            ends = float(low), float(high)
+        before = self.view.viewRange()
+        # The lanes stand below the curves, not on them.
+        wanted = whole_view(
+            extents,
+            ends,
+            before,
+            (self.view.width(), self.view.height()),
+            self.lanes.pixels,
+            self.y_log,
+        )
+        if wanted != before:
+            self.view.setRange(
+                xRange=wanted[0], yRange=wanted[1], padding=0, disableAutoRange=False
+            )
+            self.view.updateMatrix()  # else it is done while painting: all would be painted twice
+
+    def _user_moved(self, *_: object) -> None:
+        self.user_view = True
+        self.view_changed.emit()
+
+    # Pointer and keys
+
+    def _line_dragged(self, line: pg.InfiniteLine) -> None:
+        at = line.value()
+        self.line_dragged.emit(10**at if self.x_log else at)
+
+    def _pointer_moved(self, position: QPointF) -> None:
+        area = self.view.sceneBoundingRect()
+        if self.result is None or not area.contains(position):
+            self.crosshair.hide()
+            return
+        point = self.view.mapSceneToView(position)
+        reason = self.lanes.reason_at(point.x(), area.bottom() - position.y())
+        drawn = [self._drawn(s) for s in self._visible()]
+        shown, nearest = nearest_curves(drawn, point.x(), point.y())
+        symbol = str(self.bottom.labelText).split("  ")[0]
+        head = (symbol, format_number(self._data_x(point.x())))
+        text = (
+            wrapped(reason)
+            if reason
+            else hover_table(
+                head,
+                drawn,
+                shown,
+                nearest,
+                (point.x(), point.y()),
+                self.view.viewPixelSize(),
+                self.invalid.reason_at(point.x()),
+            )
+        )
+        self.crosshair.show(
+            self.mapFromScene(position),
+            point.x(),
+            point.y(),
+            text,
+            [(d.curve.x, d.curve.y) for d in drawn],
+            nearest,
+        )
+
+    def _drawn(self, s: Series) -> Drawn:
+        colour = self._styles[s.key].colour
+        return Drawn(s, self._short_names.get(s.key, s.label), colour, self._curves[s.key])
+
+    def _data_x(self, x: float) -> float:
+        return 10**x if self.x_log else x
+
+    def value_at(self, key: str, x: float) -> float | None:
+        """Return what is read off a curve at x (view coordinates); None where it is absent."""
+        return value_at(self._curves[key], x)
+
+    def value_here(self, key: str) -> float | None:
+        """Return what is read off a curve at the value line; None without either."""
+        if not self.value_line.isVisible() or key not in self._curves:
+            return None
+        return self.value_at(key, self.value_line.value())
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Take the crosshair away."""
+        self.crosshair.hide()
+        super().leaveEvent(event)
+
+    def mouseDoubleClickEvent(self, event: object) -> None:
+        """Go back to the whole."""
+        self.reset_view()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit to the new size."""
+        super().resizeEvent(event)
+        if hasattr(self, "crosshair"):
+            self.crosshair.hide()
+            self._name_ends()
+
+    def _resized(self, *_: object) -> None:
+        """Fit to the room that the axes and their words leave."""
+        self.titles.place()
+        if not self.user_view:
+            self.fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Act on the keys that are this widget's own."""
+        key = Qt.Key(event.key())
+        if (steps := guide_steps(event)) and self.value_line.isVisible():
+            self.guide_stepped.emit(steps)
+        elif (by := curve_steps(event)) or (key == Qt.Key.Key_Escape and self.chosen):
+            self.curve_stepped.emit(by)
+        elif moved_by(self.view, key):
+            self._user_moved()
+        elif key in WHOLE:
+            self.reset_view()
+        elif not self.titles.open(key):
+            event.ignore()
+
+
+def _subject(result: Result) -> tuple[str, str]:
+    return result.request.study, result.request.quantity
+
+
+def _looks(result: Result) -> list[tuple[str, str]]:
+    """Return what the styles of a result's curves are made of."""
+    return [(s.key, s.role) for s in result.series]

@@ -1,0 +1,499 @@
+"""Items for curves, bands, bars and marks that are updated in place."""
+
+import numpy as np
+import pyqtgraph as pg
+from pyqtgraph.functions import create_qpolygonf, ndarray_from_qpolygonf
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen, QPolygonF
+
+from explorer.figures.geometry import area_edges, axis_coordinates, runs
+from explorer.figures.style import SeriesStyle
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.study import Mark, Series
+
+PATTERNS = {
+    "/": Qt.BrushStyle.BDiagPattern,
+    "\\": Qt.BrushStyle.FDiagPattern,
+    "x": Qt.BrushStyle.DiagCrossPattern,
+    "-": Qt.BrushStyle.HorPattern,
+    "|": Qt.BrushStyle.VerPattern,
+    "+": Qt.BrushStyle.CrossPattern,
+    ".": Qt.BrushStyle.Dense6Pattern,
+}
+"""Qt's patterns for the signs of `explorer.figures.style.HATCHES`."""
+
+
+class FilledItem(pg.GraphicsObject):
+    """A shape with a wash, a hatch in pixels and an outline; stays in the scene, changes its path.
+
+    Parameters
+    ----------
+    view : ViewBox
+        In whose coordinates the path is.
+    depth : float
+        Its place above or below the other items.
+    """
+
+    def __init__(self, view: pg.ViewBox, depth: float) -> None:
+        super().__init__()
+        self._path = QPainterPath()
+        self._bounds = QRectF()
+        self._wash = QBrush()
+        self._hatch: QBrush | None = None
+        self._outline = QPen(Qt.PenStyle.NoPen)
+        self.setZValue(depth)
+        view.addItem(self, ignoreBounds=True)
+
+    def set_look(
+        self,
+        colour: str,
+        wash: int,
+        hatch: str = "",
+        strength: int = 0,
+        outline: QPen | None = None,
+    ) -> None:
+        """Choose wash (opacity of 255), hatch (a sign, its opacity) and outline."""
+        fill, lines = QColor(colour), QColor(colour)
+        fill.setAlpha(wash)
+        lines.setAlpha(strength)
+        self._wash = QBrush(fill)
+        self._hatch = QBrush(lines, PATTERNS[hatch]) if hatch else None
+        self._outline = outline if outline is not None else QPen(Qt.PenStyle.NoPen)
+        self.update()
+
+    def set_path(self, path: QPainterPath) -> None:
+        """Fill this path from now on."""
+        self.prepareGeometryChange()
+        self._path = path
+        self._bounds = path.boundingRect()
+        self.update()
+
+    @property
+    def path(self) -> QPainterPath:
+        """What is filled, in view coordinates."""
+        return self._path
+
+    def boundingRect(self) -> QRectF:
+        """Return what is drawn over, in the view's coordinates."""
+        return self._bounds
+
+    def paint(self, painter: QPainter, *_: object) -> None:
+        """Draw."""
+        if self._path.isEmpty():
+            return
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillPath(self._path, self._wash)
+        if self._hatch is not None:
+            # Back to pixels: a pattern would be stretched with the view.
+            self._hatch.setTransform(painter.transform().inverted()[0])
+            painter.fillPath(self._path, self._hatch)
+        if self._outline.style() != Qt.PenStyle.NoPen:
+            painter.setPen(self._outline)
+            painter.drawPath(self._path)
+
+
+def between(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> QPainterPath:
+    """Return what lies between two edges; each stretch without a NaN is a shape of its own."""
+    path = QPainterPath()
+    for run in runs(np.isfinite(x) & np.isfinite(low) & np.isfinite(high)):
+        xs = x[run]
+        if len(xs) < 2:
+            continue
+        outline = np.column_stack([np.r_[xs, xs[::-1]], np.r_[high[run], low[run][::-1]]])
+        path.addPolygon(QPolygonF([QPointF(*p) for p in outline.tolist()]))
+        path.closeSubpath()
+    return path
+
+
+def columns(left: np.ndarray, right: np.ndarray, base: float, top: np.ndarray) -> QPainterPath:
+    """Return bars from a base to their tops; none where a top or an edge is NaN."""
+    path = QPainterPath()
+    there = np.isfinite(left) & np.isfinite(right) & np.isfinite(top)
+    for a, b, y in zip(left[there], right[there], top[there], strict=True):
+        path.addRect(QRectF(QPointF(a, min(base, y)), QPointF(b, max(base, y))))
+    return path
+
+
+class _OverAll(pg.GraphicsObject):
+    """Something that may be drawn anywhere in the part of the plot that is shown."""
+
+    def __init__(self, view: pg.ViewBox, depth: float) -> None:
+        super().__init__()
+        self._view = view
+        self._shown = QRectF()
+        self.setZValue(depth)
+        view.addItem(self, ignoreBounds=True)
+
+    def viewTransformChanged(self) -> None:
+        """Cover the part that is shown now."""
+        super().viewTransformChanged()
+        shown = self._view.viewRect()
+        if shown != self._shown:
+            self.prepareGeometryChange()
+            self._shown = shown
+
+    def boundingRect(self) -> QRectF:
+        """Return what is drawn over, in the view's coordinates."""
+        return self._shown
+
+
+class StrokeItem(_OverAll):
+    """Joined points, left out where a coordinate is not finite; stays in the scene.
+
+    Parameters
+    ----------
+    view : ViewBox
+        In whose coordinates the points are.
+    depth : float
+        Its place above or below the other items.
+    pairs : bool
+        Whether the points are ends of separate pieces, two and two, instead of one line.
+
+    Attributes
+    ----------
+    x, y : ndarray
+        The points.
+    pen : QPen
+    """
+
+    def __init__(self, view: pg.ViewBox, depth: float, pairs: bool = False) -> None:
+        super().__init__(view, depth)
+        self._pairs = pairs
+        self._path = QPainterPath()
+        self.x = self.y = np.empty(0)
+        self.pen = QPen(Qt.PenStyle.NoPen)
+
+    def set_pen(self, pen: QPen) -> None:
+        """Draw with this pen from now on."""
+        self.pen = pen
+        self.update()
+
+    def set_points(self, x: np.ndarray, y: np.ndarray) -> None:
+        """Join these points from now on."""
+        if not (len(x) or len(self.x)):
+            return
+        self.x, self.y = x, y
+        path = QPainterPath()
+        there = np.isfinite(x) & np.isfinite(y)
+        if self._pairs:
+            pieces = [slice(i, i + 2) for i in range(0, len(x), 2) if there[i : i + 2].all()]
+        else:
+            pieces = [slice(0, len(x))] if len(x) and there.all() else runs(there)
+        for piece in pieces:
+            path.addPolygon(_polygon(x[piece], y[piece]))
+        self._path = path
+        self.update()
+
+    def paint(self, painter: QPainter, *_: object) -> None:
+        """Draw."""
+        if len(self.x):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(self.pen)
+            painter.drawPath(self._path)
+
+
+class HollowMarks(_OverAll):
+    """A few small circles, as big whatever part of the plot is shown.
+
+    Parameters
+    ----------
+    view : ViewBox
+        In whose coordinates their centres are.
+    depth : float
+        Their place above or below the other items.
+    size : float
+        Diameter in pixels.
+
+    Attributes
+    ----------
+    points : list of QPointF
+        Their centres.
+    """
+
+    def __init__(self, view: pg.ViewBox, depth: float, size: float) -> None:
+        super().__init__(view, depth)
+        self._circle = QRectF(-size / 2, -size / 2, size, size)
+        self._pen, self._brush = QPen(), QBrush()
+        self.points: list[QPointF] = []
+
+    def set_look(self, pen: QPen, brush: QBrush) -> None:
+        """Draw with this pen and fill with this brush from now on."""
+        self._pen, self._brush = pen, brush
+        self.update()
+
+    def set_points(self, x: np.ndarray, y: np.ndarray) -> None:
+        """Stand here from now on."""
+        points = [QPointF(*point) for point in zip(x.tolist(), y.tolist(), strict=True)]
+        if points != self.points:
+            self.points = points
+            self.update()
+
+    def paint(self, painter: QPainter, *_: object) -> None:
+        """Draw."""
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(self._pen)
+        painter.setBrush(self._brush)
+        to_pixels = painter.transform()
+        painter.resetTransform()
+        for point in self.points:
+            painter.drawEllipse(self._circle.translated(to_pixels.map(point)))
+
+
+def _polygon(x: np.ndarray, y: np.ndarray) -> QPolygonF:
+    polygon: QPolygonF = create_qpolygonf(len(x))
+    points = ndarray_from_qpolygonf(polygon)
+    points[:, 0], points[:, 1] = x, y
+    return polygon
+
+
+MAX_POINTS = 2000
+_PIXELS_PER_POINT = 96 / 72
+_JOINED = (Mark.LINE, Mark.PATH, Mark.AREA)
+SYMBOLS = {
+    "o": "o",
+    "s": "s",
+    "^": "t1",
+    "D": "d",
+    "v": "t",
+    "P": "+",
+    "X": "x",
+    "<": "t3",
+    ">": "t2",
+    "h": "h",
+    "p": "p",
+}
+"""The view's names for the signs of `explorer.figures.style.MARKERS`."""
+DOT_SIZE = 9
+_NONE, _NOWHERE = np.empty(0), np.empty(0, int)
+Extent = tuple[float, float, float, float]
+
+
+def pen_of(style: SeriesStyle, alpha: int = 255, ratio: float = 1.0) -> QPen:
+    """Return the pen of a curve: the style table's colour, dashes and width.
+
+    A cosmetic pen's width counts device pixels, of which `ratio` go into one of the window's.
+    """
+    colour = QColor(style.colour)
+    colour.setAlpha(alpha)
+    pen = QPen(colour, style.width * _PIXELS_PER_POINT * ratio)
+    pen.setCosmetic(True)
+    # Between points so close a cut corner looks like a round one, which takes twice the time.
+    pen.setJoinStyle(Qt.PenJoinStyle.BevelJoin)
+    pen.setCapStyle(Qt.PenCapStyle.FlatCap if style.dash else Qt.PenCapStyle.RoundCap)
+    if style.dash:
+        pen.setDashPattern(list(style.dash))
+    return pen
+
+
+def thin(series: Series) -> np.ndarray:
+    """Return the places of at most `MAX_POINTS` points, both ends among them."""
+    n = len(series.x)
+    if n <= MAX_POINTS:
+        return np.arange(n)
+    return np.unique(np.linspace(0, n - 1, MAX_POINTS).round().astype(int))
+
+
+class Curve:
+    """The items of one series: made when its mark first needs them, then only given new numbers.
+
+    A line or path is a line with hollow marks where it leaves the plot, an area the same with a
+    hatched fill, an estimate's band a plain fill; dots have error bars; bars are hatched columns.
+
+    Attributes
+    ----------
+    x, y : ndarray
+        The points shown, in view coordinates; y is NaN where the series is absent.
+    heights : ndarray
+        y in data units, as computed: back from a logarithmic axis it is off in the last digits.
+    role : Role or None
+        What the heights are.
+    low, high : ndarray or None
+        Ends of its band, area or error bars at these points, in data units.
+    """
+
+    def __init__(self, view: pg.ViewBox) -> None:
+        self._view = view
+        self.line = StrokeItem(view, 10)
+        self.ends = HollowMarks(view, 12, DOT_SIZE)
+        self.fill: FilledItem | None = None
+        self.dots: pg.ScatterPlotItem | None = None
+        self.whiskers: StrokeItem | None = None
+        self.caps: pg.ScatterPlotItem | None = None
+        self.x = self.y = self.heights = np.empty(0)
+        self.role: Role | None = None
+        self.low: np.ndarray | None = None
+        self.high: np.ndarray | None = None
+        self.mark = Mark.LINE
+        self.x_log = self.y_log = False
+        self.extent: Extent = (np.nan,) * 4
+        """Left, right, bottom and top of everything finite it draws; NaN if there is nothing."""
+        self._drawn: tuple[object, ...] = ()
+        self._look: tuple[SeriesStyle, str, float] | None = None
+
+    # Looks
+
+    def set_style(self, style: SeriesStyle, background: str, ratio: float) -> None:
+        """Draw in this style from now on, on a screen with so many device pixels a pixel."""
+        self._look = (style, background, ratio)
+        self.line.set_pen(pen_of(style, ratio=ratio))
+        self.ends.set_look(pg.mkPen(style.colour, width=1.6 * ratio), pg.mkBrush(background))
+        if self.fill is not None:
+            self._style_fill(self.fill, style, ratio)
+        if self.dots is not None and self.whiskers is not None and self.caps is not None:
+            thin_pen = pg.mkPen(style.colour, width=1.3 * ratio)
+            self.dots.setPen(pg.mkPen(background, width=0.8 * ratio))
+            self.dots.setBrush(pg.mkBrush(style.colour))
+            self.dots.setSymbol(SYMBOLS[style.marker])
+            self.whiskers.set_pen(thin_pen)
+            self.caps.setPen(thin_pen)
+
+    def _style_fill(self, fill: FilledItem, style: SeriesStyle, ratio: float) -> None:
+        if self.mark is Mark.BARS:
+            edge = pg.mkPen(style.colour, width=1.4 * ratio)
+            fill.set_look(style.colour, 70, style.hatch, 150, edge)
+        elif self.mark is Mark.AREA:
+            fill.set_look(style.colour, 36, style.hatch, 105)
+        else:
+            fill.set_look(style.colour, 45)
+
+    # Numbers
+
+    def set_series(
+        self,
+        series: Series,
+        x_log: bool,
+        y_log: bool,
+        edges: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> None:
+        """Show these numbers; `edges` are where bars begin and end (`bar_edges`).
+
+        Numbers that are drawn already stay: a slider moves some curves and not others, and none
+        that is pinned.
+        """
+        self.role = series.role
+        numbers = (series.x, series.y, series.low, series.high, *(edges or ()))
+        drawn = (series.mark, x_log, y_log, *(None if a is None else a.tobytes() for a in numbers))
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
+        places = thin(series)
+        self.mark, self.x_log, self.y_log = series.mark, x_log, y_log
+        self.x = axis_coordinates(series.x[places], x_log)
+        self.heights = series.y[places]
+        self.y = axis_coordinates(self.heights, y_log)
+        self.low = self.high = None
+        if series.low is not None and series.high is not None:
+            self.low, self.high = series.low[places], series.high[places]
+        joined = series.mark in _JOINED
+        self.line.set_points(*((self.x, self.y) if joined else (_NONE, _NONE)))
+        leaves = series.mark in (Mark.LINE, Mark.AREA)
+        edge = _edges(np.isfinite(self.y)) if leaves else _NOWHERE
+        self.ends.set_points(self.x[edge], self.y[edge])
+        self.ends.setVisible(bool(len(edge)) and self.line.isVisible())
+        self._set_fill(series, places, edges)
+        self._set_dots(series)
+        self.extent = self._measure(edges, places)
+
+    def _set_fill(
+        self,
+        series: Series,
+        places: np.ndarray,
+        edges: tuple[np.ndarray, np.ndarray] | None,
+    ) -> None:
+        if series.mark is Mark.BARS and edges is not None:
+            path = columns(edges[0][places], edges[1][places], self._base(), self.y)
+        elif series.mark in (Mark.LINE, Mark.AREA) and self.low is not None:
+            x, low, high = (e[places] for e in area_edges(series, self.y_log))
+            path = between(np.where(np.isnan(x), np.nan, self.x), low, high)
+        elif self.fill is None:
+            return
+        else:
+            path = QPainterPath()
+        if self.fill is None:
+            self.fill = FilledItem(self._view, {Mark.BARS: 7, Mark.AREA: 4}.get(series.mark, 3))
+            self.fill.setVisible(self.line.isVisible())
+            if self._look is not None:
+                style, _, ratio = self._look
+                self._style_fill(self.fill, style, ratio)
+        self.fill.set_path(path)
+
+    def _base(self) -> float:
+        """Return where bars stand: on 0, or below everything on a logarithmic axis."""
+        if not self.y_log:
+            return 0.0
+        there = self.y[np.isfinite(self.y)]
+        return float(there.min()) - 1000.0 if there.size else 0.0
+
+    def _set_dots(self, series: Series) -> None:
+        is_dots = series.mark is Mark.DOTS
+        if self.dots is None or self.whiskers is None or self.caps is None:
+            if not is_dots:
+                return
+            self.dots = pg.ScatterPlotItem(size=DOT_SIZE, pxMode=True)
+            self.whiskers = StrokeItem(self._view, 11, pairs=True)
+            self.caps = pg.ScatterPlotItem(size=DOT_SIZE - 1, pxMode=True, symbol="_")
+            for item, depth in ((self.caps, 11), (self.dots, 12)):
+                item.setZValue(depth)
+                self._view.addItem(item, ignoreBounds=True)
+            for item in (self.whiskers, self.caps, self.dots):
+                item.setVisible(self.line.isVisible())
+            if self._look is not None:
+                self.set_style(*self._look)
+        there = np.isfinite(self.x) & np.isfinite(self.y) & is_dots
+        self.dots.setData(self.x[there], self.y[there])
+        x = low = high = np.empty(0)
+        if is_dots and self.low is not None and self.high is not None:
+            low, high = (axis_coordinates(e, self.y_log) for e in (self.low, self.high))
+            if self.y_log:  # an error bar that reaches 0 has no lower end on this axis
+                low = np.where(self.low <= 0, self.y - 1000.0, low)
+            known = there & np.isfinite(low) & np.isfinite(high)
+            x, low, high = self.x[known], low[known], high[known]
+        self.whiskers.set_points(np.repeat(x, 2), np.column_stack([low, high]).ravel())
+        self.caps.setData(np.tile(x, 2), np.r_[low, high])
+
+    # What it covers
+
+    def _measure(self, edges: tuple[np.ndarray, np.ndarray] | None, places: np.ndarray) -> Extent:
+        there = np.isfinite(self.y) & np.isfinite(self.x)
+        if not there.any():
+            return (np.nan,) * 4
+        if self.low is None and self.mark is not Mark.BARS:
+            x, y = (self.x, self.y) if there.all() else (self.x[there], self.y[there])
+            return float(x.min()), float(x.max()), float(y.min()), float(y.max())
+        xs, ys = [self.x[there]], [self.y[there]]
+        if self.low is not None and self.high is not None and self.mark is not Mark.BARS:
+            ys += [axis_coordinates(e[there], self.y_log) for e in (self.low, self.high)]
+        if self.mark is Mark.BARS and edges is not None:
+            left, right = (e[places] for e in edges)
+            space = 0.25 * (right - left)  # between the first bar and the axis
+            xs += [left - space, right + space]
+            if not self.y_log:
+                ys.append(np.zeros(1))
+            else:  # the lowest bar is to be seen, too
+                ys.append(ys[0].min(keepdims=True) - 0.12 * (float(np.ptp(ys[0])) or 1.0))
+        x, y = np.concatenate(xs), np.concatenate(ys)
+        x, y = x[np.isfinite(x)], y[np.isfinite(y)]
+        return float(x.min()), float(x.max()), float(y.min()), float(y.max())
+
+    def set_visible(self, visible: bool) -> None:
+        """Show or hide everything of this series."""
+        if visible != self.line.isVisible():
+            self.line.setVisible(visible)
+            self.ends.setVisible(visible and bool(self.ends.points))
+            for item in (self.fill, self.dots, self.whiskers, self.caps):
+                if item is not None:
+                    item.setVisible(visible)
+
+    def remove(self) -> None:
+        """Take the items out of the scene."""
+        for item in (self.line, self.ends, self.fill, self.dots, self.whiskers, self.caps):
+            if item is not None:
+                self._view.removeItem(item)
+
+
+def _edges(present: np.ndarray) -> np.ndarray:
+    """Return the places where a curve begins or ends within the plot, not at its ends."""
+    if present.all() or not present.any():
+        return _NOWHERE
+    change = np.flatnonzero(present[1:] != present[:-1])
+    return np.unique([i if present[i] else i + 1 for i in change])

@@ -1,0 +1,323 @@
+"""Text items of plots: labels, names at the ends of curves, values at the pointer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QGuiApplication, QPainter, QPen
+from PySide6.QtWidgets import QGraphicsItem, QLabel, QStyleOptionGraphicsItem, QWidget
+
+from explorer.ui.plot.curves import Curve
+
+_MARGIN = 4.0
+
+
+class PlotLabel(pg.GraphicsObject):
+    """One line of text, upright and as big whatever part of the plot is shown.
+
+    A `pyqtgraph.TextItem` lays out a document for each new text and draws a polygon below it, which
+    takes as long as four curves.
+
+    Parameters
+    ----------
+    view : ViewBox
+        In whose coordinates it stands.
+    depth : float
+        Its place above or below the other items.
+    anchor : (float, float)
+        Which place of the tag stands where it is put: (0, 0) is its upper left corner.
+    """
+
+    def __init__(self, view: pg.ViewBox, depth: float, anchor: tuple[float, float]) -> None:
+        super().__init__()
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIgnoresTransformations)
+        self.setZValue(depth)
+        self._text = ""
+        self._anchor = anchor
+        self._font = QGuiApplication.font()
+        self._metrics = QFontMetricsF(self._font)
+        self._area = QRectF()
+        self._start = QPointF()
+        self._colour, self._ground = QColor(), QBrush()
+        view.addItem(self, ignoreBounds=True)
+
+    def text(self) -> str:
+        """Return what is written."""
+        return self._text
+
+    def set_look(self, colour: str, ground: QColor) -> None:
+        """Write in this colour on that one."""
+        self._colour, self._ground = QColor(colour), QBrush(ground)
+        self.update()
+
+    def set_text(self, text: str) -> None:
+        """Write something else."""
+        if text != self._text:
+            self._text = text
+            self._measure()
+
+    def set_anchor(self, anchor: tuple[float, float]) -> None:
+        """Let another place of the tag stand where it is put."""
+        if anchor != self._anchor:
+            self._anchor = anchor
+            self._measure()
+
+    def _measure(self) -> None:
+        metrics = self._metrics
+        width = metrics.horizontalAdvance(self._text) + 2 * _MARGIN
+        height = metrics.height() + 2 * _MARGIN
+        self.prepareGeometryChange()
+        self._area = QRectF(-self._anchor[0] * width, -self._anchor[1] * height, width, height)
+        self._start = self._area.topLeft() + QPointF(_MARGIN, _MARGIN + metrics.ascent())
+        self.update()
+
+    def boundingRect(self) -> QRectF:
+        """Return what is drawn over, in pixels from where it stands."""
+        return self._area
+
+    def paint(self, painter: QPainter, *_: object) -> None:
+        """Draw."""
+        painter.fillRect(self._area, self._ground)
+        painter.setFont(self._font)
+        painter.setPen(self._colour)
+        painter.drawText(self._start, self._text)
+
+
+AWAY = 24
+"""Pixels between the pointer and the table."""
+_CROSSHAIR_MARGIN = 8
+_ON_NEAREST = 1000
+"""How much more a point of the nearest curve below the table counts."""
+
+
+class Crosshair:
+    """Two thin lines in a view and a small table in its emptiest corner.
+
+    Parameters
+    ----------
+    view : ViewBox
+    parent : QWidget
+        On which the table floats.
+    """
+
+    def __init__(self, view: pg.ViewBox, parent: QWidget) -> None:
+        self._view = view
+        self._lines = [pg.InfiniteLine(angle=angle, movable=False) for angle in (90, 0)]
+        for line in self._lines:
+            line.setZValue(20)
+            line.hide()
+            view.addItem(line, ignoreBounds=True)
+        self.table = QLabel(parent, textFormat=Qt.TextFormat.RichText)
+        self.table.setObjectName("readout")
+        self.table.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.table.hide()
+
+    def set_colour(self, colour: str) -> None:
+        """Draw the lines in this colour."""
+        for line in self._lines:
+            line.setPen(pg.mkPen(colour, width=1, style=Qt.PenStyle.DotLine))
+
+    def show(
+        self,
+        at: QPoint,
+        x: float,
+        y: float,
+        text: str,
+        curves: Sequence[tuple[np.ndarray, np.ndarray]] = (),
+        nearest: int | None = None,
+    ) -> None:
+        """Stand at a point of the view (and of the parent widget) with this text.
+
+        Parameters
+        ----------
+        at : QPoint
+        x, y : float
+        text : str
+        curves : sequence of (ndarray, ndarray)
+            x and y of what is drawn, in view coordinates: the table keeps away from it,
+        nearest : int or None
+            most of all from this one.
+        """
+        self._lines[0].setPos(x)
+        self._lines[1].setPos(y)
+        for line in self._lines:
+            line.show()
+        self.table.setText(text)
+        self.table.adjustSize()
+        self.table.move(self._place(at, self.table.size(), curves, nearest))
+        self.table.show()
+
+    def _place(
+        self,
+        at: QPoint,
+        size: QSize,
+        curves: Sequence[tuple[np.ndarray, np.ndarray]],
+        nearest: int | None,
+    ) -> QPoint:
+        """Return the upper left corner of the emptiest place that keeps off the pointer."""
+        area = self._view.sceneBoundingRect()
+        (x0, x1), (y0, y1) = self._view.viewRange()
+        room = area.toRect().adjusted(
+            _CROSSHAIR_MARGIN, _CROSSHAIR_MARGIN, -_CROSSHAIR_MARGIN, -_CROSSHAIR_MARGIN
+        )
+        right, low = room.right() - size.width(), room.bottom() - size.height()
+        places = [
+            QPoint(room.left(), room.top()),
+            QPoint(right, room.top()),
+            QPoint(room.left(), low),
+            QPoint(right, low),
+        ]
+        points = [
+            (
+                area.left() + (xs - x0) / (x1 - x0) * area.width(),
+                area.top() + (y1 - ys) / (y1 - y0) * area.height(),
+            )
+            for xs, ys in curves
+        ]
+
+        def covered(place: QPoint) -> int:
+            box = QRect(place, size)
+            return sum(
+                (_ON_NEAREST if number == nearest else 1)
+                * int(
+                    np.count_nonzero(
+                        (px >= box.left())
+                        & (px <= box.right())
+                        & (py >= box.top())
+                        & (py <= box.bottom())
+                    )
+                )
+                for number, (px, py) in enumerate(points)
+            )
+
+        free = [
+            p for p in places if not QRect(p, size).adjusted(-AWAY, -AWAY, AWAY, AWAY).contains(at)
+        ]
+        if free:
+            return min(free, key=covered)
+        # The table is nearly as large as the plot: beside the pointer, on the roomier side.
+        around = self.table.parentWidget()  # a view may have got another one meanwhile
+        assert around is not None
+        wide, high = around.width(), around.height()
+        left = at.x() + AWAY if at.x() < wide / 2 else at.x() - AWAY - size.width()
+        return QPoint(left, min(max(at.y() - size.height() // 2, 4), high - size.height() - 4))
+
+    def hide(self) -> None:
+        """Go away until shown again."""
+        for line in self._lines:
+            line.hide()
+        self.table.hide()
+
+
+LEAST_APART = 14.0
+"""Pixels between the middles of two names."""
+WIDEST = 226
+_STUB, _TEXT = 16.0, 21.0
+"""Where, from the plot's edge, the coloured stub ends and the name begins."""
+_AT_EDGE = 0.03
+"""Share of the plot's width: a curve that ends further away has its name in the legend alone."""
+
+
+@dataclass(frozen=True)
+class EndName:
+    """A curve's name, in bold letters or plain ones, the colour of its stub, and the curve."""
+
+    name: str
+    colour: str
+    bold: bool
+    curve: Curve
+
+
+def apart(heights: Sequence[float], least: float, low: float, high: float) -> list[float]:
+    """Return ascending heights at least so far apart, each as near as may be, within two ends."""
+    placed = [max(h, low) for h in heights]
+    for i in range(1, len(placed)):
+        placed[i] = max(placed[i], placed[i - 1] + least)
+    bottom = high
+    for i in reversed(range(len(placed))):
+        placed[i] = min(placed[i], bottom)
+        bottom = placed[i] - least
+    return placed
+
+
+class EndNames(pg.GraphicsWidget):
+    """As high as the plot beside it, and as wide as its names need."""
+
+    def __init__(self, view: pg.ViewBox) -> None:
+        super().__init__()
+        self._view = view
+        self._names: list[EndName] = []
+        self._text = QColor()
+        self._font = QGuiApplication.font()
+        self._bold = QFont(self._font)
+        self._bold.setBold(True)
+        self._metrics = QFontMetricsF(self._bold)
+        self._set_width(0)
+        view.sigRangeChanged.connect(lambda *_: self.update())
+
+    def set_colour(self, text: str) -> None:
+        """Write in this colour."""
+        self._text = QColor(text)
+        self.update()
+
+    def show_names(self, names: Sequence[EndName]) -> None:
+        """Show these names; none take no room."""
+        if [n.name for n in names] != [n.name for n in self._names]:
+            widest = max((self._metrics.horizontalAdvance(n.name) for n in names), default=0.0)
+            self._set_width(min(round(_TEXT + widest) + 4, WIDEST) if names else 0)
+        self._names = list(names)
+        self.update()
+
+    def _set_width(self, width: int) -> None:
+        if self.minimumWidth() != width or self.maximumWidth() != width:
+            self.setMinimumWidth(width)
+            self.setMaximumWidth(width)
+
+    def placed(self) -> list[tuple[EndName, float, float]]:
+        """Return names with the heights of their curves' ends and their own, from the top down."""
+        (x0, x1), (y0, y1) = self._view.viewRange()
+        height = self.size().height()
+        ends = []
+        for item in self._names:
+            curve = item.curve
+            inside = (curve.x >= x0) & (curve.x <= x1 + 1e-9 * abs(x1))
+            inside &= (curve.y >= y0) & (curve.y <= y1)
+            there = np.flatnonzero(inside)
+            if there.size and curve.x[there[-1]] >= x1 - _AT_EDGE * (x1 - x0):
+                ends.append((item, float(y1 - curve.y[there[-1]]) / (y1 - y0) * height))
+        ends.sort(key=lambda end: end[1])
+        half = self._metrics.height() / 2
+        least = max(LEAST_APART, self._metrics.height())
+        own = apart([at for _, at in ends], least, half, height - half)
+        return [(item, at, y) for (item, at), y in zip(ends, own, strict=True)]
+
+    def overlaps(self) -> bool:
+        """Whether two names lie closer than they may: there is no room for all."""
+        return any(b - a < LEAST_APART - 1e-6 for (*_, a), (*_, b) in pairwise(self.placed()))
+
+    def paint(
+        self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None
+    ) -> None:
+        """Draw."""
+        if not self._names:
+            return
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        width, high = self.size().width(), self._metrics.height()
+        for item, at, y in self.placed():
+            colour = QColor(item.colour)
+            painter.setPen(QPen(colour, 1.0))
+            painter.drawLine(QPointF(0, at), QPointF(6, y))
+            painter.setPen(QPen(colour, 3.0))
+            painter.drawLine(QPointF(6, y), QPointF(_STUB, y))
+            painter.setPen(self._text)
+            painter.setFont(self._bold if item.bold else self._font)
+            room = width - _TEXT
+            name = self._metrics.elidedText(item.name, Qt.TextElideMode.ElideRight, room)
+            painter.drawText(
+                QRectF(_TEXT, y - high / 2, room, high),
+                Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft,
+                name,
+            )

@@ -1,0 +1,142 @@
+"""Hatched ranges where a curve is undefined or no claim is valid."""
+
+import pyqtgraph as pg
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter
+
+Lane = tuple[QColor, list[tuple[float, float]], str]
+
+
+class _AlongX(pg.GraphicsObject):
+    """Something drawn over stretches of x in whatever part of the plot is shown."""
+
+    def __init__(self, view: pg.ViewBox, depth: float) -> None:
+        super().__init__()
+        self._view = view
+        self._area: QRectF | None = None
+        self.setZValue(depth)
+        view.addItem(self, ignoreBounds=True)
+        view.sigTransformChanged.connect(self._view_changed)
+
+    def _view_changed(self, *_: object) -> None:
+        self.prepareGeometryChange()
+        self._area = None
+        self.update()
+
+    def boundingRect(self) -> QRectF:
+        """Return what is drawn over, in the view's coordinates."""
+        if self._area is None:
+            self._area = self._covered()
+        return self._area
+
+    def _hatch(
+        self, painter: QPainter, area: QRectF, colour: QColor, pattern: Qt.BrushStyle
+    ) -> None:
+        hatch = QBrush(colour, pattern)
+        hatch.setTransform(painter.transform().inverted()[0])
+        painter.fillRect(area, hatch)
+
+
+class UndefinedLanes(_AlongX):
+    """Thin hatched lanes along the bottom of the plot: where which curve does not hold.
+
+    Parameters
+    ----------
+    view : ViewBox
+        The lanes keep their height in pixels whatever part of the plot it shows.
+    """
+
+    HEIGHT = 7
+
+    def __init__(self, view: pg.ViewBox) -> None:
+        self._lanes: list[Lane] = []
+        super().__init__(view, 5)
+
+    def set_lanes(self, lanes: list[Lane]) -> None:
+        """Show one lane for each (colour, stretches in view coordinates, reason)."""
+        if lanes != self._lanes:
+            self._lanes = lanes
+            self._view_changed()
+
+    @property
+    def pixels(self) -> float:
+        """Height of all lanes together."""
+        return self.HEIGHT * len(self._lanes) + 3.0 if self._lanes else 0.0
+
+    def reason_at(self, x: float, pixels_above_bottom: float) -> str:
+        """Return why the curve whose lane is there is absent; empty if there is no lane."""
+        row = int(pixels_above_bottom // self.HEIGHT)
+        if 0 <= row < len(self._lanes):
+            _, stretches, reason = self._lanes[row]
+            if any(a <= x <= b for a, b in stretches):
+                return reason
+        return ""
+
+    def _covered(self) -> QRectF:
+        if not self._lanes:
+            return QRectF()
+        shown = self._view.viewRect()
+        height = self._view.viewPixelSize()[1] * self.HEIGHT * len(self._lanes)
+        return QRectF(shown.left(), shown.top(), shown.width(), height)
+
+    def paint(self, painter: QPainter, *_: object) -> None:
+        """Draw."""
+        if not self._lanes:
+            return
+        shown = self._view.viewRect()
+        pixel = self._view.viewPixelSize()[1]
+        for row, (colour, stretches, _reason) in enumerate(self._lanes):
+            wash = QColor(colour)
+            wash.setAlpha(40)
+            bottom = shown.top() + row * self.HEIGHT * pixel
+            for a, b in stretches:
+                left, right = max(a, shown.left()), min(b, shown.right())
+                if right > left:
+                    lane = QRectF(left, bottom + pixel, right - left, (self.HEIGHT - 2) * pixel)
+                    painter.fillRect(lane, wash)
+                    self._hatch(painter, lane, colour, Qt.BrushStyle.BDiagPattern)
+
+
+class InvalidRanges(_AlongX):
+    """A light hatch from top to bottom where nothing that is claimed holds.
+
+    Parameters
+    ----------
+    view : ViewBox
+    """
+
+    def __init__(self, view: pg.ViewBox) -> None:
+        self._stretches: list[tuple[float, float, str]] = []
+        self._colour = QColor("#808080")
+        super().__init__(view, 1)
+
+    def set_colour(self, colour: str) -> None:
+        """Hatch in this colour, lightly."""
+        self._colour = QColor(colour)
+        self.update()
+
+    def set_stretches(self, stretches: list[tuple[float, float, str]]) -> None:
+        """Hatch these: from, to in view coordinates, and why."""
+        if stretches != self._stretches:
+            self._stretches = stretches
+            self._view_changed()
+
+    def reason_at(self, x: float) -> str:
+        """Return why nothing holds at x; empty where something does."""
+        return next((why for a, b, why in self._stretches if a <= x <= b), "")
+
+    def _covered(self) -> QRectF:
+        return QRectF(self._view.viewRect()) if self._stretches else QRectF()
+
+    def paint(self, painter: QPainter, *_: object) -> None:
+        """Draw."""
+        shown = self._view.viewRect()
+        wash, lines = QColor(self._colour), QColor(self._colour)
+        wash.setAlpha(18)
+        lines.setAlpha(70)
+        for a, b, _reason in self._stretches:
+            left, right = max(a, shown.left()), min(b, shown.right())
+            if right > left:
+                area = QRectF(left, shown.top(), right - left, shown.height())
+                painter.fillRect(area, wash)
+                self._hatch(painter, area, lines, Qt.BrushStyle.FDiagPattern)

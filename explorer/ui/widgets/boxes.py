@@ -1,0 +1,112 @@
+"""Check box and combo box with marks that the style sheet cannot draw."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF, QWheelEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QStyle,
+    QStyleOptionButton,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QToolTip,
+    QWidget,
+)
+
+
+class ChoiceBox(QComboBox):
+    """A combo box that may be narrower than its longest entry and ignores a passing wheel.
+
+    Parameters
+    ----------
+    name : str
+        For screen readers.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setProperty("flat", True)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(8)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.cut = ""
+
+    def offer(self, items: Sequence[tuple[str, str]], chosen: str) -> None:
+        """Show these (key, words), one of them chosen."""
+        if [(self.itemData(i), self.itemText(i)) for i in range(self.count())] != list(items):
+            self.clear()
+            for key, words in items:
+                self.addItem(words, key)
+        self.setCurrentIndex(self.findData(chosen))
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Change the choice only if focused: scrolling past must not."""
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw, cut words with …, and a chevron that the style sheet has no picture for."""
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        field = self.style().subControlRect(
+            QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, self
+        )
+        whole = option.currentText
+        option.currentText = option.fontMetrics.elidedText(
+            whole, Qt.TextElideMode.ElideRight, field.width() - 8
+        )
+        painter = QStylePainter(self)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()
+        paint_chevron(self)
+        self.cut = whole if option.currentText != whole else ""
+
+    def event(self, event: QEvent) -> bool:
+        """Show the whole text where it is cut."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self.cut:
+            tip = f"{self.cut}\n{self.toolTip()}".strip()
+            QToolTip.showText(event.globalPos(), tip, self)
+            return True
+        return super().event(event)
+
+
+def paint_chevron(widget: QWidget) -> None:
+    """Draw the sign of a list or calendar to open at a widget's right end."""
+    painter = QPainter(widget)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    palette = widget.palette()
+    colour = palette.placeholderText() if widget.isEnabled() else palette.mid()
+    painter.setPen(QPen(colour.color(), 1.6))
+    x, y = widget.width() - 13.0, widget.height() / 2 - 1.5
+    painter.drawPolyline(QPolygonF([QPointF(x - 4, y), QPointF(x, y + 4), QPointF(x + 4, y)]))
+
+
+class CheckBox(QCheckBox):
+    """Draws the tick for which the style sheet, which draws the box, has no picture."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw."""
+        super().paintEvent(event)
+        if not self.isChecked():
+            return
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        part = QStyle.SubElement.SE_CheckBoxIndicator
+        box = self.style().subElementRect(part, option, self).toRectF()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self.palette().highlightedText().color(), 1.8))
+        painter.drawPolyline(
+            QPolygonF(
+                [
+                    box.topLeft() + QPointF(x * box.width(), y * box.height())
+                    for x, y in ((0.24, 0.52), (0.43, 0.70), (0.77, 0.31))
+                ]
+            )
+        )

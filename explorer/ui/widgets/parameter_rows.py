@@ -1,0 +1,467 @@
+"""Input rows for parameters, one class per kind."""
+
+import html
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.studies.base.numbers import PARAMETER_DIGITS, format_number
+from explorer.studies.base.study import Kind, Parameter, Value
+from explorer.ui.base.playback import RunButton
+from explorer.ui.base.styled import styled_label
+from explorer.ui.widgets.boxes import CheckBox, ChoiceBox
+from explorer.ui.widgets.number_slider import NumberSlider
+from explorer.ui.widgets.numbers import rich
+from explorer.ui.widgets.value_field import ValueField
+
+_TABLE_LINES = 5
+
+
+class ParameterRow(QWidget):
+    """Shows a parameter's value and lets it be changed.
+
+    Signals
+    -------
+    edited(object, bool)
+        The value wanted, and whether it is part of a gesture still going on.
+    gesture_ended()
+    """
+
+    edited = Signal(object, bool)
+    gesture_ended = Signal()
+
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__()
+        self.parameter = parameter
+        self.setObjectName(f"parameter-{parameter.key}")
+        self.setToolTip(_tooltip(parameter))
+
+    @abstractmethod
+    def show_value(self, value: Value) -> None:
+        """Show a value without emitting anything."""
+
+    def show_error(self, why: str) -> None:
+        """Show why a value was refused."""
+
+    def mark_swept(self, swept: bool) -> None:
+        """Mark this parameter as the one along the x axis, or not."""
+
+    def show_unit(self, unit: str) -> None:
+        """Show the unit that another parameter chooses for this one."""
+
+
+class NumberRow(ParameterRow):
+    """A button that lets it run, a label, a typed value and a slider with named ends."""
+
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(parameter)
+        p = parameter
+        self.label = label_of(p)
+        self.swept = styled_label("tag", "x axis")
+        self.swept.setToolTip("This parameter runs along the x axis; its value is the line there.")
+        self.swept.hide()
+        self.field = ValueField(self._checked)
+        self.field.setFixedWidth(88)
+        self.field.setAccessibleName(f"{p.symbol} {p.name}, value")
+        self.field.set_help(_tooltip(p))
+        self.slider = NumberSlider(p)
+        self.slider.setAccessibleName(f"{p.symbol} {p.name}, slider")
+        self._told: float | None = None
+        self._describe(p.low)
+        self.label.setBuddy(self.field)
+        self.setFocusProxy(self.field)
+        self.run = RunButton(f"{p.symbol} {p.name}".strip())
+
+        top = QHBoxLayout()
+        top.setContentsMargins(0, 0, 0, 0)
+        top.setSpacing(4)
+        top.addWidget(self.run)
+        top.addWidget(self.label, 1)
+        top.addWidget(self.field)
+        ends = QHBoxLayout()
+        ends.setContentsMargins(2, 0, 2, 0)
+        for side, number in (("low", p.low), ("high", p.high)):
+            end = styled_label("faint", _end(p, side, number))
+            ends.addWidget(end)
+            self.high_end = end
+            if side == "low":
+                ends.addStretch(1)
+                ends.addWidget(self.swept)
+                ends.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 3, 0, 4)
+        layout.setSpacing(1)
+        layout.addLayout(top)
+        layout.addWidget(self.slider)
+        layout.addLayout(ends)
+
+        self.field.entered.connect(lambda number: self.edited.emit(number, False))
+        self.field.stepped.connect(self.slider.step)
+        self.slider.number_moved.connect(self._moved)
+        self.slider.gesture_ended.connect(self.gesture_ended)
+
+    def _checked(self, number: float) -> float:
+        """Return the number a field may keep; errors do not name the option's key."""
+        try:
+            checked = self.parameter.parse(number)
+        except ValueError as error:
+            raise ValueError(str(error).removeprefix(f"{self.parameter.key}: ")) from None
+        assert not isinstance(checked, str)
+        return checked
+
+    def _describe(self, number: float) -> None:
+        """Have a screen reader say: ``ε₀, local privacy, 2, more private to the left``."""
+        if number == self._told:
+            return  # asked of every row with every move of any slider
+        self._told, p = number, self.parameter
+        sides = {"low": "more private to the left", "high": "more private to the right"}
+        side = sides.get(p.more_private, "")
+        said = format_number(number, digits=PARAMETER_DIGITS)
+        words = ", ".join(filter(None, (p.symbol, p.name, said, side)))
+        more = " ".join(filter(None, (p.help, "" if side else direction(p))))
+        self.slider.setAccessibleDescription(f"{words}. {more}")
+
+    def _moved(self, number: float) -> None:
+        self.field.set_number(number)
+        self._describe(number)
+        self.edited.emit(number, True)
+
+    def show_value(self, value: Value) -> None:
+        """Show a value without emitting anything."""
+        assert not isinstance(value, str)
+        self.slider.set_number(value)
+        self.field.set_number(value)
+        self._describe(value)
+
+    def show_error(self, why: str) -> None:
+        """Show why a value was refused."""
+        self.field.reject(why)
+
+    def mark_swept(self, swept: bool) -> None:
+        """Mark this parameter as the one along the x axis, or not."""
+        self.swept.setVisible(swept)
+
+    def show_unit(self, unit: str) -> None:
+        """Show the unit that another parameter chooses for this one."""
+        p = replace(self.parameter, unit=unit)
+        self.high_end.setText(_end(p, "high", p.high))
+        self.setToolTip(_tooltip(p))
+        self.field.set_help(_tooltip(p))
+
+
+class ChoiceRow(ParameterRow):
+    """A label and a list of choices."""
+
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(parameter)
+        self.label = label_of(parameter)
+        self.box = ChoiceBox(parameter.name)
+        for value, words in parameter.choices:
+            self.box.addItem(words, value)
+        self.label.setBuddy(self.box)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 8)
+        layout.setSpacing(3)
+        layout.addWidget(self.label)
+        layout.addWidget(self.box)
+        self.box.activated.connect(lambda i: self.edited.emit(self.box.itemData(i), False))
+
+    def show_value(self, value: Value) -> None:
+        """Show a value without emitting anything."""
+        self.box.setCurrentIndex(self.box.findData(value))
+
+
+class FlagRow(ParameterRow):
+    """A check box."""
+
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(parameter)
+        name = " ".join(filter(None, (parameter.symbol, parameter.name)))
+        self.box = CheckBox(name[:1].upper() + name[1:])
+        self.box.setAccessibleName(parameter.name)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 8)
+        layout.addWidget(self.box)
+        self.box.clicked.connect(lambda checked: self.edited.emit(checked, False))
+
+    def show_value(self, value: Value) -> None:
+        """Show a value without emitting anything."""
+        self.box.setChecked(bool(value))
+
+
+class TableField(QPlainTextEdit):
+    """Rows of numbers; Ctrl+Return or leaving the field takes them, Tab goes on."""
+
+    def __init__(self, take: Callable[[], None]) -> None:
+        super().__init__()
+        self._take = take
+        self.setTabChangesFocus(True)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setFixedHeight(self.fontMetrics().lineSpacing() * _TABLE_LINES + 14)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Take the table at Ctrl+Return."""
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self._take()
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Take the table when something else is clicked or reached."""
+        super().focusOutEvent(event)
+        self._take()
+
+
+class TableRow(ParameterRow):
+    """A label, the table's rows one a line, a button that takes them, and why they were refused."""
+
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(parameter)
+        self._value = ""
+        self.label = label_of(parameter)
+        self.field = TableField(self.take)
+        self.field.setAccessibleName(f"{parameter.name}, one row a line")
+        self.label.setBuddy(self.field)
+        self.button = QPushButton("Use these numbers")
+        self.button.setAccessibleName(f"Use {parameter.name}")
+        self.button.setToolTip("Ctrl+Return does the same")
+        self.error = styled_label("notes", word_wrap=True)
+        self.error.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 8)
+        layout.setSpacing(3)
+        for widget in (self.label, self.field, self.button, self.error):
+            layout.addWidget(widget)
+        self.button.clicked.connect(self.take)
+
+    def take(self) -> None:
+        """Hand on what is typed, unless it is what is shown already or can't be read."""
+        try:
+            value = self.parameter.parse(self.field.toPlainText())
+        except ValueError as error:
+            self.show_error(str(error).removeprefix(f"{self.parameter.key}, "))
+            return
+        self.error.hide()
+        if value != self._value:
+            self._value = str(value)
+            self.edited.emit(value, False)
+
+    def show_value(self, value: Value) -> None:
+        """Show a value without emitting anything."""
+        self._value = str(value)
+        self.error.hide()
+        with QSignalBlocker(self.field):
+            self.field.setPlainText("\n".join(row.strip() for row in self._value.split(";")))
+
+    def show_error(self, why: str) -> None:
+        """Show why the numbers were refused; what is typed stays."""
+        self.error.setText(why[:1].upper() + why[1:])
+        self.error.show()
+
+
+def _end(p: Parameter, side: str, number: float) -> str:
+    """Return what stands at an end of the slider."""
+    words = format_number(number)
+    if p.unit and side == "high" and p.unit not in p.name and not _long(p.unit):
+        words += f" {p.unit}"
+    if p.more_private == side:
+        words = f"{words} · more private" if side == "low" else f"more private · {words}"
+    return words
+
+
+def _long(unit: str) -> bool:
+    """Whether a unit is too long to stand at the slider's end; it stands beside the name then."""
+    return len(unit) > 7
+
+
+def label_of(p: Parameter) -> QLabel:
+    """Return a parameter's symbol and name, as they stand above or before what sets it."""
+    symbol = f"<b>{rich(p.symbol)}</b>&nbsp; " if p.symbol else ""
+    name = p.name if p.symbol else p.name[:1].upper() + p.name[1:]
+    if _long(p.unit):
+        name += f" ({p.unit})"
+    label = QLabel(symbol + html.escape(name), textFormat=Qt.TextFormat.RichText)
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    label.setMinimumWidth(60)
+    label.setWordWrap(True)
+    return label
+
+
+def direction(p: Parameter) -> str:
+    """Return which way of a number is more private, where its help does not say so itself."""
+    if not p.numeric or "more private" in p.help:
+        return ""
+    if p.more_private:
+        return f"{'Smaller' if p.more_private == 'low' else 'Larger'} is more private."
+    if p.group == "simulation":
+        return "Changes nothing about privacy."
+    return "Neither way is always more private."
+
+
+def _tooltip(p: Parameter) -> str:
+    parts = [f"<b>{rich(' '.join(filter(None, (p.symbol, p.name))))}</b>"]
+    parts.append(html.escape(" ".join(filter(None, (p.help, direction(p))))))
+    if p.numeric and not isinstance(p.default, str):
+        unit = f" {html.escape(p.unit)}" if p.unit else ""
+        parts.append(
+            f"From {format_number(p.low)} to {format_number(p.high)}{unit}; "
+            f"starts at {format_number(p.default)}."
+        )
+    return "<p style='white-space:normal'>" + "<br>".join(parts) + "</p>"
+
+
+class FileRow(ParameterRow):
+    """The file's name, a button to open one, another to do without; files can be dropped on it.
+
+    It knows nothing of paths but the one just chosen: `chosen` hands that on, and once the file is
+    read whoever listens sets the parameter, or says with `show_error` why not.
+
+    Signals
+    -------
+    chosen(Path)
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(parameter)
+        self.folder = ""
+        self._value = ""
+        what = "folder" if self.wants_folder else "file"
+        self.label = label_of(parameter)
+        self.field = QLineEdit(readOnly=True)
+        self.field.setPlaceholderText(f"no {what}")
+        self.field.setAccessibleName(f"{parameter.name}, name of the {what}")
+        self.open_button = QPushButton("Open…")
+        self.open_button.setAccessibleName(f"Open {parameter.name}")
+        self.open_button.setToolTip(f"Choose a {what} ({self.kinds}), or drop it here")
+        self.clear_button = QPushButton("Clear")
+        self.clear_button.setAccessibleName(f"Clear {parameter.name}")
+        self.clear_button.setToolTip(f"Do without a {what}")
+        self.error = styled_label("notes", word_wrap=True)
+        self.error.hide()
+        self.label.setBuddy(self.field)
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(0, 0, 0, 0)
+        buttons.setSpacing(6)
+        buttons.addWidget(self.open_button)
+        buttons.addWidget(self.clear_button)
+        buttons.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 8)
+        layout.setSpacing(3)
+        layout.addWidget(self.label)
+        layout.addWidget(self.field)
+        layout.addLayout(buttons)
+        layout.addWidget(self.error)
+        self.setAcceptDrops(True)
+        self.field.setAcceptDrops(False)  # what is dropped there is dropped on the row
+        self.open_button.clicked.connect(self.choose)
+        self.clear_button.clicked.connect(lambda: self.edited.emit("", False))
+
+    @property
+    def wants_folder(self) -> bool:
+        """Whether a folder is asked for."""
+        return not self.parameter.suffixes
+
+    @property
+    def kinds(self) -> str:
+        """What may be chosen, in words."""
+        return "a folder of files" if self.wants_folder else " ".join(self.parameter.suffixes)
+
+    def choose(self) -> None:
+        """Ask for a file or folder."""
+        if self.wants_folder:
+            path = QFileDialog.getExistingDirectory(
+                self, f"Open {self.parameter.name}", self.folder
+            )
+        else:
+            patterns = " ".join(f"*{suffix}" for suffix in self.parameter.suffixes)
+            path, _ = QFileDialog.getOpenFileName(
+                self,
+                f"Open {self.parameter.name}",
+                self.folder,
+                f"{self.parameter.name[:1].upper()}{self.parameter.name[1:]} ({patterns});;"
+                "All files (*)",
+            )
+        if path:
+            self.take(Path(path))
+
+    def take(self, path: Path) -> None:
+        """Hand on a chosen file if it is of the right kind, else say why not."""
+        if self.wants_folder and not path.is_dir():
+            self.show_error(f"{path.name} is not a folder; choose the folder that holds the files.")
+        elif not self.wants_folder and path.is_dir():
+            self.show_error(f"{path.name} is a folder; choose a file ({self.kinds}).")
+        else:
+            self.folder = str(path.parent)
+            self.show_busy(path.name)
+            self.chosen.emit(path)
+
+    def show_busy(self, name: str) -> None:
+        """Show that a file is being read."""
+        self.error.hide()
+        self.field.setText(f"reading {name} …")
+        self.open_button.setEnabled(False)
+
+    def show_value(self, value: Value) -> None:
+        """Show a value without emitting anything."""
+        if value != self._value:
+            self.error.hide()
+        self._value = str(value)
+        name, _, digest = self._value.rpartition("#")
+        with QSignalBlocker(self.field):
+            self.field.setText(name)
+        self.field.setCursorPosition(0)
+        self.field.setToolTip(f"sha256 {digest}" if name else "")
+        self.clear_button.setEnabled(bool(name))
+        self.open_button.setEnabled(True)
+
+    def show_error(self, why: str) -> None:
+        """Show why a file was refused; the one before stays."""
+        self.show_value(self._value)
+        self.error.setText(why)
+        self.error.show()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept one file or folder."""
+        if len(_paths(event.mimeData())) == 1:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Take what is dropped."""
+        paths = _paths(event.mimeData())
+        if len(paths) == 1:
+            event.acceptProposedAction()
+            self.take(Path(paths[0]))
+
+
+def _paths(mime: QMimeData) -> list[str]:
+    return [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]
+
+
+def make_row(parameter: Parameter) -> ParameterRow:
+    """Return the row that suits a parameter's kind."""
+    kinds: dict[Kind, type[ParameterRow]] = {
+        Kind.CHOICE: ChoiceRow,
+        Kind.FLAG: FlagRow,
+        Kind.FILE: FileRow,
+        Kind.TABLE: TableRow,
+    }
+    return kinds.get(parameter.kind, NumberRow)(parameter)

@@ -1,0 +1,71 @@
+"""Marks outdated results: a chip in the corner, and reduced opacity.
+
+The chip lies over a corner, outside any layout, so that nothing moves when it appears.
+"""
+
+from collections.abc import Sequence
+
+import pyqtgraph as pg
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGraphicsOpacityEffect, QLabel, QWidget
+
+OPACITY = 0.45
+
+
+def dim(widget: QWidget, dimmed: bool) -> None:
+    """Draw a widget faintly, or as usual; it keeps focus and pointer, unlike a disabled one."""
+    if dimmed and widget.graphicsEffect() is None:
+        effect = QGraphicsOpacityEffect(widget)
+        effect.setOpacity(OPACITY)
+        widget.setGraphicsEffect(effect)
+    elif not dimmed and widget.graphicsEffect() is not None:
+        widget.setGraphicsEffect(None)  # type: ignore[arg-type]  # None takes the effect away
+
+
+LAST = "This is the last answer there was, not one to the present question."
+UPDATING = "updating…"
+_MARGIN = 8
+
+
+class StaleMark(QLabel):
+    """Hidden while what is shown is about the present question.
+
+    Parameters
+    ----------
+    over : QWidget
+        Over whose upper right corner it lies.
+    texts : sequence of QWidget
+        What to draw faintly.
+    view : pyqtgraph.ViewBox, optional
+        Curves to draw faintly.
+    """
+
+    def __init__(
+        self, over: QWidget, texts: Sequence[QWidget], view: pg.ViewBox | None = None
+    ) -> None:
+        super().__init__(over, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self.setObjectName("notes")
+        self._texts, self._view = texts, view
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+
+    def mark(self, stale: bool, updating: bool) -> None:
+        """Mark what is shown, or take the mark away; `updating` if an answer is on its way."""
+        self.setText(UPDATING if updating else LAST)
+        self.setWordWrap(not updating)
+        self._place()
+        self.setVisible(stale)
+        if self._view is not None:
+            self._view.setOpacity(OPACITY if stale else 1.0)
+        for part in self._texts:
+            dim(part, stale)
+
+    def _place(self) -> None:
+        # Asked for anew: Python's handle of a scroll area's viewport may not outlive the call.
+        over = self.parentWidget()
+        room = (over.width() if over is not None else 0) - 2 * _MARGIN
+        width = min(self.fontMetrics().horizontalAdvance(self.text()) + 28, room)
+        wrapped = self.heightForWidth(width)
+        self.resize(width, wrapped if wrapped > 0 else self.sizeHint().height())
+        self.move(_MARGIN + room - width, _MARGIN)
+        self.raise_()
