@@ -242,10 +242,10 @@ def test_a_coarse_request_gets_one_quick_answer(study):
 
 
 def test_long_sweeps_are_done_in_pieces(study, monkeypatch):
-    from explorer.studies.shuffle_accountant import curves as shuffle_curves
+    from explorer.studies.shuffle_accountant import theory
 
     whole = {what: ask(study, "eps0", 0.1, 8, 16, what=what)[-1] for what in ("eps", "rdp")}
-    monkeypatch.setattr(shuffle_curves, "_AT_ONCE", 7)
+    monkeypatch.setattr(theory, "_MAX_POINTS", 7)
     for what, result in whole.items():
         pieces = curves(ask(study, "eps0", 0.1, 8, 16, what=what)[-1])
         for key, series in curves(result).items():

@@ -1,4 +1,4 @@
-"""The accountant of the subsampled shuffle model as a study."""
+"""Study of the accountant of the subsampled shuffle model."""
 
 from explorer.studies.shuffle_accountant.study import ShuffleAccountant
 

@@ -1,424 +1,401 @@
-"""What the subsampled shuffle model promises: ε at δ, or Rényi levels, by every route."""
+"""Shuffle accountant: ε at δ, or Rényi levels, of rounds in the subsampled shuffle model."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
-import numpy as np
-
-from explorer.privacy.core.bound import Bound, FloatArray
-from explorer.privacy.shuffle_rdp import round_delta
+from explorer.privacy import shuffle_rdp as rdp
+from explorer.privacy.core.bound import Bound
+from explorer.privacy.shuffle_rdp.ternary import ALPHA_MAX
+from explorer.privacy.shuffle_rdp.two_level import COMPOSED_BLANKET
 from explorer.privacy.shuffling.clones import Clones
-from explorer.studies.base.claims import number_only, stated
+from explorer.studies.base.builders import choice, count, delta, epsilon, orders, real, share
+from explorer.studies.base.claims import stated
+from explorer.studies.base.curve_study import CurveStudy
 from explorer.studies.base.phrases import which_won
 from explorer.studies.base.study import (
-    Claim,
+    Condition,
     Context,
     Fidelity,
+    Guarantee,
     Readout,
     Request,
     Result,
-    Study,
 )
-from explorer.studies.base.sweeping import SweptPoints, swept_points
-from explorer.studies.guarantees.tradeoffs import with_tradeoff
-from explorer.studies.shuffle_accountant import (
-    allocation,
-    names,
-    one_randomiser,
-    ternary,
-    text,
-    tradeoff,
-)
+from explorer.studies.base.sweeping import readout_from
+from explorer.studies.guarantees.audits import Audited
+from explorer.studies.guarantees.rounds import responses_run, round_laws
+from explorer.studies.guarantees.tradeoffs import Law, with_tradeoff
+from explorer.studies.shuffle_accountant import guarantee as words, sources, theory
 from explorer.studies.shuffle_accountant.curves import (
-    SHARE,
-    EpsilonCurves,
-    Points,
-    RenyiCurves,
-    composed_bounds,
-    epsilon_curves,
-    exact_strong_composition,
-    renyi_curves,
-    spread,
-    total_variation,
-)
-from explorer.studies.shuffle_accountant.face import FACES, SHORT_NAMES
-from explorer.studies.shuffle_accountant.help import PAGE
-from explorer.studies.shuffle_accountant.levels import (
-    clone_epsilons,
-    clone_levels,
-    sharpened_epsilons,
-    sharpened_levels,
-)
-from explorer.studies.shuffle_accountant.parameters import PARAMETERS, QUANTITIES
-from explorer.studies.shuffle_accountant.points import (
     COARSE_ORDER,
-    ONE_ROUND,
-    among,
-    low_orders,
-    swept_rounds,
+    COMPOSED,
+    PLOTS,
+    AccountantPoints,
 )
-from explorer.studies.shuffle_accountant.presets import PRESETS
-from explorer.studies.shuffle_accountant.series import (
-    absent_series,
-    bound_of,
-    curve,
-    joined,
-    readouts_of,
-    undefined_reason,
-)
+from explorer.studies.shuffle_accountant.help import PAGE, PRESETS
 
 _COARSE_POINTS = 24
-_COMPOSED_POINTS, _COMPOSED_APART = 64, 30
-"""Fewer where every point has a round of its own, of some ten milliseconds."""
-_LEVEL_POINTS = 30
-"""Where every point has clones of its own, whose Rényi levels take some 20 ms."""
-_LOSSES = 640_000
-"""Losses that the exact strong composition may list before it gets fewer points."""
-_EPSILON_KEYS = (
-    "theorem1",
-    "lower_rdp",
-    "clones_closed",
-    "unamplified",
-    "cap",
-    "clones_numerical",
+_QUICK_CROWD = 2000
+"""Largest k of which the full answer is no slower than a coarse one."""
+_EPOCH_POINTS, _EPOCH_APART = 48, 22
+"""Most points for clients that take part once an epoch: of one round, and of rounds apart."""
+
+PARAMETERS = (
+    epsilon(
+        "local privacy",
+        "Privacy of every single message before it is shuffled. Smaller is more private.",
+        2.0,
+        0.01,
+        10.0,
+        key="eps0",
+        symbol="ε₀",
+    ),
+    count(
+        "n",
+        "n",
+        "clients",
+        "How many clients there are. More is more private.",
+        1_000_000,
+        1,
+        1_000_000_000,
+        unit="clients",
+        more_private="high",
+        quantities=("eps", "rdp", "own", "epochs"),
+    ),
+    count(
+        "k",
+        "k",
+        "clients sampled",
+        "How many clients are sampled in a round and shuffled together. Fewer hide better in "
+        "the sample, more hide better in the shuffle.",
+        1_000,
+        1,
+        1_000_000_000,
+        unit="clients",
+    ),
+    count(
+        "T",
+        "T",
+        "rounds",
+        "How many rounds are run. Fewer is more private.",
+        100_000,
+        1,
+        100_000_000,
+        unit="rounds",
+        more_private="low",
+        quantities=("eps", "own", "epochs"),
+    ),
+    delta(1e-8, quantities=("eps", "own", "epochs")),
+    orders(
+        "Order of the Rényi divergence.",
+        8,
+        key="lam",
+        symbol="λ",
+        name="Rényi order",
+        latex=r"\lambda",
+        quantities=("rdp",),
+    ),
+    orders(
+        "The conversion to ε takes the best order from 2 to here. Any choice is sound; a small "
+        "one can be loose.",
+        quantities=("eps",),
+    ),
+    choice(
+        "clones",
+        "",
+        "clones analysis",
+        "Which analysis of the clones the numerical curves use. Where clients are sampled both "
+        "need one common, non-adaptive randomiser a round.",
+        Clones.PUBLISHED.value,
+        ((Clones.PUBLISHED.value, "2021, as published"), (Clones.STRONGER.value, "2023, sharper")),
+        quantities=("eps", "rdp", "epochs"),
+    ),
+    count(
+        "alpha",
+        "α",
+        "power",
+        "Power of |(P−Q)/R| in Definition 4: Theorem 1 adds up bounds on all from 2 to λ.",
+        2,
+        2,
+        ALPHA_MAX,
+        latex=r"\alpha",
+        quantities=("ternary",),
+    ),
+    choice(
+        "randomiser",
+        "",
+        "randomiser",
+        "What every client of a round runs, if it is known: then less need be assumed of the "
+        "worst case than by the clones.",
+        "krr",
+        (("krr", "k-ary randomised response"), ("privunit", "PrivUnit (a cap of a sphere)")),
+        quantities=("own",),
+    ),
+    count(
+        "outcomes",
+        "d",
+        "values of the randomised response",
+        "How many values a record, and so a message, can have.",
+        10,
+        2,
+        1_000_000,
+        unit="values",
+        quantities=("own",),
+        relevant_when=(("randomiser", ("krr",)),),
+    ),
+    share(
+        "theta",
+        "θ",
+        "share of the sphere in the cap",
+        "A message is e^ε₀ times as likely inside the cap around the client's own direction as "
+        "outside. One half is the mechanism of Duchi et al., smaller caps are PrivUnit's.",
+        0.1,
+        0.0001,
+        0.5,
+        latex=r"\theta",
+        quantities=("own",),
+        relevant_when=(("randomiser", ("privunit",)),),
+    ),
+    real(
+        "gamma",
+        "γ",
+        "sampling rate",
+        "k/n. As an axis: k = round(γn) clients are sampled.",
+        1e-3,
+        1e-9,
+        1.0,
+        latex=r"\gamma",
+        axis_only=True,
+        replaces=("k",),
+    ),
 )
-_COMPOSED_KEYS = ("numerical_upper", "lower_2rr", "kov_exact", "rdp_clones", "theorem1_sharp")
-_RENYI_KEYS = ("theorem1", "theorem2", "renyi_cap", "rdp_clones", "theorem1_sharp")
-_OF_THEIR_OWN = {
-    "own": one_randomiser.answer,
-    "epochs": allocation.answer,
-    "ternary": ternary.answer,
-}
+
+
+def _laws(request: Request, promise: Guarantee, context: Context) -> Iterator[Law]:
+    """Yield δ(ε) of the composed clones and of randomised response."""
+    eps0, k, n, rounds = (float(request[key]) for key in ("eps0", "k", "n", "T"))
+    chain, variant = (eps0, k, n, rounds), Clones(request["clones"])
+    yield from round_laws(chain, variant, promise, context, ("shuffle-rdp", "composed"))
+
+
+def _audits(request: Request, promise: Guarantee, _context: Context) -> Audited:
+    """Return the audit of randomised response in all rounds, which the lower bound rests on."""
+    eps, delta = promise.pairs[0]
+    k, n, rounds = (int(request[key]) for key in ("k", "n", "T"))
+    return responses_run(float(request["eps0"]), k, n, rounds, delta, eps)
 
 
 @with_tradeoff(
-    tradeoff.USES, laws=tradeoff.laws, promising=("law",), audits=tradeoff.audits, patient=True
+    ("eps0", "n", "k", "T", "delta", "lam_max", "clones"),
+    laws=_laws,
+    promising=("law",),
+    audits=_audits,
+    patient=True,
 )
-class ShuffleAccountant(Study):
-    """The accountant of the subsampled shuffle model, with the paper's comparators."""
+class ShuffleAccountant(CurveStudy):
+    """Accountant of the subsampled shuffle model, with the paper's comparators."""
 
     id = "shuffle-rdp"
-    references = (
-        names.THEOREM_1,
-        names.THEOREM_2,
-        names.THEOREM_3,
-        names.CLOSED,
-        *names.NUMERICAL.values(),
-        names.KOV_EXACT,
-        names.UNAMPLIFIED,
-        names.CAP,
-    )
     parameters = PARAMETERS
-    quantities = QUANTITIES
+    plots = PLOTS
+    points = AccountantPoints
     page = PAGE
     presets = PRESETS
-    faces = FACES
-    short_names = SHORT_NAMES
-    claims: ClassVar = text.CLAIMS | {
-        "own": one_randomiser.CLAIM,
-        "epochs": Claim(allocation.AMONG, text.claim_words, solves="eps0"),
-        "ternary": Claim(ternary.AMONG, number_only, solves="eps0"),
-    }
+    references = (
+        sources.THEOREM_1,
+        sources.THEOREM_2,
+        sources.THEOREM_3,
+        sources.CLOSED,
+        *sources.NUMERICAL.values(),
+        sources.KOV_EXACT,
+        sources.UNAMPLIFIED,
+        sources.CAP,
+    )
 
-    def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield coarse curves first if all take long, then all, then the exact compositions.
+    def stages(self, p: AccountantPoints) -> Iterable[AccountantPoints]:
+        """Return a preview if all curves take long, then all, then compositions.
 
-        Coarse means fewer points and no numerical comparator.
-
-        The slider's own values ride along as one more point, so that the numbers beside the plot
-        are those of the plot.
-
-        Raises
-        ------
-        ValueError
-            If γ is set (k and n make it), or the quantity can't be swept over what is asked.
+        A preview has fewer points and lower orders, and no numerical comparator.
         """
-        swept = swept_points(self, request)
-        if request.quantity in _OF_THEIR_OWN:
-            yield from _OF_THEIR_OWN[request.quantity](request, swept, context)
-            return
-        # A sweep whose points share one round is fast once that round is kept.
-        kept: set[object] = context.memo(("shuffle-rdp", "rounds seen"), set)
-        key = swept.sweep.key
-        one_round = key in ONE_ROUND
-        heavy = [request[name] for name in ("eps0", "k", "n", "lam_max", "lam", "clones")]
-        token = (request.quantity, key, *heavy) if key == "lam" else tuple(heavy[:4])
-        quick = one_round and (
-            token in kept or (request["lam_max"] <= COARSE_ORDER and request["k"] <= 2000)
-        )
-        if key == "lam":
-            quick = token in kept or swept["lam"].max() <= COARSE_ORDER
-        if request.fidelity is Fidelity.COARSE or not quick:
-            done = request.fidelity is Fidelity.COARSE
-            some = swept if one_round else swept.downsampled(_COARSE_POINTS)
-            if key == "lam":
-                some = low_orders(swept)
-            yield self._answer(request, some, context, Fidelity.COARSE, done)
-            if done:
-                return
-        last = request.quantity != "eps"
-        full = self._answer(request, swept, context, Fidelity.FULL, last)
-        kept.add(token)
-        yield full
-        if not last:
-            yield from self._composed(request, swept, context, full)
+        shown = p.request.quantity
+        if shown == "own":
+            first = p.at(p.swept, Fidelity.COARSE)
+            return (first, p) if p.holds.any() else (first,)
+        if shown == "epochs":
+            few = _EPOCH_POINTS if p.one_round else _EPOCH_APART
+            return (p.among(1, own=True, fidelity=Fidelity.COARSE), p.among(few))
+        if shown == "ternary":
+            return (p.at(p.swept, Fidelity.COARSE), p)
+        stages = [] if self._is_quick(p) and not p.coarse else [self._preview(p)]
+        stages.append(p)
+        if shown == "eps":
+            stages += [p.next("at_sliders")] if p.holds[-1] else []
+            stages.append(p.next("composed"))
+        return stages
 
-    def _answer(
-        self,
-        request: Request,
-        swept: SweptPoints,
-        context: Context,
-        fidelity: Fidelity,
-        complete: bool,
-    ) -> Result:
-        coarse = fidelity is Fidelity.COARSE
-        points = swept_rounds(swept)
-        lam_max = min(request["lam_max"], COARSE_ORDER) if coarse else request["lam_max"]
-        context.check()
-        if request.quantity == "eps":
-            answer = self._epsilon(request, swept, points, lam_max, coarse, context)
-        else:
-            answer = self._renyi(request, swept, points, coarse, context)
-        return stated(Result(request, fidelity, complete=complete, **answer))
+    def _preview(self, p: AccountantPoints) -> AccountantPoints:
+        if p.swept.sweep.key == "lam":
+            p = p.low_orders()
+        elif not p.one_round:
+            p = p.thinned(_COARSE_POINTS)
+        p = p.at(p.swept, Fidelity.COARSE)
+        p.stage = "preview"
+        return p
 
-    def _composed(
-        self, request: Request, swept: SweptPoints, context: Context, full: Result
-    ) -> Iterator[Result]:
-        """Yield the full answer with certified compositions added: at the sliders', then all."""
-        points, variant = swept_rounds(swept), Clones(request["clones"])
-        if not points.holds.any():
-            absent = absent_series(request, swept, _COMPOSED_KEYS)
-            yield replace(full, series=full.series + absent, complete=True)
-            return
-        here: dict[str, Any] = {}
-        if points.holds[-1]:
-            own = points.at(slice(-1, None))
-            above, below, pairs = composed_bounds(own, variant, context)
-            bounds = {"numerical_upper": above, "lower_2rr": below}
-            bounds |= _level_bounds(own, request, variant, context)
-            here = self._with_composed(full, bounds, pairs, points.at(-1), variant, context)
-            coming = absent_series(request, swept, _COMPOSED_KEYS[:2], text.COMPUTING)
-            coming = tuple(replace(s, computing=True) for s in coming)
-            yield stated(replace(full, series=full.series + coming, **here))
-        alike = swept.sweep.key in ONE_ROUND
-        fewer, inside = among(swept, points, _COMPOSED_POINTS if alike else _COMPOSED_APART)
-        there = inside.at(inside.holds)
-        above, below, pairs = composed_bounds(there, variant, context)
-        spaced, around = (fewer, inside) if alike else among(swept, points, _LEVEL_POINTS)
-        levels = _level_bounds(around.at(around.holds), request, variant, context)
-        # Strong composition lists some √T losses a point.
-        few = int(np.clip(_LOSSES / np.sqrt(points.rounds.max()), 6, _COMPOSED_POINTS))
-        fewest, within = among(swept, points, few)
-        kov = bound_of(
-            "kov_exact",
-            exact_strong_composition(within.at(within.holds), variant, context),
-            "",
-            variant,
-        )
-        bounds, series = {}, []
-        for key, shown, some, bound in (
-            ("numerical_upper", fewer, inside, above),
-            ("lower_2rr", fewer, inside, below),
-            ("kov_exact", fewest, within, kov),
-            *((key, spaced, around, bound) for key, bound in levels.items()),
-        ):
-            bounds[key] = bound.spread(some.holds, undefined_reason(request))
-            series.append(curve(key, shown, bounds[key], variant))
-        if points.holds[-1]:
-            here = self._with_composed(full, bounds, pairs, points.at(-1), variant, context)
-        every = (*full.series, *series)
-        yield stated(replace(full, series=every, complete=True, **here))
+    def _is_quick(self, p: AccountantPoints) -> bool:
+        """Return whether the full curves take no longer than a preview."""
+        cached = _token(p) in p.context.memo(("shuffle-rdp", "rounds seen"), set)
+        if p.swept.sweep.key == "lam":
+            return cached or bool(p.lam.max() <= COARSE_ORDER)
+        low = p.request["lam_max"] <= COARSE_ORDER and p.request["k"] <= _QUICK_CROWD
+        return p.one_round and (cached or low)
 
-    def _with_composed(
-        self,
-        full: Result,
-        bounds: dict[str, Bound],
-        pairs: FloatArray,
-        point: Points,
-        variant: Clones,
-        context: Context,
-    ) -> dict[str, Any]:
-        """Return readouts and guarantee with what composition adds at the sliders' values."""
-        won = which_won(*pairs[:, -1].tolist())
-        added = tuple(
-            replace(r, note="; ".join(n for n in (won, r.note) if n)) if r.key == "lower_2rr" else r
-            for r in readouts_of(bounds, variant)
+    def result(self, p: AccountantPoints, *, complete: bool) -> Result:
+        """Return the answer, its guarantee completed by the claimed bound."""
+        answer = super().result(p, complete=complete)
+        if p.stage == "full" and p.request.quantity in ("eps", "rdp") and not p.coarse:
+            p.context.memo(("shuffle-rdp", "rounds seen"), set).add(_token(p))
+        pending = () if complete else self._pending(p)
+        series = tuple(replace(s, computing=True) if s.key in pending else s for s in answer.series)
+        return stated(replace(answer, series=series))
+
+    def _pending(self, p: AccountantPoints) -> tuple[str, ...]:
+        """Return the keys of curves that a later stage has."""
+        if p.request.quantity == "ternary":
+            return ("exact_3rr",) if p.coarse else ()
+        return COMPOSED[:2] if p.stage == "at_sliders" else ()
+
+    def _at_sliders(self, p: AccountantPoints) -> dict[str, Bound]:
+        """Return the bounds that have a value at the sliders, by key of the curve, in order."""
+        if not p.answered:
+            return {}
+        if p.stage != "at_sliders":
+            pending = self._pending(p)
+            return {key: bound for key, bound in p.bounds.items() if key not in pending}
+        bounds = dict(p.bounds)
+        for curve in self.curves(p):
+            if curve.key in COMPOSED and curve.key != "kov_exact":
+                bound = curve.bound(p.only_sliders)
+                assert bound is not None
+                bounds[curve.key] = bound
+        return bounds
+
+    def readouts(self, p: AccountantPoints) -> tuple[Readout, ...]:
+        """Return the bounds at the sliders, the best order and the worse randomiser."""
+        bounds = p.slider_bounds = self._at_sliders(p)
+        labels = {curve.key: curve.label for curve in self.curves(p)}
+        found = [readout_from(key, _label(labels[key], p), b) for key, b in bounds.items()]
+        if p.request.quantity != "eps" or not found:
+            return tuple(found)
+        curves = p.full.epsilon
+        edge = bool(curves.at_edge[-1])
+        note = "at the search edge: a larger λₘₐₓ might give less" if edge else ""
+        found.insert(1, Readout("order", "best order λ*", float(curves.order[-1]), note=note))
+        if p.stage in ("at_sliders", "composed"):
+            own = p.only_sliders if p.stage == "at_sliders" else p.for_compositions
+            won = which_won(*own.compositions[2][:, -1].tolist())
+            found = [
+                replace(r, note="; ".join(n for n in (won, r.note) if n))
+                if r.key == "lower_2rr"
+                else r
+                for r in found
+            ]
+        return tuple(found)
+
+    def conditions(self, p: AccountantPoints) -> tuple[Condition, ...]:
+        """Return the conditions at the sliders' values."""
+        shown, point = p.request.quantity, p.point
+        if shown == "ternary":
+            return words.TERNARY_CONDITIONS
+        sampled, clients = float(p.request["k"]), float(p.request["n"])
+        if shown == "own":
+            return words.own_conditions(sampled, clients, p.theta)
+        if not p.answered:
+            return (words.sampling(sampled, clients),)
+        if shown == "epochs":
+            return words.epoch_conditions(sampled, clients)
+        if shown == "rdp":
+            alone, cap = float(p.renyi.theorem1_alone[-1]), float(p.renyi.cap[-1])
+            return (words.sampling(sampled, clients), words.not_vacuous(alone, cap), *words.ASSUMED)
+        curves = p.full.epsilon
+        per_round = rdp.round_delta(
+            point.sampled, point.clients, point.rounds, float(point.delta), theory.SHARE
         )
-        readouts = full.readouts + added
-        known = {r.key: r.value for r in readouts if r.value is not None}
-        promise = full.guarantee
-        if promise is not None:
-            promise = replace(
+        return words.conditions(
+            local=float(point.local),
+            sampled=float(point.sampled),
+            clients=float(point.clients),
+            per_round=float(per_round),
+            order=int(curves.order[-1]),
+            lam_max=p.full.max_order,
+            at_edge=bool(curves.at_edge[-1]),
+            alone=float(curves.theorem1_alone[-1]),
+            cap=float(curves.cap[-1]),
+        )
+
+    def guarantee(self, p: AccountantPoints) -> Guarantee | None:
+        """Return the guarantee, which `result` completes by the claimed bound."""
+        shown, point = p.request.quantity, p.point
+        if shown == "ternary" or not p.answered:
+            return None
+        local, sampled, clients = map(float, (point.local, point.sampled, point.clients))
+        here = {
+            key: float(bound.value[-1]) for key, bound in p.slider_bounds.items() if bound.valid[-1]
+        }
+        if shown == "rdp":
+            here["theorem1_alone"] = float(p.renyi.theorem1_alone[-1])
+            return words.renyi_guarantee(here, local, sampled, clients)
+        messages = float(point.sampled * point.rounds / point.clients)
+        if shown == "epochs":
+            rounds = int(rdp.rounds_an_epoch(point.sampled, point.clients))
+            epochs = int(rdp.epochs_begun(point.rounds, point.sampled, point.clients))
+            return words.guarantee(local, messages, words.epoch_differences(here, rounds, epochs))
+        if shown == "own":
+            promise = words.guarantee(local, messages)
+            if "own" not in p.bounds:
+                return promise
+            return replace(
                 promise,
-                differences=text.differences(known, _is_figure_2a(point), float(point.local)),
-                distance=total_variation(point, variant, context),
-                law=text.law(variant),
+                references=(COMPOSED_BLANKET, *promise.references),
+                distance=theory.own_total_variation(point, p.theta, p.context),
+                law="this randomiser through all rounds",
             )
-        return {"readouts": readouts, "guarantee": promise}
-
-    def _epsilon(
-        self,
-        request: Request,
-        swept: SweptPoints,
-        points: Points,
-        lam_max: int,
-        coarse: bool,
-        context: Context,
-    ) -> dict[str, Any]:
-        holds = points.holds
-        inside = points.at(holds)
-        # The numerical comparator last, so that the others keep their places, and their colours.
-        keys = _EPSILON_KEYS[:-1] if coarse else _EPSILON_KEYS
-        if inside.size == 0:
-            return self._nothing(request) | {"series": absent_series(request, swept, _EPSILON_KEYS)}
-        variant = Clones(request["clones"])
-        found = epsilon_curves(inside, lam_max, variant, context, numerical=not coarse)
-        values = {
-            "theorem1": found.theorem1,
-            "lower_rdp": found.lower_rdp,
-            "clones_closed": found.closed,
-            "unamplified": found.unamplified,
-            "cap": found.cap,
-            "clones_numerical": found.numerical,
-        }
-        absent = "" if holds.all() else undefined_reason(request)
-        bounds = {}
-        for key in keys:
-            why = joined(absent, text.CLOSED_FAILS) if key == "clones_closed" else absent
-            cap = spread(found.cap, holds)
-            bounds[key] = bound_of(key, spread(values[key], holds), why, variant, cap)
-        notes = {"theorem1": _notes(found, lam_max)}
-        series = tuple(
-            curve(key, swept, bound, variant, notes.get(key, "")) for key, bound in bounds.items()
+        differences = words.differences(here, _is_figure_2a(point), local)
+        promise = words.guarantee(local, messages, differences)
+        if p.stage not in ("at_sliders", "composed"):
+            return promise
+        return replace(
+            promise,
+            distance=theory.total_variation(point, p.variant, p.context),
+            law=words.law(p.variant),
         )
-        if not holds[-1]:
-            return self._nothing(request) | {"series": series}
-        return {"series": series} | self._at_sliders(inside.at(-1), found, bounds, lam_max, variant)
 
-    def _at_sliders(
-        self,
-        point: Points,
-        found: EpsilonCurves,
-        bounds: dict[str, Bound],
-        lam_max: int,
-        variant: Clones,
-    ) -> dict[str, Any]:
-        """Return readouts, conditions and guarantee at the sliders' values, the last point."""
-        order, edge = int(found.order[-1]), bool(found.at_edge[-1])
-        first, *others = readouts_of(bounds, variant)
-        edge_note = "at the search edge: a larger λₘₐₓ might give less" if edge else ""
-        best_order = Readout("order", "best order λ*", float(order), note=edge_note)
-        readouts = (first, best_order, *others)
-        here = {r.key: r.value for r in readouts if r.value is not None}
-        delta = float(point.delta)
-        return {
-            "readouts": readouts,
-            "conditions": text.conditions(
-                local=float(point.local),
-                sampled=float(point.sampled),
-                clients=float(point.clients),
-                per_round=float(
-                    round_delta(point.sampled, point.clients, point.rounds, delta, SHARE)
-                ),
-                order=order,
-                lam_max=lam_max,
-                at_edge=edge,
-                alone=float(found.theorem1_alone[-1]),
-                cap=float(found.cap[-1]),
-            ),
-            "guarantee": text.guarantee(
-                float(point.local),
-                float(point.sampled * point.rounds / point.clients),
-                text.differences(here, _is_figure_2a(point), float(point.local)),
-            ),
-        }
-
-    def _renyi(
-        self, request: Request, swept: SweptPoints, points: Points, coarse: bool, context: Context
-    ) -> dict[str, Any]:
-        holds = points.holds
-        inside = points.at(holds)
-        if inside.size == 0:
-            return self._nothing(request) | {"series": absent_series(request, swept, _RENYI_KEYS)}
-        found: RenyiCurves = renyi_curves(inside, context)
-        absent = "" if holds.all() else undefined_reason(request)
-        vacuous = found.theorem1_alone > found.cap
-        note = "Theorem 1 alone is above the cap in places; shown is the smaller"
-        values = {"theorem1": found.theorem1, "theorem2": found.lower, "renyi_cap": found.cap}
-        bounds = {key: bound_of(key, spread(ys, holds), absent) for key, ys in values.items()}
-        if vacuous.any():
-            alone = spread(np.where(vacuous, found.theorem1_alone, np.nan), holds)
-            why = text.NOT_ABOVE * (not vacuous.all())
-            bounds["theorem1_alone"] = bound_of("theorem1_alone", alone, joined(absent, why))
-        series = tuple(
-            curve(key, swept, bound, note=note * (key == "theorem1" and bool(vacuous.any())))
-            for key, bound in bounds.items()
-        )
-        variant = Clones(request["clones"])
-        if not coarse:
-            fewer, some = swept, points
-            if swept.sweep.key not in ONE_ROUND:
-                fewer, some = among(swept, points, _LEVEL_POINTS)
-            there = some.at(some.holds)
-            for key, ys in (
-                ("rdp_clones", clone_levels(there, variant, context)),
-                ("theorem1_sharp", sharpened_levels(there, context)),
-            ):
-                bounds[key] = bound_of(key, spread(ys, some.holds), absent, variant)
-                series += (curve(key, fewer, bounds[key], variant),)
-        if not holds[-1]:
-            return self._nothing(request) | {"series": series}
-        point = inside.at(-1)
-        here = {key: float(bound.value[-1]) for key, bound in bounds.items()}
-        here["theorem1_alone"] = float(found.theorem1_alone[-1])
-        return {
-            "series": series,
-            "readouts": readouts_of(bounds, variant),
-            "conditions": (
-                text.sampling(float(point.sampled), float(point.clients)),
-                text.not_vacuous(here["theorem1_alone"], here["renyi_cap"]),
-                *text.ASSUMED,
-            ),
-            "guarantee": text.renyi_guarantee(
-                here, float(point.local), float(point.sampled), float(point.clients)
-            ),
-        }
-
-    def _nothing(self, request: Request) -> dict[str, Any]:
-        """Return what is left to say where the sliders ask for k > n."""
-        return {
-            "conditions": (text.sampling(request["k"], request["n"]),),
-            "notes": (f"at the sliders' values {text.MORE_THAN_ALL}: lower k or raise n",),
-        }
+    def notes(self, p: AccountantPoints) -> tuple[str, ...]:
+        """Return why there is no answer at the sliders, and notes on the quantity."""
+        if p.request.quantity == "ternary":
+            return words.ternary_notes(
+                {key: float(b.value[-1]) for key, b in p.bounds.items() if b.valid[-1]}
+            )
+        missing = f"at the sliders' values {words.MORE_THAN_ALL}: lower k or raise n"
+        about = (words.OWN_NOTE,) if p.request.quantity == "own" else ()
+        return about if p.answered else (missing, *about)
 
 
-def _level_bounds(
-    points: Points, request: Request, variant: Clones, context: Context
-) -> dict[str, Bound]:
-    """Return ε at δ by Lemma 1 of the levels that are sharper than Theorem 1's."""
-    value, edge = clone_epsilons(points, request["lam_max"], variant, context)
-    clones = bound_of("rdp_clones", value, "", variant)
-    sharp = sharpened_epsilons(points, request["lam_max"], context)
-    return {
-        "rdp_clones": replace(clones, truncated=edge),
-        "theorem1_sharp": bound_of("theorem1_sharp", sharp, "", variant),
-    }
+def _label(label: Any, p: AccountantPoints) -> str:
+    return label if isinstance(label, str) else str(label(p))
 
 
-def _is_figure_2a(point: Points) -> bool:
-    """Whether one point is the setting of Figure 2 (a) at its last round."""
-    here = (point.local, point.sampled, point.clients, point.rounds, point.delta)
-    return tuple(map(float, here)) == (2.0, 1e3, 1e6, 1e5, 1e-8)
+def _token(p: AccountantPoints) -> tuple[object, ...]:
+    """Return what the cached tables of a sweep depend on."""
+    heavy = [p.request[key] for key in ("eps0", "k", "n", "lam_max", "lam", "clones")]
+    key = p.swept.sweep.key
+    return (p.request.quantity, key, *heavy) if key == "lam" else tuple(heavy[:4])
 
 
-def _notes(found: EpsilonCurves, lam_max: int) -> str:
-    """Return what a reader of the Theorem 1 curve must know about this sweep."""
-    said_here = []
-    if found.at_edge.any():
-        said_here.append(
-            f"the best order is λₘₐₓ = {lam_max} in places: a larger one might give less"
-        )
-    if (found.theorem1_alone > found.theorem1).any():
-        said_here.append("Theorem 1 alone is above the cap in places; shown is the smaller")
-    return "; ".join(said_here)
+def _is_figure_2a(point: theory.Rounds) -> bool:
+    """Return whether one point has the values of Figure 2 (a) at its last round."""
+    values = (point.local, point.sampled, point.clients, point.rounds, point.delta)
+    return tuple(map(float, values)) == (2.0, 1e3, 1e6, 1e5, 1e-8)

@@ -1,4 +1,4 @@
-"""What the shuffle accountant says in words: references, conditions, guarantee."""
+"""Conditions, guarantees and claim texts of the shuffle accountant."""
 
 import math
 from collections.abc import Mapping
@@ -8,15 +8,12 @@ from explorer.privacy.shuffling.clones import Clones
 from explorer.studies.base.claims import number_only
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import WORST_KNOWN, gap_words, guesses, odds_lines, times
-from explorer.studies.base.study import Claim, Condition, Guarantee, Result, Said, Series
-from explorer.studies.shuffle_accountant.names import (
-    RENYI_CAP,
-    THEOREM_1,
-    THEOREM_2,
-    THEOREM_3,
-    curve_names,
-)
+from explorer.studies.base.study import Condition, Guarantee, Result, Said, Series
+from explorer.studies.shuffle_accountant import sources
 
+CLOSED = "clones (2021, closed form) + sampling + KOV"
+ONCE_FIXED, ONCE_ADAPTIVE, ALIKE = "once_fixed", "once_adaptive", "alike"
+"""Ids of the conditions of single curves."""
 COMPUTING = "it is being computed"
 MORE_THAN_ALL = "more clients would be sampled than there are (k > n)"
 NONE_SAMPLED = "γn rounds to no client at all"
@@ -27,8 +24,18 @@ CLOSED_FAILS = (
 )
 
 
-def guarantee(local: float, messages: float, differing: tuple[str, ...] = ()) -> Guarantee:
-    """Return what holds whichever bound is claimed; a client sends so many `messages`, γT."""
+def guarantee(local: float, messages: float, differences: tuple[str, ...] = ()) -> Guarantee:
+    """Return the part of the guarantee that does not depend on the claimed bound.
+
+    Parameters
+    ----------
+    local : float
+        ε₀.
+    messages : float
+        Messages that a client sends on average, γT.
+    differences : tuple of str
+        Why the curves differ.
+    """
     return Guarantee(
         unit="one client's record, over all rounds",
         replace_one="",
@@ -36,16 +43,16 @@ def guarantee(local: float, messages: float, differing: tuple[str, ...] = ()) ->
         trust=_trust(local)
         + f" Over all rounds a client sends γT = {_about(messages)} of them on average.",
         sentence="",
-        references=(THEOREM_3, THEOREM_1),
-        differences=differing,
+        references=(sources.THEOREM_3, sources.THEOREM_1),
+        differences=differences,
     )
 
 
-def claim_words(result: Result, series: Series, epsilon: float) -> Said:
-    """Say what a bound on ε means at the sliders' values."""
+def claim_text(result: Result, series: Series, epsilon: float) -> Said:
+    """Return the text of a claimed bound on ε at the sliders' values."""
     request, promise = result.request, result.guarantee
-    delta, known = float(request["delta"]), {r.key: r.value for r in result.readouts}
-    order = known.get("order")
+    delta, values = float(request["delta"]), {r.key: r.value for r in result.readouts}
+    order = values.get("order")
     at = f", order λ* = {order:.0f}" if series.key == "theorem1" and order else ""
     return Said(
         f"ε ≤ {at_most(epsilon)}",
@@ -65,8 +72,8 @@ def claim_words(result: Result, series: Series, epsilon: float) -> Said:
     )
 
 
-def renyi_words(result: Result, series: Series, level: float) -> Said:
-    """Say what a Rényi level of one round means."""
+def renyi_claim_text(result: Result, series: Series, level: float) -> Said:
+    """Return the text of a claimed Rényi level of one round."""
     request = result.request
     pure = at_most(float(pure_epsilon(request["eps0"], request["k"], request["n"])))
     return Said(
@@ -84,32 +91,8 @@ def renyi_words(result: Result, series: Series, level: float) -> Said:
     )
 
 
-CLAIMS = {
-    "eps": Claim(
-        (
-            "numerical_upper",
-            "rdp_clones",
-            "theorem1_sharp",
-            "theorem1",
-            "kov_exact",
-            "clones_numerical",
-            "clones_closed",
-            "unamplified",
-            "cap",
-        ),
-        claim_words,
-        solves="eps0",
-    ),
-    "rdp": Claim(
-        ("rdp_clones", "theorem1_sharp", "theorem1", "renyi_cap", "theorem1_alone"),
-        renyi_words,
-        solves="eps0",
-    ),
-}
-
-
 def law(variant: Clones) -> str:
-    """Name the law whose δ(0) is known."""
+    """Return the name of the law whose δ(0) is known."""
     return f"the {variant.value} clones through all rounds"
 
 
@@ -138,9 +121,14 @@ def _trust(local: float) -> str:
 def renyi_guarantee(
     here: Mapping[str, float], local: float, sampled: float, clients: float
 ) -> Guarantee:
-    """Return what one round promises in Rényi terms, and in odds by its pure ε.
+    """Return the guarantee of one round: Rényi levels, and odds by its pure ε.
 
-    `here` has the level of every curve at the sliders' values, by its key.
+    Parameters
+    ----------
+    here : mapping
+        Rényi level of every curve at the sliders' values, by key.
+    local, sampled, clients : float
+        ε₀, k and n.
     """
     pure = float(pure_epsilon(local, sampled, clients))
     level, alone, lower = here["theorem1"], here["theorem1_alone"], here["theorem2"]
@@ -157,7 +145,7 @@ def renyi_guarantee(
         add_remove=_ADD_REMOVE,
         trust=_trust(local),
         sentence=guesses(pure, 0.0, "which of two records a client holds", "after one round"),
-        references=(THEOREM_1, THEOREM_2, RENYI_CAP),
+        references=(sources.THEOREM_1, sources.THEOREM_2, sources.RENYI_CAP),
         differences=(
             f"Theorem 1 holds for every ε₀-LDP randomiser and is {ratio} Theorem 2 here, which is "
             "what binary randomised response really leaks: the Rényi level of the worst randomiser "
@@ -172,7 +160,7 @@ def renyi_guarantee(
 
 
 def why_loose(here: Mapping[str, float]) -> tuple[str, ...]:
-    """Return why Theorem 1 is above what the clones' own Rényi divergence gives, by how much."""
+    """Return why, and by how much, Theorem 1 is above the Rényi divergence of the clones."""
     clones, sharp = here.get("rdp_clones", 0.0), here.get("theorem1_sharp", 0.0)
     if not (clones > 0 and sharp > 0):
         return ()
@@ -191,9 +179,9 @@ def differences(here: Mapping[str, float], figure_2a: bool, eps0: float) -> tupl
     Parameters
     ----------
     here : mapping
-        ε of every curve that has one here, by its key.
+        ε of every curve at the sliders' values, by key.
     figure_2a : bool
-        Whether this is the setting of Figure 2 (a) at its last round.
+        Whether these are the values of Figure 2 (a) at its last round.
     eps0 : float
     """
     out = []
@@ -264,12 +252,12 @@ def conditions(
     alone: float,
     cap: float,
 ) -> tuple[Condition, ...]:
-    """Return what the statements about ε need."""
+    """Return the conditions of the bounds on ε."""
     limit = math.log(sampled / (16 * math.log(2 / per_round)))
     return (
         sampling(sampled, clients),
         Condition(
-            f"Only for the curve “{curve_names('clones_closed')[0]}”: "
+            f"Only for the curve “{CLOSED}”: "
             "ε₀ ≤ ln(k/(16 ln(2/δ₀))), condition (8) with the per-round δ₀",
             local <= limit,
             f"ε₀ = {nearest(local)}, limit {nearest(limit)} at k = {sampled:,.0f}, "
@@ -295,7 +283,7 @@ _SHARP = "Only how sharp “Theorem 1 (upper bound)” is, which holds either wa
 
 
 def not_vacuous(alone: float, cap: float, what: str = "the Rényi cap") -> Condition:
-    """Return whether Theorem 1 without caps says more than what holds in any case."""
+    """Return the condition that Theorem 1 without caps is below the cap."""
     return Condition(
         f"{_SHARP}: alone it says more than what holds in any case, {what}",
         alone < cap,
@@ -327,4 +315,112 @@ ASSUMED = (
         short="Fresh secret sample in every round",
     ),
 )
-"""What no parameter can tell."""
+"""Assumptions that no parameter decides."""
+
+
+def epoch_conditions(sampled: float, clients: float) -> tuple[Condition, ...]:
+    """Return the conditions of the bounds for clients that take part once an epoch."""
+    return (
+        sampling(sampled, clients),
+        ASSUMED[0],
+        Condition(
+            "Every round samples anew, and who was sampled stays secret",
+            None,
+            short="Fresh secret sample in every round",
+        ),
+        _once_an_epoch(
+            ONCE_FIXED,
+            "one randomiser is fixed before each epoch, for all its rounds",
+            "Once an epoch, one fixed randomiser",
+        ),
+        _once_an_epoch(
+            ONCE_ADAPTIVE,
+            "randomisers may be chosen from earlier rounds",
+            "Once an epoch, randomisers may adapt",
+        ),
+    )
+
+
+def _once_an_epoch(key: str, which: str, short: str) -> Condition:
+    """Return the assumption of a curve that takes a split of all clients for fresh samples."""
+    return Condition(
+        "Only for “once an epoch” in place of fresh samples: clients are split at random into "
+        f"rounds of at least k, each taking part once an epoch; {which}",
+        None,
+        of_guarantee=False,
+        key=key,
+        optional=True,
+        short=short,
+    )
+
+
+def epoch_differences(here: dict[str, float], rounds: int, epochs: int) -> tuple[str, ...]:
+    """Return what a split of all clients changes, with the ratios at the sliders' values."""
+    fresh = here["numerical_upper"]
+
+    def against(key: str) -> str:
+        return f"{times(here[key] / fresh)} that of fresh samples" if fresh > 0 else "0 as well"
+
+    return (
+        f"Once an epoch: ⌊n/k⌋ = {rounds:,} rounds see each client once, and T rounds begin "
+        f"{epochs:,} epochs, which are composed. If one randomiser is fixed before an epoch, its "
+        "groups are a random split of one shuffle of n messages, and merging them gives it back. "
+        f"Here ε is {against('epoch_fixed')}.",
+        "If randomisers adapt between rounds, as in training, only one round of an epoch sees the "
+        "client, hidden among k; which one is not counted as a gain. Here ε is "
+        f"{against('epoch_adaptive')}. Feldman & Shenfeld (arXiv 2502.08202, 2602.17284) show "
+        "more, close to fresh samples; that is not verified here, so it is not offered.",
+    )
+
+
+def own_conditions(sampled: float, clients: float, theta: float) -> tuple[Condition, ...]:
+    """Return the conditions of the bound of one known randomiser."""
+    return (
+        sampling(sampled, clients),
+        Condition(
+            "In every round all clients run this randomiser at this ε₀",
+            None,
+            f"θ = {nearest(theta)}, at most ½",
+            short="All clients run this randomiser at ε₀",
+        ),
+        *ASSUMED,
+    )
+
+
+OWN_NOTE = (
+    "Taken here are randomisers whose one worst pair is the same in every round: k-ary randomised "
+    "response and PrivUnit. R_∞ is exactly the clones of 2023; for unary encoding, Laplace noise "
+    "and tables only one shuffle is bounded, in “Amplification by shuffling”."
+)
+
+
+TERNARY_CONDITIONS = (
+    Condition("All k clients use one ε₀-LDP randomiser", None),
+    Condition(
+        "Only for the curves “others alike”: all clients but the one hold the same value",
+        None,
+        of_guarantee=False,
+        key=ALIKE,
+        optional=True,
+        short="Others alike: all others hold one value",
+    ),
+)
+
+
+def ternary_notes(here: dict[str, float]) -> tuple[str, ...]:
+    """Return by how much the printed bounds are above the exact values at the sliders."""
+    if not {"exact_2rr", "exact_3rr", "theorem4", "theorem6"} <= here.keys():
+        return ()
+    largest = max(here["exact_2rr"], here["exact_3rr"])
+    if not largest > 0:
+        return ()
+    text = (
+        f"Theorem 6 is {times(here['theorem6'] / largest)} the larger of 2RR and 3RR here, "
+        f"Theorem 4, for any data of the others, {times(here['theorem4'] / largest)}."
+    )
+    if "sharp_mixed" in here:
+        text += (
+            f" The sharpened bound is {times(here['sharp_mixed'] / largest)}; at α = 2 no ε₀-LDP "
+            "randomiser has more than the larger of the two if the others are alike."
+        )
+    return (text + " Lemma 2 turns bounds on all orders into a Rényi level: see ε(λ).",)
