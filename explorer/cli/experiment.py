@@ -25,7 +25,7 @@ from explorer.cli.experiment_run import (
 from explorer.cli.memory import memory_option
 from explorer.cli.planes import plane_option
 from explorer.cli.reading import chosen_reading, reading_options
-from explorer.cli.release.looks import count_look
+from explorer.cli.release.looks import record_view
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
@@ -344,7 +344,7 @@ def _opened(stack: ExitStack, asked: dict[str, Any], quiet: bool) -> CheckinData
     stack.callback(data.close)
     if not quiet:
         say_columns(data)
-    count_look(data)
+    record_view(data)
     return data
 
 

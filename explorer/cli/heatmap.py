@@ -40,7 +40,7 @@ from explorer.cli.planes import (
     plane_option,
 )
 from explorer.cli.reading import chosen_reading, reading_options
-from explorer.cli.release.looks import count_look
+from explorer.cli.release.looks import record_view
 from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, OF_MAPS, OF_TIME, Over
 from explorer.figures.formats import Kind, suffixes
 
@@ -293,7 +293,7 @@ def heatmap_command(
         )
         if not quiet and panes != "private":
             say_columns(data)
-        count_look(data)
+        record_view(data)
         host.add_data(data)
         if set_aside is not None:
             data.export_set_aside(set_aside)

@@ -1,1 +1,1 @@
-"""The release door: what may leave, what it costs, and a certificate that others can check."""
+"""Differentially private releases: plan, budget ledger, exact noise and verifiable certificate."""

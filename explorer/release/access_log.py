@@ -1,9 +1,9 @@
-"""Looks at the true map: a certificate says how many there were before, whoever made them.
+"""Log of views of the non-private map; certificates state the count.
 
-A look is the opening of a file in the window, or by a command that prints what is true of it:
-as check-ins, or as what a study reads, such as users' data, whose exact counts it shows.
-What is drawn of it afterwards, while sliders are dragged, is the same look. It is kept in the
-user's own ledger, made for it if there is none: what is not kept, no certificate could say.
+A view is the opening of a file in the window, or by a command that prints exact results from it:
+as check-ins, or as the data of a study, such as users' values. Redrawing it later, for example
+while a slider moves, is the same view. Views are recorded in the user's own ledger, which is
+created if there is none.
 """
 
 from __future__ import annotations
@@ -17,40 +17,40 @@ from explorer.files import file_sha256
 from explorer.release.content_hash import file_digests
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
-from explorer.release.places import default_ledger, default_settings
+from explorer.release.locations import default_ledger, default_settings
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
 
-# The door and its mechanisms are not imported: the window counts a look while it shows the first
-# map, and would stumble over them.
+# Pipeline and mechanisms are not imported here: the window records a view while it draws the first
+# map, which slow imports would delay.
 
 
-def count_look(
+def record_view(
     data: CheckinData, path: Path | None = None, settings: Path | None = None
 ) -> frozenset[str]:
-    """Keep that the true map of check-ins was shown; of made-up people nothing is kept.
+    """Record a view of the non-private map of check-ins; synthetic data are not recorded.
 
-    Several files that were opened as one are kept each: any of them may be released from. Keyed
-    marks of the users' ids are kept too (`explorer.release.ledger.opened_ids`).
+    Files opened together are recorded one by one, as a release may use any of them. Keyed marks
+    of the user ids are stored too (`explorer.release.ledger.known_data.OpenedIds`).
 
     Parameters
     ----------
     data : CheckinData
     path, settings : Path, optional
-        Of the ledger, and of what this machine remembers; the user's own if omitted.
+        Of the ledger and of this machine's settings; default: the user's own.
 
     Returns
     -------
     frozenset of str
-        SHA-256 of the files, in hexadecimal digits.
+        SHA-256 of the files, hexadecimal.
 
     Raises
     ------
     ReleaseError
-        If it can't be kept.
+        If the ledger can't be written to.
     OSError
-        If a file is gone by now, or there can be no folder for the ledger.
+        If a file no longer exists, or the ledger's folder can't be created.
     """
     if data.synthetic:
         return frozenset()
@@ -58,40 +58,39 @@ def count_look(
         files = {data.fingerprint: data.files.parts[0].path}
     else:
         files = {file_sha256(part.path): part.path for part in data.files.parts}
-    with _opened(path, settings) as ledger:
-        _count(ledger, files)
+    with _open_ledger(path, settings) as ledger:
+        _record_views(ledger, files)
         if data.unit == "user":
             how = f"{data.mapping.user} {data.users}"
-            with suppress(ValueError):  # the data were closed meanwhile
-                ledger.known.keep_opened(files, how, data.user_ids)
+            with suppress(ValueError):  # the data have been closed
+                ledger.known.record_opened_ids(files, how, data.user_ids)
     return frozenset(files)
 
 
-def count_files(
+def record_file_views(
     files: Mapping[str, Path | None], path: Path | None = None, settings: Path | None = None
 ) -> None:
-    """Keep that what is true of files was shown; else as `count_look`.
+    """Record a view of files by their hashes; otherwise as `record_view`.
 
     Parameters
     ----------
     files : mapping from SHA-256 to Path or None
-        Where they are, so that their content is recognised in another file; None if that is not
-        known.
+        Paths, so that the same content is recognised in another file; None if unknown.
     path, settings : Path, optional
     """
-    with _opened(path, settings) as ledger:
-        _count(ledger, files)
+    with _open_ledger(path, settings) as ledger:
+        _record_views(ledger, files)
 
 
-def _opened(path: Path | None, settings: Path | None) -> Ledger:
+def _open_ledger(path: Path | None, settings: Path | None) -> Ledger:
     return Ledger(path or default_ledger(), FileSettings(settings or default_settings()))
 
 
-def _count(ledger: Ledger, files: Mapping[str, Path | None]) -> None:
+def _record_views(ledger: Ledger, files: Mapping[str, Path | None]) -> None:
     for sha256, file in sorted(files.items()):
-        if file is not None and not ledger.known.content_known(sha256):
-            with suppress(OSError):  # it is gone by now: its own hash is kept all the same
+        if file is not None and not ledger.known.knows_content(sha256):
+            with suppress(OSError):  # if the file is gone, its hash is still recorded
                 found, content = file_digests(file)
                 if found == sha256:
-                    ledger.known.has_content(sha256, content)
-        ledger.known.shown(sha256)
+                    ledger.known.record_content(sha256, content)
+        ledger.known.record_view(sha256)

@@ -1,4 +1,4 @@
-"""What a data file says, however it is packed and its lines end: hashed to be recognised again."""
+"""Hash of a data file's content, independent of compression and line endings."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import BinaryIO
 
 BLOCK = 1 << 20
-"""Bytes that are read, or unpacked, at a time."""
+"""Bytes read or decompressed at a time."""
 _GZIP = b"\x1f\x8b"
-_BLANKS = re.compile(rb"(?<![ \t])[ \t]++(?=\n)")  # linear: no run of blanks is begun twice
+_BLANKS = re.compile(rb"(?<![ \t])[ \t]++(?=\n)")  # possessive: linear in the length of the run
 _EMPTY = re.compile(rb"\n\n+")
 
 
 class ContentHash:
-    """SHA-256 of bytes without blanks before line ends and without empty lines, ends being LF.
+    """SHA-256 of a text with LF line ends, without trailing blanks and without empty lines.
 
-    It depends on nothing else, so never on ids: one that returns does not change a record.
+    User ids are not treated specially: the hash depends on the text only.
     """
 
     def __init__(self) -> None:
@@ -31,13 +31,13 @@ class ContentHash:
         """Add bytes."""
         block = self._rest + block
         whole = len(block.rstrip(b" \t\r\n"))
-        if len(block) - whole > BLOCK:  # a longer run of blanks is not held back
+        if len(block) - whole > BLOCK:  # bounds the memory for a long run of blanks
             whole = len(block)
         self._add(block[:whole])
         self._rest = block[whole:]
 
     def hexdigest(self) -> str:
-        """Return the digest; what is blank at the end does not count."""
+        """Return the digest; blanks at the end do not count."""
         return self._sha256.hexdigest()
 
     def _add(self, block: bytes) -> None:
@@ -48,9 +48,12 @@ class ContentHash:
 
 
 def digests(file: BinaryIO) -> tuple[str, str]:
-    """Return the SHA-256 of a file's bytes, and that of its content, unpacked if it is a gzip.
+    """Return the SHA-256 of a file's bytes and that of its content, decompressed if it is a gzip.
 
-    The file is at its start and can be read again. A gzip that is broken ends where it is broken.
+    Parameters
+    ----------
+    file : BinaryIO
+        Seekable, at its start. A damaged gzip counts up to the damage.
     """
     packed = file.read(len(_GZIP)) == _GZIP
     file.seek(0)
@@ -59,7 +62,7 @@ def digests(file: BinaryIO) -> tuple[str, str]:
     with suppress(EOFError, zlib.error, gzip.BadGzipFile):
         while block := source.read(BLOCK):
             content.update(block)
-    while raw.read(BLOCK):  # what is not unpacked is hashed too
+    while raw.read(BLOCK):  # bytes after the archive are hashed too
         pass
     return raw.sha256.hexdigest(), content.hexdigest()
 
@@ -71,7 +74,7 @@ def file_digests(path: Path) -> tuple[str, str]:
 
 
 class _Raw(io.RawIOBase):
-    """A file whose bytes are hashed as they are read."""
+    """File wrapper that hashes all bytes read."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self.sha256 = file, hashlib.sha256()

@@ -1,43 +1,72 @@
-"""Made-up people for previews and audits: of a declared number, and of nothing in any file."""
+"""Dry run of a release on synthetic users: no file is read and no budget is spent.
+
+The synthetic users are also the input of audits (`explorer.release.attack`).
+"""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.release.mechanisms.area import Area
-from explorer.release.mechanisms.base import Reads
-from explorer.release.mechanisms.histogram import Bins
-from explorer.release.mechanisms.mean import Columns
+from explorer.release.mechanisms.base import Output, Reads
+from explorer.release.mechanisms.histogram import HistogramParameters
+from explorer.release.mechanisms.mean import MeanParameters
+from explorer.release.plan import Plan
 from explorer.release.user_records import UserRecords
 from explorer.user_rows import Edges
 
+STAMP = "rehearsal on synthetic people: nothing was read, spent or released"
+MAX_USERS = 1_000_000
 TOWNS = 5
-"""Places that made-up people gather around."""
+"""Centres of the synthetic rows."""
 ROWS_EACH = 20
-"""Rows of a made-up user, on average."""
+"""Mean number of rows of a synthetic user."""
 _EVERYWHERE = Edges(-90 * 10**7, -180 * 10**7, 90 * 10**7, 180 * 10**7)
 _YEAR = 365 * 86_400
 
 
-def synthetic_people(
+def dry_run(plan: Plan, users: int, seed: int = 0) -> Output:
+    """Draw the output of a plan on synthetic users.
+
+    Parameters
+    ----------
+    plan : Plan
+    users : int
+        Declared, never counted from data: 1 to `MAX_USERS`.
+    seed : int
+        Of the synthetic users; the noise is fresh each time.
+
+    Raises
+    ------
+    ValueError
+        If `users` is out of range.
+    """
+    if not 1 <= users <= MAX_USERS:
+        raise ValueError(f"users: {users} is not between 1 and {MAX_USERS:,}; give another number")
+    records = synthetic_records(plan.own_parameters, plan.reads, users, np.random.default_rng(seed))
+    return plan.mechanism.draw(records, plan.own_parameters, plan.epsilon, os.urandom)
+
+
+def synthetic_records(
     checked: Any, reads: Reads, users: int, rng: np.random.Generator, rows_each: int = ROWS_EACH
 ) -> UserRecords:
-    """Return made-up people in a mechanism's box, time range and columns.
+    """Return synthetic users within a mechanism's box, time range and columns.
 
     Parameters
     ----------
     checked : object
-        Its parameters, with an ``area``.
+        Parameters of the mechanism, with an ``area``.
     reads : Reads
-        What it asks for.
+        Columns that the mechanism needs.
     users : int
         ≥ 1.
     rng : numpy.random.Generator
     rows_each : int
-        Rows of a user on average, ≥ 1.
+        Mean number of rows of a user, ≥ 1.
     """
     each = 1 + rng.poisson(rows_each - 1, users)
     starts = np.concatenate([[0], np.cumsum(each)]).astype(np.int64)
@@ -62,12 +91,12 @@ def synthetic_people(
     )
 
 
-def neighbour(people: UserRecords, user: int) -> UserRecords:
-    """Return the same people without one user."""
-    first, last = int(people.starts[user]), int(people.starts[user + 1])
-    kept = np.ones(people.rows, bool)
+def neighbour(records: UserRecords, user: int) -> UserRecords:
+    """Return the records without one user."""
+    first, last = int(records.starts[user]), int(records.starts[user + 1])
+    kept = np.ones(records.rows, bool)
     kept[first:last] = False
-    starts = np.delete(people.starts, user + 1)
+    starts = np.delete(records.starts, user + 1)
     starts[user + 1 :] -= last - first
 
     def of(values: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -75,28 +104,28 @@ def neighbour(people: UserRecords, user: int) -> UserRecords:
 
     texts = {
         name: [text for text, there in zip(column, kept.tolist(), strict=True) if there]
-        for name, column in people.texts.items()
+        for name, column in records.texts.items()
     }
     return UserRecords(
         starts,
-        of(people.lat),
-        of(people.lon),
-        of(people.placed),
-        of(people.time),
-        of(people.timed),
+        of(records.lat),
+        of(records.lon),
+        of(records.placed),
+        of(records.time),
+        of(records.timed),
         texts,
     )
 
 
-def gathered(people: UserRecords, user: int, checked: Any) -> UserRecords:
-    """Return the same people, one user's rows all being alike: as much in one place as can be.
+def with_identical_rows(records: UserRecords, user: int, checked: Any) -> UserRecords:
+    """Return the records with all rows of one user made equal, which maximises its influence.
 
-    Of means the values are the upper bounds, where a user moves them most.
+    For means the values become the upper bounds.
     """
-    first, last = int(people.starts[user]), int(people.starts[user + 1])
+    first, last = int(records.starts[user]), int(records.starts[user + 1])
     highest = (
         dict(zip(checked.columns, checked.high, strict=True))
-        if isinstance(checked, Columns)
+        if isinstance(checked, MeanParameters)
         else {}
     )
 
@@ -112,15 +141,15 @@ def gathered(people: UserRecords, user: int, checked: Any) -> UserRecords:
             highest.get(name, column[first]) if first <= k < last else text
             for k, text in enumerate(column)
         ]
-        for name, column in people.texts.items()
+        for name, column in records.texts.items()
     }
     return UserRecords(
-        people.starts,
-        alike(people.lat),
-        alike(people.lon),
-        people.placed,
-        alike(people.time),
-        people.timed,
+        records.starts,
+        alike(records.lat),
+        alike(records.lon),
+        records.placed,
+        alike(records.time),
+        records.timed,
         texts,
     )
 
@@ -128,7 +157,7 @@ def gathered(people: UserRecords, user: int, checked: Any) -> UserRecords:
 def _places(
     edges: Edges, each: NDArray[np.int64], rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return rows around towns, two of them a user's, inside a box."""
+    """Return coordinates of rows around two towns per user, inside a box."""
     users, rows = len(each), int(each.sum())
     towns = rng.uniform(0.15, 0.85, (TOWNS, 2))
     of_user = rng.integers(0, TOWNS, (users, 2))
@@ -148,15 +177,15 @@ def _times(area: Area) -> tuple[int, int]:
 
 
 def _texts(checked: Any, name: str, rows: int, rng: np.random.Generator) -> list[str | None]:
-    """Return texts of a column: of the bins that are known, or between the bounds."""
-    if isinstance(checked, Bins) and checked.values:
+    """Return texts of a column: values of the bins, or numbers between the bounds."""
+    if isinstance(checked, HistogramParameters) and checked.values:
         return [checked.values[k] for k in rng.integers(0, len(checked.values), rows)]
-    if isinstance(checked, Columns):
+    if isinstance(checked, MeanParameters):
         low, high = checked.bounds()[checked.columns.index(name)]
     else:
-        assert isinstance(checked, Bins)
+        assert isinstance(checked, HistogramParameters)
         low, high = checked.sides()[0], checked.sides()[-1]
-    # Thousandths of the way, written with all their digits.
+    # Thousandths of the range, as decimals.
     return [
         _decimal(low + (high - low) * k / 1000)
         for k in np.clip(rng.normal(500, 150, rows), 0, 1000).astype(int).tolist()

@@ -1,17 +1,25 @@
-"""What is said when there will be no release: one sentence that names what and the remedy."""
+"""Errors of releases, plans and ledgers. Every message is one sentence for the curator."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from explorer.release.rounding import rounded_down
 
 
 class ReleaseError(ValueError):
-    """There is no release; nothing was drawn. The message is one sentence."""
+    """There is no release; nothing was drawn."""
 
 
 class ParameterError(ReleaseError):
-    """A field of a plan can't be used.
+    """A field of a plan is invalid.
 
     Attributes
     ----------
     field : str
         Its path in the plan, such as ``mechanism.parameters.box``.
+    problem, remedy : str
+        What is wrong with it and what to write instead.
     """
 
     def __init__(self, field: str, problem: str, remedy: str) -> None:
@@ -21,6 +29,46 @@ class ParameterError(ReleaseError):
     def __str__(self) -> str:
         return f"{self.field}: {self.problem}; {self.remedy}"
 
-    def below(self, path: str) -> "ParameterError":
-        """Return the same error of a field that stands below another: ``path.field``."""
+    def below(self, path: str) -> ParameterError:
+        """Return the same error with the field nested under another one: ``path.field``."""
         return ParameterError(f"{path}.{self.field}", self.problem, self.remedy)
+
+
+class LedgerError(ReleaseError):
+    """The ledger can't be used like this; nothing was written."""
+
+
+class RuleError(LedgerError):
+    """The rules of the ledger do not allow an entry."""
+
+
+class RefusedError(RuleError):
+    """The budget does not allow a release.
+
+    The decision depends on plan and ledger only, so that a refusal reveals nothing about the data.
+
+    Attributes
+    ----------
+    requested, remaining : Fraction
+        The ε requested, and the remaining budget (ε, or ρ under *zcdp*).
+    largest : Fraction
+        The largest ε that fits.
+    gate : str
+        "sum" or "zcdp".
+    """
+
+    def __init__(
+        self, requested: Fraction, remaining: Fraction, largest: Fraction, gate: str
+    ) -> None:
+        super().__init__(requested, remaining, largest, gate)
+        self.requested, self.remaining = requested, remaining
+        self.largest, self.gate = largest, gate
+
+    def __str__(self) -> str:
+        left = f"ρ = {self.remaining}" if self.gate == "zcdp" else f"{self.remaining}"
+        fits = f"would fit: ε ≤ {rounded_down(self.largest)}" if self.largest else "nothing fits"
+        return f"asked {self.requested}, left {left}; {fits}"
+
+
+class DiskFullError(LedgerError):
+    """The disk is full; the message names the folder, the space needed and what was spent."""

@@ -1,4 +1,4 @@
-"""How ledgers, certificates and plans are written: exact, and the same bytes everywhere."""
+"""Exact JSON and fractions for ledgers, certificates and plans: no floats, canonical bytes."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import Any
 from explorer.privacy.releases.means import PLACES, read_decimal
 from explorer.release.errors import ReleaseError
 
-MOST_CHARACTERS = 400
-"""Of a fraction."""
-MOST_BYTES = 1 << 30
-MOST_DEPTH = 50
+MAX_CHARACTERS = 400
+"""Maximum length of a fraction."""
+MAX_BYTES = 1 << 30
+MAX_DEPTH = 50
 
 _FRACTION = re.compile(r"(0|[1-9][0-9]*)/([1-9][0-9]*)", re.ASCII)
 _RATIO = re.compile(r"([0-9]+)\s*/\s*(0*[1-9][0-9]*)", re.ASCII)
 
 
 def canonical(value: Any) -> bytes:
-    """Return a value as the one JSON text that is hashed: sorted keys, no spaces, only ASCII.
+    """Return the canonical JSON of a value: sorted keys, no spaces, ASCII. Hashes are of it.
 
     Raises
     ------
     ReleaseError
-        If it holds a float or what JSON cannot say.
+        If it contains a float or a value that JSON cannot express.
     """
     check_exact(value)
     try:
@@ -37,21 +37,21 @@ def canonical(value: Any) -> bytes:
 
 
 def check_exact(value: Any) -> None:
-    """Raise ReleaseError if there is a float, half a character, or anything nested too deeply.
+    """Raise ReleaseError if there is a float, a lone surrogate, or too deep a nesting.
 
-    The message begins with the place.
+    The message begins with the path of the value.
     """
     try:
         _check_exact(value, 0)
     except _InexactError as error:
-        place = "".join(
+        path = "".join(
             f"[{step}]" if isinstance(step, int) else f".{step}" for step in reversed(error.steps)
         )
-        raise ReleaseError(f"{place.lstrip('.')}: {error}" if place else str(error)) from None
+        raise ReleaseError(f"{path.lstrip('.')}: {error}" if path else str(error)) from None
 
 
 class _InexactError(ReleaseError):
-    """What is wrong, and the steps to it from within."""
+    """A value that is not exact; `steps` is the path to it, innermost first."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(problem)
@@ -61,10 +61,10 @@ class _InexactError(ReleaseError):
 def _check_exact(value: Any, depth: int) -> None:
     if isinstance(value, float):
         raise _InexactError(f"{value!r} is a float; only whole numbers and texts are exact")
-    if depth > MOST_DEPTH:
-        raise _InexactError(f"is nested deeper than {MOST_DEPTH} levels")
+    if depth > MAX_DEPTH:
+        raise _InexactError(f"is nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, str):
-        _whole_characters(value)
+        _check_encodable(value)
     if not isinstance(value, dict | list | tuple):
         return
     step: str | int = 0
@@ -73,14 +73,14 @@ def _check_exact(value: Any, depth: int) -> None:
             if isinstance(value, dict):
                 if not isinstance(step, str):
                     raise _InexactError("has a name that is no text")
-                _whole_characters(step)
+                _check_encodable(step)
             _check_exact(item, depth + 1)
     except _InexactError as error:
         error.steps.append(shortened(step).strip("'") if isinstance(step, str) else step)
         raise
 
 
-def _whole_characters(text: str) -> None:
+def _check_encodable(text: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -93,14 +93,14 @@ def sha256(data: bytes) -> str:
 
 
 def read_json(data: bytes, name: str) -> Any:
-    """Return what strict JSON says: no floats, no name twice, nothing very deep.
+    """Parse strict JSON: no floats, no duplicate names, limited nesting.
 
     Parameters
     ----------
     data : bytes
         UTF-8.
     name : str
-        Of the file, for messages.
+        Of the file, for error messages.
 
     Raises
     ------
@@ -111,20 +111,20 @@ def read_json(data: bytes, name: str) -> Any:
     def no_float(text: str) -> Any:
         raise ReleaseError(f"{name}: {shortened(text)} is a float; only whole numbers are exact")
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        content = dict(pairs)
+        if len(content) < len(pairs):
             names = [key for key, _ in pairs]
             twice = next(key for key in names if names.count(key) > 1)
             raise ReleaseError(f"{name}: {shortened(twice)} stands twice in one object")
-        return found
+        return content
 
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_BYTES:
         raise ReleaseError(f"{name}: it is larger than 1 GB")
     try:
         text = data.decode("utf-8")
         value = json.loads(
-            text, parse_float=no_float, parse_constant=no_float, object_pairs_hook=once
+            text, parse_float=no_float, parse_constant=no_float, object_pairs_hook=unique
         )
     except UnicodeDecodeError:
         raise ReleaseError(f"{name}: it is no UTF-8 text") from None
@@ -147,20 +147,20 @@ def read_json(data: bytes, name: str) -> Any:
 
 
 def read_fraction(text: object, name: str) -> Fraction:
-    """Return the non-negative number that a reduced ``p/q`` says.
+    """Parse a reduced fraction ``p/q`` ≥ 0.
 
     Raises
     ------
     ReleaseError
-        If it is no such text; the message begins with the name.
+        If the text is not one; the message begins with the name.
     """
-    found = _FRACTION.fullmatch(text) if isinstance(text, str) else None
-    if found is None or len(str(text)) > MOST_CHARACTERS:
+    match = _FRACTION.fullmatch(text) if isinstance(text, str) else None
+    if match is None or len(str(text)) > MAX_CHARACTERS:
         raise ReleaseError(
             f"{name}: {shortened(text)} is no fraction p/q of whole numbers, at least 0 and of at "
-            f"most {MOST_CHARACTERS} characters"
+            f"most {MAX_CHARACTERS} characters"
         )
-    value = Fraction(int(found[1]), int(found[2]))
+    value = Fraction(int(match[1]), int(match[2]))
     if write_fraction(value) != text:
         raise ReleaseError(
             f"{name}: {shortened(text)} is not reduced; write {write_fraction(value)}"
@@ -169,15 +169,15 @@ def read_fraction(text: object, name: str) -> Fraction:
 
 
 def read_amount(text: object, name: str) -> Fraction:
-    """Return the non-negative number of any text that says one: ``1/10``, ``2/20``, ``0.1``, ``8``.
+    """Parse a number ≥ 0 in any exact notation: ``1/10``, ``2/20``, ``0.1``, ``8``.
 
     Raises
     ------
     ReleaseError
-        If it is no such text, or a number of too many digits; the message begins with the name.
+        If the text is not one, or has too many digits; the message begins with the name.
     """
     value = None
-    if isinstance(text, str) and len(text) <= MOST_CHARACTERS:
+    if isinstance(text, str) and len(text) <= MAX_CHARACTERS:
         ratio = _RATIO.fullmatch(text.strip())
         if ratio is not None:
             value = Fraction(int(ratio[1]), int(ratio[2]))
@@ -186,17 +186,17 @@ def read_amount(text: object, name: str) -> Fraction:
     if value is None or value < 0:
         raise ReleaseError(
             f"{name}: {shortened(text)} is no fraction p/q or decimal, at least 0 and of at most "
-            f"{MOST_CHARACTERS} characters"
+            f"{MAX_CHARACTERS} characters"
         )
     return value
 
 
 def write_fraction(value: Fraction) -> str:
-    """Return a fraction as ``p/q``, reduced."""
+    """Return a fraction as reduced ``p/q``."""
     return f"{value.numerator}/{value.denominator}"
 
 
 def shortened(value: object) -> str:
-    """Return how a value is written in a message: not at length."""
+    """Return a value's repr, truncated for an error message."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "…"

@@ -1,4 +1,4 @@
-"""What is said of a price, a result and a refusal: functions of plan, ledger and stored output."""
+"""Messages for the curator about price, file check, result and refusal of a release."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from fractions import Fraction
 from typing import Any
 
 from explorer.privacy.releases.conversions import pure_to_rho
-from explorer.release.errors import ParameterError
-from explorer.release.file_check import Checked
-from explorer.release.ledger.accounts import Account, Release
+from explorer.release.errors import ParameterError, RefusedError
+from explorer.release.file_check import FileCheck
 from explorer.release.ledger.differencing import overlaps
-from explorer.release.ledger.errors import RefusedError, rounded_down
+from explorer.release.ledger.state import Account, Release
 from explorer.release.plan import Plan
-from explorer.release.rounding import rounded_up
+from explorer.release.rounding import rounded_down, rounded_up
 from explorer.release.rows.format import TIME_FORMATS
 
 PROMISE = (
@@ -24,31 +23,31 @@ _NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eigh
 
 
 def price_text(plan: Plan, account: Account) -> str:
-    """Say what a release costs and what remains."""
+    """Return the cost of a release and the remaining budget."""
     price, gate = plan.epsilon, account.gate
     if gate == "zcdp":
         cost, unit = price * price / 2, "ρ = "
     else:
         cost, unit = price, ""
-    said = f"Costs {rounded_up(price)}"
+    text = f"Costs {rounded_up(price)}"
     if gate == "zcdp":
-        least = rounded_up(pure_to_rho(price).tight)
-        said += f", ρ = {rounded_up(cost)} (ε·tanh(ε/2) ≤ {least} holds too; not used)"
-    said += ". "
+        tight = rounded_up(pure_to_rho(price).tight)
+        text += f", ρ = {rounded_up(cost)} (ε·tanh(ε/2) ≤ {tight} holds too; not used)"
+    text += ". "
     remains = account.remaining
-    said += (
+    text += (
         f"Of {unit}{rounded_down(account.budget)} you have used {rounded_up(account.spent)}; "
         f"{rounded_down(remains)} remain"
     )
     if cost <= remains:
         more = remains // cost - 1
         times = _NUMBERS[more] if more < len(_NUMBERS) else f"{more:,}"
-        said += f", {times} more like this after it"
-    return f"{said}. Even if you dislike the result, the price is paid."
+        text += f", {times} more like this after it"
+    return f"{text}. Even if you dislike the result, the price is paid."
 
 
 def zone_text(plan: Plan) -> str:
-    """Say which zone times without an offset are taken from; empty if none are read."""
+    """Return the time zone of times without an offset; "" if no times are read."""
     form = plan.form
     if not plan.reads.times or form.time_format in TIME_FORMATS[1:] or "%z" in form.time_format:
         return ""
@@ -56,24 +55,24 @@ def zone_text(plan: Plan) -> str:
 
 
 def refused_text(plan: Plan, error: RefusedError) -> str:
-    """Say that a release does not fit, what would, and how far that would be off."""
-    said = str(error)
+    """Return the refusal, the largest ε that fits and the error at that ε."""
+    text = str(error)
     if error.largest:
         try:
-            found = plan.mechanism.expected_error(plan.checked, error.largest)
+            errors = plan.mechanism.expected_error(plan.own_parameters, error.largest)
         except ParameterError:
-            return said
-        quantity, half_width, _ = _widest(found)
-        said += f"; the {quantity} is then within ±{half_width:,}"
-    return said
+            return text
+        quantity, half_width, _ = _widest(errors)
+        text += f"; the {quantity} is then within ±{half_width:,}"
+    return text
 
 
 def released_text(plan: Plan) -> str:
-    """Say how far the result is off."""
-    found = plan.mechanism.expected_error(plan.checked, plan.epsilon)
-    quantity, half_width, chance = _widest(found)
+    """Return the expected error of the result."""
+    errors = plan.mechanism.expected_error(plan.own_parameters, plan.epsilon)
+    quantity, half_width, chance = _widest(errors)
     within = f"±{half_width:,} ({quantity})"
-    if len(found) > 1:
+    if len(errors) > 1:
         within = f"±{half_width:,} or less (roughest: {quantity})"
     return (
         f"Released. If the file is in the declared format, right within {within}, "
@@ -82,8 +81,8 @@ def released_text(plan: Plan) -> str:
     )
 
 
-def check_lines(checked: Checked) -> list[str]:
-    """Say what was found in a file: rows that can be read, and ids known in other populations."""
+def check_lines(checked: FileCheck) -> list[str]:
+    """Return the lines of a file check: readable rows, ids known elsewhere, other spending."""
     return [
         *checked.rows.lines(),
         *(
@@ -98,7 +97,7 @@ def check_lines(checked: Checked) -> list[str]:
 
 
 def seen_line(ids: int, *, partly: bool) -> str:
-    """Say how many ids of a file were in other files that were opened before."""
+    """Return how many ids of a file were in other files opened before."""
     if not ids:
         rest = "; not all ids of those files are kept" if partly else ""
         return f"no id of this file was in another file opened before{rest}"
@@ -109,8 +108,8 @@ def seen_line(ids: int, *, partly: bool) -> str:
     )
 
 
-def spent_lines(checked: Checked) -> list[str]:
-    """Say what other ledgers of this computer spent on the people of the same data."""
+def spent_lines(checked: FileCheck) -> list[str]:
+    """Return what other ledgers of this machine spent on the same data, a line each."""
     return [
         f"the ledger {path} has spent ε = {rounded_up(spent)} on the people of the same data; "
         "enter it here with 'privacy-explorer ledger external', or the sum stated here leaves "
@@ -120,19 +119,19 @@ def spent_lines(checked: Checked) -> list[str]:
 
 
 def shared_lines(plan: Plan, earlier: Iterable[Release]) -> list[str]:
-    """Say what a release shares with earlier ones about the same people."""
-    found = overlaps(plan.parameters(), plan.epsilon, earlier)
+    """Return the overlaps of a release with earlier ones about the same people, a line each."""
+    shared = overlaps(plan.parameters(), plan.epsilon, earlier)
     none = "no earlier release about these people is known to share area and time with this one"
-    return [overlap.sentence for overlap in found] or [none]
+    return [overlap.sentence for overlap in shared] or [none]
 
 
 def _widest(errors: list[dict[str, Any]]) -> tuple[str, int, Fraction]:
-    """Return the quantity that is off most, by how much and with what chance at most so."""
+    """Return quantity, half-width and probability of the largest expected error."""
     widest = max(errors, key=lambda one: int(one["half_width"]))
     return str(widest["quantity"]), int(widest["half_width"]), Fraction(widest["probability"])
 
 
 def sentence(text: str) -> str:
-    """Return words as a sentence; a symbol in front, such as ε, stays as it is."""
+    """Return a text with an upper-case first letter (if ASCII) and a full stop."""
     first = text[:1].upper() if text[:1].isascii() else text[:1]
     return f"{first}{text[1:]}" + "." * (text[-1:] not in ".!?")

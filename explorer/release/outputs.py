@@ -1,4 +1,4 @@
-"""Stored output as files, made from parameters and noisy numbers alone."""
+"""Export of stored output: files and filtered maps from parameters and noisy numbers only."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ import numpy as np
 
 from explorer.csv_rows import CsvRows
 from explorer.geography.region import geometry, written_box
+from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.heatmaps.gaussian_filter import smoothing
 from explorer.privacy.releases.means import exact_decimal
 from explorer.release.errors import ReleaseError
 from explorer.release.exact_json import canonical
@@ -22,8 +24,8 @@ from explorer.release.plan import Plan
 
 
 @dataclass(frozen=True)
-class Written:
-    """What is written, and what it says of itself.
+class OutputDocument:
+    """Stored output with the plan it was drawn for and its origin.
 
     Attributes
     ----------
@@ -31,7 +33,7 @@ class Written:
     stored : mapping
         The stored output.
     about : str
-        "certificate" and its id, or what a rehearsal is.
+        Origin: "certificate" and its id, or the stamp of a dry run.
     """
 
     plan: Plan
@@ -39,21 +41,21 @@ class Written:
     about: str
 
     def shown(self) -> Shown:
-        """Return the picture or table made from it."""
-        return self.plan.mechanism.shown(self.stored, self.plan.checked, self.plan.epsilon)
+        """Return the map or table computed from the stored output."""
+        return self.plan.mechanism.shown(self.stored, self.plan.own_parameters, self.plan.epsilon)
 
     def title(self) -> str:
-        """Return what was declared of it."""
+        """Return the declared title."""
         return self.plan.declared.texts.get("title", "")
 
 
-def as_json(written: Written) -> bytes:
-    """Return the stored output as it is hashed in the certificate."""
+def as_json(written: OutputDocument) -> bytes:
+    """Return the stored output as canonical JSON, the bytes whose hash the certificate has."""
     return canonical(dict(written.stored))
 
 
-def as_csv(written: Written) -> bytes:
-    """Return the cells of a map, or the rows of a table."""
+def as_csv(written: OutputDocument) -> bytes:
+    """Return the cells of a map, or the rows of a table, as CSV."""
     shown, text = written.shown(), io.StringIO()
     for line in _header(written):
         text.write(f"# {line}\n")
@@ -68,8 +70,8 @@ def as_csv(written: Written) -> bytes:
     return text.getvalue().encode()
 
 
-def as_geojson(written: Written) -> bytes:
-    """Return the cells of a map that have a share, as squares in degrees."""
+def as_geojson(written: OutputDocument) -> bytes:
+    """Return the cells of a map with a positive share as GeoJSON polygons."""
     shown = written.shown()
     if shown.grid is None:
         raise ReleaseError("a table has no places; write it as .csv or .json")
@@ -82,33 +84,37 @@ def as_geojson(written: Written) -> bytes:
         for (row, column), sides, share in _cells(written, shown)
         if share
     ]
-    found = {"type": "FeatureCollection", "about": list(_header(written)), "features": features}
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
+    collection = {
+        "type": "FeatureCollection",
+        "about": list(_header(written)),
+        "features": features,
+    }
+    return json.dumps(collection, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-FORMATS: dict[str, Callable[[Written], bytes]] = {
+FORMATS: dict[str, Callable[[OutputDocument], bytes]] = {
     ".json": as_json,
     ".csv": as_csv,
     ".geojson": as_geojson,
 }
-"""By suffix."""
+"""Writers by file suffix."""
 
 
-def writer_for(path: Path) -> Callable[[Written], bytes]:
-    """Return what writes the format that a file's name ends with.
+def writer_for(path: Path) -> Callable[[OutputDocument], bytes]:
+    """Return the writer for a file's suffix.
 
     Raises
     ------
     ReleaseError
-        If there is none.
+        If the suffix is unknown.
     """
-    found = FORMATS.get(path.suffix.lower())
-    if found is None:
+    writer = FORMATS.get(path.suffix.lower())
+    if writer is None:
         raise ReleaseError(f"{path.name}: give a name that ends with {', '.join(FORMATS)}")
-    return found
+    return writer
 
 
-def _header(written: Written) -> Iterator[str]:
+def _header(written: OutputDocument) -> Iterator[str]:
     yield written.about
     title = " ".join(written.title().split())
     if title:
@@ -117,11 +123,11 @@ def _header(written: Written) -> Iterator[str]:
 
 
 def _cells(
-    written: Written, shown: Shown
+    written: OutputDocument, shown: Shown
 ) -> Iterator[tuple[tuple[int, int], tuple[float, float, float, float], float]]:
-    """Yield row and column from the south-west, the sides in degrees and the share of each cell.
+    """Yield (row, column) from the south-west, sides in degrees and share of each cell.
 
-    Of a cell across the antimeridian the west is above the east.
+    For a cell across the antimeridian, west > east.
     """
     assert shown.grid is not None
     sides = written.plan.parameters()["box"]
@@ -136,3 +142,27 @@ def _cells(
 
 def _edges(low: Fraction, high: Fraction, number: int) -> list[Fraction]:
     return [low + (high - low) * k / number for k in range(number + 1)]
+
+
+SIGMA = 0.02
+"""Of the filter, in sides of the map, unless chosen otherwise."""
+
+
+def heatmap(shown: Shown, sigma: float = SIGMA) -> FloatArray:
+    """Return a map filtered as the heatmap study draws it, of mass 1, row 0 south.
+
+    Parameters
+    ----------
+    shown : Shown
+        With a square grid.
+    sigma : float
+        ≥ 0; it may be chosen after the release, as often as one likes.
+
+    Raises
+    ------
+    ValueError
+        If there is no square grid.
+    """
+    if shown.grid is None or shown.grid.shape[0] != shown.grid.shape[1]:
+        raise ValueError("shown: it has no square map to filter")
+    return smoothing(len(shown.grid), sigma).exact(shown.grid)

@@ -1,8 +1,8 @@
-"""The door: from a plan to a stored output, each step on disk before the next.
+"""Release pipeline: plan, reserve, draw, commit. Each step is durable before the next begins.
 
-Plan → read the file, compare its tag → `reserve` → `start` → draw → `commit`. Nothing that is
-entered comes from the data: they are read before `reserve`, and nothing that a row holds can
-refuse. A file that was said to be about other people is refused, whatever is in it.
+The order is: enter the plan, read the file and check its tag, `reserve`, `start`, draw, `commit`.
+No entry depends on the data: the file is read before `reserve`, and no row content can cause a
+refusal. A file that is recorded for another population is refused whatever it contains.
 """
 
 from __future__ import annotations
@@ -18,25 +18,24 @@ from typing import Any
 
 from explorer import __version__
 from explorer.release.certificate.build import Statements, build
-from explorer.release.errors import ReleaseError
-from explorer.release.ledger.accounts import Release
-from explorer.release.ledger.errors import DiskFullError, LedgerError, RefusedError
+from explorer.release.errors import DiskFullError, LedgerError, RefusedError, ReleaseError
 from explorer.release.ledger.known_data import OPENED
 from explorer.release.ledger.ledger import Ledger
-from explorer.release.ledger.other_ledgers import looks_elsewhere
+from explorer.release.ledger.other_ledgers import views_elsewhere
 from explorer.release.ledger.settings import FileSettings
+from explorer.release.ledger.state import Release
 from explorer.release.mechanisms.base import UNIT
-from explorer.release.plan import Plan, kept_declared, made_plan
+from explorer.release.plan import Plan, build_plan, stored_declaration
 from explorer.release.rows.reading import ReadFile, read_file
 
 DECLARED, CHOSEN = "declared", "chosen"
-"""What is kept beside the entries of a release."""
+"""Names of the attachments of a release: the declaration, and when parameters were chosen."""
 RandomBytes = Callable[[int], bytes]
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a ledger is, and what this machine remembers of it."""
+class LedgerLocation:
+    """Paths of a ledger and of this machine's settings."""
 
     ledger: Path
     settings: Path
@@ -46,39 +45,39 @@ class Place:
         return Ledger(self.ledger, FileSettings(self.settings))
 
 
-def enter(ledger: Ledger, plan: Plan) -> str:
-    """Enter a plan; return the id of the release to be.
+def plan_release(ledger: Ledger, plan: Plan) -> str:
+    """Enter a plan in the ledger and return the id of the release.
 
     Raises
     ------
     RefusedError
-        If it does not fit: nothing is entered then.
+        If the budget does not allow it; nothing is entered then.
     ReleaseError
-        If the ledger can't be written to, or does not know the population.
+        If the ledger can't be written to, or has no such population.
     """
     _check_fits(ledger, plan)
     release = ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.epsilon)
-    ledger.keep_beside(release, DECLARED, plan.declared.kept())
+    ledger.set_attachment(release, DECLARED, plan.declared.as_stored())
     return release
 
 
-def planned(ledger: Ledger, plan: Plan) -> str:
-    """Return the id that a plan was entered under; enter it if it was not, or is reserved since.
+def find_or_plan_release(ledger: Ledger, plan: Plan) -> str:
+    """Return the id of an entered plan that is not reserved yet; enter the plan if there is none.
 
-    A plan that was entered for a dry run and is released unchanged so keeps the record that it was
-    fixed before the data were opened. What is declared in words may have changed since.
+    A plan entered for a file check and released unchanged thus keeps the record that it was fixed
+    before the data were opened. Declared texts may have changed in between.
 
     Raises
     ------
     ReleaseError
-        As `enter`.
+        As `plan_release`.
     """
     _check_fits(ledger, plan)
     for one in ledger.releases():
         if one.state == "planned" and one.tag is None and _is_same(ledger, one, plan):
-            ledger.keep_beside(one.id, DECLARED, plan.declared.kept())
+            ledger.set_attachment(one.id, DECLARED, plan.declared.as_stored())
             return one.id
-    return enter(ledger, plan)
+    return plan_release(ledger, plan)
 
 
 def _check_fits(ledger: Ledger, plan: Plan) -> None:
@@ -89,95 +88,96 @@ def _check_fits(ledger: Ledger, plan: Plan) -> None:
         raise RefusedError(plan.epsilon, account.remaining, account.largest_fit(), account.gate)
 
 
-def entered_plan(ledger: Ledger, release: str, data: Path = Path()) -> Plan:
-    """Return the plan that a release was entered with, from the ledger alone but for the file.
+def load_plan(ledger: Ledger, release: str, data: Path = Path()) -> Plan:
+    """Return the plan of a release from the ledger; only the path of the file is given.
 
     Raises
     ------
     ReleaseError
-        If its mechanism is not known here, or what was declared was not kept.
+        If its mechanism is unknown, or its declaration was not stored.
     """
-    entered, declared = ledger.release(release), ledger.beside(release, DECLARED)
+    entered, declared = ledger.release(release), ledger.attachment(release, DECLARED)
     if declared is None:
-        raise LedgerError(f"release {release}: what was declared is not kept; give its PLAN.json")
-    return made_plan(
+        raise LedgerError(f"release {release}: its declaration is not stored; give its PLAN.json")
+    return build_plan(
         entered.population,
         data,
         entered.mechanism,
         dict(entered.parameters or {}),
         entered.epsilon,
-        kept_declared(declared),
+        stored_declaration(declared),
     )
 
 
-def resumed_plan(ledger: Ledger, release: str, plan: Plan) -> Plan:
-    """Return the plan of a release that goes on: with the ε and parameters of its entry.
-
-    Before ε was charged as typed, plans were entered with it rounded down to units of 2⁻⁴⁰.
+def resume_plan(ledger: Ledger, release: str, plan: Plan) -> Plan:
+    """Return the plan for resuming a release, with the ε of its entry.
 
     Raises
     ------
     ReleaseError
-        If the plan given is not the one that was entered.
+        If the plan differs from the one entered.
     """
     entered = ledger.release(release)
+    # earlier versions entered ε rounded down to units of 2⁻⁴⁰, not as typed
     if entered.epsilon == plan.epsilon // UNIT * UNIT:
         plan = replace(plan, epsilon=entered.epsilon)
     _check_same(ledger, entered, plan)
     return plan
 
 
-def draw(place: Place, plan: Plan, release: str, random_bytes: RandomBytes = os.urandom) -> None:
-    """Draw a release that is planned, or prepared and not drawn. Its output is then stored.
+def draw(
+    location: LedgerLocation, plan: Plan, release: str, random_bytes: RandomBytes = os.urandom
+) -> None:
+    """Draw a planned or reserved release and store its output.
 
     Parameters
     ----------
     place : Place
     plan : Plan
-        As it was entered.
+        As entered.
     release : str
         Its id.
     random_bytes : callable
-        `os.urandom`, but in tests.
+        `os.urandom` except in tests.
 
     Raises
     ------
     ReleaseError
-        One sentence. Whether the release counts as spent, the ledger tells.
+        The ledger states whether the release counts as spent.
     """
-    with place.open() as ledger:
+    with location.open() as ledger:
         _check_entered(ledger, plan, release)
         read = read_file(plan.data, plan.form, plan.reads)
-        _recognise(place, ledger, plan, release, read)
+        _record_file(location, ledger, plan, release, read)
         if ledger.release(release).state == "planned":
             ledger.reserve(release, read.sha256)
         else:
             ledger.check_file(release, read.sha256)
-        with _uninterrupted():
-            _drawn(ledger, plan, release, read, random_bytes)
+        with _defer_interrupts():
+            _draw_and_commit(ledger, plan, release, read, random_bytes)
 
 
-def _drawn(
+def _draw_and_commit(
     ledger: Ledger, plan: Plan, release: str, read: ReadFile, random_bytes: RandomBytes
 ) -> None:
-    """Draw what is reserved, between `start` and `commit`."""
+    """Start, draw and commit a reserved release."""
     try:
-        ledger.start(release, plan.mechanism.largest_output(plan.checked, plan.epsilon))
+        ledger.start(release, plan.mechanism.max_output_bytes(plan.own_parameters, plan.epsilon))
     except DiskFullError:
         ledger.abandon(release)
         raise
     try:
-        output = plan.mechanism.draw(read.people, plan.checked, plan.epsilon, random_bytes)
+        output = plan.mechanism.draw(read.records, plan.own_parameters, plan.epsilon, random_bytes)
         ledger.commit(release, output.stored)
     except BaseException:
-        with suppress(ReleaseError):  # else it becomes lost at the next opening
+        with suppress(ReleaseError):  # else marked as lost when the ledger is next opened
             ledger.lose(release)
         raise
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Let Ctrl+C wait: what has been started is spent, so it is better finished."""
+def _defer_interrupts() -> Iterator[None]:
+    """Ignore Ctrl+C in the block: a started release is spent, so it should be completed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -199,7 +199,7 @@ def _check_entered(ledger: Ledger, plan: Plan, release: str) -> None:
 
 def _check_same(ledger: Ledger, entered: Release, plan: Plan) -> None:
     if not _is_same(ledger, entered, plan):
-        raise LedgerError(f"release {entered.id}: it was planned otherwise; plan again")
+        raise LedgerError(f"release {entered.id}: the plan differs from the entry; plan again")
 
 
 def _is_same(ledger: Ledger, entered: Release, plan: Plan) -> bool:
@@ -211,43 +211,47 @@ def _is_same(ledger: Ledger, entered: Release, plan: Plan) -> bool:
     )
 
 
-def _recognise(place: Place, ledger: Ledger, plan: Plan, release: str, read: ReadFile) -> None:
-    """Refuse a file that is known to be about others; keep that it was opened, and by whom."""
+def _record_file(
+    location: LedgerLocation, ledger: Ledger, plan: Plan, release: str, read: ReadFile
+) -> None:
+    """Record that the file was opened and its users; refuse it if it has another population."""
     known = ledger.known.file(read.sha256)
     about = "" if known is None else known.population
     if about and not same_people(ledger, about, plan.population):
         raise ReleaseError(
-            f"population: this file was said to be about population {about}; plan "
-            "with that one, or join the two"
+            f"population: this file is recorded for population {about}; plan with that one, or "
+            "join the two"
         )
-    ledger.known.has_content(read.sha256, read.content)
-    ledger.known.opened(read.sha256)
-    # a certificate may be made when the file is gone
+    ledger.known.record_content(read.sha256, read.content)
+    ledger.known.record_opened(read.sha256)
+    # stored now, as the file may be gone when the certificate is built
     chosen, shown = ledger.parameters_chosen(release, read.sha256)
-    elsewhere = looks_elsewhere(FileSettings(place.settings), ledger.id, read.sha256, read.content)
+    elsewhere = views_elsewhere(
+        FileSettings(location.settings), ledger.id, read.sha256, read.content
+    )
     if elsewhere is not None:
         chosen, shown = OPENED, shown + elsewhere
-    ledger.keep_beside(release, CHOSEN, [chosen, shown])
-    ledger.known.belongs(read.sha256, plan.population)
-    ledger.known.remember(plan.population, read.ids)
+    ledger.set_attachment(release, CHOSEN, [chosen, shown])
+    ledger.known.record_population(read.sha256, plan.population)
+    ledger.known.record_ids(plan.population, read.ids)
 
 
 def same_people(ledger: Ledger, one: str, other: str) -> bool:
-    """Tell whether two populations have one account: they are the same, or were joined."""
+    """Return whether two populations share an account: they are equal, or were joined."""
     return one == other or ledger.account(one).population == ledger.account(other).population
 
 
 def certificate_of(ledger: Ledger, plan: Plan, release: str) -> dict[str, Any]:
-    """Make the certificate of a release that was committed, as its plan declares it.
+    """Build the certificate of a committed release.
 
     Raises
     ------
     ReleaseError
-        If it was not committed, or was planned otherwise.
+        If it was not committed, or the plan differs from the one entered.
     """
     entered = ledger.release(release)
     _check_same(ledger, entered, plan)
-    record, shown = ledger.beside(release, CHOSEN) or (OPENED, 0)
+    record, shown = ledger.attachment(release, CHOSEN) or (OPENED, 0)
     stated = Statements(
         plan.declared.texts,
         plan.declared.independent_of_data,
@@ -262,17 +266,17 @@ def certificate_of(ledger: Ledger, plan: Plan, release: str) -> dict[str, Any]:
 
 
 def publish(ledger: Ledger, plan: Plan, release: str) -> dict[str, Any]:
-    """Return the certificate that a release is published with, publishing it if it was not.
+    """Return the certificate of a release, publishing it first if necessary.
 
     Raises
     ------
     ReleaseError
-        If there is nothing to publish, or it was withdrawn.
+        If the release is not committed, or was withdrawn.
     """
     if ledger.release(release).state == "withdrawn":
         raise LedgerError(f"release {release}: it was withdrawn; what it cost stays spent")
-    made = ledger.certificate(release)
-    if made is None:
-        made = certificate_of(ledger, plan, release)
-        ledger.publish(release, made)
-    return made
+    certificate = ledger.certificate(release)
+    if certificate is None:
+        certificate = certificate_of(ledger, plan, release)
+        ledger.publish(release, certificate)
+    return certificate

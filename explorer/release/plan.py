@@ -1,4 +1,4 @@
-"""PLAN.json: all that a release is, before anything is drawn; read strictly."""
+"""Release plans: the content of PLAN.json, parsed strictly."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from explorer.release.rows.format import (
     USER,
     FileFormat,
 )
-from explorer.release.simulations import PROTOCOLS, SimulationOnlyError, stamped
+from explorer.release.simulations import PROTOCOLS, SimulationOnlyError, simulation_document
 
 SCHEMA = "privacy-explorer/plan/1"
-MOST_TEXT = 4000
-"""Characters of a text, as in the certificate's schema."""
-MOST_CONDITIONS = 50
-MOST_PLAN_BYTES = 4 << 20
+MAX_TEXT = 4000
+"""Maximum length of a text, as in the certificate's schema."""
+MAX_CONDITIONS = 50
+MAX_PLAN_BYTES = 4 << 20
 
 TEXTS = (
     "title",
@@ -42,35 +42,35 @@ TEXTS = (
     "region",
     "source_type",
 )
-"""What is declared in words; `label` is that of the data."""
+"""Declared texts; `label` is that of the data."""
 DECLARED_ROWS = ("model and trust", "utility and bias", "data security")
-"""Rows of NIST SP 800-226 that the curator answers for, as no program can."""
+"""Rows of NIST SP 800-226 that only the curator can answer."""
 FORMAT_CHOICES = {name: tuple(known) for name, known in file_format.FORMAT_CHOICES.items()}
-"""What some of the file's parameters may be."""
+"""Allowed values of parameters of the file format."""
 FORMAT_DECLARED, FORMAT_TAKEN = file_format.FORMAT_DECLARED, file_format.FORMAT_TAKEN
 PLACED = (USER, TIME, LAT, LON)
-"""What the columns of ids, times and coordinates are called."""
+"""Names of the columns of ids, times and coordinates."""
 
 _ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Declared:
-    """What the curator states, and no program can check.
+    """Declarations of the curator, which no program can verify.
 
     Attributes
     ----------
     texts : mapping of str to str
         One for each of `TEXTS`.
     independent_of_data : bool
-        Whether it is declared that no parameter was chosen by looking at the data.
+        Whether the curator declares that no parameter was chosen by looking at the data.
     conditions : tuple of str
     format : str
-        Where the file's format is from: `FORMAT_DECLARED` (the curator typed it, which is not
-        written out in a plan), or `FORMAT_TAKEN` (what was found when the file was opened).
+        Origin of the file format: `FORMAT_DECLARED` (typed by the curator; omitted from a plan's
+        JSON), or `FORMAT_TAKEN` (detected when the file was opened).
     evaluation : mapping of str to str
-        Texts for those rows of NIST SP 800-226 that the curator answers for (`DECLARED_ROWS`). A
-        plan's file has no place for them: they are typed in the window, and kept with the release.
+        Texts for the rows of NIST SP 800-226 in `DECLARED_ROWS`. They are not part of PLAN.json:
+        they are typed in the window and stored with the release.
     """
 
     texts: Mapping[str, str]
@@ -79,12 +79,12 @@ class Declared:
     format: str = FORMAT_DECLARED
     evaluation: Mapping[str, str] = field(default_factory=dict)
 
-    def kept(self) -> dict[str, Any]:
-        """Return all of it, as it is kept with a release."""
+    def as_stored(self) -> dict[str, Any]:
+        """Return all declarations as JSON values, as stored with a release."""
         return {**self.as_json(), "evaluation": dict(self.evaluation)}
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as a plan's ``declared``."""
+        """Return the JSON values of a plan's ``declared``."""
         return {
             **self.texts,
             "independent_of_data": self.independent_of_data,
@@ -95,21 +95,21 @@ class Declared:
 
 @dataclass(frozen=True)
 class Plan:
-    """A release as it was planned: a function of what was typed alone.
+    """A planned release; it depends on typed values only, not on the data.
 
     Attributes
     ----------
     population : str
         Its id in the ledger.
     data : Path
-        The file, of which nothing but its path is known here.
+        Path of the data file, which is not opened here.
     mechanism : ReleaseMechanism
     form : FileFormat
-        How the file is read.
-    checked : object
-        The mechanism's own parameters.
+        Declared format of the file.
+    own_parameters : object
+        Parsed parameters of the mechanism.
     epsilon : Fraction
-        The price: the number that was typed.
+        Price of the release, as typed.
     declared : Declared
     """
 
@@ -117,27 +117,27 @@ class Plan:
     data: Path
     mechanism: ReleaseMechanism[Any]
     form: FileFormat
-    checked: Any
+    own_parameters: Any
     epsilon: Fraction
     declared: Declared
 
     @property
     def reads(self) -> Reads:
-        """Which columns the mechanism asks for."""
-        return self.mechanism.reads(self.checked)
+        """Columns that the mechanism needs."""
+        return self.mechanism.reads(self.own_parameters)
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The measurements, whose ε add up to the price."""
-        return self.mechanism.parts(self.checked, self.epsilon)
+        """Measurements, whose ε add up to the price."""
+        return self.mechanism.parts(self.own_parameters, self.epsilon)
 
     def parameters(self) -> dict[str, Any]:
-        """Return all parameters as the certificate states them, every default written out."""
-        own: dict[str, Any] = self.checked.as_parameters()
+        """Return all parameters as in the certificate, including defaults."""
+        own: dict[str, Any] = self.own_parameters.as_parameters()
         return self.form.parameters() | own
 
     def as_json(self) -> dict[str, Any]:
-        """Return what a PLAN.json says of it: `checked_plan` makes an equal plan of it."""
+        """Return the JSON values of PLAN.json; the inverse of `plan_from_json`."""
         return {
             "schema": SCHEMA,
             "population": self.population,
@@ -152,39 +152,39 @@ class Plan:
 
 
 def read_plan(path: Path) -> Plan:
-    """Read a plan's file; a relative path of data is taken from its folder.
+    """Read PLAN.json; a relative path of the data is relative to its folder.
 
     Raises
     ------
     ReleaseError
-        One sentence that names file, field and remedy.
+        Naming file, field and remedy.
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise ReleaseError(f"{path.name}: it is no regular file; give the path of a PLAN.json")
         with path.open("rb") as file:
-            data = file.read(MOST_PLAN_BYTES + 1)
-        if len(data) > MOST_PLAN_BYTES:
+            data = file.read(MAX_PLAN_BYTES + 1)
+        if len(data) > MAX_PLAN_BYTES:
             raise ReleaseError(f"{path.name}: it is larger than 4 MB, too large for a plan")
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise ReleaseError(f"{path.name}: {reason}; give the path of a PLAN.json") from None
     content = read_json(data, path.name)
     try:
-        return checked_plan(content, path.parent)
+        return plan_from_json(content, path.parent)
     except SimulationOnlyError:
         raise
     except ReleaseError as error:
         raise ReleaseError(f"{path.name}: {error}") from None
 
 
-def checked_plan(content: object, folder: Path = Path()) -> Plan:
-    """Return a plan from what its JSON says.
+def plan_from_json(content: object, folder: Path = Path()) -> Plan:
+    """Return a plan from its parsed JSON.
 
     Raises
     ------
     ParameterError
-        Naming the field, what is wrong and the remedy.
+        Naming field, problem and remedy.
     """
     top = _fields(content, "", ("schema", "population", "data", "mechanism", "declared"))
     if top["schema"] != SCHEMA:
@@ -200,17 +200,17 @@ def checked_plan(content: object, folder: Path = Path()) -> Plan:
     if not data.strip() or "\0" in data:
         raise ParameterError("data", f"{_short(data)} is no path", "give the path of the file")
     mechanism = _fields(top["mechanism"], "mechanism", ("id", "parameters", "epsilon"))
-    return made_plan(
+    return build_plan(
         population,
         folder / data,
         mechanism["id"],
         mechanism["parameters"],
         _epsilon(mechanism["epsilon"]),
-        declared_of(top["declared"]),
+        read_declaration(top["declared"]),
     )
 
 
-def made_plan(
+def build_plan(
     population: str,
     data: Path,
     mechanism_id: object,
@@ -218,14 +218,14 @@ def made_plan(
     epsilon: Fraction,
     declared: Declared,
 ) -> Plan:
-    """Return a plan whose mechanism and parameters are checked.
+    """Return a plan with validated mechanism and parameters.
 
     Raises
     ------
     ParameterError
-        Naming the field, what is wrong and the remedy.
+        Naming field, problem and remedy.
     SimulationOnlyError
-        If the mechanism is no release; it holds what is written in place of one.
+        If the mechanism can only be simulated; it has the document to write instead.
     """
     mechanism = MECHANISMS.get(mechanism_id) if isinstance(mechanism_id, str) else None
     simulated = isinstance(mechanism_id, str) and mechanism_id in PROTOCOLS
@@ -247,12 +247,13 @@ def made_plan(
     for name, value in parameters.items():
         _check_plain(value, f"mechanism.parameters.{_short(name)[1:-1]}")
     if mechanism is None:
-        told = stamped(str(mechanism_id), parameters, epsilon, declared.as_json())
-        raise SimulationOnlyError(told)
+        raise SimulationOnlyError(
+            simulation_document(str(mechanism_id), parameters, epsilon, declared.as_json())
+        )
     try:
-        form = FileFormat.checked(parameters)
+        form = FileFormat.parse(parameters)
         own = {name: value for name, value in parameters.items() if name not in FORMAT_KEYS}
-        checked = mechanism.checked(own)
+        checked = mechanism.parse(own)
         price = mechanism.price(checked, epsilon)
         check_columns(form.columns, mechanism.reads(checked), mechanism.id)
     except ParameterError as error:
@@ -262,31 +263,31 @@ def made_plan(
 
 
 def check_format(parameters: Mapping[str, object]) -> None:
-    """Raise ParameterError if what is declared of the file can't be used."""
-    FileFormat.checked(parameters)
+    """Raise ParameterError if the declared file format is invalid."""
+    FileFormat.parse(parameters)
 
 
-def kept_declared(content: dict[str, Any]) -> Declared:
-    """Return what was declared of a release, as it was kept with it (`Declared.kept`).
+def stored_declaration(content: dict[str, Any]) -> Declared:
+    """Return the declarations stored with a release; the inverse of `Declared.as_stored`.
 
     Raises
     ------
     ParameterError
-        Naming the field, what is wrong and the remedy.
+        Naming field, problem and remedy.
     """
     stated = dict(content)
     rows = stated.pop("evaluation", {})
     texts = {row: _text(rows[row], f"evaluation.{row}") for row in DECLARED_ROWS if row in rows}
-    return replace(declared_of(stated), evaluation=texts)
+    return replace(read_declaration(stated), evaluation=texts)
 
 
-def declared_of(content: object) -> Declared:
-    """Return what a plan's ``declared`` says.
+def read_declaration(content: object) -> Declared:
+    """Parse a plan's ``declared``.
 
     Raises
     ------
     ParameterError
-        Naming the field, what is wrong and the remedy.
+        Naming field, problem and remedy.
     """
     names = (*TEXTS, "independent_of_data", "conditions")
     found = _fields(content, "declared", names, ("format",))
@@ -297,9 +298,9 @@ def declared_of(content: object) -> Declared:
             "declared.independent_of_data", "is neither true nor false", "give one of the two"
         )
     conditions = found["conditions"]
-    if not isinstance(conditions, list) or len(conditions) > MOST_CONDITIONS:
+    if not isinstance(conditions, list) or len(conditions) > MAX_CONDITIONS:
         raise ParameterError(
-            "declared.conditions", f"is no list of at most {MOST_CONDITIONS} texts", "give one"
+            "declared.conditions", f"is no list of at most {MAX_CONDITIONS} texts", "give one"
         )
     stated = tuple(_text(text, f"declared.conditions[{k}]") for k, text in enumerate(conditions))
     source = found.get("format", FORMAT_DECLARED)
@@ -314,7 +315,7 @@ def declared_of(content: object) -> Declared:
 
 def _epsilon(value: object) -> Fraction:
     try:
-        # a fraction has one spelling in a plan, as in the ledger
+        # fractions must be reduced, as in the ledger
         read = read_fraction if isinstance(value, str) and "/" in value else read_amount
         epsilon = read(value, "mechanism.epsilon")
     except ReleaseError as error:
@@ -328,7 +329,7 @@ def _epsilon(value: object) -> Fraction:
 def _fields(
     content: object, path: str, names: tuple[str, ...], optional: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """Return an object that has these fields, and no others than the optional ones."""
+    """Return an object after checking that it has the required fields and no unknown ones."""
     where = path or "plan"
     if not isinstance(content, dict):
         raise ParameterError(where, "is no object", f"give one with {', '.join(names)}")
@@ -349,15 +350,15 @@ def _fields(
 def _text(value: object, field: str) -> str:
     if not isinstance(value, str):
         raise ParameterError(field, "is no text", "give it in quotes")
-    if len(value) > MOST_TEXT:
-        raise ParameterError(field, f"is longer than {MOST_TEXT} characters", "shorten it")
+    if len(value) > MAX_TEXT:
+        raise ParameterError(field, f"is longer than {MAX_TEXT} characters", "shorten it")
     if any(0xD800 <= ord(char) <= 0xDFFF or (ord(char) < 32 and char != "\n") for char in value):
         raise ParameterError(field, "has characters that can't be printed", "leave them out")
     return value
 
 
 def _check_plain(value: object, field: str) -> None:
-    """Refuse what a certificate's parameters can't hold: text, whole numbers, lists of them."""
+    """Raise ParameterError unless the value is text, an integer or a list of these."""
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, str):
             _text(item, field)

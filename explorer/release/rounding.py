@@ -1,4 +1,4 @@
-"""How a certificate writes numbers that are not exact: as decimals, on the safe side."""
+"""Decimal notation with directed rounding, for certificates and messages."""
 
 from __future__ import annotations
 
@@ -7,32 +7,44 @@ from fractions import Fraction
 
 _CONTEXT = Context(prec=60, rounding=ROUND_CEILING)
 _LN_10 = Context(prec=60, rounding=ROUND_FLOOR).next_minus(Decimal(10).ln(Context(prec=60)))
-"""Not above the logarithm of 10."""
+"""Lower bound of ln 10."""
 _SLACK = 1e-9
-"""What a double may be off, relatively, after a computation of ours."""
+"""Relative error allowed for in doubles."""
 
 
 def rounded_up(value: Fraction | float, digits: int = 4) -> str:
-    """Write a non-negative number with at most so many decimals, never too small.
+    """Return a number ≥ 0 rounded up to at most `digits` decimals.
 
-    A double counts as too small by 10⁻⁹ of itself.
+    A double is first increased by the relative error 10⁻⁹.
     """
     exact = value if isinstance(value, Fraction) else Fraction(value * (1 + _SLACK))
     return _plain(-(-exact.numerator * 10**digits // exact.denominator), digits)
 
 
+def rounded_down(value: Fraction, digits: int = 4) -> str:
+    """Return a number ≥ 0 rounded down to at most `digits` decimals.
+
+    Small numbers get more decimals, so that four significant digits remain.
+    """
+    while 0 < value < Fraction(1, 10 ** (digits - 3)):
+        digits += 1
+    whole = value.numerator * 10**digits // value.denominator
+    text = f"{whole // 10**digits}.{whole % 10**digits:0{digits}d}"
+    return text.rstrip("0").rstrip(".")
+
+
 def fixed_up(value: float, digits: int = 6) -> str:
-    """Write a double with exactly so many decimals, never too small, as `rounded_up` does."""
+    """Return a double rounded up to exactly `digits` decimals, as `rounded_up`."""
     exact = Fraction(value * (1 + _SLACK))
     whole = -(-exact.numerator * 10**digits // exact.denominator)
     return f"{whole // 10**digits}.{whole % 10**digits:0{digits}d}"
 
 
 def factor(epsilon: Fraction) -> str:
-    """Write e^ε, rounded up: two decimals below 100, whole below 10⁶, else three digits.
+    """Return e^ε rounded up: two decimals below 100, integer below 10⁶, else three digits.
 
-    Where a decimal can't hold it, a power of ten: its exponent is rounded up to a whole number, and
-    to three digits where it has more than 15.
+    Beyond the range of decimals it is a power of ten, with the exponent rounded up to an integer,
+    or to three digits if it has more than 15.
     """
     exponent = _CONTEXT.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))
     try:

@@ -1,8 +1,9 @@
-"""What never goes through the door: a plan of it is stamped *simulation*, and says what would.
+"""Protocols that can be simulated but not released.
 
-Local and shuffle protocols protect users from the curator; run by who has the table they protect
-nobody from him. Noise that is drawn in floating point is no exact noise. Nothing is read, entered
-or spent for either.
+Local and shuffle protocols protect users from the curator, so running them on data the curator
+already has protects nobody. Noise in floating point is not exact. For both, a plan yields a
+document stamped *simulation* that names the release to use instead; no file is read and nothing
+is entered or spent.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ _FLOAT = "Its noise is drawn in floating point, which no release may have"
 
 
 @dataclass(frozen=True)
-class Protocol:
-    """A mechanism that is only simulated.
+class SimulatedProtocol:
+    """A protocol that is only simulated.
 
     Attributes
     ----------
     label : str
     why : str
-        It is no release.
+        Why it is no release.
     instead : str
-        Id of the release to plan in its place; "" if there is none.
+        Id of the mechanism to plan instead; "" if there is none.
     what : str
-        What that is called.
+        Name of that mechanism.
     """
 
     label: str
@@ -43,53 +44,53 @@ class Protocol:
 
     @property
     def sentence(self) -> str:
-        """What is said in place of a release."""
+        """Explanation for the curator."""
         if not self.instead:
             return f"{self.why}; what is learnt so is not released here."
         return f"{self.why}: release the central {self.what} ({self.instead})."
 
 
 _HISTOGRAM, _MEAN = ("histogram/1", "histogram"), ("mean/1", "mean")
-PROTOCOLS: Mapping[str, Protocol] = {
-    "shuffle.histogram/1": Protocol("Shuffled histogram, P_hist", _LOCAL, *_HISTOGRAM),
-    "shuffle.sum/1": Protocol("Shuffled sum, P_zsum", _LOCAL, *_MEAN),
-    "shuffle.pyramid/1": Protocol(
+PROTOCOLS: Mapping[str, SimulatedProtocol] = {
+    "shuffle.histogram/1": SimulatedProtocol("Shuffled histogram, P_hist", _LOCAL, *_HISTOGRAM),
+    "shuffle.sum/1": SimulatedProtocol("Shuffled sum, P_zsum", _LOCAL, *_MEAN),
+    "shuffle.pyramid/1": SimulatedProtocol(
         "Shuffled pyramid, Appendix F", _LOCAL, "heatmap.adaptive/1", "heatmap"
     ),
-    "shuffle.items/1": Protocol("Items shuffled together", _LOCAL, *_HISTOGRAM),
-    "shuffle.learning/1": Protocol("CLDP-SGD", _LOCAL),
-    "local.frequency/1": Protocol("Frequency oracle", _LOCAL, *_HISTOGRAM),
-    "local.coordinates/1": Protocol("Coordinate DP (BCDP)", _LOCAL, *_MEAN),
-    "metric.sum/1": Protocol("Noise by distance: K-norm, Laplace", _FLOAT, *_MEAN),
-    "gaussian/1": Protocol("Gaussian noise", _FLOAT, *_MEAN),
+    "shuffle.items/1": SimulatedProtocol("Items shuffled together", _LOCAL, *_HISTOGRAM),
+    "shuffle.learning/1": SimulatedProtocol("CLDP-SGD", _LOCAL),
+    "local.frequency/1": SimulatedProtocol("Frequency oracle", _LOCAL, *_HISTOGRAM),
+    "local.coordinates/1": SimulatedProtocol("Coordinate DP (BCDP)", _LOCAL, *_MEAN),
+    "metric.sum/1": SimulatedProtocol("Noise by distance: K-norm, Laplace", _FLOAT, *_MEAN),
+    "gaussian/1": SimulatedProtocol("Gaussian noise", _FLOAT, *_MEAN),
 }
-"""By release id; studies name theirs (`Study.simulated`)."""
+"""By id, as in `Study.simulated`."""
 
 
 class SimulationOnlyError(ReleaseError):
-    """A plan of what is only simulated.
+    """The plan's mechanism can only be simulated.
 
     Attributes
     ----------
-    stamped : dict
-        What is written in place of a release.
+    document : dict
+        Written instead of a release (`simulation_document`).
     """
 
-    def __init__(self, stamped: dict[str, Any]) -> None:
+    def __init__(self, document: dict[str, Any]) -> None:
         super().__init__(
-            f"mechanism.id: {stamped['mechanism']['id']} is a simulation, not a "
-            f"release. {stamped['sentence']}"
+            f"mechanism.id: {document['mechanism']['id']} is a simulation, not a "
+            f"release. {document['sentence']}"
         )
-        self.stamped = stamped
+        self.document = document
 
 
-def stamped(
+def simulation_document(
     protocol: str,
     parameters: Mapping[str, Any],
     epsilon: Fraction | None,
     declared: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return a plan of what is only simulated: no file, no population, no price.
+    """Return the document for a simulated protocol: no file, no population, no price.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
-"""What reads a release's file has a process of its own: started fresh, given one order, once.
+"""Runs a single release task in a fresh subprocess.
 
-What it knows of people ends with it. It says one sentence or nothing: what it might write to the
-screen, leave in a core dump or tell in an unforeseen error could be somebody's row.
+The subprocess is the only one that reads the rows of a release, and it ends after one task. Its
+output, core dumps and error details are suppressed, because they could contain a user's data: the
+parent receives the result or one sentence.
 """
 
 from __future__ import annotations
@@ -19,24 +20,24 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from explorer.release.errors import ReleaseError
-from explorer.release.file_check import Checked, check, compare
-from explorer.release.pipeline import Place, draw
-from explorer.release.plan import Declared, Plan, made_plan
+from explorer.release.file_check import FileCheck, check, compare
+from explorer.release.pipeline import LedgerLocation, draw
+from explorer.release.plan import Declared, Plan, build_plan
 from explorer.shutdown import interrupts_held
 
 
-class Order(Protocol):
-    """What the process is given: plain data, which it checks again."""
+class Task(Protocol):
+    """A task for the subprocess: plain data, validated again there."""
 
     def run(self) -> Any:
-        """Do it; what is returned goes to whoever gave the order."""
+        """Run the task; the return value is sent to the parent."""
 
 
 @dataclass(frozen=True)
-class DrawOrder:
-    """The order to draw a release that was entered."""
+class DrawTask:
+    """Draw a release that was entered."""
 
-    place: Place
+    location: LedgerLocation
     release: str
     population: str
     data: Path
@@ -45,10 +46,10 @@ class DrawOrder:
     epsilon: Fraction
 
     @classmethod
-    def of(cls, place: Place, plan: Plan, release: str) -> DrawOrder:
-        """Return the order for a plan and the id it was entered under."""
+    def of(cls, location: LedgerLocation, plan: Plan, release: str) -> DrawTask:
+        """Return the task for a plan and the id of its release."""
         return cls(
-            place,
+            location,
             release,
             plan.population,
             plan.data,
@@ -58,8 +59,8 @@ class DrawOrder:
         )
 
     def run(self) -> None:
-        """Draw: the output is stored then, and nothing is returned."""
-        plan = made_plan(
+        """Draw and store the output; nothing is returned."""
+        plan = build_plan(
             self.population,
             self.data,
             self.mechanism,
@@ -67,77 +68,77 @@ class DrawOrder:
             self.epsilon,
             Declared({}, False, ()),
         )
-        draw(self.place, plan, self.release)
+        draw(self.location, plan, self.release)
 
 
 @dataclass(frozen=True)
-class CompareOrder:
-    """The order to compare the ids of a file with those of all populations but its own."""
+class CompareTask:
+    """Compare the ids of a file with those of all other populations."""
 
-    place: Place
+    location: LedgerLocation
     plan: Plan
 
     def run(self) -> dict[str, int]:
-        """Return how many ids are known in which populations: for the curator alone."""
-        return compare(self.place, self.plan)
+        """Return the number of known ids by population, for the curator only."""
+        return compare(self.location, self.plan)
 
 
 @dataclass(frozen=True)
-class CheckOrder:
-    """The order to read a file as a plan declares it, for the curator alone (`checking.check`)."""
+class CheckTask:
+    """Check a file in the declared format, for the curator only (`file_check.check`)."""
 
-    place: Place
+    location: LedgerLocation
     plan: Plan
     release: str = ""
 
-    def run(self) -> Checked:
-        """Return how many rows can be read, and whose ids are known."""
-        return check(self.place, self.plan, self.release)
+    def run(self) -> FileCheck:
+        """Return the number of readable rows and of known ids."""
+        return check(self.location, self.plan, self.release)
 
 
 class InterruptedDrawError(ReleaseError):
-    """The process ended without a word; what is spent, the ledger says."""
+    """The subprocess ended without a result; the ledger states what is spent."""
 
 
 class ReleaseProcess:
-    """An order that is carried out in a process of its own.
+    """A subprocess that runs one task.
 
     Attributes
     ----------
     pid : int
-        Of the process.
+        Its process id.
     """
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, task: Task) -> None:
         context = multiprocessing.get_context("spawn")
         self._answers, theirs = context.Pipe(duplex=False)
-        # Not daemonic: it is waited for where this process ends, so that nothing is lost.
-        self._process = context.Process(target=_serve, args=(order, theirs), name="release")
+        # Not daemonic: this process waits for it at exit, so that no started draw is lost.
+        self._process = context.Process(target=_serve, args=(task, theirs), name="release")
         with interrupts_held():
             self._process.start()
         theirs.close()
         self.pid = self._process.pid or 0
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it is done, or so many seconds; return whether it is."""
+        """Wait until the task is done or for `timeout` seconds; return whether it is done."""
         return bool(wait([self._answers, self._process.sentinel], timeout))
 
     @property
     def done(self) -> bool:
-        """Whether it is done by now."""
+        """Whether the task is done."""
         return self.wait(0)
 
     def kill(self) -> None:
-        """End the process at once: what was started counts as spent."""
+        """Kill the process; a started release counts as spent."""
         self._process.kill()
 
     def finish(self) -> Any:
-        """Wait for the end, and return what came out.
+        """Wait for the end and return the task's result.
 
         Raises
         ------
         ReleaseError
-            Why it is not, in one sentence.
+            If the task failed.
         """
         answer: tuple[str, Any] | None = None
         with suppress(EOFError, OSError):
@@ -148,67 +149,64 @@ class ReleaseProcess:
         self._process.close()
         if answer is None:
             raise InterruptedDrawError(
-                f"the process that draws was ended (exit code {code}); nothing is shown, and the "
-                "ledger says whether the release counts as spent"
+                f"the process of the release ended (exit code {code}); nothing is shown, and the "
+                "ledger states whether the release counts as spent"
             )
-        wrong, found = answer
-        if wrong:
-            raise ReleaseError(wrong)
-        return found
+        problem, result = answer
+        if problem:
+            raise ReleaseError(problem)
+        return result
 
 
-def draw_apart(place: Place, plan: Plan, release: str) -> None:
-    """Draw a release in a process of its own, and wait for it: one call, never retried.
-
-    Raises
-    ------
-    ReleaseError
-        One sentence.
-    """
-    ReleaseProcess(DrawOrder.of(place, plan, release)).finish()
-
-
-def compare_apart(place: Place, plan: Plan) -> dict[str, int]:
-    """Return how many ids of a plan's file are known in other populations, for the curator alone.
-
-    It is asked whose people a file is about before this is called (spec: a comparison is a trace
-    of the data). Nothing is kept, and nothing of it gets into an entry.
+def draw_in_subprocess(location: LedgerLocation, plan: Plan, release: str) -> None:
+    """Draw a release in a subprocess and wait for it. The draw is never retried.
 
     Raises
     ------
     ReleaseError
-        One sentence.
     """
-    found: dict[str, int] = ReleaseProcess(CompareOrder(place, plan)).finish()
-    return found
+    ReleaseProcess(DrawTask.of(location, plan, release)).finish()
 
 
-def check_apart(place: Place, plan: Plan, release: str = "") -> Checked:
-    """Return what `checking.check` finds, in a process of its own.
+def compare_in_subprocess(location: LedgerLocation, plan: Plan) -> dict[str, int]:
+    """Return the number of ids of a plan's file that are known in other populations.
+
+    The result depends on the data and is for the curator only: callers must have the population
+    declared before they compare. Nothing is stored.
 
     Raises
     ------
     ReleaseError
-        One sentence.
     """
-    found: Checked = ReleaseProcess(CheckOrder(place, plan, release)).finish()
-    return found
+    known: dict[str, int] = ReleaseProcess(CompareTask(location, plan)).finish()
+    return known
 
 
-def _serve(order: Order, answers: Connection) -> None:
-    """Carry an order out, and answer what went wrong ("" if nothing) and what came out."""
-    keep_quiet()
-    found = None
+def check_in_subprocess(location: LedgerLocation, plan: Plan, release: str = "") -> FileCheck:
+    """Run `file_check.check` in a subprocess and return its result.
+
+    Raises
+    ------
+    ReleaseError
+    """
+    result: FileCheck = ReleaseProcess(CheckTask(location, plan, release)).finish()
+    return result
+
+
+def _serve(task: Task, answers: Connection) -> None:
+    """Run a task; send the problem ("" if none) and the result."""
+    suppress_output()
+    result = None
     try:
-        found = order.run()
-        wrong = ""
+        result = task.run()
+        problem = ""
     except ReleaseError as error:
-        wrong = str(error)
+        problem = str(error)
     except BaseException as error:
-        # Its message might hold a value that was read: where it was raised does not.
-        wrong = f"the draw failed unforeseen ({type(error).__name__} {_where(error)}); report it"
-    with suppress(OSError):  # nobody waits any more
-        answers.send((wrong, found))
+        # The message could contain a value from the data; the place in the code does not.
+        problem = f"the draw failed unforeseen ({type(error).__name__} {_where(error)}); report it"
+    with suppress(OSError):  # the parent no longer waits
+        answers.send((problem, result))
     answers.close()
 
 
@@ -221,8 +219,8 @@ def _where(error: BaseException) -> str:
     return f"in {Path(trace.tb_frame.f_code.co_filename).name}, line {trace.tb_lineno}"
 
 
-def keep_quiet() -> None:
-    """Let this process write no core dump, no warning, and nothing to the screen."""
+def suppress_output() -> None:
+    """Prevent core dumps, warnings and output to the terminal in this process."""
     warnings.simplefilter("ignore")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
@@ -240,7 +238,7 @@ def _no_core_limit() -> None:
 
 
 def _not_dumpable() -> None:
-    """Tell Linux that memory is nobody's to look at: no dump to a pipe, no debugger."""
+    """Make the process non-dumpable on Linux: no core dump to a pipe, no debugger."""
     if sys.platform.startswith("linux"):
         import ctypes
 

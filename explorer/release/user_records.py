@@ -1,4 +1,4 @@
-"""Rows as they were read, a user's together: what mechanisms of a release are run on."""
+"""Rows grouped by user: the input of release mechanisms."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class UserRecords:
-    """All rows of all users of a file, without their ids.
+    """All rows of all users of a file, without the ids.
 
-    What cannot be read in a row is marked in that row alone, and no row decides how another is
-    read. Columns that no mechanism asked for are None or left out.
+    Rows are independent: an unreadable value is marked in its own row and affects no other.
+    Columns that the mechanism does not need are None or left out.
 
     Attributes
     ----------
     starts : ndarray of int64, shape (users + 1,)
-        Not decreasing, from 0 to the number of rows: rows ``starts[u]`` up to, and without,
-        ``starts[u + 1]`` are user u's. The order of users, and of a user's rows, says nothing.
+        Non-decreasing, from 0 to the number of rows: rows ``starts[u]:starts[u + 1]`` belong to
+        user u. The order of users, and of a user's rows, carries no information.
     lat, lon : ndarray of int, shape (rows,), or None
-        Whole numbers of 10⁻⁷ degrees, any number where unreadable.
+        In units of 10⁻⁷ degrees; arbitrary where unreadable.
     placed : ndarray of bool, shape (rows,), or None
-        Whether both are readable: a latitude within ±90°, a longitude within ±180°.
+        Whether both coordinates are readable: latitude within ±90°, longitude within ±180°.
     time : ndarray of int, shape (rows,), or None
-        Whole seconds since 1970 in UTC, rounded down; any number where unreadable.
+        Seconds since 1970 in UTC, rounded down; arbitrary where unreadable.
     timed : ndarray of bool, shape (rows,), or None
-        Whether it is readable.
+        Whether the time is readable.
     texts : mapping from a column's name to a sequence of str or None, each of length rows
-        Columns that are not coordinates or times, as read; None where unreadable.
+        Other columns as text; None where unreadable.
     """
 
     starts: IntArray
@@ -47,14 +47,14 @@ class UserRecords:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return int(self.starts[-1])
 
     @property
     def users(self) -> int:
-        """How many users there are."""
+        """Number of users."""
         return len(self.starts) - 1
 
-    def of_rows(self) -> IntArray:
-        """Return the index of every row's user, ascending."""
+    def user_of_rows(self) -> IntArray:
+        """Return the user index of every row, ascending."""
         return np.repeat(np.arange(self.users), np.diff(self.starts))

@@ -9,7 +9,7 @@ from explorer.privacy.noise.laplace_law import dlap_pmf, dlap_quantile, dlap_sd,
 from explorer.privacy.releases import attacks, budgets, conversions, means, selection
 from explorer.privacy.releases.budgets import level_split
 from explorer.release.ledger.chain import chain_hashes
-from explorer.release.ledger.rules import replay
+from explorer.release.ledger.state import replay
 
 
 def ratio(value: Fraction) -> str:
@@ -56,12 +56,12 @@ def cost(epsilon: str) -> dict[str, Any]:
 
 
 def replayed(events: list[dict[str, Any]]) -> dict[str, Any]:
-    book, first_bad, _ = replay(events)
+    state, first_bad, _ = replay(events)
     return {
         "valid": first_bad is None,
         "first_bad": first_bad,
-        "spent": ratio(sum((a.spent_epsilon for a in book.accounts.values()), Fraction(0))),
-        "states": {name: release.state for name, release in book.releases.items()},
+        "spent": ratio(sum((a.spent_epsilon for a in state.accounts.values()), Fraction(0))),
+        "states": {name: release.state for name, release in state.releases.items()},
     }
 
 

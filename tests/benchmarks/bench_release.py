@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from explorer.files import write_whole
-from explorer.release.outputs import Written, as_csv
-from explorer.release.pipeline import Place, enter, publish
-from explorer.release.plan import TEXTS, checked_plan
-from explorer.release.subprocess_runner import draw_apart
+from explorer.release.outputs import OutputDocument, as_csv
+from explorer.release.pipeline import LedgerLocation, plan_release, publish
+from explorer.release.plan import TEXTS, plan_from_json
+from explorer.release.subprocess_runner import draw_in_subprocess
 from tests.benchmarks.table import Row, at_most, sized
 
 SMALL, LARGE, A_USER, RUNS = sized((100_000, 6_400_000, 60, 3), (2_000, 3_000, 60, 1))
@@ -85,19 +85,19 @@ def _plan(population: str, path: Path) -> dict[str, Any]:
 
 def _release(folder: Path, path: Path) -> float:
     """Return the seconds of one release."""
-    place = Place(folder / "ledger.sqlite", folder / "ledgers.json")
+    place = LedgerLocation(folder / "ledger.sqlite", folder / "ledgers.json")
     with place.open() as ledger:
         population = ledger.open_population("sum", Fraction(1), "people")
-        ledger.known.belongs(_hash(path), population)  # a new account each time
-    plan = checked_plan(_plan(population, path))
+        ledger.known.record_population(_hash(path), population)  # a new account each time
+    plan = plan_from_json(_plan(population, path))
     begin = time.perf_counter()
     with place.open() as ledger:
-        release = enter(ledger, plan)
-    draw_apart(place, plan, release)
+        release = plan_release(ledger, plan)
+    draw_in_subprocess(place, plan, release)
     with place.open() as ledger:
         publish(ledger, plan, release)
         stored = ledger.output(release)
-    write_whole(folder / "map.csv", as_csv(Written(plan, stored, f"certificate {release}")))
+    write_whole(folder / "map.csv", as_csv(OutputDocument(plan, stored, f"certificate {release}")))
     return time.perf_counter() - begin
 
 
@@ -108,7 +108,7 @@ def _hash(path: Path) -> str:
 
 def _command(folder: Path, path: Path) -> float:
     """Return the seconds of the command, from its start to its end."""
-    place = Place(folder / "command.sqlite", folder / "command.json")
+    place = LedgerLocation(folder / "command.sqlite", folder / "command.json")
     place.ledger.unlink(missing_ok=True)
     place.settings.unlink(missing_ok=True)
     with place.open() as ledger:
@@ -116,8 +116,8 @@ def _command(folder: Path, path: Path) -> float:
     plan = folder / "PLAN.json"
     plan.write_text(json.dumps(_plan(population, path)), encoding="utf-8")
     code = (
-        "import sys; from pathlib import Path; from explorer.release import places\n"
-        f"places.default_settings = lambda: Path({str(place.settings)!r})\n"
+        "import sys; from pathlib import Path; from explorer.release import locations\n"
+        f"locations.default_settings = lambda: Path({str(place.settings)!r})\n"
         "from explorer.cli import run\n"
         "sys.exit(run(sys.argv[1:]))\n"
     )

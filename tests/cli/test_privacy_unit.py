@@ -15,7 +15,7 @@ from explorer.engine.session.recipe import recipe_from_dict
 from explorer.figures.formats import Kind, by_suffix, suffixes
 from explorer.geography.region import Region
 from explorer.release.errors import ParameterError
-from explorer.release.plan import made_plan
+from explorer.release.plan import build_plan
 from explorer.studies.base.request import Unit
 from explorer.studies.base.study import Selection, default_request
 from explorer.studies.heatmap.conditions import conditions
@@ -133,4 +133,4 @@ def test_no_sentence_of_a_map_promises_anything_to_users(
 @pytest.mark.parametrize("unit", ["row", "file", 3])
 def test_releases_take_users_alone(unit: Any) -> None:
     with pytest.raises(ParameterError, match="unit"):
-        made_plan("p", "x.csv", "heatmap.adaptive/1", {"unit": unit}, None, None)  # type: ignore[arg-type]
+        build_plan("p", "x.csv", "heatmap.adaptive/1", {"unit": unit}, None, None)  # type: ignore[arg-type]

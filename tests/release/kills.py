@@ -22,9 +22,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from explorer.release.exact_json import read_json
-from explorer.release.ledger.accounts import SPENT
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
+from explorer.release.ledger.state import SPENT
 from explorer.release.ledger.view import read_ledger
 
 EPSILON = Fraction(1, 1024)
@@ -43,7 +43,7 @@ def door(folder: Path) -> None:
     print("alive", flush=True)
     with open_ledger(folder) as ledger, (folder / "shown").open("a") as shown:
         people = ledger.accounts()[0].population
-        for prepared in ledger.prepared():
+        for prepared in ledger.reserved_releases():
             ledger.abandon(prepared.id)
         while True:
             release = ledger.plan(people, "counts.cells/1", {}, EPSILON)
@@ -74,8 +74,8 @@ def kill_once(folder: Path, wait_s: float) -> None:
 def check(folder: Path) -> Counter[str]:
     """Raise AssertionError if anything is not as promised; return how many are in which state."""
     view = read_ledger(folder / "ledger.sqlite")  # chain, gates, balances beside the entries
-    (account,) = view.book.accounts.values()
-    spent = sum((r.epsilon for r in view.book.releases.values() if r.state in SPENT), Fraction(0))
+    (account,) = view.state.accounts.values()
+    spent = sum((r.epsilon for r in view.state.releases.values() if r.state in SPENT), Fraction(0))
     lines = (folder / "shown").read_text().splitlines() if (folder / "shown").exists() else []
     assert account.spent_epsilon == spent >= EPSILON * len(lines)
     for line in lines:
@@ -84,12 +84,12 @@ def check(folder: Path) -> Counter[str]:
         release, total = line.split()
         stored = read_json(view.outputs[release], "output")
         assert sum(stored["cells"]) == int(total)
-        assert view.book.releases[release].state == "committed"
+        assert view.state.releases[release].state == "committed"
     for release in view.outputs:
-        assert view.book.releases[release].state == "committed"
-    for name, release in view.book.releases.items():
+        assert view.state.releases[release].state == "committed"
+    for name, release in view.state.releases.items():
         assert (name in view.outputs) == (release.state == "committed")
-    return Counter(release.state for release in view.book.releases.values())
+    return Counter(release.state for release in view.state.releases.values())
 
 
 def run(folder: Path, count: int, seed: int) -> Counter[str]:

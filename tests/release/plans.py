@@ -9,8 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from explorer.release.pipeline import Place
-from explorer.release.plan import TEXTS, Plan, checked_plan
+from explorer.release.pipeline import LedgerLocation
+from explorer.release.plan import TEXTS, Plan, plan_from_json
 
 COLUMNS = ["user", "time", "lat", "lon", "kind", "amount"]
 WHERE: dict[str, Any] = {"box": ["40.5", "-74.25", "40.9", "-73.7"]}
@@ -28,12 +28,12 @@ MECHANISMS: dict[str, dict[str, Any]] = {
 """Parameters of each, besides those of the file's format."""
 
 
-def place_in(folder: Path) -> Place:
+def place_in(folder: Path) -> LedgerLocation:
     """Return a ledger's place in a folder."""
-    return Place(folder / "ledger.sqlite", folder / "settings" / "ledgers.json")
+    return LedgerLocation(folder / "ledger.sqlite", folder / "settings" / "ledgers.json")
 
 
-def opened(place: Place, budget: int = 3, gate: str = "sum") -> str:
+def opened(place: LedgerLocation, budget: int = 3, gate: str = "sum") -> str:
     """Open a population; return its id."""
     delta = Fraction(1, 10**9) if gate == "zcdp" else None
     with place.open() as ledger:
@@ -60,7 +60,7 @@ def content(
 
 def plan_of(population: str, data: Path | str = "rows.csv", **how: str) -> Plan:
     """Return a checked plan."""
-    return checked_plan(content(population, data, **how))
+    return plan_from_json(content(population, data, **how))
 
 
 def write_plan(folder: Path, said: dict[str, Any]) -> Path:

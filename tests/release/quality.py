@@ -35,10 +35,10 @@ from explorer.privacy.heatmaps import (
 from explorer.privacy.heatmaps.counts import one_cell_each
 from explorer.privacy.heatmaps.evaluation import block_sums, exact_distance
 from explorer.privacy.noise.demonstration import DemonstrationNoise
-from explorer.release.dry_run import synthetic_people
+from explorer.release.dry_run import synthetic_records
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import RandomBytes
-from explorer.release.pictures import SIGMA, heatmap
+from explorer.release.outputs import SIGMA, heatmap
 from explorer.release.user_records import UserRecords
 
 BOX = ["40.6", "-74.1", "40.8", "-73.8"]
@@ -50,35 +50,35 @@ Demonstration = Callable[[UserRecords, int, float, int], Map]
 """(people, level, ε, seed) → map."""
 
 
-def degrees(people: UserRecords) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return people.of_rows(), people.lat / 1e7, people.lon / 1e7
+def degrees(records: UserRecords) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return records.user_of_rows(), records.lat / 1e7, records.lon / 1e7
 
 
-def counted(people: UserRecords, level: int) -> CellCounts:
-    return aggregate(*degrees(people), None, SIDES, level)
+def counted(records: UserRecords, level: int) -> CellCounts:
+    return aggregate(*degrees(records), None, SIDES, level)
 
 
-def adaptive(people: UserRecords, level: int, epsilon: float, seed: int) -> Map:
+def adaptive(records: UserRecords, level: int, epsilon: float, seed: int) -> Map:
     budgets = adaptive_budgets(epsilon, 2, level)
-    tree = adaptive_tree(counted(people, level), budgets, AdaptiveDemonstrationNoise(seed))
+    tree = adaptive_tree(counted(records, level), budgets, AdaptiveDemonstrationNoise(seed))
     return fit_adaptive(tree, level).smooth()
 
 
-def pyramid(people: UserRecords, level: int, epsilon: float, seed: int) -> Map:
+def pyramid(records: UserRecords, level: int, epsilon: float, seed: int) -> Map:
     plan = schedule(epsilon, level, W)
     noise = DemonstrationNoise(seed, "pyramid")
-    return reconstruct(measure(counted(people, level), plan, W, noise)).blocks().normalised()
+    return reconstruct(measure(counted(records, level), plan, W, noise)).blocks().normalised()
 
 
-def least_squares(people: UserRecords, level: int, epsilon: float, seed: int) -> Map:
-    plan = schedule(epsilon, level, W, last=depth_cap(epsilon, people.users, 2, level))
+def least_squares(records: UserRecords, level: int, epsilon: float, seed: int) -> Map:
+    plan = schedule(epsilon, level, W, last=depth_cap(epsilon, records.users, 2, level))
     noise = DemonstrationNoise(seed, "pyramid")
-    return fit(measure_levels(counted(people, level), plan, noise)).on(level)
+    return fit(measure_levels(counted(records, level), plan, noise)).on(level)
 
 
-def once(people: UserRecords, level: int, epsilon: float, seed: int) -> Map:
+def once(records: UserRecords, level: int, epsilon: float, seed: int) -> Map:
     noise = unit_noise_grid(level, DemonstrationNoise(seed, "laplace"))
-    votes = one_cell_each(*degrees(people), None, SIDES, level)
+    votes = one_cell_each(*degrees(records), None, SIDES, level)
     return discrete_grid(votes, epsilon, noise)
 
 
@@ -118,10 +118,10 @@ def compared(
     """Compare a release with its demonstration on the same made-up people."""
     more, demonstration = PAIRS[name]
     mechanism, level = MECHANISMS[name], side.bit_length() - 1
-    p = mechanism.checked({"box": BOX, "side": side} | more)
-    people = synthetic_people(p, mechanism.reads(p), users, np.random.default_rng(11))
+    p = mechanism.parse({"box": BOX, "side": side} | more)
+    records = synthetic_records(p, mechanism.reads(p), users, np.random.default_rng(11))
     blurred = smoothing(side, SIGMA)
-    truth = block_sums(blurred.exact(counted(people, level).blocks().normalised()), 64)
+    truth = block_sums(blurred.exact(counted(records, level).blocks().normalised()), 64)
 
     def emd(found: np.ndarray) -> float:
         interval = exact_distance(block_sums(found, 64), truth)
@@ -129,9 +129,9 @@ def compared(
 
     ours, theirs = [], []
     for seed in range(first_seed, first_seed + runs):
-        output = mechanism.draw(people, p, epsilon, random_bytes)
+        output = mechanism.draw(records, p, epsilon, random_bytes)
         ours.append(emd(heatmap(mechanism.shown(output.stored, p, epsilon))))
-        theirs.append(emd(blurred.exact(demonstration(people, level, float(epsilon), seed))))
+        theirs.append(emd(blurred.exact(demonstration(records, level, float(epsilon), seed))))
     errors = (float(np.std(one, ddof=1)) / runs**0.5 for one in (ours, theirs))
     return Compared(float(np.mean(ours)), float(np.mean(theirs)), *errors)
 

@@ -9,7 +9,7 @@ import tempfile
 from fractions import Fraction
 from pathlib import Path
 
-from explorer.release.ledger.errors import RefusedError
+from explorer.release.errors import RefusedError
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
 from explorer.release.ledger.view import read_ledger
@@ -61,7 +61,7 @@ def race(folder: Path, count: int) -> int:
     said = [process.communicate()[0].strip() for process in processes]
     assert all(process.returncode == 0 for process in processes)
     assert set(said) <= {"won", "refused"}
-    (account,) = read_ledger(folder / "ledger.sqlite").book.accounts.values()
+    (account,) = read_ledger(folder / "ledger.sqlite").state.accounts.values()
     assert account.remaining == 0
     assert account.spent == 1
     return said.count("won")

@@ -14,14 +14,14 @@ import pytest
 
 from explorer.checkins.sources import find_files
 from explorer.cli import run
-from explorer.release.access_log import count_look
+from explorer.release.access_log import record_view
 from explorer.release.content_hash import ContentHash
 from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.keys import key_file
 from explorer.release.ledger.known_data import FIXED, OPENED
-from explorer.release.ledger.settings import FileSettings, Memory, remembered
-from explorer.release.pipeline import CHOSEN, Place, draw, enter
-from explorer.release.places import default_ledger, default_settings
+from explorer.release.ledger.settings import FileSettings, KnownLedgers, ledger_heads
+from explorer.release.locations import default_ledger, default_settings
+from explorer.release.pipeline import CHOSEN, LedgerLocation, draw, plan_release
 from tests.release.plans import opened, place_in, plan_of, write_rows
 
 
@@ -39,33 +39,33 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _shown(place: Place, path: Path) -> int | None:
+def _shown(place: LedgerLocation, path: Path) -> int | None:
     with place.open() as ledger:
         known = ledger.known.file(_sha256(path))
     return None if known is None else known.shown
 
 
-def _chosen(place: Place, path: Path) -> tuple[str, int]:
+def _chosen(place: LedgerLocation, path: Path) -> tuple[str, int]:
     """Release from a file and return what the certificate says of when parameters were fixed."""
     plan = plan_of(opened(place), path)
     with place.open() as ledger:
-        release = enter(ledger, plan)
+        release = plan_release(ledger, plan)
     draw(place, plan, release)
     with place.open() as ledger:
-        record, shown = ledger.beside(release, CHOSEN)
+        record, shown = ledger.attachment(release, CHOSEN)
     return record, shown
 
 
 def test_a_look_is_kept_of_every_file_that_was_opened(tmp_path: Path) -> None:
     place = place_in(tmp_path / "new folder")
     one, two = (write_rows(tmp_path / f"{name}.csv", seed=k) for k, name in enumerate("ab"))
-    count_look(_opened((one,), _sha256(one)), place.ledger, place.settings)
+    record_view(_opened((one,), _sha256(one)), place.ledger, place.settings)
     both = _opened((one, two), "of both together")
-    assert count_look(both, place.ledger, place.settings) == {_sha256(one), _sha256(two)}
-    count_look(
+    assert record_view(both, place.ledger, place.settings) == {_sha256(one), _sha256(two)}
+    record_view(
         _opened((two,), ""), place.ledger, place.settings
     )  # opened without looking for its fingerprint
-    count_look(_opened((one,), _sha256(one), synthetic=True), place.ledger, place.settings)
+    record_view(_opened((one,), _sha256(one), synthetic=True), place.ledger, place.settings)
     assert (_shown(place, one), _shown(place, two)) == (2, 2)
     assert _chosen(place, one) == (OPENED, 2)
 
@@ -83,9 +83,9 @@ def test_a_look_at_the_same_content_counts(tmp_path: Path, packed: bool) -> None
     copy = tmp_path / ("copy.csv.gz" if packed else "copy.csv")
     data = _spelt_otherwise(rows)
     copy.write_bytes(gzip.compress(data) if packed else data)
-    count_look(_opened((copy,), _sha256(copy)), place.ledger, place.settings)
+    record_view(_opened((copy,), _sha256(copy)), place.ledger, place.settings)
     assert _chosen(place, rows) == (OPENED, 1)
-    other = Place(tmp_path / "other.sqlite", place.settings)
+    other = LedgerLocation(tmp_path / "other.sqlite", place.settings)
     assert _chosen(other, rows) == (OPENED, 1)
     fewer = tmp_path / "fewer.csv"
     fewer.write_bytes(
@@ -95,7 +95,7 @@ def test_a_look_at_the_same_content_counts(tmp_path: Path, packed: bool) -> None
             if not line.startswith(b"u7,")
         )
     )
-    assert _chosen(Place(tmp_path / "third.sqlite", place.settings), fewer) == (FIXED, 0)
+    assert _chosen(LedgerLocation(tmp_path / "third.sqlite", place.settings), fewer) == (FIXED, 0)
 
 
 @pytest.mark.parametrize("size", [1, 7, 10**6])
@@ -117,7 +117,7 @@ def test_a_look_that_another_ledger_has_is_told(tmp_path: Path) -> None:
     """Looks are in the user's ledger, the release is drawn from another of the same machine."""
     rows = write_rows(tmp_path / "rows.csv")
     mine = place_in(tmp_path)
-    other = Place(tmp_path / "other.sqlite", mine.settings)
+    other = LedgerLocation(tmp_path / "other.sqlite", mine.settings)
     assert _chosen(other, rows) == (FIXED, 0)
     fresh = write_rows(tmp_path / "fresh.csv", seed=9)
     with mine.open():
@@ -125,14 +125,14 @@ def test_a_look_that_another_ledger_has_is_told(tmp_path: Path) -> None:
     assert _chosen(other, fresh) == (FIXED, 0)
     later = write_rows(tmp_path / "later.csv", seed=10)
     for _ in range(2):
-        count_look(_opened((later,), _sha256(later)), mine.ledger, mine.settings)
+        record_view(_opened((later,), _sha256(later)), mine.ledger, mine.settings)
     with other.open() as ledger:  # planned with the other files, before these were opened at all
         population = ledger.accounts()[0].population
         plan = plan_of(population, later, epsilon="1/4")
-        release = enter(ledger, plan)
+        release = plan_release(ledger, plan)
     draw(other, plan, release)
     with other.open() as ledger:
-        assert ledger.beside(release, CHOSEN) == [OPENED, 2]
+        assert ledger.attachment(release, CHOSEN) == [OPENED, 2]
 
 
 def test_a_ledger_that_can_t_be_asked_might_have_looks(tmp_path: Path) -> None:
@@ -140,13 +140,13 @@ def test_a_ledger_that_can_t_be_asked_might_have_looks(tmp_path: Path) -> None:
     mine = place_in(tmp_path)
     opened(mine)
     key_file(mine.ledger).unlink()
-    other = Place(tmp_path / "other.sqlite", mine.settings)
+    other = LedgerLocation(tmp_path / "other.sqlite", mine.settings)
     assert _chosen(other, rows) == (OPENED, 0)
     mine.ledger.unlink()  # gone: whatever new ledger is made here has a remark of its own
     more = write_rows(tmp_path / "more.csv", seed=3)
     assert _chosen(other, more) == (FIXED, 0)
     third = write_rows(tmp_path / "third.csv", seed=4)
-    assert _chosen(Place(tmp_path / "third.sqlite", mine.settings), third) == (OPENED, 0)
+    assert _chosen(LedgerLocation(tmp_path / "third.sqlite", mine.settings), third) == (OPENED, 0)
 
 
 def test_a_command_that_prints_what_is_true_counts(
@@ -160,9 +160,9 @@ def test_a_command_that_prints_what_is_true_counts(
     rows.write_text(f"user,time,lat,lon\n{cut}\n", encoding="utf-8")
     asked = ["heatmap", str(rows), "--no-cache", "--json", "--region", "40.5,-74.2,40.9,-73.7"]
     assert run(asked) == 0
-    assert _shown(Place(default_ledger(), default_settings()), rows) == 1
+    assert _shown(LedgerLocation(default_ledger(), default_settings()), rows) == 1
     assert run(["heatmap", "sample", "--json"]) == 0
-    place = Place(default_ledger(), default_settings())
+    place = LedgerLocation(default_ledger(), default_settings())
     place.ledger.write_bytes(b"no ledger at all, whatever stands here" * 30)
     capsys.readouterr()
     assert run(asked) == 0
@@ -192,9 +192,9 @@ def test_every_look_of_the_window_is_kept(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def _remember(path: Path, seqs: range) -> None:
-    memory = Memory(FileSettings(path), os.urandom)
+    memory = KnownLedgers(FileSettings(path), os.urandom)
     for seq in seqs:
-        memory.keep("a" * 32, path, Entry(seq, "", f"{seq:064}", {}))
+        memory.remember("a" * 32, path, Entry(seq, "", f"{seq:064}", {}))
 
 
 def test_of_many_processes_the_highest_entry_is_remembered(tmp_path: Path) -> None:
@@ -205,4 +205,4 @@ def test_of_many_processes_the_highest_entry_is_remembered(tmp_path: Path) -> No
         worker.start()
     for worker in workers:
         worker.join()
-    assert remembered(FileSettings(path))["a" * 32].seq == 119
+    assert ledger_heads(FileSettings(path))["a" * 32].seq == 119

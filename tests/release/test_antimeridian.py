@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from explorer.release.errors import ParameterError
-from explorer.release.ledger.accounts import Release
 from explorer.release.ledger.differencing import overlaps
+from explorer.release.ledger.state import Release
 from explorer.release.mechanisms.area import WHERE, Area
 from explorer.release.mechanisms.fields import Fields
-from explorer.release.outputs import Written, as_csv, as_geojson
-from explorer.release.plan import Plan, checked_plan
+from explorer.release.outputs import OutputDocument, as_csv, as_geojson
+from explorer.release.plan import Plan, plan_from_json
 from explorer.release.rows.reading import read_file
 from tests.release.plans import MECHANISMS, content, write_rows
 
@@ -34,7 +34,7 @@ def plan_of(mechanism: str, data: Path) -> Plan:
     if data.stem == "turned" and "box" in said["mechanism"]["parameters"]:
         south, west, north, east = said["mechanism"]["parameters"]["box"]
         said["mechanism"]["parameters"]["box"] = [south, turned(west), north, turned(east)]
-    return checked_plan(said)
+    return plan_from_json(said)
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +54,10 @@ def test_what_is_released_is_the_same(mechanism: str, files: tuple[Path, Path]) 
     stored = []
     for data in files:
         plan = plan_of(mechanism, data)
-        people = read_file(plan.data, plan.form, plan.reads).people
-        draw = plan.mechanism.draw(people, plan.checked, plan.epsilon, random.Random(7).randbytes)
+        people = read_file(plan.data, plan.form, plan.reads).records
+        draw = plan.mechanism.draw(
+            people, plan.own_parameters, plan.epsilon, random.Random(7).randbytes
+        )
         stored.append(json.dumps(draw.stored, sort_keys=True))
     assert stored[0] == stored[1]
     assert plan.parameters()["box"][1::2] == ["179.9000000", "-179.5500000"]
@@ -63,11 +65,11 @@ def test_what_is_released_is_the_same(mechanism: str, files: tuple[Path, Path]) 
 
 def test_cells_of_a_released_map_lie_within_180_degrees(files: tuple[Path, Path]) -> None:
     plan = plan_of("heatmap.pyramid/1", files[1])
-    people = read_file(plan.data, plan.form, plan.reads).people
+    people = read_file(plan.data, plan.form, plan.reads).records
     stored = plan.mechanism.draw(
-        people, plan.checked, plan.epsilon, random.Random(7).randbytes
+        people, plan.own_parameters, plan.epsilon, random.Random(7).randbytes
     ).stored
-    written = Written(plan, stored, "a test")
+    written = OutputDocument(plan, stored, "a test")
     rows = [line.split(",") for line in as_csv(written).decode().splitlines()][4:]
     sides = [(float(row[3]), float(row[5])) for row in rows]
     assert len(sides) == 256

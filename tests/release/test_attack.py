@@ -11,11 +11,11 @@ import pytest
 
 from explorer.privacy.releases.attacks import tradeoff
 from explorer.release import attack
-from explorer.release.dry_run import gathered, neighbour, synthetic_people
-from explorer.release.likelihoods import log_likelihood
+from explorer.release.attack import log_likelihood
+from explorer.release.dry_run import neighbour, synthetic_records, with_identical_rows
 from explorer.release.mechanisms import MECHANISMS, counts
 from explorer.release.mechanisms.base import Shown
-from explorer.release.pictures import heatmap
+from explorer.release.outputs import heatmap
 from tests.release.made_people import BOX
 from tests.release.test_mechanisms import PARAMETERS
 
@@ -45,15 +45,15 @@ def test_the_curve_of_membership_is_attained_by_one_count():
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_made_up_people_have_what_mechanisms_read(name):
     mechanism = MECHANISMS[name]
-    p = mechanism.checked(PARAMETERS[name])
-    people = synthetic_people(p, mechanism.reads(p), 30, np.random.default_rng(1))
-    assert people.users == 30
-    assert p.area.marked(people).all()
-    without = neighbour(people, 3)
+    p = mechanism.parse(PARAMETERS[name])
+    records = synthetic_records(p, mechanism.reads(p), 30, np.random.default_rng(1))
+    assert records.users == 30
+    assert p.area.mask(records).all()
+    without = neighbour(records, 3)
     assert without.users == 29
-    assert without.rows == people.rows - int(people.starts[4] - people.starts[3])
-    alike = gathered(people, 3, p)
-    rows = slice(int(people.starts[3]), int(people.starts[4]))
+    assert without.rows == records.rows - int(records.starts[4] - records.starts[3])
+    alike = with_identical_rows(records, 3, p)
+    rows = slice(int(records.starts[3]), int(records.starts[4]))
     for texts in alike.texts.values():
         assert len(set(texts[rows])) == 1
 
@@ -61,14 +61,16 @@ def test_made_up_people_have_what_mechanisms_read(name):
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_likelihood_ratios_never_exceed_epsilon(name):
     mechanism = MECHANISMS[name]
-    p = mechanism.checked(PARAMETERS[name])
-    people = gathered(synthetic_people(p, mechanism.reads(p), 12, np.random.default_rng(2)), 0, p)
-    other = neighbour(people, 0)
+    p = mechanism.parse(PARAMETERS[name])
+    records = with_identical_rows(
+        synthetic_records(p, mechanism.reads(p), 12, np.random.default_rng(2)), 0, p
+    )
+    other = neighbour(records, 0)
     epsilon = Fraction(2)
-    one, two = (log_likelihood(name, of, p, epsilon) for of in (people, other))
+    one, two = (log_likelihood(name, of, p, epsilon) for of in (records, other))
     source = np.random.default_rng(3)
     ratios = []
-    for of, _ in product((people, other), range(40)):
+    for of, _ in product((records, other), range(40)):
         stored = mechanism.draw(of, p, epsilon, source.bytes).stored
         ratios.append(one(stored) - two(stored))
     assert max(map(abs, ratios)) <= float(epsilon) + 1e-9

@@ -16,15 +16,15 @@ from explorer.release.certificate import sentences
 from explorer.release.certificate.build import Statements, build
 from explorer.release.certificate.computed_fields import parts_and_error, post_processing
 from explorer.release.certificate.schema import CertificateError, read_certificate
+from explorer.release.certificate.sentences import VERSION_1
 from explorer.release.certificate.verify import verify
-from explorer.release.certificate.version_1 import VERSION_1
+from explorer.release.dry_run import dry_run
+from explorer.release.errors import LedgerError
 from explorer.release.exact_json import canonical
-from explorer.release.ledger.accounts import RESTORED
-from explorer.release.ledger.errors import LedgerError
 from explorer.release.ledger.ledger import Ledger
+from explorer.release.ledger.state import RESTORED
 from explorer.release.ledger.view import View, read_ledger
 from explorer.release.mechanisms import MECHANISMS
-from explorer.release.rehearsal import rehearse
 from explorer.release.rounding import factor, fixed_up, rounded_up
 from tests.release import mutations
 from tests.release.ledgers import FILE, opened, planned, population, released, reserved
@@ -140,7 +140,7 @@ def test_version_1_keeps_its_words_of_mechanisms(mechanism: str) -> None:
     """The stored words are those that programs wrote with version 1."""
     plan = plan_of("0" * 32, mechanism=mechanism)
     parts, errors = parts_and_error(mechanism, plan.parameters(), plan.epsilon)
-    stored = rehearse(plan, 20).stored
+    stored = dry_run(plan, 20).stored
     found = {
         "parts": [part["name"] for part in parts],
         "expected_error": [error["quantity"] for error in errors],
@@ -202,7 +202,7 @@ def test_if_fixed_in_advance_and_columns_are_checked(folder: Path) -> None:
             "delimiter": "tab",
         }
         mechanism = MECHANISMS["histogram/1"]
-        whole = {**parameters, **mechanism.checked(parameters).as_parameters()}
+        whole = {**parameters, **mechanism.parse(parameters).as_parameters()}
         release = ledger.plan(people, "histogram/1", whole, Fraction(1, 2), FILE)
         ledger.reserve(release, FILE)
         ledger.start(release, 1000)
@@ -535,11 +535,11 @@ def test_a_large_output_stands_in_a_file_of_its_own(folder: Path) -> None:
             "delimiter": "tab",
         }
         mechanism = MECHANISMS["histogram/1"]
-        p = mechanism.checked(parameters)
+        p = mechanism.parse(parameters)
         whole = {**parameters, **p.as_parameters()}
         release = ledger.plan(people, "histogram/1", whole, Fraction(1), FILE)
         ledger.reserve(release, FILE)
-        ledger.start(release, mechanism.largest_output(p, Fraction(1)))
+        ledger.start(release, mechanism.max_output_bytes(p, Fraction(1)))
         ledger.commit(release, output)
         made = Made(ledger, release)
         view = ledger.view()
@@ -579,8 +579,8 @@ def test_the_price_of_a_price_is_that_price_for_every_mechanism() -> None:
     }
     assert set(parameters) == set(MECHANISMS)
     for name, mechanism in MECHANISMS.items():
-        p = mechanism.checked(parameters[name])
-        assert mechanism.checked(p.as_parameters()) == p
+        p = mechanism.parse(parameters[name])
+        assert mechanism.parse(p.as_parameters()) == p
         for epsilon in (Fraction(1, 3), Fraction(1), Fraction(123457, 100000), Fraction(7, 10)):
             assert mechanism.price(p, epsilon) == epsilon
 

@@ -14,11 +14,11 @@ import yaml
 
 from explorer.cli import run
 from explorer.release.exact_json import canonical
-from explorer.release.ledger.accounts import JOINED_AFTER, JOINED_BEFORE
 from explorer.release.ledger.chain import GENESIS, chain_hashes
 from explorer.release.ledger.ledger import Ledger
-from explorer.release.ledger.locks import NOT_OFFERED
-from explorer.release.places import machine_settings
+from explorer.release.ledger.locks import UNSUPPORTED
+from explorer.release.ledger.state import JOINED_AFTER, JOINED_BEFORE
+from explorer.release.locations import machine_settings
 from tests.release.ledgers import CLOCK, FILE, released
 from tests.release.test_certificate import Made
 
@@ -161,7 +161,7 @@ def test_without_locks_there_are_no_releases_and_ledgers_can_be_read(
 
     assert said("ledger", "raise", "--to", "4/1") == (
         1,
-        f"privacy-explorer: {NOT_OFFERED}\n",
+        f"privacy-explorer: {UNSUPPORTED}\n",
     )
     assert said("ledger", "verify") == (0, "")
 

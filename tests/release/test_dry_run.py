@@ -12,19 +12,25 @@ from typing import Any
 import pytest
 
 from explorer.cli import run
-from explorer.release import places
+from explorer.release import locations
 from explorer.release.certificate.sentences import CURRENT
 from explorer.release.certificate.verify import verify
 from explorer.release.errors import ReleaseError
 from explorer.release.file_check import check
 from explorer.release.mechanisms.base import Reads
 from explorer.release.messages import check_lines
-from explorer.release.pipeline import Place, certificate_of, draw, enter, planned
-from explorer.release.plan import Plan, checked_plan, read_plan
+from explorer.release.pipeline import (
+    LedgerLocation,
+    certificate_of,
+    draw,
+    find_or_plan_release,
+    plan_release,
+)
+from explorer.release.plan import Plan, plan_from_json, read_plan
 from explorer.release.rows import reading
 from explorer.release.rows.format import FORMAT_TAKEN, FileFormat
 from explorer.release.rows.reading import read_file
-from explorer.release.rows.row_check import DryRun, RowCounter
+from explorer.release.rows.row_check import RowCheck, RowCounter
 from tests.release.plans import content, opened, place_in, plan_of, write_plan, write_rows
 
 PEOPLE = 30
@@ -38,7 +44,7 @@ def _form(**how: str) -> FileFormat:
     return FileFormat(HEADER, **({"delimiter": "comma", "header": "yes"} | how))
 
 
-def _dry(path: Path, form: FileFormat, reads: Reads = Reads(places=True)) -> DryRun:  # noqa: B008
+def _dry(path: Path, form: FileFormat, reads: Reads = Reads(places=True)) -> RowCheck:  # noqa: B008
     counter = RowCounter(form, reads)
     read_file(path, form, reads, counter)
     return counter.found()
@@ -119,7 +125,7 @@ def test_lines_are_counted_over_blank_and_long_rows_and_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "BLOCK", 16)
-    monkeypatch.setattr(reading, "LONGEST_ROW", 60)
+    monkeypatch.setattr(reading, "MAX_ROW_BYTES", 60)
     lines = [
         "",
         "user,time,lat,lon",
@@ -179,25 +185,25 @@ def test_only_what_is_read_counts(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LedgerLocation:
     place = place_in(tmp_path)
-    monkeypatch.setattr(places, "default_settings", lambda: place.settings)
+    monkeypatch.setattr(locations, "default_settings", lambda: place.settings)
     return place
 
 
-def _kinds(place: Place) -> list[str]:
+def _kinds(place: LedgerLocation) -> list[str]:
     with place.open() as ledger:
         return [entry.body["kind"] for entry in ledger.entries()]
 
 
-def _record(place: Place, plan: Plan, release: str) -> tuple[str, int]:
+def _record(place: LedgerLocation, plan: Plan, release: str) -> tuple[str, int]:
     with place.open() as ledger:
         chosen = certificate_of(ledger, plan, release)["parameters_chosen"]
     return chosen["record"], chosen["true_map_shown"]
 
 
 def test_a_file_never_opened_is_checked_after_its_plan_was_entered(
-    place: Place, tmp_path: Path
+    place: LedgerLocation, tmp_path: Path
 ) -> None:
     plan = plan_of(opened(place), write_rows(tmp_path / "rows.csv"))
     for _ in range(2):
@@ -206,28 +212,28 @@ def test_a_file_never_opened_is_checked_after_its_plan_was_entered(
         assert _kinds(place) == ["budget", "plan"]
     with place.open() as ledger:
         assert ledger.account(plan.population).spent == 0
-        release = planned(ledger, plan)
+        release = find_or_plan_release(ledger, plan)
     draw(place, plan, release)
     assert _kinds(place) == ["budget", "plan", "reserve", "start", "commit"]
     assert _record(place, plan, release) == ("fixed before the data were opened", 0)
     # another plan comes after what the dry run told
     other = dataclasses.replace(plan, epsilon=Fraction(1, 4))
     with place.open() as ledger:
-        release = planned(ledger, other)
+        release = find_or_plan_release(ledger, other)
     draw(place, other, release)
     assert _record(place, other, release) == ("data opened before", 0)
 
 
-def test_a_file_opened_before_is_checked_at_once(place: Place, tmp_path: Path) -> None:
+def test_a_file_opened_before_is_checked_at_once(place: LedgerLocation, tmp_path: Path) -> None:
     plan = plan_of(opened(place), write_rows(tmp_path / "rows.csv"))
     with place.open() as ledger:
-        ledger.known.shown(reading.hash_file(plan.data)[0])
+        ledger.known.record_view(reading.hash_file(plan.data)[0])
     assert not check(place, plan).rows.under_half
     assert _kinds(place) == ["budget"]
 
 
 def test_what_does_not_fit_is_not_entered_and_a_new_file_not_read(
-    place: Place, tmp_path: Path
+    place: LedgerLocation, tmp_path: Path
 ) -> None:
     plan = plan_of(opened(place, budget=1), write_rows(tmp_path / "rows.csv"), epsilon="2")
     with pytest.raises(ReleaseError, match="left 1"):
@@ -237,19 +243,19 @@ def test_what_does_not_fit_is_not_entered_and_a_new_file_not_read(
         assert ledger.known.file(reading.hash_file(plan.data)[0]) is None
 
 
-def test_a_plan_is_taken_up_once(place: Place, tmp_path: Path) -> None:
+def test_a_plan_is_taken_up_once(place: LedgerLocation, tmp_path: Path) -> None:
     plan = plan_of(opened(place), write_rows(tmp_path / "rows.csv"))
     declared = dataclasses.replace(plan.declared, texts={**plan.declared.texts, "title": "New"})
     with place.open() as ledger:
-        first = planned(ledger, plan)
-        assert planned(ledger, dataclasses.replace(plan, declared=declared)) == first
-        assert ledger.beside(first, "declared")["title"] == "New"
+        first = find_or_plan_release(ledger, plan)
+        assert find_or_plan_release(ledger, dataclasses.replace(plan, declared=declared)) == first
+        assert ledger.attachment(first, "declared")["title"] == "New"
         ledger.reserve(first)
-        assert planned(ledger, plan) != first
-        assert enter(ledger, plan) != planned(ledger, plan)
+        assert find_or_plan_release(ledger, plan) != first
+        assert plan_release(ledger, plan) != find_or_plan_release(ledger, plan)
 
 
-def _case(place: Place, tmp_path: Path, **how: Any) -> dict[str, Any]:
+def _case(place: LedgerLocation, tmp_path: Path, **how: Any) -> dict[str, Any]:
     said = content(opened(place, budget=20), epsilon="8")
     said["mechanism"]["parameters"] = {
         "box": ["48", "16", "48.5", "16.8"],
@@ -264,7 +270,7 @@ def _case(place: Place, tmp_path: Path, **how: Any) -> dict[str, Any]:
 
 
 def test_the_command_tells_and_refuses_nothing(
-    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    place: LedgerLocation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = _case(place, tmp_path)
     order = ["release", str(tmp_path / "PLAN.json"), "--ledger", str(place.ledger)]
@@ -293,7 +299,7 @@ def test_the_command_tells_and_refuses_nothing(
 
 
 def test_a_container_is_refused_before_anything_is_reserved(
-    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    place: LedgerLocation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _case(place, tmp_path)
     (tmp_path / "rows.csv").write_bytes(b"PAR1" + os.urandom(99))
@@ -307,23 +313,25 @@ def test_a_container_is_refused_before_anything_is_reserved(
         assert ledger.accounts()[0].spent == 0
 
 
-def test_known_ids_are_told(place: Place, tmp_path: Path) -> None:
+def test_known_ids_are_told(place: LedgerLocation, tmp_path: Path) -> None:
     first, second = opened(place), opened(place)
     plan = plan_of(first, write_rows(tmp_path / "first.csv", users=40))
     with place.open() as ledger:
-        release = enter(ledger, plan)
+        release = plan_release(ledger, plan)
     draw(place, plan, release)
     found = check(place, plan_of(second, write_rows(tmp_path / "second.csv", users=25, seed=9)))
     assert found.known == {first: 25}
     assert any("25" in line and first in line for line in check_lines(found))
 
 
-def test_what_other_ledgers_spent_on_the_same_content_is_told(place: Place, tmp_path: Path) -> None:
+def test_what_other_ledgers_spent_on_the_same_content_is_told(
+    place: LedgerLocation, tmp_path: Path
+) -> None:
     rows = write_rows(tmp_path / "rows.csv")
-    other = Place(tmp_path / "other.sqlite", place.settings)
+    other = LedgerLocation(tmp_path / "other.sqlite", place.settings)
     plan = plan_of(opened(other), rows, epsilon="1/4")
     with other.open() as ledger:
-        release = enter(ledger, plan)
+        release = plan_release(ledger, plan)
     draw(other, plan, release)
     copy = tmp_path / "copy.csv"
     copy.write_bytes(rows.read_bytes().replace(b"\n", b"\r\n"))
@@ -341,16 +349,16 @@ def test_what_other_ledgers_spent_on_the_same_content_is_told(place: Place, tmp_
 
 
 def test_a_format_taken_from_the_file_is_in_plan_and_certificate(
-    place: Place, tmp_path: Path
+    place: LedgerLocation, tmp_path: Path
 ) -> None:
     said = content(opened(place))
     said["declared"]["format"] = FORMAT_TAKEN
     write_rows(tmp_path / "rows.csv")
     plan = read_plan(write_plan(tmp_path, said))
     assert plan.declared.format == FORMAT_TAKEN
-    assert checked_plan(plan.as_json()) == plan
+    assert plan_from_json(plan.as_json()) == plan
     with place.open() as ledger:
-        release = enter(ledger, plan)
+        release = plan_release(ledger, plan)
     draw(place, plan, release)
     with place.open() as ledger:
         made = certificate_of(ledger, plan, release)
@@ -361,11 +369,11 @@ def test_a_format_taken_from_the_file_is_in_plan_and_certificate(
     assert verify(made).failure == ""
     made["parameters_chosen"]["format"] = "declared"
     assert "conditions" in verify(made).failure
-    plain = checked_plan(content(plan.population))
+    plain = plan_from_json(content(plan.population))
     assert "format" not in plain.as_json()["declared"]
     said["declared"]["format"] = "guessed"
     with pytest.raises(ReleaseError, match=r"declared\.format"):
-        checked_plan(said)
+        plan_from_json(said)
 
 
 def test_a_plan_that_is_no_regular_file_or_has_no_end_is_refused(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ class Scripted:
 
 def run(
     name: str,
-    people: UserRecords,
+    records: UserRecords,
     p: Any,
     epsilon: Fraction,
     script: Iterator[int],
@@ -77,7 +77,7 @@ def run(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(noise, "discrete_laplace", sampler)
         patch.setattr(adaptive, "discrete_laplace", sampler)
-        output = MECHANISMS[name].draw(people, p, epsilon, no_bytes)
+        output = MECHANISMS[name].draw(records, p, epsilon, no_bytes)
     return output.stored, sampler
 
 
@@ -205,7 +205,7 @@ LAPLACE: list[tuple[str, dict[str, Any], list[int], Decides]] = [
 @pytest.mark.parametrize(("name", "more", "windows", "decides"), LAPLACE)
 def test_laplace_mechanisms_of_up_to_three_users(name, more, windows, decides):
     mechanism = MECHANISMS[name]
-    p = mechanism.checked({"box": BOX} | more)
+    p = mechanism.parse({"box": BOX} | more)
     rng = np.random.default_rng(5)
     epsilon = Fraction(4, 3)
     spent = sum(part.epsilon for part in mechanism.parts(p, epsilon))
@@ -232,7 +232,7 @@ def test_one_user_for_another_costs_twice(name):
     mechanism = MECHANISMS[name]
     more = {"side": 2} | ({} if name == "counts.cells/1" else {"start_level": 1, "units": 3})
     more |= {"assumed_users": 64} if "pyramid" in name else {}
-    p = mechanism.checked({"box": BOX} | more)
+    p = mechanism.parse({"box": BOX} | more)
     here, there = people_of([[(0, 0, "")]]), people_of([[(7, 7, "")]])
     found = largest_loss(name, here, there, p, Fraction(1), [], nothing)
     assert found == 2 * sum(part.epsilon for part in mechanism.parts(p, Fraction(1)))
@@ -265,7 +265,7 @@ def test_mutants_are_caught(kind, monkeypatch):
     mutant(monkeypatch, kind)
     users = [[(0, 0, "1"), (7, 7, "1")], [(2, 2, "2")]]
     more = {"start_level": 1, "assumed_users": 64, "side": 4, "units": 2}
-    p = MECHANISMS["heatmap.pyramid/1"].checked({"box": BOX} | more)
+    p = MECHANISMS["heatmap.pyramid/1"].parse({"box": BOX} | more)
     found = largest_loss(
         "heatmap.pyramid/1", people_of(users), people_of(users[1:]), p, Fraction(1), [], nothing
     )
@@ -275,12 +275,12 @@ def test_mutants_are_caught(kind, monkeypatch):
 @pytest.mark.parametrize(("grid", "chosen"), [([1, 2], 1), ([2, 2], 1), ([2, 2], 2), ([4, 1], 3)])
 def test_selection_of_up_to_three_users(grid, chosen, monkeypatch):
     mechanism = MECHANISMS["select.region/1"]
-    p = mechanism.checked({"box": BOX, "grid": grid, "chosen": chosen})
+    p = mechanism.parse({"box": BOX, "grid": grid, "chosen": chosen})
     rng = np.random.default_rng(6)
     epsilon = Fraction(2)
     worst = 0.0
 
-    def law(people: UserRecords) -> dict[tuple[int, ...], float]:
+    def law(records: UserRecords) -> dict[tuple[int, ...], float]:
         """The probability of every output, of the scores and ε that the code asks for."""
         found: dict[tuple[int, ...], float] = {}
         size = grid[0] * grid[1]
@@ -295,7 +295,7 @@ def test_selection_of_up_to_three_users(grid, chosen, monkeypatch):
                 return at
 
             monkeypatch.setattr(select, "permute_and_flip", pick)
-            stored = mechanism.draw(people, p, epsilon, no_bytes).stored
+            stored = mechanism.draw(records, p, epsilon, no_bytes).stored
             found[tuple(stored["regions"])] = chance
         assert sum(found.values()) == pytest.approx(1, abs=1e-12)
         return found

@@ -18,16 +18,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 from explorer.cli import run
+from explorer.release.errors import DiskFullError, LedgerError, RefusedError
 from explorer.release.exact_json import canonical
 from explorer.release.ledger import settings
-from explorer.release.ledger.accounts import CLOCK, MOVED, NO_KEY, RESTORED, UNKNOWN, Account
 from explorer.release.ledger.chain import exported
-from explorer.release.ledger.errors import DiskFullError, LedgerError, RefusedError
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.locks import DrawLock
-from explorer.release.ledger.opening import SAID
-from explorer.release.ledger.rules import replay
-from explorer.release.ledger.view import meet, read_ledger
+from explorer.release.ledger.opening import NOTICES
+from explorer.release.ledger.state import CLOCK, MOVED, NO_KEY, RESTORED, UNKNOWN, Account, replay
+from explorer.release.ledger.view import compare_copies, read_ledger
 from tests.release.ledgers import FILE, Clock, opened, planned, population, released, reserved
 
 HALF = Fraction(1, 2)
@@ -64,8 +63,8 @@ def test_what_is_spent_is_spent_whatever_becomes_of_the_output(folder: Path) -> 
         ledger.withdraw(published)
         with pytest.raises(LedgerError, match="withdrawn; publish is impossible"):
             ledger.publish(published, {})
-    book = read_ledger(_stored(folder)).book
-    assert [book.releases[name].state for name in (published, withdrawn, given_back)] == [
+    state = read_ledger(_stored(folder)).state
+    assert [state.releases[name].state for name in (published, withdrawn, given_back)] == [
         "withdrawn",
         "withdrawn",
         "abandoned",
@@ -118,7 +117,7 @@ def test_what_was_spent_elsewhere_counts_and_may_overdraw(folder: Path) -> None:
 
 
 def test_another_unit_has_no_place_in_the_sum() -> None:
-    book, bad, problem = replay(
+    state, bad, problem = replay(
         [
             {"kind": "budget", "epsilon": "1/1"},
             {"kind": "reserve", "release": "a", "epsilon": "1/2", "unit": "user-day"},
@@ -126,7 +125,7 @@ def test_another_unit_has_no_place_in_the_sum() -> None:
     )
     assert bad == 1
     assert "account of its own" in problem
-    assert book.account_of(None).spent == 0
+    assert state.account_of(None).spent == 0
 
 
 def test_populations_have_accounts_of_their_own_until_they_are_joined(folder: Path) -> None:
@@ -145,7 +144,7 @@ def test_populations_have_accounts_of_their_own_until_they_are_joined(folder: Pa
         with pytest.raises(LedgerError, match="one population already"):
             ledger.join(other, one)
     view = read_ledger(_stored(folder))
-    assert len(view.book.of_account(other)) == 2
+    assert len(view.state.releases_of(other)) == 2
 
 
 def test_joined_gates_both_hold(folder: Path) -> None:
@@ -216,8 +215,8 @@ def test_whatever_is_done_balances_are_those_of_a_replay(folder: Path, seed: int
                 assert account.spent <= account.budget
     view = read_ledger(_stored(folder))  # compares what is kept with a replay
     for name in people:
-        account = view.book.account_of(name)
-        assert account.spent_epsilon == sum(r.epsilon for r in view.book.of_account(name))
+        account = view.state.account_of(name)
+        assert account.spent_epsilon == sum(r.epsilon for r in view.state.releases_of(name))
     assert len(view.entries) > 40
 
 
@@ -229,7 +228,7 @@ def test_locks_that_were_left_are_swept_away(folder: Path) -> None:
     held = DrawLock(_stored(folder), "1" * 32)
     with opened(folder):
         assert [path.name[14:-5] for path in folder.glob("*.lock")] == ["1" * 32]
-    held.leave()
+    held.unlock()
 
 
 def test_a_gate_costs_the_same_after_many_entries(folder: Path) -> None:
@@ -303,9 +302,9 @@ def test_an_export_is_read_like_the_ledger(folder: Path, tmp_path: Path) -> None
         file = tmp_path / "ledger.json"
         file.write_text(json.dumps(exported(ledger.id, view.entries), indent=1))
     found = read_ledger(file)
-    assert (found.id, found.entries, found.book) == (view.id, view.entries, view.book)
+    assert (found.id, found.entries, found.state) == (view.id, view.entries, view.state)
     assert (found.key, found.outputs) == (None, {})
-    assert meet(found, read_ledger(_stored(folder))).parted_at is None
+    assert compare_copies(found, read_ledger(_stored(folder))).diverges_at is None
 
 
 def test_nonces_make_every_hash_new(folder: Path) -> None:
@@ -336,7 +335,7 @@ def test_killed_before_reserve_nothing_is_spent(folder: Path) -> None:
         planned(ledger, people)
     with opened(folder) as ledger:
         assert ledger.account(people).spent == 0
-        assert ledger.prepared() == ()
+        assert ledger.reserved_releases() == ()
 
 
 def test_killed_before_start_it_can_go_on_or_be_given_back(folder: Path) -> None:
@@ -344,7 +343,7 @@ def test_killed_before_start_it_can_go_on_or_be_given_back(folder: Path) -> None
         people = population(ledger)
         one, other = reserved(ledger, people), reserved(ledger, people)
     with opened(folder) as ledger:
-        assert [release.id for release in ledger.prepared()] == [one, other]
+        assert [release.id for release in ledger.reserved_releases()] == [one, other]
         assert ledger.account(people).spent == 1
         ledger.abandon(one)
         ledger.start(other)
@@ -467,7 +466,7 @@ def test_a_clock_that_goes_back_is_marked_and_changes_no_order(folder: Path) -> 
         assert "clock is earlier" in ledger.notices[0]
         released(ledger, people)
         assert [entry.seq for entry in ledger.entries()] == list(range(9))
-    assert read_ledger(_stored(folder)).book.remarks == {CLOCK}
+    assert read_ledger(_stored(folder)).state.remarks == {CLOCK}
 
 
 def test_a_ledger_rolled_back_is_older_than_the_last_release(folder: Path) -> None:
@@ -493,17 +492,17 @@ def test_copies_that_both_go_on_are_noticed_where_they_meet(folder: Path) -> Non
     copied.parent.mkdir()
     shutil.copytree(folder, copied)
     with opened(copied, "another") as ledger:
-        assert ledger.notices == [SAID[RESTORED]]
+        assert ledger.notices == [NOTICES[RESTORED]]
         assert ledger.entries()[-1].body["kind"] == "moved"
         released(ledger, people, Fraction(1))
     with opened(folder) as ledger:
         assert ledger.notices == []
         released(ledger, people, Fraction(2))
     one, other = read_ledger(_stored(folder)), read_ledger(_stored(copied))
-    assert (one.book.remarks, other.book.remarks) == (set(), {RESTORED})
-    met = meet(one, other)
-    assert met.parted_at == 5
-    assert met.spent_at_most == {people: HALF + 1 + 2}
+    assert (one.state.remarks, other.state.remarks) == (set(), {RESTORED})
+    met = compare_copies(one, other)
+    assert met.diverges_at == 5
+    assert met.max_spent == {people: HALF + 1 + 2}
     # the copy brought back beside the first one's memory
     shutil.rmtree(folder)
     shutil.copytree(copied, folder)
@@ -522,25 +521,25 @@ def test_a_deleted_ledger_is_remembered_for_ever(folder: Path) -> None:
         release = planned(ledger, people)
         assert ledger.notices == []
         assert ledger.parameters_chosen(release, FILE)[0] == "data opened before"
-    assert read_ledger(_stored(folder)).book.remarks == {UNKNOWN}
+    assert read_ledger(_stored(folder)).state.remarks == {UNKNOWN}
 
 
 def test_a_deleted_key_leaves_sums_and_chain(folder: Path) -> None:
     with opened(folder) as ledger:
         people = population(ledger)
         release = planned(ledger, people)
-        ledger.known.remember(people, ["a", "b"])
+        ledger.known.record_ids(people, ["a", "b"])
     (folder / "ledger.key").unlink()
     assert read_ledger(_stored(folder)).key is None
     with opened(folder) as ledger:
         assert "can't be checked any more" in ledger.notices[0]
         assert ledger.known.shared(["a", "b"]) == {}
         assert ledger.parameters_chosen(release, FILE)[0] == "data opened before"
-        assert ledger.book(release).remarks == {NO_KEY}
+        assert ledger.state(release).remarks == {NO_KEY}
         with pytest.raises(LedgerError, match="plan again"):
             ledger.reserve(release, FILE)
         released(ledger, people)
-    assert read_ledger(_stored(folder)).book.remarks == {NO_KEY}
+    assert read_ledger(_stored(folder)).state.remarks == {NO_KEY}
 
 
 def test_a_key_of_another_ledger_is_not_taken(folder: Path) -> None:
@@ -638,13 +637,13 @@ def test_a_plan_made_before_the_file_was_opened_is_on_record(folder: Path) -> No
     with opened(folder) as ledger:
         people = population(ledger)
         before = planned(ledger, people)
-        ledger.known.shown(FILE)
-        ledger.known.shown(FILE)
+        ledger.known.record_view(FILE)
+        ledger.known.record_view(FILE)
         after = planned(ledger, people)
         fixed, opened_before = "fixed before the data were opened", "data opened before"
         assert ledger.parameters_chosen(before, FILE) == (fixed, 2)
         assert ledger.parameters_chosen(after, FILE) == (opened_before, 2)
-        ledger.known.belongs(FILE, people)
+        ledger.known.record_population(FILE, people)
         known = ledger.known.file(FILE)
         assert known is not None
         assert (known.population, known.shown) == (people, 2)
@@ -655,8 +654,8 @@ def test_the_same_people_are_recognised_in_another_file(folder: Path) -> None:
     with opened(folder) as ledger:
         one, other = population(ledger), population(ledger)
         before = ledger.entries()
-        ledger.known.remember(one, [f"user {k}" for k in range(1000)])
-        ledger.known.remember(other, ["Zoe\u0301", "somebody"])
+        ledger.known.record_ids(one, [f"user {k}" for k in range(1000)])
+        ledger.known.record_ids(other, ["Zoe\u0301", "somebody"])
         assert ledger.known.shared([f" user {k}\n" for k in range(700, 1500)]) == {one: 300}
         assert ledger.known.shared(["Zo\u00e9", "user 3"]) == {one: 1, other: 1}
         assert ledger.known.shared(["nobody"]) == {}
@@ -681,10 +680,10 @@ def test_that_it_was_elsewhere_is_stated_where_it_is_remembered(folder: Path) ->
     with opened(folder) as ledger:
         population(ledger)
     with opened(folder, "another") as ledger:
-        assert ledger.notices == [SAID[RESTORED]]
+        assert ledger.notices == [NOTICES[RESTORED]]
     with opened(folder) as ledger:
-        assert ledger.notices == [SAID[MOVED]]
-    assert read_ledger(_stored(folder)).book.remarks == {MOVED, RESTORED}
+        assert ledger.notices == [NOTICES[MOVED]]
+    assert read_ledger(_stored(folder)).state.remarks == {MOVED, RESTORED}
 
 
 def test_stored_outputs_are_compared_with_their_hashes(folder: Path) -> None:

@@ -72,13 +72,13 @@ def test_demonstrations_name_what_releases_them():
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_parameters_state_every_default_and_are_read_again(name):
     mechanism = MECHANISMS[name]
-    p = mechanism.checked(PARAMETERS[name])
+    p = mechanism.parse(PARAMETERS[name])
     stated = p.as_parameters()
-    assert mechanism.checked(json.loads(json.dumps(stated))) == p
+    assert mechanism.parse(json.loads(json.dumps(stated))) == p
     form = {"columns": ["user", "time", "lat", "lon", "text"], "delimiter": "tab"}
-    assert mechanism.checked(stated | form) == p
+    assert mechanism.parse(stated | form) == p
     with pytest.raises(ParameterError, match=r"^seed: is no parameter"):
-        mechanism.checked(stated | {"seed": 1})
+        mechanism.parse(stated | {"seed": 1})
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
@@ -120,7 +120,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 @pytest.mark.parametrize(("name", "changed", "said"), REFUSED)
 def test_what_can_not_be_used_is_refused_in_a_sentence(name, changed, said):
     with pytest.raises(ParameterError) as error:
-        MECHANISMS[name].checked(PARAMETERS[name] | changed)
+        MECHANISMS[name].parse(PARAMETERS[name] | changed)
     assert said in str(error.value)
     assert "\n" not in str(error.value)
     assert error.value.remedy
@@ -128,7 +128,7 @@ def test_what_can_not_be_used_is_refused_in_a_sentence(name, changed, said):
 
 def test_a_threshold_at_which_empty_trees_grow_is_refused():
     mechanism = MECHANISMS["heatmap.adaptive/1"]
-    p = mechanism.checked(PARAMETERS["heatmap.adaptive/1"] | {"threshold": "1"})
+    p = mechanism.parse(PARAMETERS["heatmap.adaptive/1"] | {"threshold": "1"})
     with pytest.raises(ParameterError, match=r"^threshold: 1 is not above"):
         mechanism.parts(p, Fraction(1))
 
@@ -137,7 +137,7 @@ def test_a_threshold_at_which_empty_trees_grow_is_refused():
 def test_prices_are_what_was_asked_and_parts_spend_them(name):
     """A single measurement spends all of it, several less by under 2⁻⁴⁰ each."""
     mechanism = MECHANISMS[name]
-    p = mechanism.checked(PARAMETERS[name])
+    p = mechanism.parse(PARAMETERS[name])
     for epsilon in (Fraction(1), Fraction(1, 3), Fraction(10**6, 7), Fraction(2**20 + 1, 2**41)):
         parts = mechanism.parts(p, epsilon)
         assert mechanism.price(p, epsilon) == epsilon
@@ -163,7 +163,7 @@ def test_prices_are_what_was_asked_and_parts_spend_them(name):
 )
 def test_one_level_or_choice_is_drawn_with_exactly_epsilon(name, changed):
     mechanism = MECHANISMS[name]
-    p = mechanism.checked(PARAMETERS[name] | changed)
+    p = mechanism.parse(PARAMETERS[name] | changed)
     (part,) = mechanism.parts(p, Fraction(1, 10))
     assert part.epsilon == Fraction(1, 10)
     output = mechanism.draw(people_of([[(0, 0, "")]]), p, Fraction(1, 10), os.urandom)
@@ -173,15 +173,15 @@ def test_one_level_or_choice_is_drawn_with_exactly_epsilon(name, changed):
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_any_epsilon_and_nobody_at_all_make_an_output(name):
     mechanism = MECHANISMS[name]
-    p = mechanism.checked(PARAMETERS[name])
+    p = mechanism.parse(PARAMETERS[name])
     nobody = people_of([])
     few = people_of([[(0, 0, "1")], [(7, 7, "nan"), (1, 1, "1e9999")]])
     shapes = defaultdict(set)
-    for people in (nobody, few):
+    for records in (nobody, few):
         # Noise beyond 64 bits, and none to speak of.
         for epsilon in (Fraction(1, 2**30), Fraction(10**6)):
-            output = mechanism.draw(people, p, epsilon, os.urandom)
-            assert len(json.dumps(output.stored)) <= mechanism.largest_output(p, epsilon)
+            output = mechanism.draw(records, p, epsilon, os.urandom)
+            assert len(json.dumps(output.stored)) <= mechanism.max_output_bytes(p, epsilon)
             stored = json.loads(json.dumps(output.stored))
             assert stored == output.stored
             found = mechanism.shown(stored, p, epsilon)
@@ -197,7 +197,7 @@ def test_any_epsilon_and_nobody_at_all_make_an_output(name):
 
 def test_the_depth_follows_from_the_price():
     mechanism = MECHANISMS["heatmap.pyramid/1"]
-    p = mechanism.checked({"box": BOX, "side": 256, "assumed_users": 3})
+    p = mechanism.parse({"box": BOX, "side": 256, "assumed_users": 3})
     # ε·n₀ = 2⁵ at ε = 32/3, which is no multiple of 2⁻⁴⁰.
     assert p.last(Fraction(32, 3)) == 3
     assert p.last(Fraction(32, 3) - Fraction(1, 2**60)) == 2
@@ -206,50 +206,50 @@ def test_the_depth_follows_from_the_price():
 
 def test_random_bytes_come_from_where_they_are_said_to():
     mechanism = MECHANISMS["count.users/1"]
-    p = mechanism.checked({})
-    people = people_of([[(0, 0, "")]] * 3)
+    p = mechanism.parse({})
+    records = people_of([[(0, 0, "")]] * 3)
     asked = []
 
     def given_bytes(count: int) -> bytes:
         asked.append(count)
         return np.random.default_rng(len(asked)).bytes(count)
 
-    first = mechanism.draw(people, p, Fraction(1), given_bytes)
+    first = mechanism.draw(records, p, Fraction(1), given_bytes)
     again = list(asked)
     asked.clear()
-    assert mechanism.draw(people, p, Fraction(1), given_bytes) == first
+    assert mechanism.draw(records, p, Fraction(1), given_bytes) == first
     assert again == asked
     with pytest.raises(ValueError, match="bytes: 7 came"):
-        mechanism.draw(people, p, Fraction(1), lambda count: bytes(7))
+        mechanism.draw(records, p, Fraction(1), lambda count: bytes(7))
 
 
 TEXTS = ["1", "2.5", "-3", "x", "1e0", "", "2"]
 
 
-def plain_rows(people: UserRecords, user: int, area: Area) -> list[int]:
+def plain_rows(records: UserRecords, user: int, area: Area) -> list[int]:
     """Of a user, those in the box and the time range, one by one."""
     sides = area.edges
     found = []
-    for row in range(int(people.starts[user]), int(people.starts[user + 1])):
+    for row in range(int(records.starts[user]), int(records.starts[user + 1])):
         if sides is not None:
-            lat, lon = int(people.lat[row]), int(people.lon[row])
+            lat, lon = int(records.lat[row]), int(records.lon[row])
             inside = sides.south <= lat <= sides.north and sides.west <= lon <= sides.east
-            if not (people.placed[row] and inside):
+            if not (records.placed[row] and inside):
                 continue
-        late = area.end is not None and people.time[row] >= area.end
-        early = area.start is not None and people.time[row] < area.start
-        if area.timed and (late or early or not people.timed[row]):
+        late = area.end is not None and records.time[row] >= area.end
+        early = area.start is not None and records.time[row] < area.start
+        if area.timed and (late or early or not records.timed[row]):
             continue
         found.append(row)
     return found
 
 
 def plain_cell(
-    people: UserRecords, row: int, area: Area, rows: int, columns: int
+    records: UserRecords, row: int, area: Area, rows: int, columns: int
 ) -> tuple[int, int]:
     sides = area.edges
-    y = Fraction(int(people.lat[row]) - sides.south, sides.north - sides.south) * rows
-    x = Fraction(int(people.lon[row]) - sides.west, sides.east - sides.west) * columns
+    y = Fraction(int(records.lat[row]) - sides.south, sides.north - sides.south) * rows
+    x = Fraction(int(records.lon[row]) - sides.west, sides.east - sides.west) * columns
     return min(int(y), rows - 1), min(int(x), columns - 1)
 
 
@@ -278,7 +278,7 @@ def peoples(draw: Any) -> UserRecords:
 
 @settings(deadline=None)
 @given(peoples(), st.sampled_from([{}, {"start": "1970-01-01", "end": "1970-01-01T00:00:03Z"}]))
-def test_user_maps_by_definition(people, times):
+def test_user_maps_by_definition(records, times):
     area = everywhere(**times)
     B, level = 7, 3
     heat: Counter[int] = Counter()
@@ -287,17 +287,17 @@ def test_user_maps_by_definition(people, times):
     bins = np.zeros(3, np.int64)
     sums, users, present = [0, 0], 0, 0
     code = all_codes(level)
-    for user in range(people.users):
-        rows = plain_rows(people, user, area)
-        visits = Counter(int(code[plain_cell(people, row, area, 8, 8)]) for row in rows)
+    for user in range(records.users):
+        rows = plain_rows(records, user, area)
+        visits = Counter(int(code[plain_cell(records, row, area, 8, 8)]) for row in rows)
         ordered = sorted(visits)
         if rows:
             present += 1
             z = cumulative_floors(np.array([visits[c] for c in ordered]), B)
             heat.update(dict(zip(ordered, z.tolist(), strict=True)))
             cells[max(ordered, key=lambda c: (visits[c], -c))] += 1
-        regions.update({plain_cell(people, row, area, 3, 2) for row in rows})
-        texts, numbers = people.texts["text"], people.texts["number"]
+        regions.update({plain_cell(records, row, area, 3, 2) for row in rows})
+        texts, numbers = records.texts["text"], records.texts["number"]
         of_bin = Counter(
             {"1": 0, "2": 1}.get(texts[row], 2) for row in rows if texts[row] is not None
         )
@@ -315,40 +315,40 @@ def test_user_maps_by_definition(people, times):
                 y = user_value([column[row] for row in good], "0", "2.5", B)
                 assert 0 <= y <= B
                 sums[k] += 2 * y - B
-    found = contributions.heatmap_counts(people, area, level, B)
+    found = contributions.heatmap_counts(records, area, level, B)
     dense = found.at(level, np.arange(4**level))
     assert dense.tolist() == [heat[c] for c in range(4**level)]
     assert int(dense.sum()) == present * B
-    once = contributions.one_cell_counts(people, area, level)
+    once = contributions.one_cell_counts(records, area, level)
     assert once.tolist() == [cells[c] for c in range(4**level)]
-    assert contributions.user_count(people, area).tolist() == [present]
-    grid = contributions.region_counts(people, area, 3, 2)
+    assert contributions.user_count(records, area).tolist() == [present]
+    grid = contributions.region_counts(records, area, 3, 2)
     assert grid.tolist() == [regions[divmod(k, 2)] for k in range(6)]
     of = {"1": 0, "2": 1}
-    histogram = contributions.bin_counts(people, area, "text", lambda t: of.get(t, 2), 3, B)
+    histogram = contributions.bin_counts(records, area, "text", lambda t: of.get(t, 2), 3, B)
     assert histogram.tolist() == bins.tolist()
     bounds = [(0, 25 * 10 ** (PLACES - 1))] * 2
-    totals, count = contributions.mean_sums(people, area, ("text", "number"), bounds, B)
+    totals, count = contributions.mean_sums(records, area, ("text", "number"), bounds, B)
     assert totals.tolist() == sums
     assert count.tolist() == [users]
 
 
 @settings(deadline=None)
 @given(peoples(), st.sampled_from(sorted(PARAMETERS)), st.lists(st.text(max_size=60), max_size=4))
-def test_nothing_in_a_row_stops_a_release(people, name, odd):
+def test_nothing_in_a_row_stops_a_release(records, name, odd):
     texts = {
         column: [odd[k % len(odd)] if odd and k % 2 else text for k, text in enumerate(values)]
-        for column, values in people.texts.items()
+        for column, values in records.texts.items()
     }
-    people = replace(people, texts=texts)
+    records = replace(records, texts=texts)
     mechanism = MECHANISMS[name]
-    p = mechanism.checked(PARAMETERS[name])
-    stored = mechanism.draw(people, p, Fraction(1), os.urandom).stored
+    p = mechanism.parse(PARAMETERS[name])
+    stored = mechanism.draw(records, p, Fraction(1), os.urandom).stored
     assert mechanism.shown(json.loads(json.dumps(stored)), p, Fraction(1)).steps
 
 
 def test_numeric_bins_have_their_lower_edge_and_the_last_its_upper():
-    p = MECHANISMS["histogram/1"].checked({"value_column": "x", "edges": ["-1", "0", "0.5"]})
+    p = MECHANISMS["histogram/1"].parse({"value_column": "x", "edges": ["-1", "0", "0.5"]})
     find = p.bin_of()
     texts = ["-1", "-0.0001", "0", "5e-1", "0.50000000000000000001", "-2", "1e40", "nan", "", "x"]
     assert [find(text) for text in texts] == [0, 0, 1, 1, 2, 2, 2, None, None, None]
@@ -359,7 +359,7 @@ def test_numeric_bins_have_their_lower_edge_and_the_last_its_upper():
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_expected_errors_are_quantiles_of_the_noise_alone(name):
     mechanism = MECHANISMS[name]
-    p = mechanism.checked(PARAMETERS[name])
+    p = mechanism.parse(PARAMETERS[name])
     rows = mechanism.expected_error(p, Fraction(1, 2))
     assert rows
     for row in rows:
@@ -375,14 +375,14 @@ def test_expected_errors_are_quantiles_of_the_noise_alone(name):
 def test_shown_maps_are_made_of_the_stored_numbers_alone():
     """With hardly any noise they are the true ones."""
     users = some_users(np.random.default_rng(4), 200, ["x"])
-    people = people_of(users)
+    records = people_of(users)
     epsilon = Fraction(10**7)
-    exact = contributions.heatmap_counts(people, everywhere(), 4, 2**20)
+    exact = contributions.heatmap_counts(records, everywhere(), 4, 2**20)
     true = exact.at(4, all_codes(4)) / (200 * 2**20)
     for name in ("heatmap.adaptive/1", "heatmap.paper/1", "heatmap.pyramid/1"):
         mechanism = MECHANISMS[name]
-        p = mechanism.checked(PARAMETERS[name] | ({"kept": 256} if "paper" in name else {}))
-        output = mechanism.draw(people, p, epsilon, os.urandom)
+        p = mechanism.parse(PARAMETERS[name] | ({"kept": 256} if "paper" in name else {}))
+        output = mechanism.draw(records, p, epsilon, os.urandom)
         found = mechanism.shown(output.stored, p, epsilon)
         assert found.total == pytest.approx(200, rel=1e-3)
         assert np.abs(found.grid - true).sum() < 0.01
@@ -391,8 +391,8 @@ def test_shown_maps_are_made_of_the_stored_numbers_alone():
 @pytest.mark.parametrize("name", ["heatmap.adaptive/1", "heatmap.paper/1"])
 def test_a_stored_output_that_lacks_a_reading_is_not_shown(name):
     mechanism = MECHANISMS[name]
-    p = mechanism.checked(PARAMETERS[name])
-    people = people_of(some_users(np.random.default_rng(4), 50, ["x"]))
-    stored = mechanism.draw(people, p, Fraction(5), os.urandom).stored
+    p = mechanism.parse(PARAMETERS[name])
+    records = people_of(some_users(np.random.default_rng(4), 50, ["x"]))
+    stored = mechanism.draw(records, p, Fraction(5), os.urandom).stored
     with pytest.raises(ValueError, match="is missing"):
         mechanism.shown({"readings": stored["readings"][1:]}, p, Fraction(5))

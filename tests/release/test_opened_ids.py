@@ -11,29 +11,29 @@ import pytest
 
 from explorer.checkins import Mapping, open_checkins
 from explorer.cli import run
-from explorer.release import places
-from explorer.release.access_log import count_look
-from explorer.release.file_check import Checked, check
-from explorer.release.ledger import opened_ids
+from explorer.release import locations
+from explorer.release.access_log import record_view
+from explorer.release.file_check import FileCheck, check
+from explorer.release.ledger import known_data
 from explorer.release.ledger.keys import marks_in_order, person_mark
 from explorer.release.messages import check_lines
-from explorer.release.pipeline import Place
-from explorer.release.plan import checked_plan
+from explorer.release.pipeline import LedgerLocation
+from explorer.release.plan import plan_from_json
 from tests.release.plans import COLUMNS, content, opened, place_in, write_plan, write_rows
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LedgerLocation:
     place = place_in(tmp_path / "kept")
-    monkeypatch.setattr(places, "default_settings", lambda: place.settings)
+    monkeypatch.setattr(locations, "default_settings", lambda: place.settings)
     return place
 
 
-def _look(place: Place, path: Path, unit: str | None = None) -> None:
+def _look(place: LedgerLocation, path: Path, unit: str | None = None) -> None:
     """Open a file in the explorer."""
     mapping = Mapping(lat=2, lon=3, time=1, user=0 if unit is None else None, unit=unit)
     with open_checkins(path, mapping, cache_dir=None) as data:
-        count_look(data, place.ledger, place.settings)
+        record_view(data, place.ledger, place.settings)
 
 
 def _content(population: str, path: Path) -> dict[str, Any]:
@@ -42,11 +42,11 @@ def _content(population: str, path: Path) -> dict[str, Any]:
     return said
 
 
-def _told(place: Place, path: Path) -> Checked:
+def _told(place: LedgerLocation, path: Path) -> FileCheck:
     with place.open() as ledger:
         accounts = ledger.accounts()
     population = accounts[0].population if accounts else opened(place)
-    return check(place, checked_plan(_content(population, path)))
+    return check(place, plan_from_json(_content(population, path)))
 
 
 def _rows(path: Path, first: int, users: int = 40) -> Path:
@@ -64,7 +64,7 @@ def test_marks_are_the_hmac_of_every_id() -> None:
         assert list(marks_in_order(key, ids)) == [person_mark(key, one) for one in ids]
 
 
-def test_ids_of_files_opened_before_are_counted(place: Place, tmp_path: Path) -> None:
+def test_ids_of_files_opened_before_are_counted(place: LedgerLocation, tmp_path: Path) -> None:
     first = _rows(tmp_path / "first.csv", 0)
     first.write_text(first.read_text().replace("u35,", "Zoë,"), encoding="utf-8")
     later = _rows(tmp_path / "later.csv", 30)
@@ -74,7 +74,7 @@ def test_ids_of_files_opened_before_are_counted(place: Place, tmp_path: Path) ->
     found = _told(place, later)
     assert (found.seen, found.seen_partly) == (10, False)  # u30 to u39 without u35, and Zoë
     assert any("10 ids" in line and "independence" in line for line in check_lines(found))
-    assert _told(Place(tmp_path / "other.sqlite", place.settings), later).seen == 10
+    assert _told(LedgerLocation(tmp_path / "other.sqlite", place.settings), later).seen == 10
     # one that is in two files counts once; a file's own ids, however it is written, do not
     _look(place, _rows(tmp_path / "third.csv", 25, users=11))
     assert _told(place, later).seen == 11
@@ -84,20 +84,20 @@ def test_ids_of_files_opened_before_are_counted(place: Place, tmp_path: Path) ->
     assert _told(place, again).seen == 11
 
 
-def test_without_a_user_column_there_are_no_ids(place: Place, tmp_path: Path) -> None:
+def test_without_a_user_column_there_are_no_ids(place: LedgerLocation, tmp_path: Path) -> None:
     _look(place, _rows(tmp_path / "first.csv", 0), unit="row")
     assert not place.ledger.with_suffix(".opened").exists()
     assert _told(place, _rows(tmp_path / "later.csv", 30)).seen == 0
 
 
 def test_marks_are_private_bounded_and_can_be_forgotten(
-    place: Place,
+    place: LedgerLocation,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     later = _rows(tmp_path / "later.csv", 0, users=41)
-    monkeypatch.setattr(opened_ids, "MOST_IDS", 7)
+    monkeypatch.setattr(known_data, "MAX_IDS", 7)
     for k in range(3):
         _look(place, _rows(tmp_path / f"{k}.csv", 40 * k))
     folder = place.ledger.with_suffix(".opened")
@@ -111,7 +111,7 @@ def test_marks_are_private_bounded_and_can_be_forgotten(
     found = _told(place, later)
     assert (found.seen, found.seen_partly) == (8, True)  # u40 is in two files
     assert any("at least 8 ids" in line for line in check_lines(found))
-    monkeypatch.setattr(opened_ids, "MOST_FILES", 2)
+    monkeypatch.setattr(known_data, "MAX_FILES", 2)
     _look(place, _rows(tmp_path / "3.csv", 200))
     assert len(list(folder.iterdir())) == 2
     assert (_told(place, later).seen, _told(place, later).seen_partly) == (0, True)
@@ -146,7 +146,7 @@ def _fixed(value: Any) -> Any:
 
 
 def test_what_is_told_changes_nothing_else(
-    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    place: LedgerLocation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     later = _rows(tmp_path / "later.csv", 30)
     plan = write_plan(tmp_path, _content(opened(place), later))

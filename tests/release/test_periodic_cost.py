@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from explorer.release.ledger.accounts import Release
 from explorer.release.ledger.differencing import overlaps
-from explorer.release.ledger.periodic_cost import most_releases, repeated, zcdp_pays_from
+from explorer.release.ledger.periodic_cost import max_releases, periodic_cost, zcdp_break_even
+from explorer.release.ledger.state import Release
 
 WEEK = Fraction(1, 10)
 DELTA = Fraction(1, 10**6)
 
 
 def test_weekly_releases_add_up_as_the_specification_says() -> None:
-    found = repeated(WEEK, DELTA, (4, 52, 260))
+    found = periodic_cost(WEEK, DELTA, (4, 52, 260))
     assert [row.sum_epsilon for row in found] == [Fraction(2, 5), Fraction(26, 5), 26]
     assert [round(row.zcdp_epsilon, 2) for row in found] == [0.90, 3.62, 9.05]
-    assert [most_releases(WEEK, Fraction(e), DELTA) for e in (1, 3, 10)] == [
+    assert [max_releases(WEEK, Fraction(e), DELTA) for e in (1, 3, 10)] == [
         (10, 4),
         (30, 37),
         (100, 307),
@@ -27,10 +27,10 @@ def test_weekly_releases_add_up_as_the_specification_says() -> None:
 
 
 def test_zcdp_pays_late() -> None:
-    assert zcdp_pays_from(WEEK, DELTA) == 24
-    assert zcdp_pays_from(Fraction(1), DELTA) == 103
+    assert zcdp_break_even(WEEK, DELTA) == 24
+    assert zcdp_break_even(Fraction(1), DELTA) == 103
     with pytest.raises(ValueError, match="at least 1"):
-        repeated(WEEK, DELTA, (0,))
+        periodic_cost(WEEK, DELTA, (0,))
 
 
 def _release(parameters: dict[str, Any] | None, seq: int = 7) -> Release:

@@ -18,18 +18,17 @@ from typing import Any
 import pytest
 
 from explorer.release import pipeline, subprocess_runner
-from explorer.release.errors import ReleaseError
-from explorer.release.ledger.accounts import SPENT
-from explorer.release.ledger.errors import RefusedError
+from explorer.release.errors import RefusedError, ReleaseError
+from explorer.release.ledger.state import SPENT
 from explorer.release.messages import price_text, refused_text, released_text
-from explorer.release.pipeline import Place, draw, enter, entered_plan, publish
-from explorer.release.plan import Plan, made_plan
+from explorer.release.pipeline import LedgerLocation, draw, load_plan, plan_release, publish
+from explorer.release.plan import Plan, build_plan
 from explorer.release.subprocess_runner import (
-    DrawOrder,
+    DrawTask,
     InterruptedDrawError,
     ReleaseProcess,
-    compare_apart,
-    draw_apart,
+    compare_in_subprocess,
+    draw_in_subprocess,
 )
 from tests.release.plans import MECHANISMS, opened, place_in, plan_of, write_rows
 
@@ -38,7 +37,7 @@ KILLS = int(os.environ.get("PRIVACY_EXPLORER_KILLS", "6"))
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> LedgerLocation:
     return place_in(tmp_path)
 
 
@@ -47,28 +46,30 @@ def rows(tmp_path: Path) -> Path:
     return write_rows(tmp_path / "rows.csv")
 
 
-def _entered(place: Place, plan: Plan) -> str:
+def _entered(place: LedgerLocation, plan: Plan) -> str:
     with place.open() as ledger:
-        return enter(ledger, plan)
+        return plan_release(ledger, plan)
 
 
-def _kinds(place: Place) -> list[str]:
+def _kinds(place: LedgerLocation) -> list[str]:
     with place.open() as ledger:
         return [entry.body["kind"] for entry in ledger.entries()]
 
 
-def _spent(place: Place, population: str) -> Fraction:
+def _spent(place: LedgerLocation, population: str) -> Fraction:
     with place.open() as ledger:
         return ledger.account(population).spent_epsilon
 
 
-def _state(place: Place, release: str) -> str:
+def _state(place: LedgerLocation, release: str) -> str:
     with place.open() as ledger:
         return ledger.release(release).state
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_every_mechanism_goes_through_the_door(place: Place, rows: Path, mechanism: str) -> None:
+def test_every_mechanism_goes_through_the_door(
+    place: LedgerLocation, rows: Path, mechanism: str
+) -> None:
     plan = plan_of(opened(place), rows, mechanism=mechanism)
     release = _entered(place, plan)
     draw(place, plan, release)
@@ -76,11 +77,11 @@ def test_every_mechanism_goes_through_the_door(place: Place, rows: Path, mechani
     with place.open() as ledger:
         stored = ledger.output(release)
         assert ledger.account(plan.population).spent_epsilon == plan.epsilon
-    shown = plan.mechanism.shown(stored, plan.checked, plan.epsilon)
+    shown = plan.mechanism.shown(stored, plan.own_parameters, plan.epsilon)
     assert shown.grid is not None or shown.table
 
 
-def test_all_is_durable_before_the_first_random_byte(place: Place, rows: Path) -> None:
+def test_all_is_durable_before_the_first_random_byte(place: LedgerLocation, rows: Path) -> None:
     """Another process would see `start`, the disk taken and no output, whenever noise is drawn."""
     plan = plan_of(opened(place), rows, mechanism="heatmap.adaptive/1")
     release, seen = _entered(place, plan), set()
@@ -94,16 +95,16 @@ def test_all_is_durable_before_the_first_random_byte(place: Place, rows: Path) -
         return os.urandom(count)
 
     draw(place, plan, release, random_bytes)
-    room = plan.mechanism.largest_output(plan.checked, plan.epsilon)
+    room = plan.mechanism.max_output_bytes(plan.own_parameters, plan.epsilon)
     assert seen == {("start", room, 0)}
     with place.open() as ledger:
         assert len(str(ledger.output(release))) < room
 
 
-def test_what_does_not_fit_is_not_even_entered(place: Place, rows: Path) -> None:
+def test_what_does_not_fit_is_not_even_entered(place: LedgerLocation, rows: Path) -> None:
     plan = plan_of(opened(place, budget=1), rows, epsilon="3/2")
     with place.open() as ledger, pytest.raises(RefusedError) as caught:
-        enter(ledger, plan)
+        plan_release(ledger, plan)
     told = refused_text(plan, caught.value)
     assert told == "asked 3/2, left 1; would fit: ε ≤ 1; the number of users is then within ±3"
     assert _kinds(place) == ["budget"]
@@ -117,18 +118,20 @@ def test_what_does_not_fit_is_not_even_entered(place: Place, rows: Path) -> None
     ],
 )
 def test_a_file_that_is_not_there_costs_nothing(
-    place: Place, rows: Path, spoil: Any, sentence: str
+    place: LedgerLocation, rows: Path, spoil: Any, sentence: str
 ) -> None:
     plan = plan_of(opened(place), rows)
     release = _entered(place, plan)
     spoil(rows)
     with pytest.raises(ReleaseError) as caught:
-        draw_apart(place, plan, release)
+        draw_in_subprocess(place, plan, release)
     assert str(caught.value).startswith(sentence)
     assert _kinds(place) == ["budget", "plan"]
 
 
-def test_a_changed_file_stops_before_anything_is_reserved(place: Place, rows: Path) -> None:
+def test_a_changed_file_stops_before_anything_is_reserved(
+    place: LedgerLocation, rows: Path
+) -> None:
     plan = plan_of(opened(place), rows)
     sha256 = _sha256(rows)
     with place.open() as ledger:
@@ -146,7 +149,9 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def test_a_file_about_other_people_is_not_charged_to_these(place: Place, rows: Path) -> None:
+def test_a_file_about_other_people_is_not_charged_to_these(
+    place: LedgerLocation, rows: Path
+) -> None:
     first, second = opened(place), opened(place)
     plan = plan_of(first, rows)
     draw(place, plan, _entered(place, plan))
@@ -157,7 +162,7 @@ def test_a_file_about_other_people_is_not_charged_to_these(place: Place, rows: P
     assert _state(place, release) == "planned"
 
 
-def test_joined_populations_are_one(place: Place, rows: Path) -> None:
+def test_joined_populations_are_one(place: LedgerLocation, rows: Path) -> None:
     first, second = opened(place), opened(place)
     plan = plan_of(first, rows)
     draw(place, plan, _entered(place, plan))
@@ -172,40 +177,42 @@ def test_joined_populations_are_one(place: Place, rows: Path) -> None:
     assert _spent(place, first) == _spent(place, second) == 1
 
 
-def test_a_release_is_published_from_the_ledger_alone(place: Place, rows: Path) -> None:
+def test_a_release_is_published_from_the_ledger_alone(place: LedgerLocation, rows: Path) -> None:
     """The window that drew it was killed; the file and its plan are gone."""
     plan = plan_of(opened(place), rows)
     release = _entered(place, plan)
     draw(place, plan, release)
     rows.unlink()
     with place.open() as ledger:
-        again = entered_plan(ledger, release)
+        again = load_plan(ledger, release)
         assert again == replace(plan, data=Path())
         assert publish(ledger, again, release) == ledger.certificate(release)
         unknown = ledger.plan(plan.population, plan.mechanism.id, plan.parameters(), plan.epsilon)
-        with pytest.raises(ReleaseError, match=r"what was declared is not kept; give its PLAN"):
-            entered_plan(ledger, unknown)
+        with pytest.raises(ReleaseError, match=r"PLAN\.json"):
+            load_plan(ledger, unknown)
 
 
-def test_the_same_people_are_recognised_in_another_population(place: Place, tmp_path: Path) -> None:
+def test_the_same_people_are_recognised_in_another_population(
+    place: LedgerLocation, tmp_path: Path
+) -> None:
     first, second = opened(place), opened(place)
     plan = plan_of(first, write_rows(tmp_path / "first.csv", users=40))
     draw(place, plan, _entered(place, plan))
-    assert compare_apart(place, plan) == {}
+    assert compare_in_subprocess(place, plan) == {}
     other = plan_of(second, write_rows(tmp_path / "second.csv", users=25, seed=9))
     before = _kinds(place)
-    assert compare_apart(place, other) == {first: 25}
+    assert compare_in_subprocess(place, other) == {first: 25}
     assert _kinds(place) == before
     with place.open() as ledger:
         ledger.join(second, first)
-    assert compare_apart(place, other) == {}
+    assert compare_in_subprocess(place, other) == {}
 
 
-def test_a_draw_is_not_done_twice_nor_otherwise(place: Place, rows: Path) -> None:
+def test_a_draw_is_not_done_twice_nor_otherwise(place: LedgerLocation, rows: Path) -> None:
     population = opened(place)
     plan = plan_of(population, rows)
     release = _entered(place, plan)
-    with pytest.raises(ReleaseError, match="it was planned otherwise; plan again"):
+    with pytest.raises(ReleaseError, match="plan again"):
         draw(place, plan_of(population, rows, epsilon="1/4"), release)
     draw(place, plan, release)
     with pytest.raises(ReleaseError, match="it is committed; plan again"):
@@ -213,15 +220,15 @@ def test_a_draw_is_not_done_twice_nor_otherwise(place: Place, rows: Path) -> Non
     assert _spent(place, population) == plan.epsilon
 
 
-def test_what_was_prepared_is_continued_or_given_back(place: Place, rows: Path) -> None:
+def test_what_was_prepared_is_continued_or_given_back(place: LedgerLocation, rows: Path) -> None:
     population = opened(place)
     plan = plan_of(population, rows)
     releases = [_entered(place, plan) for _ in range(2)]
     with place.open() as ledger:
         for release in releases:
             ledger.reserve(release)
-        assert [one.id for one in ledger.prepared()] == releases
-    draw_apart(place, plan, releases[0])
+        assert [one.id for one in ledger.reserved_releases()] == releases
+    draw_in_subprocess(place, plan, releases[0])
     with place.open() as ledger:
         ledger.abandon(releases[1])
     assert [_state(place, release) for release in releases] == ["committed", "abandoned"]
@@ -229,7 +236,7 @@ def test_what_was_prepared_is_continued_or_given_back(place: Place, rows: Path) 
 
 
 def test_an_unforeseen_error_while_drawing_costs_and_tells_no_value(
-    place: Place, rows: Path, monkeypatch: pytest.MonkeyPatch
+    place: LedgerLocation, rows: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = plan_of(opened(place), rows)
     release, said = _entered(place, plan), []
@@ -245,8 +252,8 @@ def test_an_unforeseen_error_while_drawing_costs_and_tells_no_value(
             pass
 
     monkeypatch.setattr(type(plan.mechanism), "draw", fails)
-    monkeypatch.setattr(subprocess_runner, "keep_quiet", lambda: None)
-    subprocess_runner._serve(DrawOrder.of(place, plan, release), Answers())  # type: ignore[arg-type]
+    monkeypatch.setattr(subprocess_runner, "suppress_output", lambda: None)
+    subprocess_runner._serve(DrawTask.of(place, plan, release), Answers())  # type: ignore[arg-type]
     assert len(said) == 1
     assert said[0].startswith("the draw failed unforeseen (ValueError in test_pipeline.py, line ")
     assert "40.7" not in said[0]
@@ -255,7 +262,7 @@ def test_an_unforeseen_error_while_drawing_costs_and_tells_no_value(
 
 
 def test_ctrl_c_stops_what_costs_nothing_yet_and_waits_for_what_was_started(
-    place: Place, rows: Path
+    place: LedgerLocation, rows: Path
 ) -> None:
     plan = plan_of(opened(place), rows, mechanism="counts.cells/1")
     release = _entered(place, plan)
@@ -271,7 +278,7 @@ def test_ctrl_c_stops_what_costs_nothing_yet_and_waits_for_what_was_started(
 
 
 def test_a_full_disk_before_the_start_costs_nothing(
-    place: Place, rows: Path, monkeypatch: pytest.MonkeyPatch
+    place: LedgerLocation, rows: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = plan_of(opened(place), rows)
     release = _entered(place, plan)
@@ -286,7 +293,7 @@ def test_a_full_disk_before_the_start_costs_nothing(
     assert _spent(place, plan.population) == 0
 
 
-def test_a_zcdp_budget_is_priced_in_rho(place: Place, rows: Path) -> None:
+def test_a_zcdp_budget_is_priced_in_rho(place: LedgerLocation, rows: Path) -> None:
     plan = plan_of(opened(place, budget=1, gate="zcdp"), rows)
     draw(place, plan, _entered(place, plan))
     with place.open() as ledger:
@@ -297,7 +304,7 @@ def test_a_zcdp_budget_is_priced_in_rho(place: Place, rows: Path) -> None:
     )
 
 
-def test_words(place: Place, rows: Path) -> None:
+def test_words(place: LedgerLocation, rows: Path) -> None:
     plan = plan_of(opened(place), rows)
     with place.open() as ledger:
         account = ledger.account(plan.population)
@@ -314,7 +321,7 @@ def test_words(place: Place, rows: Path) -> None:
 
 
 def _quiet(answers: Any) -> None:
-    subprocess_runner.keep_quiet()
+    subprocess_runner.suppress_output()
     print("a row")
     os.write(2, b"a row")
     dumpable = Path("/proc/self/coredump_filter").stat().st_uid
@@ -334,7 +341,7 @@ def test_its_process_writes_nothing_and_leaves_no_core(capfd: pytest.CaptureFixt
 
 
 def _killed(
-    drawing: ReleaseProcess, place: Place, release: str, draw_random: random.Random
+    drawing: ReleaseProcess, place: LedgerLocation, release: str, draw_random: random.Random
 ) -> bool:
     """Kill a draw at a random moment of one of its stretches; return whether it was done."""
     stretch = draw_random.choice(["", "plan", "plan", "reserve", "start", "start", "start"])
@@ -357,12 +364,12 @@ def _killed(
     return True
 
 
-def test_a_draw_may_be_killed_at_any_moment(place: Place, tmp_path: Path) -> None:
+def test_a_draw_may_be_killed_at_any_moment(place: LedgerLocation, tmp_path: Path) -> None:
     """Spent is never below what any shown output cost, and no output is there without `commit`."""
     rows = write_rows(tmp_path / "many.csv", users=500)
     population = opened(place, budget=10_000)
     plan = plan_of(population, rows, mechanism="counts.cells/1")
-    plan = made_plan(
+    plan = build_plan(
         population,
         rows,
         plan.mechanism.id,
@@ -373,7 +380,7 @@ def test_a_draw_may_be_killed_at_any_moment(place: Place, tmp_path: Path) -> Non
     draw_random, seen = random.Random(), dict.fromkeys(("planned", *SPENT), 0)
     for _ in range(KILLS):
         release = _entered(place, plan)
-        drawing = ReleaseProcess(DrawOrder.of(place, plan, release))
+        drawing = ReleaseProcess(DrawTask.of(place, plan, release))
         done = _killed(drawing, place, release, draw_random)
         with place.open() as ledger:
             assert not ledger.problem
@@ -382,7 +389,7 @@ def test_a_draw_may_be_killed_at_any_moment(place: Place, tmp_path: Path) -> Non
             assert ledger.account(population).spent_epsilon == plan.epsilon * len(counted)
             shown = set(ledger.view().outputs)  # the chain is checked, too
             assert shown == {one.id for one in counted if one.state == "committed"}
-            for prepared in ledger.prepared():
+            for prepared in ledger.reserved_releases():
                 ledger.abandon(prepared.id)
         assert state == "committed" or not done
         seen[state] += 1

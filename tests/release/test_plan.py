@@ -14,7 +14,7 @@ import pytest
 
 from explorer.release.errors import ReleaseError
 from explorer.release.mechanisms import MECHANISMS as KNOWN
-from explorer.release.plan import made_plan, read_plan
+from explorer.release.plan import build_plan, read_plan
 from tests.release.plans import MECHANISMS, content, write_plan
 
 POPULATION = "fedcba9876543210fedcba9876543210"
@@ -31,7 +31,7 @@ def test_every_mechanism_is_planned(tmp_path: Path) -> None:
         assert plan.epsilon == Fraction(1, 3)
         # what ledger and certificate hold is the same plan again
         parameters = plan.parameters()
-        again = made_plan(POPULATION, plan.data, name, parameters, plan.epsilon, plan.declared)
+        again = build_plan(POPULATION, plan.data, name, parameters, plan.epsilon, plan.declared)
         assert again == plan
 
 

@@ -173,10 +173,10 @@ def _read(data: bytes, form: FileFormat, tmp: Path) -> ReadFile:
 
 def _rows(found: ReadFile) -> dict[str, list[Row]]:
     """Return every user's rows in the file's order."""
-    people, by_user = found.people, {}
-    assert people.starts[-1] == people.rows
+    records, by_user = found.records, {}
+    assert records.starts[-1] == records.rows
     for u, (user, first, end) in enumerate(
-        zip(found.ids, people.starts[:-1], people.starts[1:], strict=True)
+        zip(found.ids, records.starts[:-1], records.starts[1:], strict=True)
     ):
         assert end > first, u
         by_user[user] = [_row(found, user, k) for k in range(first, end)]
@@ -184,19 +184,19 @@ def _rows(found: ReadFile) -> dict[str, list[Row]]:
 
 
 def _row(found: ReadFile, user: str, k: int) -> Row:
-    people = found.people
-    assert people.lat is not None
-    assert people.lon is not None
-    assert people.placed is not None
-    assert people.time is not None
-    assert people.timed is not None
-    placed = bool(people.placed[k])
+    records = found.records
+    assert records.lat is not None
+    assert records.lon is not None
+    assert records.placed is not None
+    assert records.time is not None
+    assert records.timed is not None
+    placed = bool(records.placed[k])
     return Row(
         user,
-        int(people.lat[k]) if placed else None,
-        int(people.lon[k]) if placed else None,
-        int(people.time[k]) if people.timed[k] else None,
-        (people.texts["place"][k],),
+        int(records.lat[k]) if placed else None,
+        int(records.lon[k]) if placed else None,
+        int(records.time[k]) if records.timed[k] else None,
+        (records.texts["place"][k],),
     )
 
 
@@ -363,9 +363,9 @@ def _texts(data: bytes, form: FileFormat) -> list[tuple[str, str | None]]:
     with reading.Rows(form, Reads(texts=("place",))) as rows:
         for block in reading.blocks(BytesIO(data).read, 5, form):
             rows.add(block)
-        people = rows.people()
-        ids = [rows.ids[u] for u in people.of_rows().tolist()]
-        return list(zip(ids, people.texts["place"], strict=True))
+        records = rows.records()
+        ids = [rows.ids[u] for u in records.user_of_rows().tolist()]
+        return list(zip(ids, records.texts["place"], strict=True))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
@@ -436,14 +436,14 @@ def test_numbers_of_other_columns_have_the_declared_decimal_mark(tmp_path: Path)
     path, form = tmp_path / "rows.csv", FileFormat(("user", "x"), "semicolon", decimal="comma")
     path.write_text("a;1,5\na;1.5\nb;-2,25e1\n")
     texts = {
-        numbers: read_file(path, form, Reads(texts=("x",), numbers=numbers)).people.texts["x"]
+        numbers: read_file(path, form, Reads(texts=("x",), numbers=numbers)).records.texts["x"]
         for numbers in (True, False)
     }
     assert texts == {True: ["1.5", None, "-2.25e1"], False: ["1,5", "1.5", "-2,25e1"]}
     with_edges = plan_of("0" * 32, mechanism="histogram/1").mechanism
-    assert not with_edges.reads(with_edges.checked(MECHANISMS["histogram/1"])).numbers
+    assert not with_edges.reads(with_edges.parse(MECHANISMS["histogram/1"])).numbers
     edges = {"value_column": "kind", "edges": ["0", "1"]}
-    assert with_edges.reads(with_edges.checked(edges)).numbers
+    assert with_edges.reads(with_edges.parse(edges)).numbers
 
 
 @pytest.mark.parametrize(
@@ -469,7 +469,7 @@ def test_a_container_and_another_encoding_s_mark_are_refused(
         with pytest.raises(ReleaseError, match=what):
             read_file(path, _format(encoding=encoding), READS)
     path.write_bytes(gzip.compress(rows))
-    assert read_file(path, _format(encoding=encoding), READS).people.rows == 3
+    assert read_file(path, _format(encoding=encoding), READS).records.rows == 3
 
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
@@ -495,7 +495,7 @@ def test_all_spellings_together_and_in_blocks_of_any_size(
 def test_patterns_of_times(tmp_path: Path) -> None:
     times = (b"Tue Apr 03 18:00:09 +0000 2012", b"Tue Foo 03 18:00:09 +0000 2012", b"3.4")
     data = b"".join(b"u," + time + b",1,1,\n" for time in times)
-    found = _read(data, _format(time_format="%a %b %d %H:%M:%S %z %Y"), tmp_path).people
+    found = _read(data, _format(time_format="%a %b %d %H:%M:%S %z %Y"), tmp_path).records
     assert found.time is not None
     assert found.timed is not None
     assert found.time[0] == 1_333_476_009
@@ -503,14 +503,14 @@ def test_patterns_of_times(tmp_path: Path) -> None:
     day = _read(
         b"u,03/04/2012,1,1,\n", _format(time_format="%d/%m/%Y", time_zone="+01:00"), tmp_path
     )
-    assert day.people.time is not None
-    assert day.people.time.tolist() == [1_333_407_600]
+    assert day.records.time is not None
+    assert day.records.time.tolist() == [1_333_407_600]
 
 
 def test_a_row_of_a_megabyte_is_read_and_a_longer_one_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "LONGEST_ROW", 1000)
+    monkeypatch.setattr(reading, "MAX_ROW_BYTES", 1000)
     monkeypatch.setattr(reading, "BLOCK", 64)
     rest = b",2010-10-12,1,1,"
     fits = b"u" + rest + b"x" * (1000 - 1 - len(rest))
@@ -530,7 +530,7 @@ def test_it_is_hashed_as_it_is_on_disk_while_it_is_read_once(tmp_path: Path) -> 
     path = tmp_path / "rows.csv.gz"
     path.write_bytes(gzip.compress(data))
     found = read_file(path, _format(), READS)
-    assert found.people.rows == 1000
+    assert found.records.rows == 1000
     assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     plain = _read(data, _format(), tmp_path)
     assert plain.sha256 == hashlib.sha256(data).hexdigest()
@@ -571,12 +571,12 @@ def test_a_row_of_names_is_left_out_and_no_row_of_a_file_without_one(
     for lines in ((names, row, row), (row, row)):
         path.write_text("\n".join(lines), encoding="utf-8")
         found = read_file(path, form, Reads())
-        assert (found.ids, found.people.rows) == (("u",), 2), lines
+        assert (found.ids, found.records.rows) == (("u",), 2), lines
 
 
 def test_an_empty_file_has_no_users_and_is_no_error(tmp_path: Path) -> None:
     found = _read(b"", _format(), tmp_path)
-    assert (found.people.users, found.people.rows, found.ids) == (0, 0, ())
+    assert (found.records.users, found.records.rows, found.ids) == (0, 0, ())
 
 
 def test_no_file_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -613,12 +613,12 @@ def test_no_file_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_format_that_can_t_be_is_refused(changes: dict[str, object], sentence: str) -> None:
     given_format = {"columns": COLUMNS, "delimiter": "comma"} | changes
     with pytest.raises(ParameterError) as caught:
-        FileFormat.checked(given_format)
+        FileFormat.parse(given_format)
     assert str(caught.value).startswith(sentence)
 
 
 def test_a_format_is_told_with_its_defaults() -> None:
-    form = FileFormat.checked({"columns": COLUMNS, "delimiter": "tab", "box": "not looked at"})
+    form = FileFormat.parse({"columns": COLUMNS, "delimiter": "tab", "box": "not looked at"})
     assert form.parameters() == {
         "columns": COLUMNS,
         "delimiter": "tab",
@@ -628,14 +628,14 @@ def test_a_format_is_told_with_its_defaults() -> None:
         "time_zone": "UTC",
     }
     written = {"quotes": "double", "decimal": "comma", "trailing_delimiter": "yes", "row_end": "cr"}
-    assert FileFormat.checked(form.parameters() | written).parameters() == (
+    assert FileFormat.parse(form.parameters() | written).parameters() == (
         form.parameters() | written
     )
     usual = {"quotes": "none", "decimal": "point", "trailing_delimiter": "no", "row_end": "lf"}
-    assert FileFormat.checked(form.parameters() | usual).parameters() == form.parameters()
+    assert FileFormat.parse(form.parameters() | usual).parameters() == form.parameters()
     for missing in ("columns", "delimiter"):
         with pytest.raises(ParameterError, match=f"^{missing}: is missing; declare it"):
-            FileFormat.checked({k: v for k, v in form.parameters().items() if k != missing})
+            FileFormat.parse({k: v for k, v in form.parameters().items() if k != missing})
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -649,10 +649,10 @@ def test_no_row_can_stop_a_release(tmp_path: Path, mechanism: str) -> None:
     lines += [f"u,2026-01-02,40.7,-74,food,{value}".encode() for value in DEGREES]
     path = tmp_path / "rows.csv"
     path.write_bytes(b"\n".join(lines))
-    people = read_file(path, plan.form, plan.reads).people
-    assert people.rows > 100
-    found = plan.mechanism.draw(people, plan.checked, plan.epsilon, os.urandom)
-    assert plan.mechanism.shown(found.stored, plan.checked, plan.epsilon)
+    records = read_file(path, plan.form, plan.reads).records
+    assert records.rows > 100
+    found = plan.mechanism.draw(records, plan.own_parameters, plan.epsilon, os.urandom)
+    assert plan.mechanism.shown(found.stored, plan.own_parameters, plan.epsilon)
 
 
 def test_explorer_and_release_know_the_same_offsets(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given, strategies as st
 from jsonschema import Draft7Validator
 
-from explorer.release.certificate.deployment_comparison import strip
+from explorer.release.certificate.deployment_comparison import compare_deployments
 from explorer.release.certificate.registry import registry_entry, registry_file, registry_yaml
 from explorer.release.certificate.report import evaluation_rows, sections
 from explorer.release.certificate.schema import read_certificate
@@ -105,7 +105,7 @@ def test_epsilon_is_rounded_up_and_its_fraction_stands_in_the_details() -> None:
 
 
 def test_the_strip_puts_unit_and_period_before_epsilon() -> None:
-    found = strip(EXAMPLE)
+    found = compare_deployments(EXAMPLE)
     assert len(found.rows) == 16
     assert "15 of 41 entries; no entry was approved" in found.source
     assert found.licence.startswith("MIT License")
@@ -118,7 +118,7 @@ def test_the_strip_puts_unit_and_period_before_epsilon() -> None:
     assert all(row.arithmetic for row in found.rows)
     insights = next(row for row in found.rows if row.name.startswith("Vaccine"))
     assert (insights.bar, "daily" in insights.arithmetic) == (None, True)
-    assert len(strip().rows) == 15
+    assert len(compare_deployments().rows) == 15
 
 
 def test_the_pages_print_every_statement() -> None:

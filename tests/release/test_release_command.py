@@ -16,15 +16,22 @@ from typing import Any
 import pytest
 
 from explorer.cli import run
-from explorer.release import places
+from explorer.release import locations
 from explorer.release.certificate.verify import verify
 from explorer.release.exact_json import canonical
 from explorer.release.file_check import check
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.settings import FileSettings
-from explorer.release.outputs import FORMATS, Written
-from explorer.release.pipeline import Place, certificate_of, draw, enter, planned, publish
-from explorer.release.plan import checked_plan, read_plan
+from explorer.release.outputs import FORMATS, OutputDocument
+from explorer.release.pipeline import (
+    LedgerLocation,
+    certificate_of,
+    draw,
+    find_or_plan_release,
+    plan_release,
+    publish,
+)
+from explorer.release.plan import plan_from_json, read_plan
 from explorer.release.rows.reading import read_file
 from explorer.release.simulations import PROTOCOLS
 from explorer.studies.heatmap.mechanisms import MECHANISMS as MAPS
@@ -46,28 +53,28 @@ Run = Callable[..., int]
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LedgerLocation:
     place = place_in(tmp_path)
-    monkeypatch.setattr(places, "default_settings", lambda: place.settings)
+    monkeypatch.setattr(locations, "default_settings", lambda: place.settings)
     return place
 
 
 @pytest.fixture
-def release(place: Place, tmp_path: Path) -> Run:
+def release(place: LedgerLocation, tmp_path: Path) -> Run:
     def release(*options: str, plan: Path = tmp_path / "PLAN.json") -> int:
         return run(["release", str(plan), "--ledger", str(place.ledger), *options])
 
     return release
 
 
-def _ready(place: Place, tmp_path: Path, **how: str) -> dict[str, Any]:
+def _ready(place: LedgerLocation, tmp_path: Path, **how: str) -> dict[str, Any]:
     write_rows(tmp_path / "rows.csv")
     said = content(opened(place), **how)
     write_plan(tmp_path, said)
     return said
 
 
-def _check(place: Place, out: Path, data: Path, price: str) -> dict[str, Any]:
+def _check(place: LedgerLocation, out: Path, data: Path, price: str) -> dict[str, Any]:
     """Return the certificate of an output, which holds against output, ledger and data."""
     certificate: dict[str, Any] = json.loads(out.with_suffix(".certificate.json").read_bytes())
     assert certificate["mechanism"]["epsilon"] == price
@@ -88,7 +95,7 @@ def _check(place: Place, out: Path, data: Path, price: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("suffix", [".csv", ".geojson"])
 def test_maps_are_written_as_tables_and_as_squares(
-    release: Run, place: Place, tmp_path: Path, suffix: str
+    release: Run, place: LedgerLocation, tmp_path: Path, suffix: str
 ) -> None:
     _ready(place, tmp_path, mechanism="heatmap.adaptive/1", epsilon="2/1")
     out = tmp_path / f"out{suffix}"
@@ -113,7 +120,7 @@ def test_maps_are_written_as_tables_and_as_squares(
 
 
 def test_the_zone_of_times_is_told_where_it_is_used(
-    release: Run, place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    release: Run, place: LedgerLocation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = _ready(place, tmp_path)
     parameters = said["mechanism"]["parameters"]
@@ -134,7 +141,7 @@ def test_the_zone_of_times_is_told_where_it_is_used(
 
 
 def test_without_the_price_it_is_told_and_nothing_is_drawn(
-    release: Run, place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    release: Run, place: LedgerLocation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _ready(place, tmp_path)
     (tmp_path / "rows.csv").unlink()  # not even looked at
@@ -159,7 +166,7 @@ def test_without_the_price_it_is_told_and_nothing_is_drawn(
 
 
 def test_what_does_not_fit_is_refused_with_what_would(
-    release: Run, place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    release: Run, place: LedgerLocation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _ready(place, tmp_path, epsilon="7/2")
     (tmp_path / "rows.csv").unlink()
@@ -171,7 +178,7 @@ def test_what_does_not_fit_is_refused_with_what_would(
 
 
 def test_errors_are_one_sentence(
-    release: Run, place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    release: Run, place: LedgerLocation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = _ready(place, tmp_path)
     write_plan(tmp_path, said | {"population": "0" * 32})
@@ -188,11 +195,11 @@ def test_errors_are_one_sentence(
 
 
 def test_interrupted_releases_are_named_and_resumed_or_given_back(
-    release: Run, place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    release: Run, place: LedgerLocation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plan = checked_plan(_ready(place, tmp_path), tmp_path)
+    plan = plan_from_json(_ready(place, tmp_path), tmp_path)
     with place.open() as ledger:
-        first, second, third = (enter(ledger, plan) for _ in range(3))
+        first, second, third = (plan_release(ledger, plan) for _ in range(3))
         sha256 = hashlib.sha256(plan.data.read_bytes()).hexdigest()
         ledger.reserve(first, sha256)
         ledger.reserve(second, sha256)
@@ -222,7 +229,7 @@ def test_interrupted_releases_are_named_and_resumed_or_given_back(
 
 
 def test_a_rehearsal_reads_and_spends_nothing_and_says_so(
-    release: Run, place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    release: Run, place: LedgerLocation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = _ready(place, tmp_path)
     (tmp_path / "rows.csv").unlink()
@@ -242,7 +249,7 @@ def test_a_rehearsal_reads_and_spends_nothing_and_says_so(
 
 
 def test_ids_are_compared_for_the_curator_alone(
-    release: Run, place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    release: Run, place: LedgerLocation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = _ready(place, tmp_path)
     assert release("--spend", "1/2", "--out", str(tmp_path / "out.json")) == 0
@@ -265,7 +272,11 @@ def test_ids_are_compared_for_the_curator_alone(
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_what_is_only_simulated_is_written_as_a_stamped_plan_and_nothing_else(
-    release: Run, place: Place, tmp_path: Path, protocol: str, capsys: pytest.CaptureFixture[str]
+    release: Run,
+    place: LedgerLocation,
+    tmp_path: Path,
+    protocol: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Nothing is read, entered or spent, and no certificate made, whatever is asked."""
     said = content(opened(place), "no such file.csv")
@@ -319,7 +330,11 @@ def _canaries(path: Path) -> bytes:
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_every_mechanism_is_released_and_canaries_stay_inside(
-    release: Run, place: Place, tmp_path: Path, mechanism: str, capfd: pytest.CaptureFixture[str]
+    release: Run,
+    place: LedgerLocation,
+    tmp_path: Path,
+    mechanism: str,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     """A release's certificate holds, and nothing written or said has a value that was read, nor
     the file's name, size, rows, users or plain hash."""
@@ -329,7 +344,7 @@ def test_every_mechanism_is_released_and_canaries_stay_inside(
     data = _canaries(inside / f"{CANARY_FILE}.csv")
     population = opened(place)
     said = content(population, str(inside / f"{CANARY_FILE}.csv"), mechanism=mechanism)
-    plan = checked_plan(said)
+    plan = plan_from_json(said)
     price = f"{plan.epsilon.numerator}/{plan.epsilon.denominator}"
     plan_file = write_plan(tmp_path, said)
     assert release("--spend", price, "--out", str(outside / "out.json"), plan=plan_file) == 0
@@ -385,14 +400,14 @@ def test_every_mechanism_is_released_and_canaries_stay_inside(
 
 @pytest.mark.parametrize("mechanism", ["heatmap.adaptive/1", "histogram/1"])
 def test_no_canary_is_in_what_the_window_exports(
-    place: Place, tmp_path: Path, mechanism: str
+    place: LedgerLocation, tmp_path: Path, mechanism: str
 ) -> None:
     """Every format of output and certificate, all that is compressed in it read too."""
     source = tmp_path / f"{CANARY_FILE}.csv"
     data = _canaries(source)
     plan = plan_of(opened(place), source, mechanism=mechanism)
     with place.open() as ledger:
-        release = enter(ledger, plan)
+        release = plan_release(ledger, plan)
     draw(place, plan, release)
     with place.open() as ledger:
         made = publish(ledger, plan, release)
@@ -416,7 +431,7 @@ def test_no_canary_is_in_what_the_window_exports(
                 assert value not in found, (suffix, value)
 
 
-def _fixed(place: Place) -> Ledger:
+def _fixed(place: LedgerLocation) -> Ledger:
     """Open a ledger whose clock stands and whose random numbers repeat."""
     rng = random.Random(8)
     return Ledger(
@@ -445,11 +460,11 @@ def test_other_data_and_the_same_plan_differ_in_output_tag_and_nonces_alone(
         folder.mkdir()
         write(folder / "rows.csv")
         place = place_in(folder)
-        monkeypatch.setattr(Place, "open", _fixed)
+        monkeypatch.setattr(LedgerLocation, "open", _fixed)
         plan = plan_of(opened(place), folder / "rows.csv", mechanism=mechanism)
         counts.append(check(place, plan).rows.count)
         with place.open() as ledger:
-            release = planned(ledger, plan)
+            release = find_or_plan_release(ledger, plan)
             assert [one.id for one in ledger.releases()] == [release]
         draw(place, plan, release)
         with place.open() as ledger:
@@ -472,8 +487,12 @@ def test_other_data_and_the_same_plan_differ_in_output_tag_and_nonces_alone(
 def test_what_is_written_is_a_function_of_plan_and_stored_numbers(tmp_path: Path) -> None:
     """Read again from the ledger, on a machine without the data, it is the same bytes."""
     plan = plan_of("0" * 32, mechanism="heatmap.pyramid/1", epsilon="4/1")
-    people = read_file(write_rows(tmp_path / "a.csv"), plan.form, plan.reads).people
-    drawn = plan.mechanism.draw(people, plan.checked, plan.epsilon, random.Random(2).randbytes)
+    people = read_file(write_rows(tmp_path / "a.csv"), plan.form, plan.reads).records
+    drawn = plan.mechanism.draw(
+        people, plan.own_parameters, plan.epsilon, random.Random(2).randbytes
+    )
     again = json.loads(canonical(drawn.stored))
     for write in FORMATS.values():
-        assert write(Written(plan, drawn.stored, "x")) == write(Written(plan, again, "x"))
+        assert write(OutputDocument(plan, drawn.stored, "x")) == write(
+            OutputDocument(plan, again, "x")
+        )

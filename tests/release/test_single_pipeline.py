@@ -1,4 +1,4 @@
-"""Unstamped output of real data comes from one room, through one door, in one process."""
+"""Only `explorer.release` draws exact noise on real data, in one pipeline and one process."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 EXPLORER = Path(__file__).resolve().parents[2] / "explorer"
-INSIDE = ("rows", "people")
-"""Modules of the room that hold what is true of people."""
+INSIDE = ("rows", "user_records")
+"""Modules of `explorer.release` that hold the rows of users."""
 STAMPED = ("cli/users/command.py",)
-"""Draws with the system's randomness for the curator, and stamps what it writes."""
+"""Draw with the system's randomness for the curator, and stamp what they write."""
 
 
 @cache
@@ -27,14 +27,14 @@ def _texts() -> dict[str, str]:
 
 
 def _outside(*words: str) -> Iterator[tuple[str, ast.Module]]:
-    """Yield the modules of all other rooms that hold one of these words at all."""
+    """Yield the modules outside `explorer.release` that contain one of these words."""
     for name, text in _texts().items():
         if not name.startswith("release/") and any(word in text for word in words):
             yield name, ast.parse(text)
 
 
 def _imported(tree: ast.Module) -> set[str]:
-    """Return what a module imports, wherever it does: ``module.name``."""
+    """Return all imports of a module, function-level ones included: ``module.name``."""
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -45,13 +45,13 @@ def _imported(tree: ast.Module) -> set[str]:
 
 
 def _named(tree: ast.Module) -> set[str]:
-    """Return all names and attributes that a module speaks of."""
+    """Return all names and attributes in a module."""
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     return names | {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
 
-def test_release_noise_is_drawn_in_this_room_alone() -> None:
-    """The system's randomness, and what turns it into noise, is not even named elsewhere."""
+def test_only_the_release_package_draws_system_randomness() -> None:
+    """System randomness, and what turns it into noise, is not even named elsewhere."""
     names = {"urandom", "SystemRandom", "SystemBits", "ByteBits", "randbits", "token_bytes"}
     for where, tree in _outside(*names):
         used = names & _named(tree)
@@ -62,29 +62,32 @@ def test_release_noise_is_drawn_in_this_room_alone() -> None:
             assert not used or where.startswith("privacy/noise/"), (where, used)
 
 
-def test_nobody_but_the_process_draws_and_nobody_outside_sees_people() -> None:
+def test_only_the_subprocess_draws_and_no_other_package_handles_user_records() -> None:
     for where, tree in _outside("explorer.release"):
         for name in _imported(tree):
             if name.startswith("explorer.release"):
                 parts = name.split(".")[2:]
                 assert parts[0] not in INSIDE, (where, name)
-                assert parts != ["door", "draw"], (where, name)
+                assert parts != ["pipeline", "draw"], (where, name)
+    draw = "explorer.release.pipeline.draw"
     drawing = {
-        where for where, text in _texts().items() if "release.door import Place, draw" in text
+        where
+        for where, text in _texts().items()
+        if "release.pipeline" in text and draw in _imported(ast.parse(text))
     }
-    assert drawing == {"release/process.py"}
+    assert drawing == {"release/subprocess_runner.py"}
 
 
-def test_what_mechanisms_draw_is_asked_for_by_door_rehearsal_and_audit_alone() -> None:
-    """`mechanism.draw(people, …)` with people stands in few places, all in the room."""
-    pattern = re.compile(r"\.draw\(\s*(read\.)?people\b")
+def test_only_pipeline_dry_run_and_audit_call_draw_on_records() -> None:
+    """`mechanism.draw(records, …)` is called in few places, all inside the package."""
+    pattern = re.compile(r"\.draw\(\s*(read\.)?records\b")
     found = {where for where, text in _texts().items() if pattern.search(text)}
-    assert {"release/door.py", "release/rehearsal.py"} <= found
+    assert {"release/pipeline.py", "release/dry_run.py"} <= found
     assert all(where.startswith("release/") for where in found)
 
 
-def test_no_other_room_leaves_a_stamp_out() -> None:
-    """No call outside gives an empty stamp, and whatever studies make of check-ins has one."""
+def test_no_other_package_leaves_a_stamp_out() -> None:
+    """No call elsewhere passes an empty stamp, and all studies of check-ins pass one."""
     stamping = set()
     for where, tree in _outside("stamp="):
         for node in ast.walk(tree):

@@ -122,8 +122,8 @@ def test_counts_never_become_floats(name, monkeypatch):
     global noised
     trace(monkeypatch)
     mechanism = MECHANISMS[name]
-    p = mechanism.checked(PARAMETERS[name])
-    people = people_of(some_users(np.random.default_rng(3), 40, ["1", "2.5", "x"]))
+    p = mechanism.parse(PARAMETERS[name])
+    records = people_of(some_users(np.random.default_rng(3), 40, ["1", "2.5", "x"]))
     scores: list[Any] = []
 
     def flips(numerators, denominator, bits):
@@ -132,7 +132,7 @@ def test_counts_never_become_floats(name, monkeypatch):
 
     monkeypatch.setattr(selection, "bernoulli_exp", flips)
     noised = 0
-    stored = mechanism.draw(people, p, Fraction(1), os.urandom).stored
+    stored = mechanism.draw(records, p, Fraction(1), os.urandom).stored
     numbers: list[Any] = []
 
     def walk(value: Any) -> None:
@@ -158,9 +158,9 @@ def test_a_float_would_be_seen(monkeypatch):
         lambda counts, B, eps, bits: (counts.astype(float) + 1).tolist(),
     )
     mechanism = MECHANISMS["count.users/1"]
-    people = people_of([[(0, 0, "")]])
+    records = people_of([[(0, 0, "")]])
     with pytest.raises(AssertionError, match="became a float"):
-        mechanism.draw(people, mechanism.checked({"box": BOX}), Fraction(1), os.urandom)
+        mechanism.draw(records, mechanism.parse({"box": BOX}), Fraction(1), os.urandom)
 
 
 def _written_floats(tree: ast.AST) -> list[str]:

@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 
 from explorer.cli import run
-from explorer.release import places
+from explorer.release import locations
 from explorer.release.certificate.verify import verify
-from explorer.release.errors import ReleaseError
+from explorer.release.errors import ReleaseError, RuleError
 from explorer.release.exact_json import canonical, read_amount
-from explorer.release.ledger.errors import RuleError
-from explorer.release.pipeline import Place, certificate_of, draw, enter, entered_plan
-from explorer.release.plan import checked_plan
+from explorer.release.pipeline import LedgerLocation, certificate_of, draw, load_plan, plan_release
+from explorer.release.plan import plan_from_json
 from tests.release.plans import content, opened, place_in, plan_of, write_plan, write_rows
 
 BEFORE = Path(__file__).parents[1] / "data" / "ledger_before_rationals"
@@ -53,9 +52,9 @@ def test_what_is_no_number_is_refused(text: object) -> None:
 
 @pytest.mark.parametrize(("typed", "price"), [("0.1", "1/10"), ("1/10", "1/10"), ("2", "2/1")])
 def test_a_plan_costs_what_is_typed(typed: str, price: str) -> None:
-    plan = checked_plan(content("0" * 32, epsilon=typed))
+    plan = plan_from_json(content("0" * 32, epsilon=typed))
     assert plan.as_json()["mechanism"]["epsilon"] == price
-    assert checked_plan(plan.as_json()) == plan
+    assert plan_from_json(plan.as_json()) == plan
 
 
 @pytest.mark.parametrize("mechanism", ["count.users/1", "mean/1", "heatmap.adaptive/1"])
@@ -65,7 +64,7 @@ def test_ten_releases_of_a_tenth_spend_one_exactly(tmp_path: Path, mechanism: st
     plan = plan_of(opened(place, budget=1), rows, mechanism=mechanism, epsilon="0.1")
     for k in range(10):
         with place.open() as ledger:
-            release = enter(ledger, plan)
+            release = plan_release(ledger, plan)
             if k < 9:
                 ledger.reserve(release)
     draw(place, plan, release)
@@ -73,7 +72,7 @@ def test_ten_releases_of_a_tenth_spend_one_exactly(tmp_path: Path, mechanism: st
         made, view = certificate_of(ledger, plan, release), ledger.view()
         assert ledger.account(plan.population).remaining == 0
         with pytest.raises(RuleError):
-            enter(ledger, plan)
+            plan_release(ledger, plan)
     assert made["mechanism"]["epsilon"] == "1/10"
     parts = [Fraction(part["epsilon"]) for part in made["mechanism"]["parts"]]
     assert 0 <= Fraction(1, 10) - sum(parts) < Fraction(len(parts), 2**40)
@@ -90,7 +89,7 @@ def test_sums_that_no_ledger_could_hold_are_refused_before_they_are_spent(tmp_pa
     place, rows = place_in(tmp_path), write_rows(tmp_path / "rows.csv")
     plan = plan_of(opened(place), rows, epsilon=f"{10**120}/{10**120 + 1}")
     with place.open() as ledger:
-        release = enter(ledger, plan)
+        release = plan_release(ledger, plan)
         with pytest.raises(RuleError, match="characters"):
             ledger.reserve(release)
         assert ledger.account(plan.population).spent == 0
@@ -100,18 +99,20 @@ def test_sums_that_no_ledger_could_hold_are_refused_before_they_are_spent(tmp_pa
 
 
 @pytest.fixture
-def before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Place, dict[str, Any]]:
+def before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[LedgerLocation, dict[str, Any]]:
     folder = tmp_path / "before"
     shutil.copytree(BEFORE, folder)
-    place = Place(folder / "ledger.sqlite", folder / "ledgers.json")
-    monkeypatch.setattr(places, "default_settings", lambda: place.settings)
+    place = LedgerLocation(folder / "ledger.sqlite", folder / "ledgers.json")
+    monkeypatch.setattr(locations, "default_settings", lambda: place.settings)
     return place, json.loads((folder / "releases.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("mechanism", ["count.users/1", "mean/1", "heatmap.pyramid/1"])
 @pytest.mark.parametrize("state", ["planned", "reserved"])
 def test_what_was_entered_before_goes_on_with_the_epsilon_of_its_entry(
-    before: tuple[Place, dict[str, Any]], mechanism: str, state: str, tmp_path: Path
+    before: tuple[LedgerLocation, dict[str, Any]], mechanism: str, state: str, tmp_path: Path
 ) -> None:
     place, known = before
     release = known["releases"][f"{mechanism} {state}"]
@@ -120,7 +121,7 @@ def test_what_was_entered_before_goes_on_with_the_epsilon_of_its_entry(
         assert ledger.notices == []
         assert ledger.release(release).state == state
         spent = ledger.account(known["population"]).spent
-        again = entered_plan(ledger, release, place.ledger.parent / "rows.csv")
+        again = load_plan(ledger, release, place.ledger.parent / "rows.csv")
     assert again.epsilon == ROUNDED
     said = content(known["population"], "rows.csv", mechanism=mechanism, epsilon="1/10")
     plan = write_plan(place.ledger.parent, said)
@@ -141,7 +142,7 @@ def test_what_was_entered_before_goes_on_with_the_epsilon_of_its_entry(
 
 @pytest.mark.parametrize("mechanism", ["count.users/1", "mean/1", "heatmap.pyramid/1"])
 def test_certificates_from_before_hold(
-    before: tuple[Place, dict[str, Any]], mechanism: str
+    before: tuple[LedgerLocation, dict[str, Any]], mechanism: str
 ) -> None:
     place, _ = before
     path = place.ledger.parent / f"certificate {mechanism.replace('/', '-')}.json"

@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 from datasets.generate_checkins import main as generate
 from explorer.checkins.database import quote, read_file
 from explorer.files import file_sha256
-from explorer.release.pipeline import Place
-from explorer.release.places import default_ledger, default_settings
+from explorer.release.locations import default_ledger, default_settings
+from explorer.release.pipeline import LedgerLocation
 from explorer.studies.heatmap.panes import TRUE
 from explorer.ui.app.main_window import MainWindow
 from explorer.ui.controllers.preview import EarlyPicture
@@ -87,7 +87,7 @@ def test_it_is_a_look_whether_the_load_ends_or_not(
     def looks() -> int:
         if not default_ledger().exists():
             return 0
-        with Place(default_ledger(), default_settings()).open() as ledger:
+        with LedgerLocation(default_ledger(), default_settings()).open() as ledger:
             known = ledger.known.file(file_sha256(large))
         return 0 if known is None else known.shown
 

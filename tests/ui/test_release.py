@@ -14,17 +14,17 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton
 
 from explorer.release.certificate.schema import read_certificate
 from explorer.release.certificate.verify import verify
+from explorer.release.dry_run import dry_run
 from explorer.release.ledger.view import read_ledger
+from explorer.release.locations import default_ledger
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Reads
-from explorer.release.pipeline import enter
-from explorer.release.places import default_ledger
+from explorer.release.pipeline import plan_release
 from explorer.release.plan import read_plan
-from explorer.release.rehearsal import rehearse
 from explorer.release.rows.format import FORMAT_TAKEN, FileFormat
 from explorer.release.rows.reading import read_file
 from explorer.release.rows.row_check import RowCounter
-from explorer.release.subprocess_runner import draw_apart
+from explorer.release.subprocess_runner import draw_in_subprocess
 from explorer.ui.release.cards import TypedFields
 from explorer.ui.release.draft import Draft
 from explorer.ui.release.fields import OF_MECHANISM, PEOPLE, TAKE_PEOPLE, example_of, read_format
@@ -212,7 +212,7 @@ def test_a_release_is_drawn_published_and_exported(window, qtbot, tmp_path, monk
     stated = {row["row"]: (row["status"], row["text"]) for row in certificate["evaluation"]}
     said = ("declared by the curator", "One encrypted disk, two people.")
     assert stated["data security"] == said
-    assert view.book.accounts[release.population].spent_epsilon == Fraction(1, 2)
+    assert view.state.accounts[release.population].spent_epsilon == Fraction(1, 2)
     # again costs again, and does not fit any more
     page.show_page("Plan")
     assert not plan.draw.isEnabled()
@@ -291,7 +291,7 @@ def test_what_was_interrupted_is_given_back_or_goes_on(window, qtbot, tmp_path) 
     place.ledger.parent.mkdir(parents=True, exist_ok=True)
     plan = plan_of(opened(place), write_rows(tmp_path / "rows.csv"))
     with place.open() as ledger:
-        ids = [enter(ledger, plan) for _ in range(2)]
+        ids = [plan_release(ledger, plan) for _ in range(2)]
         for release in ids:
             ledger.reserve(release, hashlib.sha256(plan.data.read_bytes()).hexdigest())
     page.desk.read()
@@ -317,12 +317,12 @@ def test_what_was_interrupted_is_given_back_or_goes_on(window, qtbot, tmp_path) 
 @pytest.mark.parametrize("name", list(MECHANISMS))
 def test_every_parameter_can_be_typed_and_an_example_rehearsed(name: str) -> None:
     with pytest.raises(ValueError, match="it has") as caught:
-        MECHANISMS[name].checked({"unheard of": 1})
+        MECHANISMS[name].parse({"unheard of": 1})
     taken = str(caught.value).partition("it has ")[2].split(", ")
     offered = {field.key for field in OF_MECHANISM[name]}
     assert offered | ({PEOPLE} if name in TAKE_PEOPLE else set()) == set(taken)
     plan = Draft(mechanism=name, typed=example_of(name)).rehearsal()
-    assert rehearse(plan, 20).stored
+    assert dry_run(plan, 20).stored
 
 
 def test_fields_emit_what_is_typed_and_nothing_that_is_shown(qtbot) -> None:
@@ -343,8 +343,8 @@ def test_the_same_ids_in_another_account_are_told_and_joined(window, qtbot, tmp_
     place.ledger.parent.mkdir(parents=True, exist_ok=True)
     first = plan_of(opened(place), rows)
     with place.open() as ledger:
-        release = enter(ledger, first)
-    draw_apart(place, first, release)
+        release = plan_release(ledger, first)
+    draw_in_subprocess(place, first, release)
     other = tmp_path / "other.csv"
     other.write_bytes(rows.read_bytes() + b"\n")
     population = opened(place, budget=1)
@@ -374,7 +374,7 @@ def test_the_same_ids_in_another_account_are_told_and_joined(window, qtbot, tmp_
     assert page.ledger.accounts[0].remaining == 1 - first.epsilon
     # what was released about either is charged to, and shown of, both
     account = page.ledger.accounts[0].population
-    assert [r.id for r in page.ledger.of_account(account)] == [release]
+    assert [r.id for r in page.ledger.releases_of(account)] == [release]
 
 
 def ready(window, qtbot, rows: Path, budget: int = 3):
@@ -434,7 +434,7 @@ def test_ids_of_files_opened_before_are_told_before_payment(window, qtbot, tmp_p
     page = ready(window, qtbot, write_rows(tmp_path / "rows.csv", users=40))
     with page.desk.place.open() as ledger:
         ids = [f"u{k}" for k in range(30, 99)]
-        ledger.known.keep_opened(["a" * 64], "of a test", lambda: ids)
+        ledger.known.record_opened_ids(["a" * 64], "of a test", lambda: ids)
     page.plan.check.click()
     qtbot.waitUntil(lambda: page.plan.checked is not None and not page.desk.busy)
     assert page.plan.checked.seen == 10
@@ -517,8 +517,8 @@ def test_what_is_left_unpublished_is_not_withdrawn_by_one_click(window, qtbot, t
     place.ledger.parent.mkdir(parents=True, exist_ok=True)
     plan = plan_of(opened(place), write_rows(tmp_path / "rows.csv"))
     with place.open() as ledger:
-        release = enter(ledger, plan)
-    draw_apart(place, plan, release)
+        release = plan_release(ledger, plan)
+    draw_in_subprocess(place, plan, release)
     page.desk.read()
 
     def withdraw() -> list[QPushButton]:
@@ -562,7 +562,7 @@ def test_the_format_found_at_opening_is_taken_over_by_one_click(window, qtbot, t
     assert (draft.text("delimiter"), draft.text("trailing_delimiter")) == ("semicolon", "yes")
     assert (draft.text("header"), draft.text("encoding")) == ("yes", "utf-8")
     assert draft.declared().format == FORMAT_TAKEN
-    form = FileFormat.checked(read_format(draft.typed))
+    form = FileFormat.parse(read_format(draft.typed))
     counter = RowCounter(form, Reads(places=True, times=True))
     read_file(rows, form, Reads(places=True, times=True), counter)
     assert (counter.found().rows, counter.found().readable) == (len(made), len(made))

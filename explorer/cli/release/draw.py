@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from explorer.release.ledger.ledger import Ledger
-    from explorer.release.outputs import Written
-    from explorer.release.pipeline import Place
+    from explorer.release.outputs import OutputDocument
+    from explorer.release.pipeline import LedgerLocation
     from explorer.release.plan import Plan
     from explorer.release.simulations import SimulationOnlyError
 
@@ -82,9 +82,9 @@ def release_command(
     of noise in floating point, a plan stamped "simulation" is written, and nothing else. Exit code
     0: released; 1: refused or failed; 2: wrongly asked.
     """
-    from explorer.release import places
+    from explorer.release import locations
     from explorer.release.outputs import writer_for
-    from explorer.release.pipeline import Place
+    from explorer.release.pipeline import LedgerLocation
     from explorer.release.plan import read_plan
     from explorer.release.simulations import SimulationOnlyError
 
@@ -107,23 +107,25 @@ def release_command(
         return _write_simulation(error, out or Path(plan_file.name))
     if rehearse is not None:
         return _rehearse(plan, rehearse, out)
-    place = Place(ledger_file or places.default_ledger(), places.default_settings())
-    if not place.ledger.exists():
+    location = LedgerLocation(
+        ledger_file or locations.default_ledger(), locations.default_settings()
+    )
+    if not location.ledger.exists():
         raise click.ClickException(
-            f"{place.ledger}: there is no ledger; open a population first, or give --ledger"
+            f"{location.ledger}: there is no ledger; open a population first, or give --ledger"
         )
     if give_back is not None or withdraw is not None:
-        return _end(place, give_back, withdraw)
+        return _end(location, give_back, withdraw)
     if compare:
-        return _compare(place, plan)
-    return _release(place, plan, spend, resume, out)
+        return _compare(location, plan)
+    return _release(location, plan, spend, resume, out)
 
 
-def _compare(place: Place, plan: Plan) -> int:
+def _compare(location: LedgerLocation, plan: Plan) -> int:
     """Say whether the people of a file are known under another name."""
-    from explorer.release.subprocess_runner import compare_apart
+    from explorer.release.subprocess_runner import compare_in_subprocess
 
-    found = compare_apart(place, plan)
+    found = compare_in_subprocess(location, plan)
     for population, number in found.items():
         click.echo(
             f"Curator only: {number:,} ids of this file are known in population {population}. If "
@@ -135,10 +137,10 @@ def _compare(place: Place, plan: Plan) -> int:
 
 
 def _release(
-    place: Place, plan: Plan, spend: str | None, resume: str | None, out: Path | None
+    location: LedgerLocation, plan: Plan, spend: str | None, resume: str | None, out: Path | None
 ) -> int:
     """Draw if need be, then write output and certificate."""
-    from explorer.release.ledger.errors import RefusedError
+    from explorer.release.errors import RefusedError
     from explorer.release.messages import (
         price_text,
         refused_text,
@@ -146,40 +148,40 @@ def _release(
         shared_lines,
         zone_text,
     )
-    from explorer.release.outputs import Written
-    from explorer.release.pipeline import planned, publish, resumed_plan
-    from explorer.release.subprocess_runner import draw_apart
+    from explorer.release.outputs import OutputDocument
+    from explorer.release.pipeline import find_or_plan_release, publish, resume_plan
+    from explorer.release.subprocess_runner import draw_in_subprocess
 
-    with place.open() as ledger:
+    with location.open() as ledger:
         for notice in ledger.notices:
             click.echo(notice, err=True)
         state, typed = "planned", plan.epsilon
         if resume is not None:
-            state, plan = ledger.release(resume).state, resumed_plan(ledger, resume, plan)
+            state, plan = ledger.release(resume).state, resume_plan(ledger, resume, plan)
         if state in ("planned", "reserved"):
             account = ledger.account(plan.population)
-            earlier = ledger.view().book.of_account(plan.population)
+            earlier = ledger.view().state.releases_of(plan.population)
             known = [price_text(plan, account), *shared_lines(plan, earlier)]
             known += filter(None, [zone_text(plan)])
             if spend is None:
-                _tell_curator(known, place, plan, resume or "")
+                _tell_curator(known, location, plan, resume or "")
                 raise click.UsageError(f"give --spend {_fraction(plan)} to draw it")
             _check_spend(spend, plan, typed)
             _tell_unfinished(ledger, resume)
             try:
-                release = resume or planned(ledger, plan)
+                release = resume or find_or_plan_release(ledger, plan)
             except RefusedError as error:
                 raise click.ClickException(refused_text(plan, error)) from None
         else:
             release = str(resume)
     if state in ("planned", "reserved"):
-        _tell_curator(known, place, plan, release, err=True)
-        draw_apart(place, plan, release)
-    with place.open() as ledger:
+        _tell_curator(known, location, plan, release, err=True)
+        draw_in_subprocess(location, plan, release)
+    with location.open() as ledger:
         certificate = publish(ledger, plan, release)
         stored = ledger.output(release)
     target = out or Path(f"release-{release}.json")
-    _write(target, Written(plan, stored, f"certificate {release}"))
+    _write(target, OutputDocument(plan, stored, f"certificate {release}"))
     _write_certificate(target, certificate)
     click.echo(released_text(plan))
     click.echo(release)
@@ -187,16 +189,16 @@ def _release(
 
 
 def _tell_curator(
-    known: list[str], place: Place, plan: Plan, release: str, *, err: bool = False
+    known: list[str], location: LedgerLocation, plan: Plan, release: str, *, err: bool = False
 ) -> None:
     """Print what the curator should know before paying. It refuses nothing, whatever it is."""
     from explorer.release.errors import ReleaseError
     from explorer.release.messages import check_lines
-    from explorer.release.subprocess_runner import check_apart
+    from explorer.release.subprocess_runner import check_in_subprocess
 
     price, *shared = known
     try:
-        found = check_lines(check_apart(place, plan, release))
+        found = check_lines(check_in_subprocess(location, plan, release))
     except ReleaseError as error:
         found = [f"the file was not checked: {error}"]
     for line in (price, *found, *shared):
@@ -219,9 +221,9 @@ def _check_spend(spend: str, plan: Plan, typed: Fraction) -> None:
         )
 
 
-def _end(place: Place, give_back: str | None, withdraw: str | None) -> int:
+def _end(location: LedgerLocation, give_back: str | None, withdraw: str | None) -> int:
     """Give a release back, or withdraw it."""
-    with place.open() as ledger:
+    with location.open() as ledger:
         if give_back is not None:
             ledger.abandon(give_back)
             click.echo("Given back: nothing was drawn, and nothing is spent.")
@@ -236,26 +238,26 @@ def _write_simulation(error: SimulationOnlyError, beside: Path) -> int:
     from explorer.files import write_whole
 
     target = beside.with_name(f"{beside.stem}.simulation.json")
-    write_whole(target, f"{json.dumps(error.stamped, indent=1, ensure_ascii=False)}\n".encode())
+    write_whole(target, f"{json.dumps(error.document, indent=1, ensure_ascii=False)}\n".encode())
     say_written(target)
     raise click.ClickException(str(error))
 
 
 def _rehearse(plan: Plan, users: int, out: Path | None) -> int:
     """Draw on synthetic people and write what would be written."""
-    from explorer.release.outputs import Written
-    from explorer.release.rehearsal import STAMP, rehearse
+    from explorer.release.dry_run import STAMP, dry_run
+    from explorer.release.outputs import OutputDocument
 
-    output = rehearse(plan, users)
+    output = dry_run(plan, users)
     target = out or Path("rehearsal.csv")
     if target.suffix.lower() == ".json":
         raise click.UsageError("a rehearsal is written as .csv or .geojson, which say what it is")
-    _write(target, Written(plan, output.stored, STAMP))
+    _write(target, OutputDocument(plan, output.stored, STAMP))
     click.echo(f"{STAMP[0].upper()}{STAMP[1:]}.")
     return 0
 
 
-def _write(target: Path, written: Written) -> None:
+def _write(target: Path, written: OutputDocument) -> None:
     from explorer.files import write_whole
     from explorer.release.outputs import writer_for
 

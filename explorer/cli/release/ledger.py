@@ -14,7 +14,7 @@ from explorer.cli.common import check_folder, say_written
 from explorer.files import open_regular
 
 if TYPE_CHECKING:
-    from explorer.release.ledger.accounts import Account
+    from explorer.release.ledger.state import Account
     from explorer.release.ledger.view import View
 
 _ledger_option = click.option(
@@ -53,9 +53,9 @@ def show_command(file: Path | None, all_entries: bool, weekly: str | None, as_js
         click.echo(json.dumps(_as_json(view, problem, all_entries, epsilon), indent=2))
         return 1 if problem else 0
     click.echo(f"Ledger {view.id}, {len(view.entries)} entries")
-    for account in view.book.accounts.values():
+    for account in view.state.accounts.values():
         click.echo("\n".join(_account_lines(view, account, epsilon)))
-    for remark in sorted(view.book.remarks):
+    for remark in sorted(view.state.remarks):
         click.echo(f"Remark: {remark}")
     if all_entries:
         for entry in view.entries:
@@ -85,23 +85,23 @@ def verify_ledger_command(file: Path | None, also: Path | None, as_json: bool) -
 
     Exit code 0: all holds; 1: it does not, which is said in one sentence.
     """
-    from explorer.release import places
-    from explorer.release.ledger.errors import LedgerError
+    from explorer.release import locations
+    from explorer.release.errors import LedgerError
     from explorer.release.ledger.storage import StoredOutputs
-    from explorer.release.ledger.view import check_outputs, meet, read_ledger
+    from explorer.release.ledger.view import check_outputs, compare_copies, read_ledger
 
     view, problem = _read(file)
     if not problem and isinstance(view.outputs, StoredOutputs):
         try:
-            check_outputs(file or places.default_ledger(), view)
+            check_outputs(file or locations.default_ledger(), view)
         except LedgerError as error:
             problem = str(error)
     if also is not None and not problem:
-        met = meet(view, read_ledger(also))
-        if met.parted_at is not None:
-            most = "; ".join(f"{name}: {spent}" for name, spent in met.spent_at_most.items())
+        met = compare_copies(view, read_ledger(also))
+        if met.diverges_at is not None:
+            most = "; ".join(f"{name}: {spent}" for name, spent in met.max_spent.items())
             problem = (
-                f"the two ledgers part at entry {met.parted_at}: heads {_head(view)[:16]}… and "
+                f"the two ledgers part at entry {met.diverges_at}: heads {_head(view)[:16]}… and "
                 f"{_head(read_ledger(also))[:16]}…; spent in all at most {most}"
             )
     if as_json:
@@ -185,16 +185,16 @@ def open_command(
     different_people: bool,
 ) -> None:
     """Open the account of a population: all files about the same people. Prints its id."""
-    from explorer.release import places
+    from explorer.release import locations
     from explorer.release.ledger.ledger import Ledger
 
     limit = positive(budget, "--budget")
     at = positive(delta or "1/1000000000", "--delta") if gate == "zcdp" else None
     if delta is not None and gate == "sum":
         raise click.BadParameter("a sum gate has no δ", param_hint="--delta")
-    path = file or places.default_ledger()
+    path = file or locations.default_ledger()
     check_folder(file, "--ledger")
-    with Ledger(path, places.machine_settings()) as ledger:
+    with Ledger(path, locations.machine_settings()) as ledger:
         for notice in ledger.notices:
             click.echo(notice, err=True)
         others = [account.population for account in ledger.accounts()]
@@ -208,19 +208,19 @@ def open_command(
 
 def _read(file: Path | None) -> tuple[View, str]:
     """Return a ledger that was checked, and what this computer has to say against it."""
-    from explorer.release import places
+    from explorer.release import locations
     from explorer.release.ledger.opening import behind
-    from explorer.release.ledger.settings import remembered
+    from explorer.release.ledger.settings import ledger_heads
     from explorer.release.ledger.view import read_ledger
 
-    path = file or places.default_ledger()
+    path = file or locations.default_ledger()
     if not path.exists():
         raise click.ClickException(
             f"{path}: there is no ledger; 'privacy-explorer ledger open' makes one, --ledger FILE "
             "names another"
         )
     view = read_ledger(path)
-    known = remembered(places.machine_settings()).get(view.id)
+    known = ledger_heads(locations.machine_settings()).get(view.id)
     # An export made earlier is not rolled back, only shorter.
     with open_regular(path) as start:
         stored = start.read(6) == b"SQLite"
@@ -248,8 +248,7 @@ def _head(view: View) -> str:
 
 
 def _account_lines(view: View, account: Account, weekly: Fraction | None) -> Iterator[str]:
-    from explorer.release.ledger.errors import rounded_down
-    from explorer.release.rounding import rounded_up
+    from explorer.release.rounding import rounded_down, rounded_up
 
     unit = "ρ" if account.gate == "zcdp" else "ε"
     yield f"\nPopulation {account.population}: {account.label or 'no label'}"
@@ -262,7 +261,7 @@ def _account_lines(view: View, account: Account, weekly: Fraction | None) -> Ite
     yield f"  would fit: ε ≤ {rounded_down(largest)}" if largest else "  nothing more fits"
     if account.joined != "no":
         yield f"  accounts joined: {account.joined}"
-    for release in view.book.of_account(account.population):
+    for release in view.state.releases_of(account.population):
         epsilon = rounded_up(release.epsilon)
         yield (
             f"  {release.seq:>5}  {release.date}  {release.mechanism:<20}  ε {epsilon:<8}  "
@@ -283,7 +282,7 @@ def _weekly_lines(account: Account, epsilon: Fraction) -> Iterator[str]:
 
 def _weekly(account: Account, epsilon: Fraction) -> dict[str, Any]:
     """Return what releases every week add up to, and how many of them fit."""
-    from explorer.release.ledger.periodic_cost import repeated, zcdp_pays_from
+    from explorer.release.ledger.periodic_cost import periodic_cost, zcdp_break_even
     from explorer.release.rounding import rounded_up
 
     delta = account.delta or Fraction(1, 1_000_000)
@@ -298,9 +297,9 @@ def _weekly(account: Account, epsilon: Fraction) -> dict[str, Any]:
                 "sum": rounded_up(row.sum_epsilon),
                 "zcdp": rounded_up(row.zcdp_epsilon, 2),
             }
-            for row in repeated(epsilon, delta, (4, 52, 260))
+            for row in periodic_cost(epsilon, delta, (4, 52, 260))
         ],
-        "zcdp_pays_from": zcdp_pays_from(epsilon, delta),
+        "zcdp_pays_from": zcdp_break_even(epsilon, delta),
     }
 
 
@@ -316,7 +315,7 @@ def _as_json(
         if all_entries
         else len(view.entries),
         "head": _head(view),
-        "remarks": sorted(view.book.remarks),
+        "remarks": sorted(view.state.remarks),
         "populations": [
             {
                 "id": account.population,
@@ -339,10 +338,10 @@ def _as_json(
                         "epsilon": write_fraction(release.epsilon),
                         "state": release.state,
                     }
-                    for release in view.book.of_account(account.population)
+                    for release in view.state.releases_of(account.population)
                 ],
                 **({"weekly": _weekly(account, weekly)} if weekly is not None else {}),
             }
-            for account in view.book.accounts.values()
+            for account in view.state.accounts.values()
         ],
     }

@@ -11,8 +11,8 @@ import click
 from explorer.cli.release.ledger import positive
 
 if TYPE_CHECKING:
-    from explorer.release.ledger.accounts import Account
     from explorer.release.ledger.ledger import Ledger
+    from explorer.release.ledger.state import Account
 
 _ledger_option = click.option(
     "--ledger",
@@ -69,7 +69,7 @@ def join_command(file: Path | None, population: str, other: str, beforehand: boo
 
     What was spent adds, the smaller limit holds, and nothing may fit any more.
     """
-    from explorer.release.ledger.accounts import JOINED_AFTER, JOINED_BEFORE
+    from explorer.release.ledger.state import JOINED_AFTER, JOINED_BEFORE
 
     how = JOINED_BEFORE if beforehand else JOINED_AFTER
     _change(file, population, lambda ledger, whose: ledger.join(whose, other, how))
@@ -83,10 +83,10 @@ def forget_command(file: Path | None) -> None:
     They serve what a release tells the curator of ids in files opened before. Entries, and how
     often files were opened, stay.
     """
-    from explorer.release import places
-    from explorer.release.ledger.opened_ids import forget
+    from explorer.release import locations
+    from explorer.release.ledger.known_data import forget_ids
 
-    number = forget(file or places.default_ledger())
+    number = forget_ids(file or locations.default_ledger())
     click.echo(f"ids of {number} file{'s' * (number != 1)} forgotten")
 
 
@@ -97,23 +97,22 @@ def _change(
     file: Path | None, population: str | None, does: Callable[[Ledger, str], object]
 ) -> None:
     """Write to a ledger that is there, and say what the account has then."""
-    from explorer.release import places
+    from explorer.release import locations
     from explorer.release.ledger.ledger import Ledger
 
-    path = file or places.default_ledger()
+    path = file or locations.default_ledger()
     if not path.exists():
         raise click.ClickException(f"{path}: there is no ledger; 'ledger open' makes one")
-    with Ledger(path, places.machine_settings()) as ledger:
+    with Ledger(path, locations.machine_settings()) as ledger:
         for notice in ledger.notices:
             click.echo(notice, err=True)
-        account = ledger.book("").account_of(population)
+        account = ledger.state("").account_of(population)
         does(ledger, population or account.population)
         click.echo(_balance(ledger.account(account.population)))
 
 
 def _balance(account: Account) -> str:
-    from explorer.release.ledger.errors import rounded_down
-    from explorer.release.rounding import rounded_up
+    from explorer.release.rounding import rounded_down, rounded_up
 
     largest = account.largest_fit()
     unit = "ρ" if account.gate == "zcdp" else "ε"

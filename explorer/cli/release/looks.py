@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from explorer.checkins import CheckinData
 
 
-def count_look(data: CheckinData) -> None:
+def record_view(data: CheckinData) -> None:
     """Record a view of check-ins in the user's ledger, whose certificates state the count.
 
     If that fails, a warning is printed and the command goes on.
     """
     if not data.synthetic:
-        _record(lambda log: log.count_look(data))
+        _record(lambda log: log.record_view(data))
 
 
 def count_values(values: Collection[str]) -> None:
     """Record a view of the files that a study reads, given as the values of its parameters."""
     if values:
-        _record(lambda log: log.count_files({v.rpartition("#")[2]: None for v in values}))
+        _record(lambda log: log.record_file_views({v.rpartition("#")[2]: None for v in values}))
 
 
 def _record(record: Callable[[Any], object]) -> None:

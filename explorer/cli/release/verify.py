@@ -12,7 +12,7 @@ from explorer.cli.common import check_folder, say_written
 from explorer.files import file_sha256, read_bounded
 
 if TYPE_CHECKING:
-    from explorer.release.certificate.verify import Report
+    from explorer.release.certificate.verify import VerificationReport
 
 MAX_OUTPUT_BYTES = 1_000_000_000
 
@@ -69,7 +69,7 @@ def verify_command(
     """
     from explorer.release.certificate.registry import registry_yaml
     from explorer.release.certificate.schema import read_certificate
-    from explorer.release.certificate.verify import Report, verify
+    from explorer.release.certificate.verify import VerificationReport, verify
     from explorer.release.errors import ReleaseError
     from explorer.release.ledger.view import read_ledger
 
@@ -79,7 +79,7 @@ def verify_command(
         view = None if ledger is None else read_ledger(ledger)
         other = None if also is None else read_certificate(also)
     except ReleaseError as error:
-        return _told(str(error), Report(), as_json)
+        return _told(str(error), VerificationReport(), as_json)
     found = verify(
         read,
         view,
@@ -96,7 +96,7 @@ def verify_command(
     return _told(failure, found, as_json)
 
 
-def _told(failure: str, report: Report, as_json: bool) -> int:
+def _told(failure: str, report: VerificationReport, as_json: bool) -> int:
     """Print what came out, and return the exit code."""
     if as_json:
         found = {

@@ -1,4 +1,4 @@
-"""Processes of our own; beside this only `release.process` names `multiprocessing`.
+"""Processes of our own; beside this only `release.subprocess_runner` names `multiprocessing`.
 
 They are started fresh (spawn): a fork would take the window's threads and locks with it, and what a
 frozen build runs is not a Python that could be given a command.

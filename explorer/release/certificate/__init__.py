@@ -1,1 +1,1 @@
-"""The certificate of a release: made from ledger, plan and output, and checked by anybody."""
+"""Certificates of releases: built from ledger, plan and output, and verifiable by anybody."""

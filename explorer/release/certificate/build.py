@@ -20,14 +20,14 @@ from explorer.release.certificate.computed_fields import (
     shape_of,
     sums,
 )
-from explorer.release.certificate.schema import SCHEMA, check_form
+from explorer.release.certificate.schema import SCHEMA, check_schema
+from explorer.release.errors import LedgerError
 from explorer.release.exact_json import canonical, read_json, sha256, write_fraction
-from explorer.release.ledger.accounts import Account
-from explorer.release.ledger.errors import LedgerError
+from explorer.release.ledger.state import Account
 from explorer.release.ledger.view import View
 from explorer.release.rows.format import FORMAT_DECLARED
 
-MOST_INLINE = 20_000
+MAX_INLINE = 20_000
 """Bytes of stored output that a certificate carries itself."""
 TEXTS = ("title", "curator", "description", "intended_use")
 DATA_TEXTS = ("label", "period", "region", "source_type")
@@ -95,7 +95,7 @@ def build(
     CertificateError
         If what is declared does not fit the form, such as a text that is too long.
     """
-    known = view.book.release(release)
+    known = view.state.release(release)
     if known.output_sha256 is None or known.parameters is None:
         raise LedgerError(f"release {release}: it was not committed, so there is no certificate")
     parts, error = parts_and_error(known.mechanism, known.parameters, known.epsilon)
@@ -145,7 +145,7 @@ def build(
             "sha256": known.output_sha256,
             "format": "json",
             "shape": shape_of(stored),
-            **({"inline": stored} if len(data) <= MOST_INLINE else {}),
+            **({"inline": stored} if len(data) <= MAX_INLINE else {}),
         },
         "expected_error": error,
         "post_processing": post_processing(
@@ -158,15 +158,15 @@ def build(
     made |= _composed(view, release, stated)
     if made["ledger"]["gate"] == "zcdp":
         made["protection"]["variant"] = "zcdp"
-    check_form(made)
+    check_schema(made)
     return made
 
 
 def _composed(view: View, release: str, stated: Statements) -> dict[str, Any]:
     """Return what depends on all releases together."""
-    known = view.book.release(release)
-    book = view.until(known.seq)
-    account = book.account_of(known.population)
+    known = view.state.release(release)
+    state = view.until(known.seq)
+    account = state.account_of(known.population)
     rows = release_rows(view, known)
     total, rho = sums(rows)
     cap = cap_of(account)
@@ -174,7 +174,7 @@ def _composed(view: View, release: str, stated: Statements) -> dict[str, Any]:
     stated_at = None if at is None else at["epsilon_rounded_up"]
     others = [
         (f"population {other.label or other.population}", _why_apart(account, other))
-        for other in book.accounts.values()
+        for other in state.accounts.values()
         if other is not account
     ]
     return {

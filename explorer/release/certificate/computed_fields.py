@@ -17,10 +17,10 @@ from explorer.privacy.releases.budgets import zcdp_cost
 from explorer.privacy.releases.conversions import fixed_composition_delta, zcdp_to_epsilon
 from explorer.release.certificate.sentences import CURRENT
 from explorer.release.exact_json import write_fraction
-from explorer.release.ledger.accounts import REMARKS, Account, Release
+from explorer.release.ledger.state import REMARKS, Account, Release
 from explorer.release.ledger.view import View
+from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Part
-from explorer.release.mechanisms.table import MECHANISMS
 from explorer.release.rounding import fixed_up, rounded_up
 
 TARGET_DELTA = Fraction(1, 1_000_000)
@@ -29,8 +29,8 @@ EXTERNAL = "external"
 
 def ledger_section(view: View, release: Release) -> dict[str, Any]:
     """Return a certificate's ``ledger``: as it was when the release was committed."""
-    book = view.until(release.seq)
-    account = book.account_of(release.population)
+    state = view.until(release.seq)
+    account = state.account_of(release.population)
     return {
         "id": view.id,
         "seq": release.seq,
@@ -47,15 +47,15 @@ def ledger_section(view: View, release: Release) -> dict[str, Any]:
             }
             for step in account.raised
         ],
-        "remarks": [remark for remark in REMARKS if remark in book.remarks],
+        "remarks": [remark for remark in REMARKS if remark in state.remarks],
         "source": "program",
     }
 
 
 def population_section(view: View, release: Release) -> dict[str, Any]:
     """Return a certificate's ``population``."""
-    book = view.until(release.seq)
-    account = book.account_of(release.population)
+    state = view.until(release.seq)
+    account = state.account_of(release.population)
     labels = _labels(view, release.seq)
     return {
         "id": account.population,
@@ -68,7 +68,7 @@ def population_section(view: View, release: Release) -> dict[str, Any]:
 
 def release_rows(view: View, release: Release) -> list[dict[str, Any]]:
     """Return a certificate's ``composition.releases``: all that was spent on these people."""
-    book = view.until(release.seq)
+    state = view.until(release.seq)
     return [
         {
             "seq": one.seq,
@@ -77,7 +77,7 @@ def release_rows(view: View, release: Release) -> list[dict[str, Any]]:
             "epsilon": write_fraction(one.epsilon),
             "state": one.state,
         }
-        for one in book.of_account(release.population)
+        for one in state.releases_of(release.population)
     ]
 
 
@@ -158,7 +158,7 @@ def parts_and_error(
         If the parameters are not of this mechanism.
     """
     found = MECHANISMS[mechanism]
-    p = found.checked(parameters)
+    p = found.parse(parameters)
     return stated_parts(found.parts(p, epsilon)), found.expected_error(p, epsilon)
 
 
@@ -167,7 +167,7 @@ def post_processing(
 ) -> list[dict[str, str]]:
     """Return what is done to the stored output before it is shown."""
     found = MECHANISMS[mechanism]
-    steps = found.shown(output, found.checked(parameters), epsilon).steps
+    steps = found.shown(output, found.parse(parameters), epsilon).steps
     return [{"text": step, "source": "program"} for step in steps]
 
 

@@ -45,7 +45,7 @@ class Deployment:
 
 
 @dataclass(frozen=True)
-class Strip:
+class DeploymentComparison:
     """A release between real deployments.
 
     Attributes
@@ -62,7 +62,7 @@ class Strip:
     licence: str
 
 
-def strip(certificate: Mapping[str, Any] | None = None) -> Strip:
+def compare_deployments(certificate: Mapping[str, Any] | None = None) -> DeploymentComparison:
     """Return the rows of the registry, after that of a certificate if one is given."""
     stored = _stored()
     rows = tuple(_row(row) for row in stored["rows"])
@@ -71,7 +71,7 @@ def strip(certificate: Mapping[str, Any] | None = None) -> Strip:
         f"{stored['source']}, commit {stored['commit'][:8]}, {len(rows)} of "
         f"{stored['entries_there']} entries; {stored['review']}"
     )
-    return Strip((*mine, *rows), source, stored["licence"])
+    return DeploymentComparison((*mine, *rows), source, stored["licence"])
 
 
 @cache

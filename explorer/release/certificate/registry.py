@@ -16,7 +16,7 @@ import yaml
 
 from explorer.release.certificate.computed_fields import alone_cap
 from explorer.release.certificate.sentences import NOTHING_DECLARED
-from explorer.release.ledger.accounts import NOT_JOINED
+from explorer.release.ledger.state import NOT_JOINED
 from explorer.release.rounding import rounded_up
 
 SECTORS = ("Technology", "Healthcare", "Education", "Government", "Energy", "Finance")

@@ -39,7 +39,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
         raise CertificateError(f"{path}: {(error.strerror or str(error)).lower()}") from None
     try:
         document = read_json(data, path.name)
-        check_form(document)
+        check_schema(document)
     except CertificateError as error:
         raise CertificateError(f"{path.name}: {error}") from None
     except ReleaseError as error:
@@ -48,7 +48,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
     return found
 
 
-def check_form(document: object) -> None:
+def check_schema(document: object) -> None:
     """Raise CertificateError at what the schema does not allow, naming the place."""
     version = document.get("schema") if isinstance(document, dict) else None
     found = next(

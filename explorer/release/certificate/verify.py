@@ -30,23 +30,23 @@ from explorer.release.certificate.computed_fields import (
     shape_of,
     sums,
 )
-from explorer.release.certificate.schema import SCHEMA, SCHEMA_1, CertificateError, check_form
-from explorer.release.certificate.version_1 import VERSION_1
+from explorer.release.certificate.schema import SCHEMA, SCHEMA_1, CertificateError, check_schema
+from explorer.release.certificate.sentences import VERSION_1
 from explorer.release.errors import ReleaseError
 from explorer.release.exact_json import canonical, read_fraction, sha256, write_fraction
-from explorer.release.ledger.accounts import (
-    LARGEST_DELTA,
+from explorer.release.ledger.keys import file_tag
+from explorer.release.ledger.state import (
+    MAX_DELTA,
     NO_KEY,
     NOT_JOINED,
     REMARKS,
     Account,
     Release,
 )
-from explorer.release.ledger.keys import file_tag
 from explorer.release.ledger.view import View
+from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import UNIT
 from explorer.release.mechanisms.fields import check_columns
-from explorer.release.mechanisms.table import MECHANISMS
 from explorer.release.rows.format import FORMAT_DECLARED, FORMAT_KEYS, FileFormat
 
 Certificate = Mapping[str, Any]
@@ -60,7 +60,7 @@ _OF_LATER = {
 
 
 @dataclass
-class Report:
+class VerificationReport:
     """What came out.
 
     Attributes
@@ -87,7 +87,7 @@ def verify(
     file_sha256: str | None = None,
     also: object | None = None,
     output: bytes | None = None,
-) -> Report:
+) -> VerificationReport:
     """Check a certificate.
 
     Parameters
@@ -103,9 +103,9 @@ def verify(
     output : bytes, optional
         The released file, where the certificate does not carry the output.
     """
-    report = Report()
+    report = VerificationReport()
     steps: list[tuple[str, Callable[[], object]]] = [
-        ("form", lambda: check_form(certificate)),
+        ("form", lambda: check_schema(certificate)),
         ("sums, budget and error", lambda: _alone(certificate, report)),  # type: ignore[arg-type]
         ("output", lambda: _output(certificate, view, output, report)),  # type: ignore[arg-type]
     ]
@@ -141,7 +141,7 @@ def _brief(value: object) -> str:
     return text if len(text) <= 100 else text[:99] + "…"
 
 
-def _alone(certificate: Certificate, report: Report) -> None:
+def _alone(certificate: Certificate, report: VerificationReport) -> None:
     """Check what follows from the certificate itself."""
     _fractions(certificate)
     ledger, mechanism = certificate["ledger"], certificate["mechanism"]
@@ -209,7 +209,7 @@ def _positive(certificate: Certificate, delta: Fraction | None) -> None:
     for name, item in spent:
         if not Fraction(item["epsilon"]) > 0:
             raise CertificateError(f"{name}: epsilon must be above 0")
-    if delta is not None and not 0 < delta <= LARGEST_DELTA:
+    if delta is not None and not 0 < delta <= MAX_DELTA:
         raise CertificateError("ledger.delta: must be above 0 and at most 10⁻⁶")
 
 
@@ -271,7 +271,7 @@ def _raised(ledger: Certificate, *, joined: bool) -> None:
             _equal(f"ledger.budget_raised[{place}].to", step["to"], then)
 
 
-def _of_later(certificate: Certificate, report: Report) -> None:
+def _of_later(certificate: Certificate, report: VerificationReport) -> None:
     """Name what only a later version of the program can check."""
     unit = certificate["protection"]["unit"]
     if unit != sentences.UNIT:
@@ -308,7 +308,9 @@ def _words(certificate: Certificate, said: sentences.Sentences, shown: Mapping[s
         raise CertificateError("verify: is not the command that checks a certificate")
 
 
-def _mechanism(certificate: Certificate, said: sentences.Sentences, report: Report) -> None:
+def _mechanism(
+    certificate: Certificate, said: sentences.Sentences, report: VerificationReport
+) -> None:
     """Check parts and expected error against the mechanism of that id and version."""
     mechanism = certificate["mechanism"]
     if mechanism["id"] not in MECHANISMS:
@@ -318,8 +320,8 @@ def _mechanism(certificate: Certificate, said: sentences.Sentences, report: Repo
         return
     given = mechanism["parameters"]
     try:
-        form, known = FileFormat.checked(given), MECHANISMS[mechanism["id"]]
-        own = known.checked(given)
+        form, known = FileFormat.parse(given), MECHANISMS[mechanism["id"]]
+        own = known.parse(given)
         check_columns(form.columns, known.reads(own), known.id)
         stated = own.as_parameters()
         parts, error = parts_and_error(mechanism["id"], given, Fraction(mechanism["epsilon"]))
@@ -334,7 +336,7 @@ def _mechanism(certificate: Certificate, said: sentences.Sentences, report: Repo
 
 
 def _output(
-    certificate: Certificate, view: View | None, given: bytes | None, report: Report
+    certificate: Certificate, view: View | None, given: bytes | None, report: VerificationReport
 ) -> None:
     """Check the output's hash, and what follows from the output."""
     stated = certificate["output"]
@@ -364,7 +366,7 @@ def _output(
         _equal("post_processing", certificate["post_processing"], follows)
 
 
-def _ledger(certificate: Certificate, view: View, report: Report) -> None:
+def _ledger(certificate: Certificate, view: View, report: VerificationReport) -> None:
     """Check the certificate against the entries it was made from."""
     stated = certificate["ledger"]
     _equal("ledger.id", stated["id"], view.id)
@@ -382,7 +384,7 @@ def _ledger(certificate: Certificate, view: View, report: Report) -> None:
     body = view.entries[seq].body
     _equal("id", certificate["id"], body.get("release"))
     _equal("ledger.seq, kind", body.get("kind"), "commit")
-    release = view.book.release(certificate["id"])
+    release = view.state.release(certificate["id"])
     _same("ledger", stated, ledger_section(view, release))
     population = population_section(view, release)
     if not population["label"]["text"]:
@@ -424,7 +426,7 @@ def _later(view: View, release: Release, account: Account) -> list[str]:
         found.append("the release was withdrawn; what it cost stays spent")
     if account.gate != "zcdp":  # its sentence is about what was released so far
         return found
-    now, cap = view.book.account_of(release.population), account.rho_cap
+    now, cap = view.state.account_of(release.population), account.rho_cap
     if now.gate != account.gate or now.delta != account.delta:
         found.append("the account was joined to one of another kind: its ρ does not hold any more")
     elif now.rho_cap > cap and now.delta is not None:
@@ -441,7 +443,7 @@ def _same(name: str, found: Certificate, expected: Certificate) -> None:
         _equal(f"{name}.{key}", found.get(key), expected.get(key))
 
 
-def _published(certificate: Certificate, release: Release, report: Report) -> None:
+def _published(certificate: Certificate, release: Release, report: VerificationReport) -> None:
     """Compare every byte with what was published."""
     if release.certificate_sha256 is not None:
         if sha256(canonical(certificate)) != release.certificate_sha256:
@@ -474,10 +476,12 @@ def _data(certificate: Certificate, view: View | None, file_sha256: str) -> None
     raise CertificateError("data.tag: the data file is not the one that was released from")
 
 
-def _also(certificate: Certificate, other: Certificate, view: View | None, report: Report) -> None:
+def _also(
+    certificate: Certificate, other: Certificate, view: View | None, report: VerificationReport
+) -> None:
     """Look for a fork between two certificates."""
     try:
-        check_form(other)
+        check_schema(other)
     except CertificateError as error:
         raise CertificateError(f"the other certificate: {error}") from None
     mine, theirs = certificate["ledger"], other["ledger"]

@@ -1,1 +1,1 @@
-"""The ledger: what was spent on whom, in entries that cannot be changed unnoticed."""
+"""Tamper-evident ledger of the privacy budget spent on each population."""

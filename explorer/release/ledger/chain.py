@@ -1,8 +1,8 @@
-"""The chain of hashes: an entry that is changed, left out or put elsewhere breaks it.
+"""Hash chain of the ledger's entries, which detects changed, missing and moved entries.
 
-hash = SHA-256("PXL1" LF prev LF body), the body as canonical JSON, prev that of the entry before
-and 64 zeros at first. Every body carries 128 random bits, so that a published hash commits to its
-entry without telling it.
+hash = SHA-256("PXL1" LF prev LF body), where body is canonical JSON and prev is the hash of the
+previous entry (64 zeros for the first). Every body has 128 random bits, so that a published hash
+commits to its entry without revealing it.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.release.errors import ReleaseError
+from explorer.release.errors import LedgerError, ReleaseError
 from explorer.release.exact_json import canonical, shortened
-from explorer.release.ledger.errors import LedgerError
 
 GENESIS = "0" * 64
 EXPORT = "privacy-explorer/ledger-export/1"
@@ -25,7 +24,7 @@ _ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry as it is stored.
+    """A stored entry.
 
     Attributes
     ----------
@@ -34,7 +33,7 @@ class Entry:
     prev, hash : str
         Hexadecimal.
     body : mapping
-        What happened.
+        Content of the entry.
     """
 
     seq: int
@@ -43,12 +42,12 @@ class Entry:
     body: Mapping[str, Any]
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as an export holds it."""
+        """Return the JSON values of an export."""
         return {"seq": self.seq, "prev": self.prev, "hash": self.hash, "body": dict(self.body)}
 
 
 class BrokenChainError(LedgerError):
-    """An entry was edited, left out or moved; `seq` is its place."""
+    """The entry numbered `seq` was edited, removed or moved."""
 
     def __init__(self, seq: int, problem: str) -> None:
         super().__init__(seq, problem)
@@ -59,12 +58,12 @@ class BrokenChainError(LedgerError):
 
 
 def entry_hash(prev: str, body: Mapping[str, Any]) -> str:
-    """Return the hash of an entry that follows another."""
+    """Return the hash of an entry from the previous hash and its body."""
     return hashlib.sha256(b"PXL1\n" + prev.encode("ascii") + b"\n" + canonical(body)).hexdigest()
 
 
 def chain_hashes(bodies: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the hashes of entries from the first on."""
+    """Return the hashes of all entries, from their bodies."""
     hashes, prev = [], GENESIS
     for body in bodies:
         prev = entry_hash(prev, body)
@@ -73,7 +72,7 @@ def chain_hashes(bodies: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def check_chain(entries: Iterable[Entry]) -> None:
-    """Raise `BrokenChainError` at the first entry that does not follow from those before."""
+    """Raise `BrokenChainError` at the first entry that does not follow the previous one."""
     prev = GENESIS
     for place, entry in enumerate(entries):
         if entry.seq != place or entry.body.get("seq", place) != place:
@@ -84,7 +83,7 @@ def check_chain(entries: Iterable[Entry]) -> None:
 
 
 def exported(ledger: str, entries: Sequence[Entry]) -> dict[str, Any]:
-    """Return what `read_export` reads: all entries, and no key, output or person."""
+    """Return the JSON values of an export: all entries, without key, outputs and data."""
     return {
         "schema": EXPORT,
         "ledger": ledger,
@@ -93,12 +92,12 @@ def exported(ledger: str, entries: Sequence[Entry]) -> dict[str, Any]:
 
 
 def read_export(document: object) -> tuple[str, list[Entry]]:
-    """Return a ledger's id and entries; their chain is not yet checked.
+    """Parse an export into the ledger's id and entries, without checking the chain.
 
     Raises
     ------
     LedgerError
-        If it is no export of a ledger.
+        If the document is no export of a ledger.
     """
     if not isinstance(document, dict) or document.get("schema") != EXPORT:
         raise LedgerError(f"schema: is not {EXPORT}, so this is no exported ledger")

@@ -1,7 +1,7 @@
-"""What a new release shares with earlier ones: information, as the sum covers the risk.
+"""Overlap of a new release with earlier ones about the same people, as information.
 
-From two nested releases anybody can subtract one from the other; what then describes the part
-between is protected by the total ε, and by nothing more.
+The difference of two nested releases describes the part between them. It is protected by the sum
+of both ε, which the budget covers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from explorer.release.errors import ParameterError
-from explorer.release.ledger.accounts import Release
+from explorer.release.ledger.state import Release
 from explorer.release.mechanisms.area import WHERE, Area
 from explorer.release.mechanisms.fields import Fields
 from explorer.user_rows import TURN
@@ -20,22 +20,22 @@ from explorer.user_rows import TURN
 
 @dataclass(frozen=True)
 class Overlap:
-    """How a new release lies to an earlier one.
+    """Overlap of a new release with an earlier one.
 
     Attributes
     ----------
     release : Release
         The earlier one.
     area, time : Fraction or None
-        The share of the new one's box, in square degrees, and of its time, that they have in
-        common; None where the new one has no end and the earlier one has.
+        Shares of the new release's box (in square degrees) and time range that both cover; None
+        if the new one is unbounded and the earlier one is not.
     nested : bool
-        Whether one lies within the other, in place and in time.
+        Whether one contains the other in space and time.
     between : Fraction or None
-        Of nested ones that are not equal: the share of the larger that is not in the smaller; None
-        where the larger has no end.
+        If nested: share of the larger one outside the smaller one; None if the larger one is
+        unbounded.
     total : Fraction
-        ε of both.
+        Sum of both ε.
     """
 
     release: Release
@@ -47,7 +47,7 @@ class Overlap:
 
     @property
     def sentence(self) -> str:
-        """What the curator is told."""
+        """Description for the curator."""
         name = f"Release {self.release.seq}"
         if self.nested and self.between != 0:
             part = _percent(self.between, "part")
@@ -63,28 +63,28 @@ class Overlap:
 
 
 Span = tuple[Fraction | None, Fraction | None]
-"""From and to, each None without an end."""
+"""Start and end; None where unbounded."""
 
 _TURNS = (0, TURN, 0)
-"""What latitudes, longitudes and times that are the same differ by."""
+"""Periods of latitude, longitude and time; 0 if not periodic."""
 
 
 def overlaps(
     parameters: Mapping[str, Any], epsilon: Fraction, earlier: Iterable[Release]
 ) -> list[Overlap]:
-    """Compare a new release with earlier ones about the same people that share something with it.
+    """Return the overlaps of a new release with earlier ones about the same people.
 
     Parameters
     ----------
     parameters : mapping
-        The new one's; ``box``, ``start`` and ``end`` count.
+        Of the new release; ``box``, ``start`` and ``end`` are used.
     epsilon : Fraction
         Its price.
     earlier : iterable of Release
-        Those whose parameters are not known are left out.
+        Those without parameters are skipped.
     """
     mine = _spans(parameters)
-    found = []
+    shared = []
     for release in earlier:
         theirs = None if release.parameters is None else _spans(release.parameters)
         if mine is None or theirs is None:
@@ -98,12 +98,12 @@ def overlaps(
         small, large = (mine, theirs) if inside else (theirs, mine)
         between = _between(small, large) if inside or around else None
         total = epsilon + release.epsilon
-        found.append(Overlap(release, area, time, inside or around, between, total))
-    return found
+        shared.append(Overlap(release, area, time, inside or around, between, total))
+    return shared
 
 
 def _spans(parameters: Mapping[str, Any]) -> tuple[Span, Span, Span] | None:
-    """Return latitudes, longitudes and times; None where they can't be read."""
+    """Return the spans of latitude, longitude and time; None if the parameters are invalid."""
     given = {name: parameters[name] for name in WHERE if name in parameters}
     try:
         area = Area.of(Fields("this release", given, WHERE), needs_box=False)
@@ -120,9 +120,9 @@ def _spans(parameters: Mapping[str, Any]) -> tuple[Span, Span, Span] | None:
 
 
 def _share(mine: Span, theirs: Span, turn: int) -> Fraction | None:
-    """Return how much of a span another covers; None of one without an end.
+    """Return the share of a span that another one covers; None if the span is unbounded.
 
-    With a `turn` numbers that differ by it are one longitude.
+    Values that differ by `turn` are equal (longitudes).
     """
     if mine[0] is not None and mine[1] is not None and None not in theirs:
         common = sum(
@@ -141,7 +141,7 @@ def _share(mine: Span, theirs: Span, turn: int) -> Fraction | None:
 
 
 def _overlap(mine: Span, theirs: Span, by: int) -> Fraction:
-    """Return the length that two spans have in common, the other moved; 0 or less if none."""
+    """Return the length of the intersection with the other span shifted; ≤ 0 if disjoint."""
     a, b, c, d = cast("tuple[Fraction, ...]", (*mine, *theirs))
     return min(b, d + by) - max(a, c + by)
 

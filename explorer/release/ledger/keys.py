@@ -1,7 +1,7 @@
-"""The ledger's key, in a file of its own: what it marks is recognised here and nowhere else.
+"""The ledger's secret key and the keyed marks of files, contents and user ids.
 
-A plain hash of a data file is a membership test for who holds a candidate; a keyed one is not, as
-long as the key stays. It is in no export.
+A plain hash of a data file lets anybody with a candidate file test for it; a keyed hash does not,
+as long as the key is secret. The key is in its own file and in no export.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from explorer.release.ledger.errors import LedgerError
+from explorer.release.errors import LedgerError
 from explorer.user_rows import id_text
 
 KEY_BYTES = 32
 MARK_BYTES = 8
-"""Of a person: two of 10⁶ people look alike with chance 5·10⁻⁸."""
+"""Length of an id's mark: among 10⁶ ids two collide with probability 5·10⁻⁸."""
 _PERSON = b"person\n"
 
 
 def key_file(ledger: Path) -> Path:
-    """Return where a ledger's key is: ``ledger.key`` beside ``ledger.sqlite``."""
+    """Return the path of a ledger's key: ``ledger.key`` beside ``ledger.sqlite``."""
     return ledger.with_suffix(".key")
 
 
 def read_key(path: Path) -> bytes | None:
-    """Return a key, or None if there is no such file; from then on it is its owner's alone.
+    """Return the key in a file, or None if there is no file; make the file private.
 
     Raises
     ------
     LedgerError
-        If the file holds no key.
+        If the file does not contain a key.
     """
     try:
         text = path.read_bytes()
-        if path.stat().st_mode & 0o077:  # copied by what does not keep modes: others could read it
+        if path.stat().st_mode & 0o077:  # a copy that lost its mode could be read by others
             with suppress(OSError):
                 path.chmod(0o600)
     except FileNotFoundError:
@@ -54,7 +54,7 @@ def read_key(path: Path) -> bytes | None:
 
 
 def make_key(path: Path, random_bytes: Callable[[int], bytes]) -> bytes:
-    """Return a fresh key that is on disk, for its owner alone; one that is there is kept."""
+    """Write a new key to a private file and return it; return the existing key if there is one."""
     key = random_bytes(KEY_BYTES)
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -72,41 +72,40 @@ def make_key(path: Path, random_bytes: Callable[[int], bytes]) -> bytes:
 
 
 def key_check(key: bytes) -> str:
-    """Return what tells a ledger that a key is its own, and no more."""
+    """Return a check value by which a ledger recognises its own key."""
     return hmac.digest(key, b"check\n", sha256).hex()
 
 
 def file_tag(key: bytes, release: str, file_sha256: str) -> str:
-    """Return HMAC-SHA256 of a release's id and a file's SHA-256, as certificates hold it."""
+    """Return the tag of a data file in a certificate: HMAC-SHA256 of release id and SHA-256."""
     return hmac.digest(key, (release + file_sha256).encode("ascii"), sha256).hex()
 
 
 def file_mark(key: bytes, file_sha256: str) -> bytes:
-    """Return how a file is recognised in the ledger."""
+    """Return the keyed mark of a file."""
     return hmac.digest(key, b"file\n" + file_sha256.encode("ascii"), sha256)
 
 
 def content_mark(key: bytes, content: str) -> bytes:
-    """Return how a file's content is recognised, however it is packed and its lines end."""
+    """Return the keyed mark of a file's content (`explorer.release.content_hash`)."""
     return hmac.digest(key, b"content\n" + content.encode("ascii"), sha256)
 
 
 def person_mark(key: bytes, name: str) -> bytes:
-    """Return how an id is recognised, by `id_text`."""
+    """Return the keyed mark of a user id, normalised by `id_text`."""
     text = id_text(name) or ""
     return hmac.digest(key, _PERSON + text.encode("utf-8", "replace"), sha256)[:MARK_BYTES]
 
 
 def person_marks(key: bytes, names: Iterable[str]) -> set[bytes]:
-    """Return the marks of many ids."""
+    """Return the set of the marks of ids."""
     return set(marks_in_order(key, names))
 
 
 def marks_in_order(key: bytes, names: Iterable[str]) -> Iterator[bytes]:
-    """Yield `person_mark` of every id.
+    """Yield `person_mark` of every id, in order.
 
-    What HMAC begins both hashes with is hashed once for all: 100,000 ids take 0.16 s in place of
-    0.38 s.
+    The padded keys of HMAC are hashed once for all ids: 100,000 take 0.16 s instead of 0.38 s.
     """
     pad = key.ljust(sha256().block_size, b"\0")
     inner = sha256(bytes(byte ^ 0x36 for byte in pad) + _PERSON)

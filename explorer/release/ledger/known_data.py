@@ -6,17 +6,162 @@ number of times a true map was shown, which the curator caused.
 
 from __future__ import annotations
 
+import hmac
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 
-from explorer.release.ledger.accounts import NO_KEY, UNKNOWN
-from explorer.release.ledger.keys import content_mark, file_mark, person_marks
-from explorer.release.ledger.opened_ids import OpenedIds, Seen
-from explorer.release.ledger.state import LedgerState
-from explorer.release.ledger.storage import head_of, meta, said, set_meta, transaction
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.files import private_folder, replacing
+from explorer.release.ledger.keys import (
+    MARK_BYTES,
+    content_mark,
+    file_mark,
+    key_check,
+    marks_in_order,
+    person_marks,
+)
+from explorer.release.ledger.state import NO_KEY, UNKNOWN, LedgerState
+from explorer.release.ledger.storage import head_of, meta, set_meta, transaction, translate_errors
+
+MAX_IDS = 1_000_000
+"""Marks kept of one file: 8 MB, and 2 s to make them."""
+MAX_FILES = 32
+"""Files whose marks are kept: those opened last."""
+_SUFFIX = ".ids"
+
+Marks = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class SeenIds:
+    """Which ids were seen in other files.
+
+    Attributes
+    ----------
+    each : ndarray of bool, shape (ids,)
+        Whether that id was.
+    partial : bool
+        Whether there may be more, as not all marks are kept or can be read.
+    """
+
+    each: NDArray[np.bool_]
+    partial: bool
+
+
+class OpenedIds:
+    """The marks of a ledger, each file's in one of their own, in a folder of mode 0700.
+
+    A file's first line is a check of the key, ``all`` or ``some`` (of its ids) and the marks of the
+    data files; sorted marks of 8 bytes follow.
+
+    Attributes
+    ----------
+    folder : Path
+        ``ledger.opened`` beside ``ledger.sqlite``. It need not be there.
+    """
+
+    def __init__(self, ledger: Path, key: bytes) -> None:
+        self.folder = _folder(ledger)
+        self._key = key
+        self._check = key_check(key)[:16]
+
+    def keep(
+        self,
+        files: Collection[bytes],
+        name: str,
+        ids: Callable[[], Iterable[str]],
+    ) -> None:
+        """Keep the marks of the ids of data files that were opened as one, unless they are there.
+
+        Parameters
+        ----------
+        files : collection of bytes
+            Marks of the data files and of their contents.
+        name : str
+            Of what was opened: kept once under each name.
+        ids : callable
+            Returns them, each once. Those after the first `MAX_IDS` are left out.
+
+        Raises
+        ------
+        OSError
+            If they can't be written.
+        """
+        path = self.folder / (hmac.digest(self._key, name.encode(), sha256)[:16].hex() + _SUFFIX)
+        if path.exists():
+            path.touch()
+            return
+        found = iter(ids())
+        marks = _sorted(self._key, islice(found, MAX_IDS))
+        all_of_them = "some" if next(found, None) is not None else "all"
+        first = " ".join([self._check, all_of_them, *sorted(mark.hex() for mark in files)])
+        private_folder(self.folder)
+        with replacing(path, private=True) as file:
+            file.write(f"{first}\n".encode("ascii"))
+            file.write(marks.astype(">u8").tobytes())
+        by_age = sorted(self._paths(), key=lambda one: one.stat().st_mtime_ns)
+        for old in by_age[:-MAX_FILES]:
+            old.unlink(missing_ok=True)
+
+    def seen(self, ids: Collection[str], files: Collection[bytes]) -> SeenIds:
+        """Return which ids were in other files: not in those with one of some files' marks."""
+        paths, own = self._paths(), {mark.hex() for mark in files}
+        partial = len(paths) >= MAX_FILES
+        each = np.zeros(len(ids), np.bool_)
+        marks = _marks(self._key, ids) if paths else np.empty(0, np.uint64)
+        for path in paths:
+            try:
+                line, _, data = path.read_bytes().partition(b"\n")
+                check, extent, *kept = line.decode("ascii").split(" ")
+                stored = np.frombuffer(data, ">u8")
+            except (OSError, ValueError):  # forgotten by now, cut off or of another program
+                partial = True
+                continue
+            if check != self._check:
+                partial = True
+            elif not own & set(kept):
+                each |= np.isin(marks, stored)
+                partial |= extent != "all"
+        return SeenIds(each, partial)
+
+    def _paths(self) -> list[Path]:
+        return _paths(self.folder)
+
+
+def forget_ids(ledger: Path) -> int:
+    """Delete all marks of a ledger; return of how many files they were."""
+    paths = _paths(_folder(ledger))
+    for path in paths:
+        path.unlink(missing_ok=True)
+    return len(paths)
+
+
+def _folder(ledger: Path) -> Path:
+    return ledger.with_suffix(".opened")
+
+
+def _paths(folder: Path) -> list[Path]:
+    return sorted(folder.glob(f"*{_SUFFIX}"))
+
+
+def _marks(key: bytes, ids: Iterable[str]) -> Marks:
+    """Return the marks of ids in their order, as whole numbers."""
+    joined = b"".join(marks_in_order(key, ids))
+    assert len(joined) % MARK_BYTES == 0
+    return np.frombuffer(joined, ">u8").astype(np.uint64)
+
+
+def _sorted(key: bytes, ids: Iterable[str]) -> Marks:
+    """Return the marks of ids, each once, so that their order tells nothing of a file's."""
+    return np.unique(_marks(key, ids))
+
 
 FIXED, OPENED = "fixed before the data were opened", "data opened before"
 """What a certificate says of its parameters."""
@@ -54,7 +199,7 @@ class KnownData:
         (`explorer.release.content_hash`); whose people it is about is its own.
         """
         own = file_mark(self._key, file_sha256)
-        with said(self._path):
+        with translate_errors(self._path):
             rows = [
                 row
                 for mark in self._marks(file_sha256, content)
@@ -71,15 +216,15 @@ class KnownData:
             max(shown for *_, shown in rows),
         )
 
-    def content_known(self, file_sha256: str) -> bool:
+    def knows_content(self, file_sha256: str) -> bool:
         """Return whether it is known what a file's content is recognised by."""
-        with said(self._path):
+        with translate_errors(self._path):
             return bool(meta(self._con, _content_name(file_mark(self._key, file_sha256))))
 
-    def has_content(self, file_sha256: str, content: str) -> None:
+    def record_content(self, file_sha256: str, content: str) -> None:
         """Keep what a file's content is recognised by, and of it what is known of the file."""
         own, mark = file_mark(self._key, file_sha256), content_mark(self._key, content)
-        with said(self._path), transaction(self._con):
+        with translate_errors(self._path), transaction(self._con):
             if meta(self._con, _content_name(own)):
                 return
             set_meta(self._con, _content_name(own), mark.hex())
@@ -99,7 +244,7 @@ class KnownData:
 
     def populations(self, file_sha256: str, content: str) -> set[str]:
         """Return whose people files of this content are about."""
-        with said(self._path):
+        with translate_errors(self._path):
             found = {
                 str(population)
                 for mark in self._marks(file_sha256, content)
@@ -109,9 +254,9 @@ class KnownData:
             }
         return found - {""}
 
-    def belongs(self, file_sha256: str, population: str) -> None:
+    def record_population(self, file_sha256: str, population: str) -> None:
         """Keep whose people a file is about."""
-        with said(self._path), transaction(self._con):
+        with translate_errors(self._path), transaction(self._con):
             for mark in self._marks(file_sha256):
                 self._con.execute(
                     "INSERT INTO files VALUES (?, ?, NULL, 0) "
@@ -119,16 +264,16 @@ class KnownData:
                     (mark, population),
                 )
 
-    def opened(self, file_sha256: str) -> None:
+    def record_opened(self, file_sha256: str) -> None:
         """Keep that a file was opened: now, unless it was before."""
         self._count(file_sha256, 0)
 
-    def shown(self, file_sha256: str) -> None:
+    def record_view(self, file_sha256: str) -> None:
         """Count that the true map of a file was shown."""
         self._count(file_sha256, 1)
 
     def _count(self, file_sha256: str, times: int) -> None:
-        with said(self._path), transaction(self._con):
+        with translate_errors(self._path), transaction(self._con):
             for mark in self._marks(file_sha256):
                 self._con.execute(
                     "INSERT INTO files VALUES (?, '', ?, ?) ON CONFLICT (mark) DO UPDATE SET "
@@ -138,7 +283,7 @@ class KnownData:
                 )
 
     def parameters_chosen(
-        self, book: LedgerState, release: str, file_sha256: str
+        self, state: LedgerState, release: str, file_sha256: str
     ) -> tuple[str, int]:
         """Return what a certificate says of when parameters were chosen, and how often was looked.
 
@@ -146,11 +291,11 @@ class KnownData:
         says that the data were opened before.
         """
         known = self.file(file_sha256)
-        planned = book.release(release).planned
+        planned = state.release(release).planned
         after = known.opened_after if known else None
         fixed = (
             planned is not None
-            and not book.remarks & {NO_KEY, UNKNOWN}
+            and not state.remarks & {NO_KEY, UNKNOWN}
             and (after is None or planned <= after)
         )
         return (FIXED if fixed else OPENED), known.shown if known else 0
@@ -162,13 +307,15 @@ class KnownData:
         alike with chance 5·10⁻⁸.
         """
         marks, found = person_marks(self._key, ids), Counter[str]()
-        with said(self._path):
+        with translate_errors(self._path):
             for mark, population in self._con.execute("SELECT mark, population FROM people"):
                 if mark in marks:
                     found[population] += 1
         return dict(found)
 
-    def keep_opened(self, files: Iterable[str], how: str, ids: Callable[[], Iterable[str]]) -> None:
+    def record_opened_ids(
+        self, files: Iterable[str], how: str, ids: Callable[[], Iterable[str]]
+    ) -> None:
         """Keep marks of the ids of files that were opened as one (`OpenedIds.keep`).
 
         Parameters
@@ -183,7 +330,7 @@ class KnownData:
         name = "\n".join([how, *sorted(known[-1].hex() for known in marks)])
         self.opened_ids.keep({mark for known in marks for mark in known}, name, ids)
 
-    def seen(self, ids: Collection[str], file_sha256: str, content: str) -> Seen:
+    def seen(self, ids: Collection[str], file_sha256: str, content: str) -> SeenIds:
         """Return which ids of a file were in other files that were opened."""
         return self.opened_ids.seen(ids, self._marks(file_sha256, content))
 
@@ -192,11 +339,11 @@ class KnownData:
         """Marks of the ids of files that were opened."""
         return OpenedIds(self._path, self._key)
 
-    def remember(self, population: str, ids: Iterable[str]) -> None:
+    def record_ids(self, population: str, ids: Iterable[str]) -> None:
         """Keep that ids are people of a population."""
         marks = sorted(person_marks(self._key, ids))
         # how much is needed would tell how many people there are: a full disk says only that
-        with said(self._path), transaction(self._con):
+        with translate_errors(self._path), transaction(self._con):
             self._con.executemany(
                 "INSERT OR IGNORE INTO people VALUES (?, ?)", ((m, population) for m in marks)
             )

@@ -12,15 +12,27 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from explorer.release.exact_json import canonical, sha256, write_fraction
-from explorer.release.ledger.accounts import JOINED_AFTER, UNITS
-from explorer.release.ledger.errors import LedgerError
-from explorer.release.ledger.locks import DrawLock, need_locks
-from explorer.release.ledger.opening import open_ledger
-from explorer.release.ledger.reading import LedgerReading
-from explorer.release.ledger.settings import Memory, Settings
-from explorer.release.ledger.storage import connect, disk_full, said, transaction
-from explorer.release.ledger.writing import Writer
+from explorer.release.errors import LedgerError
+from explorer.release.exact_json import canonical, read_json, sha256, write_fraction
+from explorer.release.ledger.chain import Entry
+from explorer.release.ledger.keys import file_tag, key_file
+from explorer.release.ledger.known_data import KnownData
+from explorer.release.ledger.locks import DrawLock, require_locks
+from explorer.release.ledger.opening import Writer, open_ledger
+from explorer.release.ledger.settings import KnownLedgers, Settings
+from explorer.release.ledger.state import JOINED_AFTER, UNITS, Account, LedgerState, Release
+from explorer.release.ledger.storage import (
+    StoredOutputs,
+    connect,
+    disk_full,
+    entries_of,
+    load_state,
+    meta,
+    set_meta,
+    transaction,
+    translate_errors,
+)
+from explorer.release.ledger.view import View, check_digest, check_entries
 
 SPENT_ALREADY = "nothing is shown, and the release counts as spent"
 SLACK_BYTES = 1_000_000
@@ -32,7 +44,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class Ledger(LedgerReading):
+class Ledger:
     """A ledger that is open for writing; close it, or use it in a ``with``.
 
     Attributes
@@ -75,23 +87,23 @@ class Ledger(LedgerReading):
         LedgerError
             If the file is no ledger or can't be written to, or this system has no locks.
         """
-        need_locks()
+        require_locks()
         self.path, self._random = path, random_bytes
         self._drawing: dict[str, DrawLock] = {}
         self._con = con = connect(path)
         try:
-            with said(path):
-                self._memory = memory = Memory(settings, random_bytes)
+            with translate_errors(path):
+                self._known_ledgers = known_ledgers = KnownLedgers(settings, random_bytes)
 
                 def writer(ledger: str) -> Writer:
-                    return Writer(con, ledger, memory.host, now, random_bytes)
+                    return Writer(con, ledger, known_ledgers.host, now, random_bytes)
 
-                found = open_ledger(con, path, memory, writer, random_bytes)
+                found = open_ledger(con, path, known_ledgers, writer, random_bytes)
                 self.id, self._key = found.id, found.key
                 self.problem, self.notices = found.problem, found.notices
                 self._writer = writer(self.id)
                 if not self.problem:
-                    memory.keep(self.id, path, found.last)
+                    known_ledgers.remember(self.id, path, found.last)
         except BaseException:
             con.close()
             raise
@@ -106,7 +118,121 @@ class Ledger(LedgerReading):
         """Close it; what this process is drawing counts as interrupted."""
         self._con.close()
         for lock in self._drawing.values():
-            lock.leave()
+            lock.unlock()
+
+    # -- reading
+
+    def account(self, population: str) -> Account:
+        """Return the account that releases about a population are charged to."""
+        return self.state("").account_of(population)
+
+    def accounts(self) -> tuple[Account, ...]:
+        """Return all accounts."""
+        return tuple(self.state("").accounts.values())
+
+    def releases(self) -> tuple[Release, ...]:
+        """Return all releases, and what was spent elsewhere, in order of the entries."""
+        return tuple(sorted(self.state().releases.values(), key=lambda release: release.seq))
+
+    def release(self, name: str) -> Release:
+        """Return a release by its id."""
+        return self.state(name).release(name)
+
+    def reserved_releases(self) -> tuple[Release, ...]:
+        """Return what was reserved and not drawn: to be continued or given back."""
+        return tuple(release for release in self.releases() if release.state == "reserved")
+
+    def state(self, release: str | None = None) -> LedgerState:
+        """Return balances and releases, or one release, as they are kept beside the entries."""
+        with translate_errors(self.path):
+            return load_state(self._con, release)
+
+    def view(self) -> View:
+        """Return all entries, checked anew, as those who verify see them.
+
+        Raises
+        ------
+        LedgerError
+            If the chain is broken.
+        """
+        with translate_errors(self.path):
+            entries = entries_of(self._con, self.path.name)
+        return View(self.id, entries, check_entries(entries), self._key, StoredOutputs(self.path))
+
+    def entries(self) -> list[Entry]:
+        """Return all entries, whether their chain holds or not."""
+        with translate_errors(self.path):
+            return entries_of(self._con, self.path.name)
+
+    def output(self, release: str) -> dict[str, Any]:
+        """Return what was stored: looking again is free.
+
+        Raises
+        ------
+        LedgerError
+            If nothing was committed, or what is stored is not what was committed.
+        """
+        with translate_errors(self.path):
+            row = self._con.execute(
+                "SELECT stored FROM outputs WHERE release = ? AND complete", (release,)
+            ).fetchone()
+        if row is None:
+            raise LedgerError(f"release {release}: nothing is stored, as it was not committed")
+        check_digest("output", release, bytes(row[0]), self.release(release).output_sha256)
+        found: dict[str, Any] = read_json(bytes(row[0]), f"output of {release}")
+        return found
+
+    def certificate(self, release: str) -> dict[str, Any] | None:
+        """Return the certificate that a release was published with, if it was.
+
+        Raises
+        ------
+        LedgerError
+            If what is stored is not what was published.
+        """
+        with translate_errors(self.path):
+            row = self._con.execute(
+                "SELECT certificate FROM outputs WHERE release = ?", (release,)
+            ).fetchone()
+        if row is None or row[0] is None:
+            return None
+        entered = self.release(release).certificate_sha256
+        check_digest("certificate", release, bytes(row[0]), entered)
+        found: dict[str, Any] = read_json(bytes(row[0]), f"certificate of {release}")
+        return found
+
+    @property
+    def known(self) -> KnownData:
+        """Files and people, under the ledger's key."""
+        return KnownData(self.path, self._con, self._need_key())
+
+    def set_attachment(self, release: str, name: str, value: Any) -> None:
+        """Keep something of a release that no entry holds: it is in no export."""
+        text = canonical(value).decode()
+        with translate_errors(self.path), transaction(self._con):
+            set_meta(self._con, f"{name} {release}", text)
+
+    def attachment(self, release: str, name: str) -> Any:
+        """Return what was kept so, None if nothing was."""
+        with translate_errors(self.path):
+            text = meta(self._con, f"{name} {release}")
+        return read_json(text.encode(), name) if text else None
+
+    def parameters_chosen(self, release: str, file_sha256: str) -> tuple[str, int]:
+        """Return what a certificate says of when parameters were chosen, and how often was looked.
+
+        See `KnownData.parameters_chosen`.
+        """
+        return self.known.parameters_chosen(self.view().state, release, file_sha256)
+
+    def tag(self, release: str, file_sha256: str) -> str:
+        """Return a file's tag in the certificate of a release."""
+        return file_tag(self._need_key(), release, file_sha256)
+
+    def _need_key(self) -> bytes:
+        if self._key is None:
+            raise LedgerError(f"{key_file(self.path).name}: {self.problem or 'can not be read'}")
+        return self._key
 
     # -- populations
 
@@ -236,9 +362,9 @@ class Ledger(LedgerReading):
         needed = 3 * output_bytes + SLACK_BYTES
         if shutil.disk_usage(self.path.parent).free < needed:
             raise disk_full(self.path, needed, "nothing was spent")
-        with said(self.path):
+        with translate_errors(self.path):
             lock = DrawLock(self.path, release)
-        if not lock.taken:
+        if not lock.acquired:
             raise LedgerError(f"release {release}: another process is drawing it")
         try:
             insert = "INSERT OR REPLACE INTO outputs VALUES (?, zeroblob(?), 0, NULL)"
@@ -250,7 +376,7 @@ class Ledger(LedgerReading):
                 needed=needed,
             )
         except BaseException:
-            lock.leave()
+            lock.unlock()
             raise
         self._drawing[release] = lock
         with suppress(sqlite3.Error):
@@ -277,7 +403,7 @@ class Ledger(LedgerReading):
             needed=len(data),
             spent=SPENT_ALREADY,
         )
-        self._drawing.pop(release).leave()
+        self._drawing.pop(release).unlock()
 
     def publish(self, release: str, certificate: Mapping[str, Any]) -> None:
         """Enter the certificate's hash: from here on any changed byte of it is noticed."""
@@ -306,7 +432,7 @@ class Ledger(LedgerReading):
             "lose", {"release": release}, release, lambda: self._con.execute(delete, (release,))
         )
         if release in self._drawing:
-            self._drawing.pop(release).leave()
+            self._drawing.pop(release).unlock()
 
     # -- inside
 
@@ -340,8 +466,8 @@ class Ledger(LedgerReading):
         """Write one entry and what belongs to it, both or neither."""
         if self.problem:
             raise LedgerError(self.problem)
-        with said(self.path, needed, spent), transaction(self._con):
+        with translate_errors(self.path, needed, spent), transaction(self._con):
             entry = self._writer.write(kind, body, release)
             also()
-        with said(self.path):
-            self._memory.keep(self.id, self.path, entry)
+        with translate_errors(self.path):
+            self._known_ledgers.remember(self.id, self.path, entry)

@@ -1,4 +1,4 @@
-"""Which process is drawing a release: one that dies lets go."""
+"""File locks of ledgers; the system releases the locks of a process that dies."""
 
 from __future__ import annotations
 
@@ -7,38 +7,44 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from explorer.release.ledger.errors import LedgerError
+from explorer.release.errors import LedgerError
 
-with contextlib.suppress(ImportError):  # ledgers and certificates can be checked all the same
+with contextlib.suppress(ImportError):  # without locks, ledgers and certificates can be verified
     import fcntl
 
-NOT_OFFERED = (
+UNSUPPORTED = (
     "releases are not offered on this system, as its locks do not tell a process that died from "
     "one that draws; use Linux or macOS"
 )
 
 
-def not_offered() -> str:
-    """Return why there can be no release on this system, "" if there can."""
-    return "" if "fcntl" in globals() else NOT_OFFERED
+def unsupported_reason() -> str:
+    """Return why releases are not supported on this system; "" if they are."""
+    return "" if "fcntl" in globals() else UNSUPPORTED
 
 
-def need_locks() -> None:
-    """Raise LedgerError where there can be no release."""
-    if said := not_offered():
-        raise LedgerError(said)
+def require_locks() -> None:
+    """Raise LedgerError if releases are not supported on this system."""
+    if reason := unsupported_reason():
+        raise LedgerError(reason)
 
 
 @contextlib.contextmanager
-def alone(path: Path) -> Iterator[None]:
-    """Let one process at a time be in the block, of all that name this file."""
+def exclusive_lock(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock on a file in the block."""
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 class DrawLock:
-    """The right to draw a release; `taken` tells whether this process has it."""
+    """Lock of a release that is being drawn.
+
+    Attributes
+    ----------
+    acquired : bool
+        Whether this process holds it.
+    """
 
     def __init__(self, ledger: Path, release: str) -> None:
         self._path = ledger.with_name(f"{ledger.name}.{release}.lock")
@@ -50,12 +56,12 @@ class DrawLock:
             self._file = None
 
     @property
-    def taken(self) -> bool:
-        """Whether nobody else has it."""
+    def acquired(self) -> bool:
+        """Whether this process holds the lock."""
         return self._file is not None
 
-    def leave(self) -> None:
-        """Let go of it, and of its file."""
+    def unlock(self) -> None:
+        """Release the lock and delete its file."""
         if self._file is not None:
             with contextlib.suppress(OSError):
                 self._path.unlink()

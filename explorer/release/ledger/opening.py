@@ -8,26 +8,97 @@ from __future__ import annotations
 
 import glob
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from explorer.release.errors import ReleaseError
-from explorer.release.ledger.accounts import MOVED, NO_KEY, RESTORED, UNKNOWN
-from explorer.release.ledger.chain import Entry
+from explorer.release.exact_json import canonical
+from explorer.release.ledger.chain import Entry, entry_hash
 from explorer.release.ledger.keys import key_check, key_file, make_key, read_key
 from explorer.release.ledger.locks import DrawLock
-from explorer.release.ledger.settings import Memory, Remembered
-from explorer.release.ledger.state import LedgerState
-from explorer.release.ledger.storage import entries_of, meta, set_meta, transaction
-from explorer.release.ledger.view import check_beside, checked
-from explorer.release.ledger.writing import Writer
+from explorer.release.ledger.settings import KnownLedgers, LedgerHead
+from explorer.release.ledger.state import MOVED, NO_KEY, RESTORED, UNKNOWN, LedgerState, apply
+from explorer.release.ledger.storage import (
+    entries_of,
+    head_of,
+    load_state,
+    meta,
+    save_state,
+    set_meta,
+    transaction,
+)
+from explorer.release.ledger.view import check_derived_tables, check_entries
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Writes entries of one ledger, on one machine.
+
+    Attributes
+    ----------
+    con : sqlite3.Connection
+    ledger, host : str
+        Ids.
+    now : callable
+        The clock.
+    random_bytes : callable
+        For nonces.
+    """
+
+    con: sqlite3.Connection
+    ledger: str
+    host: str
+    now: Callable[[], datetime]
+    random_bytes: Callable[[int], bytes]
+
+    def time(self) -> str:
+        """Return the time as entries have it."""
+        return self.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def write(self, kind: str, body: Mapping[str, Any], release: str = "") -> Entry:
+        """Append an entry, inside a transaction that has begun, if the rules allow it.
+
+        The balances are read and written beside it, so that this costs the same however many
+        entries there are.
+
+        Raises
+        ------
+        RuleError
+            If they don't.
+        """
+        seq, prev, _ = head_of(self.con)
+        whole = {
+            **body,
+            "kind": kind,
+            "seq": seq + 1,
+            "at": self.time(),
+            "nonce": self.random_bytes(16).hex(),
+        }
+        if seq < 0:
+            whole |= {"ledger": self.ledger, "host": self.host}
+        state = load_state(self.con, release)
+        before = copy(state)
+        before.accounts, before.joined = dict(state.accounts), dict(state.joined)
+        before.releases, before.remarks = dict(state.releases), set(state.remarks)
+        apply(state, whole)
+        entry = Entry(seq + 1, prev, entry_hash(prev, whole), whole)
+        self.con.execute(
+            "INSERT INTO entries VALUES (?, ?, ?, ?)",
+            (entry.seq, prev, entry.hash, canonical(whole).decode()),
+        )
+        save_state(self.con, state, before)
+        return entry
+
 
 OLDER = (
     "this ledger is older than your last release: restore the newer file, or stop releasing about "
     "these people"
 )
-SAID = {
+NOTICES = {
     MOVED: "This ledger was used on another computer since it was used here; certificates will "
     "say so. If it is still used there, the total is at most the sum of both.",
     RESTORED: "This ledger is new to this computer, or the computer's settings are: it was "
@@ -67,7 +138,7 @@ class Opened:
 def open_ledger(
     con: sqlite3.Connection,
     path: Path,
-    memory: Memory,
+    known_ledgers: KnownLedgers,
     writer: Callable[[str], Writer],
     random_bytes: Callable[[int], bytes],
 ) -> Opened:
@@ -76,16 +147,16 @@ def open_ledger(
     with transaction(con):
         try:
             entries = entries_of(con, path.name)
-            book = checked(entries)
-            check_beside(con, book)
+            state = check_entries(entries)
+            check_derived_tables(con, state)
         except ReleaseError as error:
             found.id, found.problem = meta(con, "ledger"), str(error)
             return found
         found.id = meta(con, "ledger")
-        found.problem = behind(memory.ledgers().get(found.id), entries)
+        found.problem = behind(known_ledgers.ledgers().get(found.id), entries)
         if found.problem:
             return found
-        remarks = _remarks(memory, path, found.id, book)
+        remarks = _remarks(known_ledgers, path, found.id, state)
         if not found.id:
             found.id = random_bytes(16).hex()
             set_meta(con, "ledger", found.id)
@@ -94,33 +165,33 @@ def open_ledger(
             return found
         remarks += [NO_KEY] if fresh and entries else []
         write, now = writer(found.id).write, writer(found.id).time()
-        if now < book.last_at:
+        if now < state.last_at:
             found.notices.append(CLOCK_BACK)
         for remark in remarks:
-            entry = write("moved", {"remark": remark, "host": memory.host})
-            found.notices.append(SAID[remark])
+            entry = write("moved", {"remark": remark, "host": known_ledgers.host})
+            found.notices.append(NOTICES[remark])
             entries = [*entries, entry]
-        _sweep(path, book)
-        for release in [r for r in book.releases.values() if r.state == "started"]:
+        _sweep(path, state)
+        for release in [r for r in state.releases.values() if r.state == "started"]:
             lock = DrawLock(path, release.id)
-            if lock.taken:  # whoever drew it is gone
+            if lock.acquired:  # whoever drew it is gone
                 entries = [*entries, write("lose", {"release": release.id}, release.id)]
                 con.execute("DELETE FROM outputs WHERE release = ?", (release.id,))
                 found.notices.append(LOST)
-                lock.leave()
+                lock.unlock()
     found.last = entries[-1] if entries else None
     return found
 
 
-def _sweep(path: Path, book: LedgerState) -> None:
+def _sweep(path: Path, state: LedgerState) -> None:
     """Remove locks that were left where nothing is being drawn."""
     for file in path.parent.glob(f"{glob.escape(path.name)}.*.lock"):
         release = file.name.removeprefix(f"{path.name}.").removesuffix(".lock")
-        if release not in book.releases or book.releases[release].state != "started":
-            DrawLock(path, release).leave()
+        if release not in state.releases or state.releases[release].state != "started":
+            DrawLock(path, release).unlock()
 
 
-def behind(known: Remembered | None, entries: Sequence[Entry]) -> str:
+def behind(known: LedgerHead | None, entries: Sequence[Entry]) -> str:
     """Return what is wrong if more was written to a ledger than it has, or something else."""
     if known is None or known.seq < 0:
         return ""
@@ -134,12 +205,12 @@ def behind(known: Remembered | None, entries: Sequence[Entry]) -> str:
     return ""
 
 
-def _remarks(memory: Memory, path: Path, ledger: str, book: LedgerState) -> list[str]:
+def _remarks(known_ledgers: KnownLedgers, path: Path, ledger: str, state: LedgerState) -> list[str]:
     """Return what must be entered first of where the ledger has been."""
     here, remarks = str(path.resolve()), []
     lost = [
         name
-        for name, known in memory.ledgers().items()
+        for name, known in known_ledgers.ledgers().items()
         if name != ledger
         and known.path
         and (known.path == here or (not ledger and not Path(known.path).exists()))
@@ -147,10 +218,10 @@ def _remarks(memory: Memory, path: Path, ledger: str, book: LedgerState) -> list
     if lost:
         remarks.append(UNKNOWN)
         for name in lost:
-            memory.gone(name)
-    if book.entries and book.host != memory.host:
+            known_ledgers.mark_gone(name)
+    if state.entries and state.host != known_ledgers.host:
         # that it was used here before, and by another computer since, is known only if remembered
-        remarks.append(MOVED if ledger in memory.ledgers() else RESTORED)
+        remarks.append(MOVED if ledger in known_ledgers.ledgers() else RESTORED)
     return remarks
 
 

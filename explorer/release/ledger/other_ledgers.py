@@ -1,4 +1,4 @@
-"""What other ledgers of this machine know of a file: where looks were kept, not the release."""
+"""Records of a data file in the other ledgers of this machine."""
 
 from __future__ import annotations
 
@@ -12,31 +12,30 @@ import numpy as np
 
 from explorer.release.errors import ReleaseError
 from explorer.release.ledger.keys import key_file, read_key
-from explorer.release.ledger.known_data import KnownData
-from explorer.release.ledger.opened_ids import Seen
-from explorer.release.ledger.settings import Settings, remembered
-from explorer.release.ledger.storage import connect_reading, load_book
+from explorer.release.ledger.known_data import KnownData, SeenIds
+from explorer.release.ledger.settings import Settings, ledger_heads
+from explorer.release.ledger.storage import connect_reading, load_state
 
 
-def looks_elsewhere(settings: Settings, ledger: str, file_sha256: str, content: str) -> int | None:
-    """Return how often the true map of a file was shown by what other ledgers have, or None.
+def views_elsewhere(settings: Settings, ledger: str, file_sha256: str, content: str) -> int | None:
+    """Return the number of views of a file's non-private map that other ledgers recorded.
 
     Parameters
     ----------
     settings : Settings
-        What this machine remembers of ledgers.
+        Of this machine.
     ledger : str
-        The one whose own records are not asked here.
+        Id of the ledger to leave out.
     file_sha256, content : str
         Of the file (`explorer.release.content_hash`).
 
     Returns
     -------
     int or None
-        None if none of them knows that the file was opened. One that is there and can't be read
-        might: then it is 0. One that is not there any more is left out.
+        None if no other ledger recorded that the file was opened. A ledger that exists but can't
+        be read counts as 0 views; one that no longer exists is skipped.
     """
-    found = None
+    views = None
     for path, key in _others(settings, ledger):
         try:
             if key is None:
@@ -44,55 +43,55 @@ def looks_elsewhere(settings: Settings, ledger: str, file_sha256: str, content: 
             with closing(connect_reading(path)) as con:
                 record = KnownData(path, con, key).file(file_sha256, content)
         except ReleaseError:
-            found = found or 0
+            views = views or 0
             continue
         if record is not None and record.opened_after is not None:
-            found = (found or 0) + record.shown
-    return found
+            views = (views or 0) + record.shown
+    return views
 
 
-def spent_elsewhere(
+def spending_elsewhere(
     settings: Settings, ledger: str, file_sha256: str, content: str
 ) -> dict[str, Fraction]:
-    """Return what other ledgers of this machine spent on the people of a file's content.
+    """Return the ε that other ledgers of this machine spent on the people of a file.
 
     Parameters
     ----------
     settings, ledger, file_sha256, content
-        As of `looks_elsewhere`.
+        As of `views_elsewhere`.
 
     Returns
     -------
     dict from the path of a ledger to Fraction
-        Σε of their accounts, where it is above 0. Ledgers that can't be read are left out.
+        Σε of their accounts, where it is above 0. Ledgers that can't be read are skipped.
     """
-    found = {}
+    spending = {}
     for path, key in _others(settings, ledger):
         with suppress(ReleaseError), closing(connect_reading(path)) as con:
             if key is None:
                 continue
             known = KnownData(path, con, key).populations(file_sha256, content)
-            book = load_book(con, "")
-            accounts = {account.population: account for account in map(book.account_of, known)}
+            state = load_state(con, "")
+            accounts = {account.population: account for account in map(state.account_of, known)}
             spent = sum((one.spent_epsilon for one in accounts.values()), Fraction(0))
             if spent:
-                found[str(path)] = spent
-    return found
+                spending[str(path)] = spent
+    return spending
 
 
-def seen_elsewhere(
+def ids_seen_elsewhere(
     settings: Settings, ledger: str, file_sha256: str, content: str, ids: Collection[str]
-) -> Seen:
-    """Return which ids of a file were in other files, by what other ledgers of this machine have.
+) -> SeenIds:
+    """Return which ids of a file were in other files, from the records of other ledgers.
 
     Parameters
     ----------
     settings, ledger, file_sha256, content
-        As of `looks_elsewhere`.
+        As of `views_elsewhere`.
     ids : collection of str
         Of the file.
     """
-    found = Seen(np.zeros(len(ids), np.bool_), partial=False)
+    found = SeenIds(np.zeros(len(ids), np.bool_), partial=False)
     for path, key in _others(settings, ledger):
         try:
             if key is None:
@@ -102,13 +101,13 @@ def seen_elsewhere(
         except ReleaseError:
             found = replace(found, partial=True)
         else:
-            found = Seen(found.each | one.each, found.partial or one.partial)
+            found = SeenIds(found.each | one.each, found.partial or one.partial)
     return found
 
 
 def _others(settings: Settings, ledger: str) -> Iterator[tuple[Path, bytes | None]]:
-    """Yield the other ledgers that are there, and their keys; None where one can't be read."""
-    for name, known in remembered(settings).items():
+    """Yield paths and keys of the other ledgers that exist; None for a key that can't be read."""
+    for name, known in ledger_heads(settings).items():
         path = Path(known.path)
         if name == ledger or not known.path or not path.exists():
             continue

@@ -1,4 +1,4 @@
-"""What releases at regular intervals add up to; no calendar refills a budget."""
+"""Cumulative cost of periodic releases. Budgets are never replenished."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from explorer.privacy.releases.conversions import zcdp_to_epsilon
 
 
 @dataclass(frozen=True)
-class Repeated:
-    """So many releases of one ε each.
+class PeriodicCost:
+    """Cumulative cost of a number of releases with equal ε.
 
     Attributes
     ----------
     releases : int
     sum_epsilon : Fraction
-        Under *sum*.
+        Σε, under *sum*.
     zcdp_epsilon : float
-        ε at δ of the ρ that *zcdp* needs, an upper bound up to rounding.
+        ε at δ of the total ρ, under *zcdp*: an upper bound up to rounding.
     """
 
     releases: int
@@ -28,13 +28,15 @@ class Repeated:
     zcdp_epsilon: float
 
 
-def repeated(epsilon: Fraction, delta: Fraction, releases: Sequence[int]) -> list[Repeated]:
-    """Return what numbers of releases add up to under both gates.
+def periodic_cost(
+    epsilon: Fraction, delta: Fraction, releases: Sequence[int]
+) -> list[PeriodicCost]:
+    """Return the cumulative cost of numbers of releases under both gates.
 
     Parameters
     ----------
     epsilon : Fraction
-        > 0, of each.
+        > 0, of each release.
     delta : Fraction
         In (0, 1), for *zcdp*.
     releases : sequence of int
@@ -43,28 +45,28 @@ def repeated(epsilon: Fraction, delta: Fraction, releases: Sequence[int]) -> lis
     if any(number < 1 for number in releases):
         raise ValueError("releases: give numbers of at least 1")
     return [
-        Repeated(number, number * pure_cost(epsilon), _zcdp(epsilon, delta, number))
+        PeriodicCost(number, number * pure_cost(epsilon), _zcdp(epsilon, delta, number))
         for number in releases
     ]
 
 
-def most_releases(epsilon: Fraction, budget: Fraction, delta: Fraction) -> tuple[int, int]:
-    """Return how many releases stay within an ε under *sum*, and within it at δ under *zcdp*."""
+def max_releases(epsilon: Fraction, budget: Fraction, delta: Fraction) -> tuple[int, int]:
+    """Return the maximum numbers of releases within a budget: under *sum*, and at δ of *zcdp*."""
     within_sum = int(budget / pure_cost(epsilon))
     within_zcdp = _first(lambda number: _zcdp(epsilon, delta, number) > budget) - 1
     return within_sum, within_zcdp
 
 
-def zcdp_pays_from(epsilon: Fraction, delta: Fraction) -> int:
-    """Return the least number of releases whose ε at δ under *zcdp* is below their sum.
+def zcdp_break_even(epsilon: Fraction, delta: Fraction) -> int:
+    """Return the smallest number of releases whose ε at δ under *zcdp* is below Σε.
 
-    Fewer never are: ε at δ of ρ grows like √ρ at first, the sum like the number.
+    It is below for all larger numbers too: ε at δ grows like √ρ at first, Σε linearly.
     """
     return _first(lambda number: _zcdp(epsilon, delta, number) < number * epsilon)
 
 
 def _first(holds: Callable[[int], bool]) -> int:
-    """Return the least number ≥ 1 from which on something holds."""
+    """Return the smallest number ≥ 1 for which a monotone predicate holds, by bisection."""
     low, high = 0, 1
     while not holds(high):
         low, high = high, 2 * high

@@ -1,4 +1,4 @@
-"""What this machine remembers beside its ledgers, so that one that is older or gone is noticed."""
+"""Settings of this machine about ledgers: last known entries, to detect rollbacks and loss."""
 
 from __future__ import annotations
 
@@ -9,37 +9,36 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from explorer.files import private_folder, write_whole
-from explorer.release.errors import ReleaseError
+from explorer.release.errors import LedgerError, ReleaseError
 from explorer.release.exact_json import canonical, read_json
 from explorer.release.ledger.chain import Entry
-from explorer.release.ledger.errors import LedgerError
-from explorer.release.ledger.locks import alone
+from explorer.release.ledger.locks import exclusive_lock
 
 Change = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class Settings(Protocol):
-    """A JSON object that is kept between runs of the program, on the same machine."""
+    """A persistent JSON object of this machine."""
 
     def read(self) -> dict[str, Any]:
-        """Return what was written last, {} at first."""
+        """Return the stored object; {} if there is none."""
 
     def change(self, does: Change) -> dict[str, Any]:
-        """Keep what is made of what was written last, and return it; it is on disk then.
+        """Replace the stored object by a function of it, durably, and return the new one.
 
-        Nobody else changes it meanwhile: of two processes that remember an entry each, the one
-        that read first would else write the lower one over the higher.
+        Reading and writing are atomic; otherwise, of two processes that each record an entry, one
+        could overwrite the higher number with the lower.
         """
 
 
 @dataclass(frozen=True)
 class FileSettings:
-    """`Settings` in a file of their own."""
+    """`Settings` in a JSON file."""
 
     path: Path
 
     def read(self) -> dict[str, Any]:
-        """Return what the file holds; {} if there is none, or none that can be read."""
+        """Return the content of the file; {} if it is missing or unreadable."""
         try:
             found = read_json(self.path.read_bytes(), self.path.name)
         except (OSError, ReleaseError):
@@ -47,10 +46,10 @@ class FileSettings:
         return found if isinstance(found, dict) else {}
 
     def change(self, does: Change) -> dict[str, Any]:
-        """Replace the file, if there is a change."""
+        """Replace the file if the content changes."""
         try:
             private_folder(self.path.parent)
-            with alone(self.path.with_name(f"{self.path.name}.lock")):
+            with exclusive_lock(self.path.with_name(f"{self.path.name}.lock")):
                 before = self.read()
                 after = does(before)
                 if after != before:
@@ -67,13 +66,16 @@ class FileSettings:
 
 
 @dataclass(frozen=True)
-class Remembered:
-    """The last entry that this machine has written to, or seen in, a ledger; −1 if it had none.
+class LedgerHead:
+    """The last entry of a ledger that this machine has written or seen.
 
     Attributes
     ----------
     path : str
-        Where the ledger was; "" once it was said that it is gone.
+        Path of the ledger; "" once its loss was recorded.
+    seq : int
+        −1 if the ledger had no entry.
+    hash : str
     """
 
     path: str
@@ -81,28 +83,28 @@ class Remembered:
     hash: str
 
 
-def remembered(settings: Settings) -> dict[str, Remembered]:
-    """Return the heads that settings hold, by id of ledger."""
+def ledger_heads(settings: Settings) -> dict[str, LedgerHead]:
+    """Return the last known entries in settings, by id of the ledger."""
     return _heads(settings.read())
 
 
-def _heads(value: Mapping[str, Any]) -> dict[str, Remembered]:
+def _heads(value: Mapping[str, Any]) -> dict[str, LedgerHead]:
     stored, found = value.get("ledgers"), {}
     for name, item in (stored if isinstance(stored, dict) else {}).items():
         if isinstance(item, dict) and set(item) == {"path", "seq", "hash"}:
             path, seq, digest = item["path"], item["seq"], item["hash"]
             if isinstance(path, str) and type(seq) is int and isinstance(digest, str):
-                found[name] = Remembered(path, seq, digest)
+                found[name] = LedgerHead(path, seq, digest)
     return found
 
 
-class Memory:
-    """What `Settings` hold about ledgers: who this machine is, and their heads.
+class KnownLedgers:
+    """The ledgers recorded in `Settings`, and this machine's id.
 
     Attributes
     ----------
     host : str
-        Random; made when it is first asked for.
+        Random id of this machine, created on first use.
     """
 
     def __init__(self, settings: Settings, random_bytes: Callable[[int], bytes]) -> None:
@@ -118,21 +120,24 @@ class Memory:
             stored = settings.change(with_host)
         self.host: str = stored["host"]
 
-    def ledgers(self) -> dict[str, Remembered]:
-        """Return the heads by id of ledger."""
-        return remembered(self._settings)
+    def ledgers(self) -> dict[str, LedgerHead]:
+        """Return the last known entries by id of the ledger."""
+        return ledger_heads(self._settings)
 
-    def keep(self, ledger: str, path: Path, entry: Entry | None) -> None:
-        """Remember a head, unless a higher one is; also a ledger that has but looks, no entry."""
+    def remember(self, ledger: str, path: Path, entry: Entry | None) -> None:
+        """Record the last entry of a ledger, unless a later one is recorded.
+
+        With None, record a ledger that has no entry yet.
+        """
         seq, digest = (-1, "") if entry is None else (entry.seq, entry.hash)
-        self._write(ledger, Remembered(str(path.resolve()), seq, digest))
+        self._write(ledger, LedgerHead(str(path.resolve()), seq, digest))
 
-    def gone(self, ledger: str) -> None:
-        """Remember that it was said that a ledger is gone."""
+    def mark_gone(self, ledger: str) -> None:
+        """Record that the loss of a ledger was reported."""
         known = self.ledgers()[ledger]
-        self._write(ledger, Remembered("", known.seq, known.hash))
+        self._write(ledger, LedgerHead("", known.seq, known.hash))
 
-    def _write(self, ledger: str, head: Remembered) -> None:
+    def _write(self, ledger: str, head: LedgerHead) -> None:
         def with_head(stored: dict[str, Any]) -> dict[str, Any]:
             known = _heads(stored).get(ledger)
             if known is not None and known.seq > head.seq:

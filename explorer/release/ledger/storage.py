@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from explorer.files import PRIVATE_FILE, PRIVATE_FOLDER, USER_FOLDERS, private_file, private_folder
+from explorer.release.errors import DiskFullError, LedgerError
 from explorer.release.exact_json import canonical, read_fraction, read_json, write_fraction
-from explorer.release.ledger.accounts import Account, Raise, Release
 from explorer.release.ledger.chain import GENESIS, Entry
-from explorer.release.ledger.errors import DiskFullError, LedgerError
-from explorer.release.ledger.state import LedgerState
+from explorer.release.ledger.state import Account, LedgerState, Raise, Release
 
 MAGIC = b"SQLite format 3\x00"
 VERSION = 1
@@ -62,7 +61,7 @@ def connect(path: Path) -> sqlite3.Connection:
     LedgerError
         If it can't be, naming the file and why.
     """
-    with said(path):
+    with translate_errors(path):
         _prepare_folder(path.parent)
         handle = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
         os.close(handle)
@@ -98,7 +97,7 @@ def _prepare_folder(folder: Path) -> None:
 
 def connect_reading(path: Path) -> sqlite3.Connection:
     """Open a ledger that is there, without writing a byte to it."""
-    with said(path):
+    with translate_errors(path):
         # SQLite needs a file beside it, unless nobody can be writing to it.
         fixed = not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists()
         uri = f"{path.resolve().as_uri()}?mode=ro{'&immutable=1' if fixed else ''}"
@@ -146,7 +145,9 @@ def transaction(con: sqlite3.Connection, exclusive: bool = False) -> Iterator[No
 
 
 @contextmanager
-def said(path: Path, needed: int = 0, spent: str = "nothing was spent") -> Iterator[None]:
+def translate_errors(
+    path: Path, needed: int = 0, spent: str = "nothing was spent"
+) -> Iterator[None]:
     """Turn what a disk or SQLite says into one sentence.
 
     Parameters
@@ -236,7 +237,7 @@ class StoredOutputs(Mapping[str, bytes]):
         return int(row[0])
 
     def _rows(self, query: str, *given: str) -> list[Any]:
-        with said(self._path), closing(connect_reading(self._path)) as con:
+        with translate_errors(self._path), closing(connect_reading(self._path)) as con:
             return con.execute(query, given).fetchall()
 
 
@@ -251,45 +252,45 @@ def set_meta(con: sqlite3.Connection, name: str, value: str) -> None:
     con.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
 
-def load_book(con: sqlite3.Connection, release: str | None = None) -> LedgerState:
+def load_state(con: sqlite3.Connection, release: str | None = None) -> LedgerState:
     """Return the balances, and of releases the one that is asked for, or all."""
-    book = LedgerState(ledger=meta(con, "ledger"), host=meta(con, "host"))
+    state = LedgerState(ledger=meta(con, "ledger"), host=meta(con, "host"))
     if remarks := meta(con, "remarks"):
-        book.remarks = set(read_json(remarks.encode(), "remarks"))
-    seq, _, book.last_at = head_of(con)
-    book.entries = seq + 1
-    for population, joined_to, state in con.execute("SELECT * FROM accounts"):
+        state.remarks = set(read_json(remarks.encode(), "remarks"))
+    seq, _, state.last_at = head_of(con)
+    state.entries = seq + 1
+    for population, joined_to, text in con.execute("SELECT * FROM accounts"):
         if joined_to is not None:
-            book.joined[population] = joined_to
+            state.joined[population] = joined_to
         else:
-            book.accounts[population] = _account(_stored(state))
+            state.accounts[population] = _account(_stored(text))
     wanted = "" if release is None else " WHERE release = ?"
     given = () if release is None else (release,)
-    for name, state in con.execute(f"SELECT release, state FROM releases{wanted}", given):
-        book.releases[name] = _release(_stored(state))
-    return book
+    for name, text in con.execute(f"SELECT release, state FROM releases{wanted}", given):
+        state.releases[name] = _release(_stored(text))
+    return state
 
 
-def save_book(con: sqlite3.Connection, book: LedgerState, before: LedgerState) -> None:
+def save_state(con: sqlite3.Connection, state: LedgerState, before: LedgerState) -> None:
     """Store what an entry has changed."""
-    for population in book.joined.keys() - before.joined.keys():
+    for population in state.joined.keys() - before.joined.keys():
         con.execute(
             "INSERT OR REPLACE INTO accounts VALUES (?, ?, NULL)",
-            (population, book.joined[population]),
+            (population, state.joined[population]),
         )
-    for population, account in book.accounts.items():
+    for population, account in state.accounts.items():
         if before.accounts.get(population) != account:
             con.execute(
                 "INSERT OR REPLACE INTO accounts VALUES (?, NULL, ?)",
                 (population, _text(account)),
             )
-    for name, release in book.releases.items():
+    for name, release in state.releases.items():
         if before.releases.get(name) != release:
             con.execute("INSERT OR REPLACE INTO releases VALUES (?, ?)", (name, _text(release)))
-    if book.host != before.host:
-        set_meta(con, "host", book.host)
-    if book.remarks != before.remarks:
-        set_meta(con, "remarks", canonical(sorted(book.remarks)).decode())
+    if state.host != before.host:
+        set_meta(con, "host", state.host)
+    if state.remarks != before.remarks:
+        set_meta(con, "remarks", canonical(sorted(state.remarks)).decode())
 
 
 def _text(value: Account | Release) -> str:

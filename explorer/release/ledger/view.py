@@ -10,26 +10,24 @@ from fractions import Fraction
 from pathlib import Path
 
 from explorer.files import open_regular, read_bounded
-from explorer.release.errors import ReleaseError
+from explorer.release.errors import LedgerError, ReleaseError
 from explorer.release.exact_json import read_json, sha256
 from explorer.release.ledger.chain import BrokenChainError, Entry, check_chain, read_export
-from explorer.release.ledger.errors import LedgerError
 from explorer.release.ledger.keys import key_check, key_file, read_key
-from explorer.release.ledger.rules import replay
-from explorer.release.ledger.state import LedgerState
+from explorer.release.ledger.state import LedgerState, replay
 from explorer.release.ledger.storage import (
     MAGIC,
     StoredOutputs,
     connect_reading,
     entries_of,
-    load_book,
+    load_state,
     meta,
-    said,
+    translate_errors,
 )
 
 MAX_EXPORT_BYTES = 1_000_000_000
 
-BESIDE = "what the ledger keeps beside its entries does not follow from them"
+DERIVED_MISMATCH = "what the ledger keeps beside its entries does not follow from them"
 
 
 @dataclass(frozen=True)
@@ -50,17 +48,17 @@ class View:
 
     id: str
     entries: Sequence[Entry]
-    book: LedgerState
+    state: LedgerState
     key: bytes | None = None
     outputs: Mapping[str, bytes] = field(default_factory=dict)
 
     def until(self, seq: int) -> LedgerState:
         """Return what followed from the entries up to, and with, one of them."""
-        book, _, _ = replay(entry.body for entry in self.entries[: seq + 1])
-        return book
+        state, _, _ = replay(entry.body for entry in self.entries[: seq + 1])
+        return state
 
 
-def checked(entries: Sequence[Entry]) -> LedgerState:
+def check_entries(entries: Sequence[Entry]) -> LedgerState:
     """Return what follows from entries.
 
     Raises
@@ -69,29 +67,29 @@ def checked(entries: Sequence[Entry]) -> LedgerState:
         If one was edited, is missing, or is against the rules.
     """
     check_chain(entries)
-    book, first_bad, problem = replay(entry.body for entry in entries)
+    state, first_bad, problem = replay(entry.body for entry in entries)
     if first_bad is not None:
         raise BrokenChainError(first_bad, f"it is against the rules ({problem})")
-    return book
+    return state
 
 
-def check_beside(con: sqlite3.Connection, book: LedgerState) -> None:
+def check_derived_tables(con: sqlite3.Connection, state: LedgerState) -> None:
     """Raise LedgerError if the balances kept beside the entries are not those of a replay."""
     try:
-        kept = load_book(con)
+        kept = load_state(con)
     except (ReleaseError, KeyError, TypeError, AttributeError, ValueError):
-        raise LedgerError(BESIDE) from None
+        raise LedgerError(DERIVED_MISMATCH) from None
     names = ["accounts", "joined", "releases", "remarks", "last_at", "entries"]
-    names += ["ledger", "host"] if book.entries else []  # the first entry has them
-    if any(getattr(kept, name) != getattr(book, name) for name in names):
-        raise LedgerError(BESIDE)
+    names += ["ledger", "host"] if state.entries else []  # the first entry has them
+    if any(getattr(kept, name) != getattr(state, name) for name in names):
+        raise LedgerError(DERIVED_MISMATCH)
     for release, stored in con.execute("SELECT release, complete FROM outputs"):
-        state = book.releases[release].state if release in book.releases else ""
-        if bool(stored) != (state in ("committed", "published", "withdrawn")):
+        status = state.releases[release].state if release in state.releases else ""
+        if bool(stored) != (status in ("committed", "published", "withdrawn")):
             raise LedgerError(f"release {release}: an output is stored that no entry commits")
 
 
-def check_stored(what: str, release: str, data: bytes, entered: str | None) -> None:
+def check_digest(what: str, release: str, data: bytes, entered: str | None) -> None:
     """Raise LedgerError if stored bytes are not those whose hash was entered."""
     if entered is not None and sha256(data) != entered:
         raise LedgerError(
@@ -108,17 +106,19 @@ def check_outputs(path: Path, view: View) -> None:
     LedgerError
         Naming the first release whose output or certificate was changed or is missing.
     """
-    drawn = {name: release for name, release in view.book.releases.items() if release.output_sha256}
-    with said(path), closing(connect_reading(path)) as con:
+    drawn = {
+        name: release for name, release in view.state.releases.items() if release.output_sha256
+    }
+    with translate_errors(path), closing(connect_reading(path)) as con:
         query = "SELECT release, stored, certificate FROM outputs WHERE complete"
         for name, stored, certificate in con.execute(query):
             release = drawn.pop(name, None)
             if release is None:
                 continue
-            check_stored("output", name, bytes(stored), release.output_sha256)
+            check_digest("output", name, bytes(stored), release.output_sha256)
             if release.certificate_sha256 is not None:
                 published = bytes(certificate or b"")
-                check_stored("certificate", name, published, release.certificate_sha256)
+                check_digest("certificate", name, published, release.certificate_sha256)
     for name in drawn:
         raise LedgerError(f"release {name}: its output is missing; restore the ledger's backup")
 
@@ -131,7 +131,7 @@ def read_ledger(path: Path) -> View:
     LedgerError
         One sentence that begins with the file's name.
     """
-    with said(path), open_regular(path) as file:
+    with translate_errors(path), open_regular(path) as file:
         head = file.read(len(MAGIC))
     try:
         return _stored(path) if head == MAGIC else _exported(path)
@@ -143,36 +143,36 @@ def read_ledger(path: Path) -> View:
 
 
 def _exported(path: Path) -> View:
-    with said(path):
+    with translate_errors(path):
         data = read_bounded(path, MAX_EXPORT_BYTES)
     try:
         document = read_json(data, path.name)
     except ReleaseError as error:
         raise LedgerError(str(error)) from None
     ledger, entries = read_export(document)
-    book = checked(entries)
-    if book.ledger not in ("", ledger):
+    state = check_entries(entries)
+    if state.ledger not in ("", ledger):
         raise LedgerError("ledger: is not the one that the entries name")
-    return View(ledger, entries, book)
+    return View(ledger, entries, state)
 
 
 def _stored(path: Path) -> View:
-    with said(path), closing(connect_reading(path)) as con:
+    with translate_errors(path), closing(connect_reading(path)) as con:
         con.execute("BEGIN")
         try:
             entries = entries_of(con, path.name)
-            book = checked(entries)
-            check_beside(con, book)
+            state = check_entries(entries)
+            check_derived_tables(con, state)
             key = read_key(key_file(path))
             if key is not None and key_check(key) != meta(con, "key"):
                 key = None
-            return View(meta(con, "ledger"), entries, book, key, StoredOutputs(path))
+            return View(meta(con, "ledger"), entries, state, key, StoredOutputs(path))
         except ReleaseError as error:
             raise LedgerError(str(error)) from None
 
 
 @dataclass(frozen=True)
-class Meeting:
+class CopyComparison:
     """Two ledgers side by side.
 
     Attributes
@@ -183,11 +183,11 @@ class Meeting:
         Σε of both, what they have in common counted once: no more than this was spent in all.
     """
 
-    parted_at: int | None
-    spent_at_most: Mapping[str, Fraction]
+    diverges_at: int | None
+    max_spent: Mapping[str, Fraction]
 
 
-def meet(one: View, other: View) -> Meeting:
+def compare_copies(one: View, other: View) -> CopyComparison:
     """Compare two ledgers of one id.
 
     Raises
@@ -203,14 +203,14 @@ def meet(one: View, other: View) -> Meeting:
             break
         common += 1
     if common == min(len(one.entries), len(other.entries)):
-        longer = max(one, other, key=lambda view: len(view.entries)).book
-        return Meeting(None, {name: a.spent_epsilon for name, a in longer.accounts.items()})
+        longer = max(one, other, key=lambda view: len(view.entries)).state
+        return CopyComparison(None, {name: a.spent_epsilon for name, a in longer.accounts.items()})
     shared = one.until(common - 1)
     most: dict[str, Fraction] = {}
-    for name in one.book.accounts.keys() | other.book.accounts.keys():
+    for name in one.state.accounts.keys() | other.state.accounts.keys():
         spent = Fraction(0)
-        for book, sign in ((one.book, 1), (other.book, 1), (shared, -1)):
-            if name in book.accounts:
-                spent += sign * book.accounts[name].spent_epsilon
+        for state, sign in ((one.state, 1), (other.state, 1), (shared, -1)):
+            if name in state.accounts:
+                spent += sign * state.accounts[name].spent_epsilon
         most[name] = spent
-    return Meeting(common, most)
+    return CopyComparison(common, most)

@@ -1,9 +1,50 @@
-"""What may leave: mechanisms whose stored output is whole numbers with exact noise.
+"""Mechanisms of releases: exact noise on whole numbers.
 
-A *user map* turns all rows of one user into whole numbers; what mixes users and adds noise is
-integer arithmetic; what is made of the stored numbers afterwards is free.
+The contributions of a user (`contributions`) are whole numbers made from that user's rows alone.
+Sums over users and noise are integer arithmetic. Everything made from the stored numbers afterwards
+is post-processing. `MECHANISMS` is the table of all of them.
 """
 
-from explorer.release.mechanisms.table import MECHANISMS, mechanism_of
+from __future__ import annotations
 
-__all__ = ["MECHANISMS", "mechanism_of"]
+from typing import Any
+
+from explorer.release.errors import ParameterError
+from explorer.release.mechanisms.adaptive import AdaptiveHeatmap
+from explorer.release.mechanisms.base import ReleaseMechanism
+from explorer.release.mechanisms.counts import CellCounts, UserCount
+from explorer.release.mechanisms.fields import brief
+from explorer.release.mechanisms.histogram import Histogram
+from explorer.release.mechanisms.levels import PaperHeatmap, PyramidHeatmap
+from explorer.release.mechanisms.mean import Mean
+from explorer.release.mechanisms.select import RegionSelection
+
+MECHANISMS: dict[str, ReleaseMechanism[Any]] = {
+    mechanism.id: mechanism
+    for mechanism in (
+        AdaptiveHeatmap(),
+        PaperHeatmap(),
+        PyramidHeatmap(),
+        CellCounts(),
+        UserCount(),
+        RegionSelection(),
+        Histogram(),
+        Mean(),
+    )
+}
+"""By id, in the order in which they are offered. An id, once given, means the same for ever."""
+
+
+def mechanism_of(name: str) -> ReleaseMechanism[Any]:
+    """Return the mechanism of an id.
+
+    Raises
+    ------
+    ParameterError
+        If there is none.
+    """
+    if name not in MECHANISMS:
+        raise ParameterError(
+            "id", f"{brief(name)} is not known here", f"give one of {', '.join(MECHANISMS)}"
+        )
+    return MECHANISMS[name]

@@ -36,16 +36,16 @@ from explorer.release.mechanisms.base import (
     Shown,
     noise_error,
 )
-from explorer.release.mechanisms.contributions import MOST_UNITS, heatmap_counts
+from explorer.release.mechanisms.contributions import MAX_UNITS, heatmap_counts
 from explorer.release.mechanisms.fields import Fields, epsilon_units, text_of
 from explorer.release.mechanisms.noise import bits_of
 from explorer.release.user_records import UserRecords
 
-FINEST_SIDE = 1024
+MAX_SIDE = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Adaptive:
+class AdaptiveParameters:
     """Checked parameters: ρ is the share, τ the threshold, B the units, Δ = 2^level."""
 
     area: Area
@@ -68,7 +68,7 @@ class Adaptive:
         }
 
 
-class AdaptiveHeatmap(ReleaseMechanism[Adaptive]):
+class AdaptiveHeatmap(ReleaseMechanism[AdaptiveParameters]):
     """Where people are, finer where there are many.
 
     Privacy
@@ -93,31 +93,31 @@ class AdaptiveHeatmap(ReleaseMechanism[Adaptive]):
         "noisy numbers alone decide what is read."
     )
 
-    def checked(self, parameters: Mapping[str, Any]) -> Adaptive:
+    def parse(self, parameters: Mapping[str, Any]) -> AdaptiveParameters:
         """Return checked parameters; the threshold must let trees without people die out."""
         own = (*WHERE, "side", "start_level", "last_level", "share", "threshold", "units")
         fields = Fields(self.id, parameters, own)
-        level = fields.side(FINEST_SIDE)
+        level = fields.side(MAX_SIDE)
         start, last = measured_levels(
             level,
             fields.whole("start_level", START, 0, 6),
             fields.whole("last_level", level, 0, 30),
         )
-        return Adaptive(
+        return AdaptiveParameters(
             Area.of(fields, needs_box=True),
             level,
             start,
             last,
             fields.fraction("share", text_of(SHARE), Fraction(0), Fraction(1)),
             fields.fraction("threshold", "10/1", Fraction(0), Fraction(10**6)),
-            fields.whole("units", RESOLUTION, 1, MOST_UNITS),
+            fields.whole("units", RESOLUTION, 1, MAX_UNITS),
         )
 
-    def reads(self, p: Adaptive) -> Reads:
+    def reads(self, p: AdaptiveParameters) -> Reads:
         """Return coordinates, and times if there is a range."""
         return p.area.reads()
 
-    def parts(self, p: Adaptive, epsilon: Fraction) -> tuple[Part, ...]:
+    def parts(self, p: AdaptiveParameters, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the first readings of levels, whose ε add up to that of every path.
 
         Where a cell is not split a second reading spends what finer levels would have.
@@ -128,7 +128,7 @@ class AdaptiveHeatmap(ReleaseMechanism[Adaptive]):
             for level in range(p.start, p.last + 1)
         )
 
-    def budgets(self, p: Adaptive, epsilon: Fraction) -> ExactBudgets:
+    def budgets(self, p: AdaptiveParameters, epsilon: Fraction) -> ExactBudgets:
         """Return what levels spend and hand on."""
         try:
             found = adaptive_budgets_exact(epsilon_units(epsilon) * UNIT, p.start, p.last, p.share)
@@ -143,21 +143,25 @@ class AdaptiveHeatmap(ReleaseMechanism[Adaptive]):
             raise ParameterError(field, problem, remedy) from None
         return found
 
-    def most_numbers(self, p: Adaptive, epsilon: Fraction) -> int:
+    def max_numbers(self, p: AdaptiveParameters, epsilon: Fraction) -> int:
         """Return how many there would be if every cell were split."""
         return 4 * 2 * sum(1 << 2 * level for level in range(p.start, p.last + 1))
 
     def draw(
-        self, people: UserRecords, p: Adaptive, epsilon: Fraction, random_bytes: RandomBytes
+        self,
+        records: UserRecords,
+        p: AdaptiveParameters,
+        epsilon: Fraction,
+        random_bytes: RandomBytes,
     ) -> Output:
         """Read the tree; stored is [level, Morton code, draw, noisy number] of every reading."""
         budgets = self.budgets(p, epsilon)
-        counts = heatmap_counts(people, p.area, p.level, p.units)
+        counts = heatmap_counts(records, p.area, p.level, p.units)
         noise = fresh_noise(discrete_laplace, bits_of(random_bytes))
         found = adaptive_tree_exact(counts, budgets, noise, float(p.threshold))
         return Output({"readings": [list(one) for one in found.noisy]}, (len(found.noisy), 4))
 
-    def expected_error(self, p: Adaptive, epsilon: Fraction) -> list[dict[str, Any]]:
+    def expected_error(self, p: AdaptiveParameters, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return how far single readings are off, in users."""
         budgets = self.budgets(p, epsilon)
         found = []
@@ -167,7 +171,7 @@ class AdaptiveHeatmap(ReleaseMechanism[Adaptive]):
                 found.append(noise_error(quantity, budgets.of(level, draw), p.units, p.units))
         return found
 
-    def shown(self, output: Mapping[str, Any], p: Adaptive, epsilon: Fraction) -> Shown:
+    def shown(self, output: Mapping[str, Any], p: AdaptiveParameters, epsilon: Fraction) -> Shown:
         """Return the map fitted to the readings, smoothed inside cells that were not split."""
         readings = [(level, cell, draw, value) for level, cell, draw, value in output["readings"]]
         tree = tree_of_readings(readings, self.budgets(p, epsilon), p.units)

@@ -67,25 +67,25 @@ class Area:
         """Return the columns that this asks for, and further ones of texts or of decimals."""
         return Reads(self.edges is not None, self.timed, texts, numbers)
 
-    def marked(self, people: UserRecords) -> BoolArray:
+    def mask(self, records: UserRecords) -> BoolArray:
         """Return of every row whether it counts; each is judged alone."""
-        found = np.ones(people.rows, bool)
+        found = np.ones(records.rows, bool)
         if (sides := self.edges) is not None:
-            assert people.lat is not None
-            assert people.lon is not None
-            assert people.placed is not None
-            found &= people.placed
-            found &= (people.lat >= sides.south) & (people.lat <= sides.north)
-            lon = sides.eastwards(people.lon)
+            assert records.lat is not None
+            assert records.lon is not None
+            assert records.placed is not None
+            found &= records.placed
+            found &= (records.lat >= sides.south) & (records.lat <= sides.north)
+            lon = sides.eastwards(records.lon)
             found &= (lon >= sides.west) & (lon <= sides.east)
         if self.timed:
-            assert people.time is not None
-            assert people.timed is not None
-            found &= people.timed
+            assert records.time is not None
+            assert records.timed is not None
+            found &= records.timed
             if self.start is not None:
-                found &= people.time >= self.start
+                found &= records.time >= self.start
             if self.end is not None:
-                found &= people.time < self.end
+                found &= records.time < self.end
         return found
 
 

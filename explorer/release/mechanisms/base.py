@@ -110,14 +110,14 @@ class Shown:
     steps: tuple[str, ...] = ()
 
 
-class Checked(Protocol):
+class MechanismParameters(Protocol):
     """Parameters that were checked."""
 
     def as_parameters(self) -> dict[str, Plain]:
         """Return them as a certificate states them, with every default written out."""
 
 
-P = TypeVar("P", bound=Checked)
+P = TypeVar("P", bound=MechanismParameters)
 
 
 class ReleaseMechanism(ABC, Generic[P]):
@@ -141,7 +141,7 @@ class ReleaseMechanism(ABC, Generic[P]):
     privacy: ClassVar[str]
 
     @abstractmethod
-    def checked(self, parameters: Mapping[str, Any]) -> P:
+    def parse(self, parameters: Mapping[str, Any]) -> P:
         """Return checked parameters, defaults filled in; those of `FORMAT_KEYS` are left alone.
 
         Raises
@@ -179,19 +179,19 @@ class ReleaseMechanism(ABC, Generic[P]):
         return epsilon
 
     @abstractmethod
-    def most_numbers(self, p: P, epsilon: Fraction) -> int:
+    def max_numbers(self, p: P, epsilon: Fraction) -> int:
         """Return how many whole numbers may be stored, at most."""
 
-    def largest_output(self, p: P, epsilon: Fraction) -> int:
+    def max_output_bytes(self, p: P, epsilon: Fraction) -> int:
         """Return how many bytes of JSON to keep free for the stored output; no data are needed.
 
         Noise may be of any size, but is below 10³⁰ in any life of the universe.
         """
-        return 1000 + 32 * self.most_numbers(p, epsilon)
+        return 1000 + 32 * self.max_numbers(p, epsilon)
 
     @abstractmethod
     def draw(
-        self, people: UserRecords, p: P, epsilon: Fraction, random_bytes: RandomBytes
+        self, records: UserRecords, p: P, epsilon: Fraction, random_bytes: RandomBytes
     ) -> Output:
         """Return the stored output of one draw. Nothing in the rows makes this fail."""
 

@@ -2,7 +2,7 @@
 
 No float. What a user contributes is made of their own rows and of public numbers; users are mixed
 by adding whole numbers up. Nothing in a row makes any of this fail: whatever could leave 64 bits is
-bounded beforehand by public limits (`MOST_UNITS`) and by what memory holds.
+bounded beforehand by public limits (`MAX_UNITS`) and by what memory holds.
 """
 
 from __future__ import annotations
@@ -19,50 +19,50 @@ from explorer.privacy.releases.means import centred_value, read_decimal
 from explorer.release.mechanisms.area import Area
 from explorer.release.user_records import IntArray, UserRecords
 
-MOST_UNITS = 1 << 28
+MAX_UNITS = 1 << 28
 """B at most: with it sums over all users of 2³³ rows stay below 2⁶²."""
 
 Whole = NDArray[Any]
 
 
-def heatmap_counts(people: UserRecords, area: Area, level: int, units: int) -> IntegerCounts:
+def heatmap_counts(records: UserRecords, area: Area, level: int, units: int) -> IntegerCounts:
     """Return every user's share of rows in the cells of a box by cumulative floors, total B."""
-    rows, user = _rows(people, area)
-    codes = _cells(people, area, rows, level)
+    rows, user = _rows(records, area)
+    codes = _cells(records, area, rows, level)
     return integer_counts(user, codes, np.ones(len(rows), np.int64), level, units)
 
 
-def one_cell_counts(people: UserRecords, area: Area, level: int) -> Whole:
+def one_cell_counts(records: UserRecords, area: Area, level: int) -> Whole:
     """Return how many users have most of their rows in each cell, shape (4^level,), Morton order.
 
     Of cells with equally many the one with the least Morton code counts.
     """
-    rows, user = _rows(people, area)
-    user, codes, visits = _visits(user, _cells(people, area, rows, level), 4**level)
+    rows, user = _rows(records, area)
+    user, codes, visits = _visits(user, _cells(records, area, rows, level), 4**level)
     # Of each user's cells the first with the most visits.
     order = np.lexsort((codes, -visits, user))
     first = order[np.flatnonzero(np.diff(user[order], prepend=-1))]
     return summed(codes[first], np.ones(len(first), np.int64), 4**level)
 
 
-def user_count(people: UserRecords, area: Area) -> Whole:
+def user_count(records: UserRecords, area: Area) -> Whole:
     """Return how many users have a row that counts, shape (1,)."""
-    user = _rows(people, area)[1]
+    user = _rows(records, area)[1]
     present = np.flatnonzero(np.diff(user, prepend=-1))
     return summed(np.zeros(len(present), np.int64), np.ones(len(present), np.int64), 1)
 
 
-def region_counts(people: UserRecords, area: Area, rows: int, columns: int) -> Whole:
+def region_counts(records: UserRecords, area: Area, rows: int, columns: int) -> Whole:
     """Return how many users have any row in each cell of a grid, row by row from the south-west."""
     assert area.edges is not None
-    at, user = _rows(people, area)
-    y, x = _lines(people, area, at, rows, columns)
+    at, user = _rows(records, area)
+    y, x = _lines(records, area, at, rows, columns)
     _, cells, _ = _visits(user, y * columns + x, rows * columns)
     return summed(cells, np.ones(len(cells), np.int64), rows * columns)
 
 
 def bin_counts(
-    people: UserRecords,
+    records: UserRecords,
     area: Area,
     column: str,
     bin_of: Callable[[str], int | None],
@@ -80,7 +80,7 @@ def bin_counts(
     bins : int
     B : int
     """
-    texts = people.texts[column]
+    texts = records.texts[column]
     known: dict[str, int] = {}
 
     def found(text: str | None) -> int:
@@ -91,7 +91,7 @@ def bin_counts(
             known[text] = -1 if at is None else at
         return known[text]
 
-    rows, user = _rows(people, area)
+    rows, user = _rows(records, area)
     at = np.fromiter((found(texts[row]) for row in rows.tolist()), np.int64, len(rows))
     there = at >= 0
     level = max((bins - 1).bit_length() + 1, 2) // 2
@@ -102,7 +102,11 @@ def bin_counts(
 
 
 def mean_sums(
-    people: UserRecords, area: Area, columns: tuple[str, ...], bounds: list[tuple[int, int]], B: int
+    records: UserRecords,
+    area: Area,
+    columns: tuple[str, ...],
+    bounds: list[tuple[int, int]],
+    B: int,
 ) -> tuple[Whole, Whole]:
     """Return Σ(2y − B) over users for every column, and how many users there are.
 
@@ -119,9 +123,9 @@ def mean_sums(
     sums : ndarray, shape (columns,)
     users : ndarray, shape (1,)
     """
-    texts = [people.texts[column] for column in columns]
+    texts = [records.texts[column] for column in columns]
     known: dict[str | None, int | None] = {None: None}
-    rows, user = _rows(people, area)
+    rows, user = _rows(records, area)
     sums, users = [0] * len(columns), 0
     mine: list[tuple[int, ...]] = []
 
@@ -165,26 +169,26 @@ def _packed(values: list[int]) -> Whole:
     return np.array(values, dtype=np.int64 if fits else object)
 
 
-def _rows(people: UserRecords, area: Area) -> tuple[IntArray, IntArray]:
+def _rows(records: UserRecords, area: Area) -> tuple[IntArray, IntArray]:
     """Return which rows count, user by user, and their users."""
-    marked = area.marked(people)
-    return np.flatnonzero(marked), people.of_rows()[marked]
+    marked = area.mask(records)
+    return np.flatnonzero(marked), records.user_of_rows()[marked]
 
 
-def _cells(people: UserRecords, area: Area, rows: IntArray, level: int) -> IntArray:
-    y, x = _lines(people, area, rows, 1 << level, 1 << level)
+def _cells(records: UserRecords, area: Area, rows: IntArray, level: int) -> IntArray:
+    y, x = _lines(records, area, rows, 1 << level, 1 << level)
     return encode(y, x)
 
 
 def _lines(
-    people: UserRecords, area: Area, at: IntArray, rows: int, columns: int
+    records: UserRecords, area: Area, at: IntArray, rows: int, columns: int
 ) -> tuple[IntArray, IntArray]:
     """Return the row and column of the box's grid that rows of the file lie in.
 
     The northern and eastern sides belong to the last ones.
     """
-    assert people.lat is not None
-    assert people.lon is not None
+    assert records.lat is not None
+    assert records.lon is not None
     sides = area.edges
     assert sides is not None
 
@@ -193,8 +197,8 @@ def _lines(
         return np.asarray(np.minimum(offset * count // (high - low), count - 1))
 
     return (
-        line(people.lat[at], sides.south, sides.north, rows),
-        line(sides.eastwards(people.lon[at]), sides.west, sides.east, columns),
+        line(records.lat[at], sides.south, sides.north, rows),
+        line(sides.eastwards(records.lon[at]), sides.west, sides.east, columns),
     )
 
 

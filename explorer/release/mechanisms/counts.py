@@ -27,11 +27,11 @@ from explorer.release.mechanisms.fields import Fields, single_part
 from explorer.release.mechanisms.noise import bits_of, noisy
 from explorer.release.user_records import UserRecords
 
-FINEST_SIDE = 1024
+MAX_SIDE = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class CellCountParameters:
     """Checked parameters: Δ = 2^level."""
 
     area: Area
@@ -43,7 +43,7 @@ class Cells:
 
 
 @dataclass(frozen=True, slots=True)
-class Users:
+class UserCountParameters:
     """Checked parameters."""
 
     area: Area
@@ -53,7 +53,7 @@ class Users:
         return self.area.as_parameters()
 
 
-class CellCountsRelease(ReleaseMechanism[Cells]):
+class CellCounts(ReleaseMechanism[CellCountParameters]):
     """How many people are mostly in each cell of a map.
 
     Privacy
@@ -67,36 +67,40 @@ class CellCountsRelease(ReleaseMechanism[Cells]):
     label: ClassVar[str] = "People per cell"
     privacy: ClassVar[str] = "One user changes one cell's count by 1."
 
-    def checked(self, parameters: Mapping[str, Any]) -> Cells:
+    def parse(self, parameters: Mapping[str, Any]) -> CellCountParameters:
         """Return checked parameters."""
         fields = Fields(self.id, parameters, (*WHERE, "side"))
-        return Cells(Area.of(fields, needs_box=True), fields.side(FINEST_SIDE))
+        return CellCountParameters(Area.of(fields, needs_box=True), fields.side(MAX_SIDE))
 
-    def reads(self, p: Cells) -> Reads:
+    def reads(self, p: CellCountParameters) -> Reads:
         """Return coordinates, and times if there is a range."""
         return p.area.reads()
 
-    def parts(self, p: Cells, epsilon: Fraction) -> tuple[Part, ...]:
+    def parts(self, p: CellCountParameters, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the one measurement."""
         return single_part("counts in cells", epsilon, 1)
 
-    def most_numbers(self, p: Cells, epsilon: Fraction) -> int:
+    def max_numbers(self, p: CellCountParameters, epsilon: Fraction) -> int:
         """Return how many are stored."""
         return 1 << 2 * p.level
 
     def draw(
-        self, people: UserRecords, p: Cells, epsilon: Fraction, random_bytes: RandomBytes
+        self,
+        records: UserRecords,
+        p: CellCountParameters,
+        epsilon: Fraction,
+        random_bytes: RandomBytes,
     ) -> Output:
         """Count; stored are the noisy counts row by row from the south-west."""
-        counts = one_cell_counts(people, p.area, p.level)[all_codes(p.level).ravel()]
+        counts = one_cell_counts(records, p.area, p.level)[all_codes(p.level).ravel()]
         found = noisy(counts, 1, epsilon, bits_of(random_bytes))
         return Output({"cells": found}, (1 << p.level, 1 << p.level))
 
-    def expected_error(self, p: Cells, epsilon: Fraction) -> list[dict[str, Any]]:
+    def expected_error(self, p: CellCountParameters, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return how far a cell's count is off."""
         return [noise_error("number of users in a cell", epsilon, 1)]
 
-    def shown(self, output: Mapping[str, Any], p: Cells, epsilon: Fraction) -> Shown:
+    def shown(self, output: Mapping[str, Any], p: CellCountParameters, epsilon: Fraction) -> Shown:
         """Return the counts that are not negative, as a map."""
         side = 1 << p.level
         grid = np.array([float(value) for value in output["cells"]]).reshape(side, side)
@@ -106,7 +110,7 @@ class CellCountsRelease(ReleaseMechanism[Cells]):
         return Shown(mass, float(grid.sum()), steps=steps)
 
 
-class UserCount(ReleaseMechanism[Users]):
+class UserCount(ReleaseMechanism[UserCountParameters]):
     """How many people have a row in a box and a time range.
 
     Privacy
@@ -119,35 +123,39 @@ class UserCount(ReleaseMechanism[Users]):
     label: ClassVar[str] = "Number of people"
     privacy: ClassVar[str] = "One user changes the count by 1."
 
-    def checked(self, parameters: Mapping[str, Any]) -> Users:
+    def parse(self, parameters: Mapping[str, Any]) -> UserCountParameters:
         """Return checked parameters; without a box every row counts, wherever it is."""
-        return Users(Area.of(Fields(self.id, parameters, WHERE), needs_box=False))
+        return UserCountParameters(Area.of(Fields(self.id, parameters, WHERE), needs_box=False))
 
-    def reads(self, p: Users) -> Reads:
+    def reads(self, p: UserCountParameters) -> Reads:
         """Return what box and time range need."""
         return p.area.reads()
 
-    def parts(self, p: Users, epsilon: Fraction) -> tuple[Part, ...]:
+    def parts(self, p: UserCountParameters, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the one measurement."""
         return single_part("count of users", epsilon, 1)
 
-    def most_numbers(self, p: Users, epsilon: Fraction) -> int:
+    def max_numbers(self, p: UserCountParameters, epsilon: Fraction) -> int:
         """Return how many are stored."""
         return 1
 
     def draw(
-        self, people: UserRecords, p: Users, epsilon: Fraction, random_bytes: RandomBytes
+        self,
+        records: UserRecords,
+        p: UserCountParameters,
+        epsilon: Fraction,
+        random_bytes: RandomBytes,
     ) -> Output:
         """Count; stored is the noisy count."""
-        counts = user_count(people, p.area)
+        counts = user_count(records, p.area)
         (found,) = noisy(counts, 1, epsilon, bits_of(random_bytes))
         return Output({"noisy_users": found}, (1,))
 
-    def expected_error(self, p: Users, epsilon: Fraction) -> list[dict[str, Any]]:
+    def expected_error(self, p: UserCountParameters, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return how far the count is off."""
         return [noise_error("number of users", epsilon, 1)]
 
-    def shown(self, output: Mapping[str, Any], p: Users, epsilon: Fraction) -> Shown:
+    def shown(self, output: Mapping[str, Any], p: UserCountParameters, epsilon: Fraction) -> Shown:
         """Return the count as it is."""
         users = float(output["noisy_users"])
         return Shown(table=(("People", users),), steps=(UNCHANGED,))

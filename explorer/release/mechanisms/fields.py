@@ -16,11 +16,11 @@ from explorer.release.errors import ParameterError
 from explorer.release.mechanisms.base import LAPLACE, UNIT, Part, Reads
 from explorer.release.rows.format import FORMAT_KEYS, LAT, LON, TIME
 
-MOST_TEXTS = 10_000
+MAX_TEXTS = 10_000
 """Entries of a list."""
-LARGEST_EPSILON = 10**9
+MAX_EPSILON = 10**9
 """Far beyond any that protects anybody: numbers stay within floats where they are drawn."""
-LARGEST_FRACTION = 400
+MAX_FRACTION = 400
 """Characters of a fraction."""
 
 NO_TEXTS = ("user", "time", "lat", "lon")
@@ -82,7 +82,7 @@ class Fields:
         """Return a fraction or decimal strictly between two numbers."""
         text = self._value(name, default)
         try:
-            if not isinstance(text, str) or len(text) > LARGEST_FRACTION:
+            if not isinstance(text, str) or len(text) > MAX_FRACTION:
                 raise ValueError
             value = Fraction(text) if _RATIO.fullmatch(text) else exact_decimal(name, text)
         except (ValueError, ZeroDivisionError):
@@ -172,8 +172,8 @@ class Fields:
 def _texts(name: str, values: Any) -> tuple[str, ...]:
     if not isinstance(values, Sequence) or isinstance(values, str):
         raise ParameterError(name, f"{brief(values)} is no list of texts", "give one")
-    if not 1 <= len(values) <= MOST_TEXTS:
-        raise ParameterError(name, f"has {len(values)} entries", f"give 1 to {MOST_TEXTS}")
+    if not 1 <= len(values) <= MAX_TEXTS:
+        raise ParameterError(name, f"has {len(values)} entries", f"give 1 to {MAX_TEXTS}")
     for value in values:
         if not isinstance(value, str):
             raise ParameterError(name, f"{brief(value)} is no text", "put it in quotes")
@@ -200,12 +200,12 @@ def epsilon_units(epsilon: Fraction) -> int:
     Raises
     ------
     ParameterError
-        If none is left, or more than `LARGEST_EPSILON`.
+        If none is left, or more than `MAX_EPSILON`.
     """
     if not isinstance(epsilon, Fraction | int) or isinstance(epsilon, bool):
         raise ParameterError("epsilon", f"{brief(epsilon)} is no fraction", "give one like 1/2")
-    if epsilon > LARGEST_EPSILON:
-        raise ParameterError("epsilon", f"is above {LARGEST_EPSILON}", "give less")
+    if epsilon > MAX_EPSILON:
+        raise ParameterError("epsilon", f"is above {MAX_EPSILON}", "give less")
     units = epsilon // UNIT
     if units < 1:
         raise ParameterError("epsilon", "is below 2^-40", "give more")

@@ -23,14 +23,14 @@ from explorer.release.mechanisms.base import (
     Shown,
     noise_error,
 )
-from explorer.release.mechanisms.contributions import MOST_UNITS, bin_counts
+from explorer.release.mechanisms.contributions import MAX_UNITS, bin_counts
 from explorer.release.mechanisms.fields import NO_TEXTS, Fields, brief, single_part
 from explorer.release.mechanisms.noise import bits_of, noisy
 from explorer.release.user_records import UserRecords
 
 
 @dataclass(frozen=True, slots=True)
-class Bins:
+class HistogramParameters:
     """Checked parameters: bins are texts, or lie between decimals; the last is what is in none.
 
     Attributes
@@ -96,7 +96,7 @@ class Bins:
         )
 
 
-class Histogram(ReleaseMechanism[Bins]):
+class Histogram(ReleaseMechanism[HistogramParameters]):
     """How a column's values are distributed, each user weighing the same.
 
     Privacy
@@ -110,7 +110,7 @@ class Histogram(ReleaseMechanism[Bins]):
     label: ClassVar[str] = "Histogram of a column"
     privacy: ClassVar[str] = "One user changes all bins together by B units."
 
-    def checked(self, parameters: Mapping[str, Any]) -> Bins:
+    def parse(self, parameters: Mapping[str, Any]) -> HistogramParameters:
         """Return checked parameters; either ``values`` or ``edges`` are given."""
         own = (*WHERE, "value_column", "values", "edges", "units")
         fields = Fields(self.id, parameters, own)
@@ -128,39 +128,43 @@ class Histogram(ReleaseMechanism[Bins]):
         sides = [value for _, value in edges]
         if edges and (len(sides) < 2 or any(high <= low for low, high in pairwise(sides))):
             raise ParameterError("edges", "do not increase", "give two or more in order")
-        return Bins(
+        return HistogramParameters(
             Area.of(fields, needs_box=False),
             column,
             values,
             tuple(text for text, _ in edges),
-            fields.whole("units", RESOLUTION, 1, MOST_UNITS),
+            fields.whole("units", RESOLUTION, 1, MAX_UNITS),
         )
 
-    def reads(self, p: Bins) -> Reads:
+    def reads(self, p: HistogramParameters) -> Reads:
         """Return the column, and what box and time range need."""
         return p.area.reads(p.column, numbers=bool(p.edges))
 
-    def parts(self, p: Bins, epsilon: Fraction) -> tuple[Part, ...]:
+    def parts(self, p: HistogramParameters, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the one measurement."""
         return single_part("counts in bins", epsilon, p.units)
 
-    def most_numbers(self, p: Bins, epsilon: Fraction) -> int:
+    def max_numbers(self, p: HistogramParameters, epsilon: Fraction) -> int:
         """Return how many are stored."""
         return p.count
 
     def draw(
-        self, people: UserRecords, p: Bins, epsilon: Fraction, random_bytes: RandomBytes
+        self,
+        records: UserRecords,
+        p: HistogramParameters,
+        epsilon: Fraction,
+        random_bytes: RandomBytes,
     ) -> Output:
         """Count; stored are noisy units in the bins, that of all others last."""
-        counts = bin_counts(people, p.area, p.column, p.bin_of(), p.count, p.units)
+        counts = bin_counts(records, p.area, p.column, p.bin_of(), p.count, p.units)
         found = noisy(counts, p.units, epsilon, bits_of(random_bytes))
         return Output({"bins": found}, (p.count,))
 
-    def expected_error(self, p: Bins, epsilon: Fraction) -> list[dict[str, Any]]:
+    def expected_error(self, p: HistogramParameters, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return how far a bin is off, in users."""
         return [noise_error("number of users in a bin", epsilon, p.units, p.units)]
 
-    def shown(self, output: Mapping[str, Any], p: Bins, epsilon: Fraction) -> Shown:
+    def shown(self, output: Mapping[str, Any], p: HistogramParameters, epsilon: Fraction) -> Shown:
         """Return the bins in users."""
         values = (value / p.units for value in output["bins"])
         return Shown(

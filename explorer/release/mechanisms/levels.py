@@ -31,19 +31,19 @@ from explorer.release.mechanisms.base import (
     Shown,
     noise_error,
 )
-from explorer.release.mechanisms.contributions import MOST_UNITS, heatmap_counts
+from explorer.release.mechanisms.contributions import MAX_UNITS, heatmap_counts
 from explorer.release.mechanisms.fields import Fields, epsilon_units, single_part
 from explorer.release.mechanisms.noise import bits_of, noisy
 from explorer.release.user_records import UserRecords
 
 GAMMA_SQUARED = Fraction(1, 2)
 """A level has 1/√2 of the ε of the one above."""
-MOST_KEPT = 4096
-FINEST_SIDE = 1024
+MAX_KEPT = 4096
+MAX_SIDE = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
+class PaperParameters:
     """Checked parameters: w cells are kept a level, B the units, Δ = 2^level."""
 
     area: Area
@@ -68,7 +68,7 @@ class Paper:
 
 
 @dataclass(frozen=True, slots=True)
-class Pyramid:
+class PyramidParameters:
     """Checked parameters: n₀ is a number of users assumed beforehand, never the data's."""
 
     area: Area
@@ -100,7 +100,7 @@ def _half_power(level: int) -> Fraction:
     return Fraction(4**level, 2)
 
 
-class PaperHeatmap(ReleaseMechanism[Paper]):
+class PaperHeatmap(ReleaseMechanism[PaperParameters]):
     """Where people are: the paper's algorithm (Ghazi and others 2022), w cells kept on each level.
 
     Privacy
@@ -120,37 +120,37 @@ class PaperHeatmap(ReleaseMechanism[Paper]):
         "alone decide which cells are read."
     )
 
-    def checked(self, parameters: Mapping[str, Any]) -> Paper:
+    def parse(self, parameters: Mapping[str, Any]) -> PaperParameters:
         """Return checked parameters."""
         fields = Fields(self.id, parameters, (*WHERE, "side", "last_level", "kept", "units"))
-        level = fields.side(2 * FINEST_SIDE)
-        return Paper(
+        level = fields.side(2 * MAX_SIDE)
+        return PaperParameters(
             Area.of(fields, needs_box=True),
             level,
             min(fields.whole("last_level", level, 0, 30), level),
-            fields.whole("kept", 20, 1, MOST_KEPT),
-            fields.whole("units", RESOLUTION, 1, MOST_UNITS),
+            fields.whole("kept", 20, 1, MAX_KEPT),
+            fields.whole("units", RESOLUTION, 1, MAX_UNITS),
         )
 
-    def reads(self, p: Paper) -> Reads:
+    def reads(self, p: PaperParameters) -> Reads:
         """Return coordinates, and times if there is a range."""
         return p.area.reads()
 
-    def parts(self, p: Paper, epsilon: Fraction) -> tuple[Part, ...]:
+    def parts(self, p: PaperParameters, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the levels, each with 1/√2 of the ε of the one above."""
         return _level_parts(epsilon, p.start, p.last, p.units)
 
-    def most_numbers(self, p: Paper, epsilon: Fraction) -> int:
+    def max_numbers(self, p: PaperParameters, epsilon: Fraction) -> int:
         """Return how many whole numbers may be stored, at most."""
         whole = 1 << 2 * p.start
         return 3 * (whole + 4 * max(whole, p.kept) * (p.last - p.start))
 
     def draw(
-        self, people: UserRecords, p: Paper, epsilon: Fraction, random_bytes: RandomBytes
+        self, records: UserRecords, p: PaperParameters, epsilon: Fraction, random_bytes: RandomBytes
     ) -> Output:
         """Read level by level; stored is [level, Morton code, noisy number] of every reading."""
         parts, bits = self.parts(p, epsilon), bits_of(random_bytes)
-        counts = heatmap_counts(people, p.area, p.level, p.units)
+        counts = heatmap_counts(records, p.area, p.level, p.units)
         stored: list[list[int]] = []
 
         def read(level: int, cells: IntArray) -> NDArray[np.float64]:
@@ -162,11 +162,11 @@ class PaperHeatmap(ReleaseMechanism[Paper]):
         descend(read, p.start, p.last, p.kept)
         return Output({"readings": stored}, (len(stored), 3))
 
-    def expected_error(self, p: Paper, epsilon: Fraction) -> list[dict[str, Any]]:
+    def expected_error(self, p: PaperParameters, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return how far readings are off, in users."""
         return _level_errors(self.parts(p, epsilon), p.start, p.units)
 
-    def shown(self, output: Mapping[str, Any], p: Paper, epsilon: Fraction) -> Shown:
+    def shown(self, output: Mapping[str, Any], p: PaperParameters, epsilon: Fraction) -> Shown:
         """Return the non-negative map nearest to the readings."""
         solution = reconstruct(self.measured(output, p))
         blocks = solution.blocks().on(p.level)
@@ -179,7 +179,7 @@ class PaperHeatmap(ReleaseMechanism[Paper]):
             ),
         )
 
-    def measured(self, output: Mapping[str, Any], p: Paper) -> Measurement:
+    def measured(self, output: Mapping[str, Any], p: PaperParameters) -> Measurement:
         """Return what was read and kept: above the deepest level, cells whose children were read.
 
         Raises
@@ -209,7 +209,7 @@ class PaperHeatmap(ReleaseMechanism[Paper]):
         return Measurement(p.last, p.start, tuple(codes), tuple(values), tuple(kept))
 
 
-class PyramidHeatmap(ReleaseMechanism[Pyramid]):
+class PyramidHeatmap(ReleaseMechanism[PyramidParameters]):
     """Where people are: every cell of some levels, fitted by least squares.
 
     Privacy
@@ -227,48 +227,52 @@ class PyramidHeatmap(ReleaseMechanism[Pyramid]):
         "are read does not depend on the data."
     )
 
-    def checked(self, parameters: Mapping[str, Any]) -> Pyramid:
+    def parse(self, parameters: Mapping[str, Any]) -> PyramidParameters:
         """Return checked parameters."""
         own = (*WHERE, "side", "start_level", "assumed_users", "units")
         fields = Fields(self.id, parameters, own)
-        level = fields.side(FINEST_SIDE)
-        return Pyramid(
+        level = fields.side(MAX_SIDE)
+        return PyramidParameters(
             Area.of(fields, needs_box=True),
             level,
             min(fields.whole("start_level", 2, 0, 6), level),
             fields.whole("assumed_users", None, 1, 10**10),
-            fields.whole("units", RESOLUTION, 1, MOST_UNITS),
+            fields.whole("units", RESOLUTION, 1, MAX_UNITS),
         )
 
-    def reads(self, p: Pyramid) -> Reads:
+    def reads(self, p: PyramidParameters) -> Reads:
         """Return coordinates, and times if there is a range."""
         return p.area.reads()
 
-    def parts(self, p: Pyramid, epsilon: Fraction) -> tuple[Part, ...]:
+    def parts(self, p: PyramidParameters, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the levels, each with 1/√2 of the ε of the one above."""
         return _level_parts(epsilon, p.start, p.last(epsilon), p.units)
 
-    def most_numbers(self, p: Pyramid, epsilon: Fraction) -> int:
+    def max_numbers(self, p: PyramidParameters, epsilon: Fraction) -> int:
         """Return how many are stored."""
         return 1 + sum(1 << 2 * level for level in range(p.start, p.last(epsilon) + 1))
 
     def draw(
-        self, people: UserRecords, p: Pyramid, epsilon: Fraction, random_bytes: RandomBytes
+        self,
+        records: UserRecords,
+        p: PyramidParameters,
+        epsilon: Fraction,
+        random_bytes: RandomBytes,
     ) -> Output:
         """Read all cells of all levels; stored are their noisy numbers in Morton order."""
         bits = bits_of(random_bytes)
-        counts = heatmap_counts(people, p.area, p.level, p.units)
+        counts = heatmap_counts(records, p.area, p.level, p.units)
         levels = [
             noisy(counts.at(level, np.arange(4**level)), p.units, part.epsilon, bits)
             for level, part in enumerate(self.parts(p, epsilon), p.start)
         ]
         return Output({"first_level": p.start, "levels": levels}, (sum(map(len, levels)),))
 
-    def expected_error(self, p: Pyramid, epsilon: Fraction) -> list[dict[str, Any]]:
+    def expected_error(self, p: PyramidParameters, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return how far readings are off, in users."""
         return _level_errors(self.parts(p, epsilon), p.start, p.units)
 
-    def shown(self, output: Mapping[str, Any], p: Pyramid, epsilon: Fraction) -> Shown:
+    def shown(self, output: Mapping[str, Any], p: PyramidParameters, epsilon: Fraction) -> Shown:
         """Return the map of the least-squares fit."""
         parts = self.parts(p, epsilon)
         values = tuple(_in_users(level, p.units) for level in output["levels"])

@@ -22,16 +22,16 @@ from explorer.release.mechanisms.base import (
     Shown,
     noise_error,
 )
-from explorer.release.mechanisms.contributions import MOST_UNITS, mean_sums
+from explorer.release.mechanisms.contributions import MAX_UNITS, mean_sums
 from explorer.release.mechanisms.fields import Fields, brief, epsilon_units, text_of
 from explorer.release.mechanisms.noise import bits_of, noisy
 from explorer.release.user_records import UserRecords
 
-MOST_COLUMNS = 100
+MAX_COLUMNS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class MeanParameters:
     """Checked parameters.
 
     Attributes
@@ -71,7 +71,7 @@ class Columns:
         }
 
 
-class Mean(ReleaseMechanism[Columns]):
+class Mean(ReleaseMechanism[MeanParameters]):
     """The mean of columns between public bounds, each user weighing the same.
 
     Privacy
@@ -89,33 +89,33 @@ class Mean(ReleaseMechanism[Columns]):
         "ε of all add up."
     )
 
-    def checked(self, parameters: Mapping[str, Any]) -> Columns:
+    def parse(self, parameters: Mapping[str, Any]) -> MeanParameters:
         """Return checked parameters."""
         own = (*WHERE, "value_columns", "low", "high", "count_share", "units")
         fields = Fields(self.id, parameters, own)
         columns = fields.columns("value_columns")
-        if len(columns) > MOST_COLUMNS:
-            raise ParameterError("value_columns", "are too many", f"give at most {MOST_COLUMNS}")
+        if len(columns) > MAX_COLUMNS:
+            raise ParameterError("value_columns", "are too many", f"give at most {MAX_COLUMNS}")
         low, high = (fields.decimals(name, len(columns)) for name in ("low", "high"))
         for column, (_, least), (b, most) in zip(columns, low, high, strict=True):
             if not least < most:
                 raise ParameterError(
                     "high", f"{brief(b)} of {brief(column)} is not above low", "give more"
                 )
-        return Columns(
+        return MeanParameters(
             Area.of(fields, needs_box=False),
             columns,
             tuple(text for text, _ in low),
             tuple(text for text, _ in high),
             fields.fraction("count_share", "1/5", Fraction(0), Fraction(1)),
-            fields.whole("units", RESOLUTION, 1, MOST_UNITS),
+            fields.whole("units", RESOLUTION, 1, MAX_UNITS),
         )
 
-    def reads(self, p: Columns) -> Reads:
+    def reads(self, p: MeanParameters) -> Reads:
         """Return the columns, and what box and time range need."""
         return p.area.reads(*p.columns, numbers=True)
 
-    def parts(self, p: Columns, epsilon: Fraction) -> tuple[Part, ...]:
+    def parts(self, p: MeanParameters, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the columns' sums and the number of users."""
         whole = epsilon_units(epsilon)
         users = whole * p.count_share.numerator // p.count_share.denominator
@@ -126,25 +126,25 @@ class Mean(ReleaseMechanism[Columns]):
         sums = (Part(f"sum of column {name}", each * UNIT, p.units) for name in p.columns)
         return (*sums, Part("count of users", users * UNIT, 1))
 
-    def most_numbers(self, p: Columns, epsilon: Fraction) -> int:
+    def max_numbers(self, p: MeanParameters, epsilon: Fraction) -> int:
         """Return how many are stored."""
         return len(p.columns) + 1
 
     def draw(
-        self, people: UserRecords, p: Columns, epsilon: Fraction, random_bytes: RandomBytes
+        self, records: UserRecords, p: MeanParameters, epsilon: Fraction, random_bytes: RandomBytes
     ) -> Output:
         """Add up; stored are the noisy centred sums S and the noisy number of users N."""
         *sums, count = self.parts(p, epsilon)
         bits = bits_of(random_bytes)
         scale = 10**PLACES
         bounds = [(int(low * scale), int(high * scale)) for low, high in p.bounds()]
-        totals, users = mean_sums(people, p.area, p.columns, bounds, p.units)
+        totals, users = mean_sums(records, p.area, p.columns, bounds, p.units)
         found = noisy(totals, p.units, sums[0].epsilon, bits)
         (noisy_users,) = noisy(users, 1, count.epsilon, bits)
         stored = {"centred_sums": found, "noisy_users": noisy_users}
         return Output(stored, (len(found) + 1,))
 
-    def expected_error(self, p: Columns, epsilon: Fraction) -> list[dict[str, Any]]:
+    def expected_error(self, p: MeanParameters, epsilon: Fraction) -> list[dict[str, Any]]:
         """Return how far the sums, in users, and the number of users are off.
 
         A sum's error divided by the number of users is the mean's, in halves of high − low.
@@ -160,7 +160,7 @@ class Mean(ReleaseMechanism[Columns]):
             noise_error("number of users", count.epsilon, 1),
         ]
 
-    def shown(self, output: Mapping[str, Any], p: Columns, epsilon: Fraction) -> Shown:
+    def shown(self, output: Mapping[str, Any], p: MeanParameters, epsilon: Fraction) -> Shown:
         """Return the means and the number of users."""
         users = output["noisy_users"]
         means = [

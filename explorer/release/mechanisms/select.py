@@ -30,7 +30,7 @@ from explorer.release.mechanisms.fields import Fields, epsilon_units, single_par
 from explorer.release.mechanisms.noise import bits_of
 from explorer.release.user_records import UserRecords
 
-MOST_ALONG = 300
+MAX_ALONG = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,10 @@ class RegionSelection(ReleaseMechanism[Regions]):
         "own ε."
     )
 
-    def checked(self, parameters: Mapping[str, Any]) -> Regions:
+    def parse(self, parameters: Mapping[str, Any]) -> Regions:
         """Return checked parameters; at least one region is left over."""
         fields = Fields(self.id, parameters, (*WHERE, "grid", "chosen"))
-        rows, columns = fields.wholes("grid", 2, 1, MOST_ALONG)
+        rows, columns = fields.wholes("grid", 2, 1, MAX_ALONG)
         if rows * columns < 2:
             raise ParameterError("grid", "one region leaves no choice", "give more rows or columns")
         chosen = fields.whole("chosen", 1, 1, min(rows * columns - 1, 1000))
@@ -92,16 +92,16 @@ class RegionSelection(ReleaseMechanism[Regions]):
             for k in range(1, p.chosen + 1)
         )
 
-    def most_numbers(self, p: Regions, epsilon: Fraction) -> int:
+    def max_numbers(self, p: Regions, epsilon: Fraction) -> int:
         """Return how many are stored."""
         return p.chosen
 
     def draw(
-        self, people: UserRecords, p: Regions, epsilon: Fraction, random_bytes: RandomBytes
+        self, records: UserRecords, p: Regions, epsilon: Fraction, random_bytes: RandomBytes
     ) -> Output:
         """Choose; stored are indices of regions, counted row by row from the south-west."""
         bits = bits_of(random_bytes)
-        scores = region_counts(people, p.area, p.rows, p.columns)
+        scores = region_counts(records, p.area, p.rows, p.columns)
         left = np.arange(len(scores))
         found: list[int] = []
         for part in self.parts(p, epsilon):

@@ -1,1 +1,1 @@
-"""The rows of a data file, read as a plan declares and each by itself."""
+"""Reading the rows of a data file in the declared format, each row independently."""

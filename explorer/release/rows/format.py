@@ -48,12 +48,12 @@ DECIMALS = {"point": 46, "comma": 44}
 TRAILING = {"no": 0, "yes": 1}
 ROW_ENDS = {"lf": 10, "cr": 13}
 """What optional parameters may be; the first of each is what a plan without it means."""
-MOST_COLUMNS = 1000
+MAX_COLUMNS = 1000
 FORMAT_DECLARED, FORMAT_TAKEN = "declared", "taken from the file"
 """Where a format is from: the curator typed it, or took over what was found when the file was
 opened."""
 
-FIRST_OFFSET, LAST_OFFSET = -12 * 3600, 14 * 3600
+MIN_OFFSET, MAX_OFFSET = -12 * 3600, 14 * 3600
 """Seconds ahead of UTC: there are no other offsets on the Earth."""
 _OFFSET = re.compile(r"([+-])(\d\d):([0-5]\d)", re.ASCII)
 
@@ -116,7 +116,7 @@ class FileFormat:
         fixed_offset(self.time_zone)
 
     @classmethod
-    def checked(cls, parameters: Mapping[str, object]) -> FileFormat:
+    def parse(cls, parameters: Mapping[str, object]) -> FileFormat:
         """Return the format that some of a plan's parameters declare; others are not looked at.
 
         Raises
@@ -208,7 +208,7 @@ def fixed_offset(zone: str) -> int | None:
     if found is not None:
         seconds = int(found[2]) * 3600 + int(found[3]) * 60
         seconds = -seconds if found[1] == "-" else seconds
-        if not FIRST_OFFSET <= seconds <= LAST_OFFSET:
+        if not MIN_OFFSET <= seconds <= MAX_OFFSET:
             raise ParameterError(
                 "time_zone",
                 f"{_short(zone)} is no offset that there is",
@@ -228,7 +228,7 @@ def fixed_offset(zone: str) -> int | None:
 
 def _check_columns(columns: tuple[object, ...]) -> None:
     remedy = "give a name for every field of a row, 'user' among them, each once"
-    if not 0 < len(columns) <= MOST_COLUMNS:
+    if not 0 < len(columns) <= MAX_COLUMNS:
         raise ParameterError("columns", f"has {len(columns)} names", remedy)
     for name in columns:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():

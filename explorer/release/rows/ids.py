@@ -17,7 +17,7 @@ _SHORT = 7
 Codes = NDArray[np.int32]
 
 
-class Users:
+class UserNumbers:
     """The users of a file, in the order in which they first came.
 
     Parameters

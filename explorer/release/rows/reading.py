@@ -41,7 +41,7 @@ from explorer.release.rows.format import (
     USER,
     FileFormat,
 )
-from explorer.release.rows.ids import KEPT, Users
+from explorer.release.rows.ids import KEPT, UserNumbers
 from explorer.release.rows.values import (
     coordinate_reader,
     id_reader,
@@ -64,7 +64,7 @@ from explorer.release.user_records import UserRecords
 
 BLOCK = 8 << 20
 """Bytes that are read at a time."""
-LONGEST_ROW = 1 << 20
+MAX_ROW_BYTES = 1 << 20
 """Bytes of a row, its end left out, in UTF-8 where the file is in UTF-16; longer ones can't be
 read."""
 GZIP = ".gz"
@@ -81,12 +81,12 @@ class ReadFile:
     sha256 : str
         Of the file's bytes as they are on disk, in hexadecimal digits.
     ids : tuple of str
-        Of the users, in the order of `people`.
+        Of the users, in the order of `records`.
     content : str
         SHA-256 of what the file says (`explorer.release.content_hash`).
     """
 
-    people: UserRecords
+    records: UserRecords
     sha256: str
     ids: tuple[str, ...]
     content: str
@@ -115,7 +115,7 @@ _MARKS = {
     b"\xfe\xff": ("UTF-16, high byte first", ("utf-16-be",)),
 }
 """Marks of byte order: what they stand for, and the declared encodings that they go with."""
-_MOST_MARK = 16
+_MAX_MARK = 16
 
 
 def check_first_bytes(head: bytes, form: FileFormat) -> None:
@@ -167,9 +167,9 @@ def read_file(path: Path, form: FileFormat, reads: Reads, watch: Watch | None = 
         source: IO[bytes] | _Hashed | gzip.GzipFile = hashed
         if path.name.endswith(GZIP):
             source = gzip.GzipFile(fileobj=hashed)
-            check_first_bytes(source.peek(_MOST_MARK), form)
+            check_first_bytes(source.peek(_MAX_MARK), form)
         else:
-            check_first_bytes(file.peek(_MOST_MARK), form)
+            check_first_bytes(file.peek(_MAX_MARK), form)
 
         def read(size: int) -> bytes:
             block = source.read(size) or b""
@@ -181,7 +181,7 @@ def read_file(path: Path, form: FileFormat, reads: Reads, watch: Watch | None = 
         while hashed.read(BLOCK):  # what may follow an archive is hashed too
             pass
         sha256 = hashed.sha256.hexdigest()
-        return ReadFile(rows.people(), sha256, rows.ids, content.hexdigest())
+        return ReadFile(rows.records(), sha256, rows.ids, content.hexdigest())
 
 
 def hash_file(path: Path) -> tuple[str, str]:
@@ -255,7 +255,7 @@ def blocks(read: Callable[[int], bytes], size: int, form: FileFormat) -> Iterato
     """
     wide = form.encoding if form.encoding.startswith("utf-16") else ""
     end = chr(ROW_ENDS[form.row_end]).encode(wide or "ascii")
-    unit, most = len(end), (LONGEST_ROW + 1) * len(end)
+    unit, most = len(end), (MAX_ROW_BYTES + 1) * len(end)
     left = b""
     while data := read(size):
         rows = left + data
@@ -295,7 +295,7 @@ class Rows:
             self._wholes[name] = _Wholes(name, _reader(name, form))
         self._texts = {name: _Texts(name, form, reads.numbers) for name in reads.texts}
         self._codes = _Work()
-        self._users = Users(id_reader(form))
+        self._users = UserNumbers(id_reader(form))
         self._header = _Header(form) if HEADERS[form.header] else None
 
     def __enter__(self) -> Rows:
@@ -335,7 +335,7 @@ class Rows:
             seen[np.flatnonzero(cut.whole)[kept[readable]]] = True
             self._watch(cut, seen)
 
-    def people(self) -> UserRecords:
+    def records(self) -> UserRecords:
         """Return all rows, a user's together."""
         codes = self._codes.read(np.int32)
         order = np.argsort(codes, kind="stable")
@@ -460,7 +460,7 @@ def cut_rows(raw: bytes, form: FileFormat) -> Cut:
         between = between[opened % 2 == 0]
     first = np.searchsorted(between, starts)
     count = np.diff(np.append(first, len(between)))
-    short = ends - starts <= LONGEST_ROW
+    short = ends - starts <= MAX_ROW_BYTES
     whole = (count == wanted - 1) & short
     fields = _plain_fields(starts[whole], lasts[whole], first[whole], between, wanted)
     if len(quotes):

@@ -25,7 +25,7 @@ from explorer.release.rows.format import (
     USER,
     FileFormat,
 )
-from explorer.release.rows.reading import LONGEST_ROW, Cut, quoted_fields
+from explorer.release.rows.reading import MAX_ROW_BYTES, Cut, quoted_fields
 from explorer.release.rows.values import (
     coordinate_reader,
     number_reader,
@@ -36,7 +36,7 @@ from explorer.release.rows.vectors import Mask
 
 SHOWN = 5
 """Unreadable rows that are told in words, the first ones."""
-MOST_SHOWN = 40
+MAX_SHOWN = 40
 """Characters of a field."""
 _BLANK = 16
 """Bytes of a row that may be blank; longer ones are none."""
@@ -53,7 +53,7 @@ class Unreadable:
     column : str
         "" where the row has not the declared fields.
     value : str
-        Of that column, `MOST_SHOWN` characters at most.
+        Of that column, `MAX_SHOWN` characters at most.
     reason : str
     hint : str
         A question about the format, "" if there is none.
@@ -73,7 +73,7 @@ class Unreadable:
 
 
 @dataclass(frozen=True)
-class DryRun:
+class RowCheck:
     """How many rows of a file count in a release, and what is wrong with the first others.
 
     Attributes
@@ -147,9 +147,9 @@ class RowCounter:
                 self._first.append(Unreadable(self._lines + k + 1, *why))
         self._lines += len(readable)
 
-    def found(self) -> DryRun:
+    def found(self) -> RowCheck:
         """Return what was counted."""
-        return DryRun(self._rows, self._readable, tuple(self._first))
+        return RowCheck(self._rows, self._readable, tuple(self._first))
 
 
 Why = tuple[str, str, str, str]
@@ -158,7 +158,7 @@ Why = tuple[str, str, str, str]
 
 def explained(row: bytes, form: FileFormat, reads: Reads) -> Why:
     """Return why a row, its end left out, can't be read."""
-    if len(row) > LONGEST_ROW:
+    if len(row) > MAX_ROW_BYTES:
         return "", "", "is longer than 1 MB", _first(_row_hints(row, form, 0))
     row = row.removesuffix(b"\r")
     delimiter = bytes([DELIMITERS[form.delimiter]])
@@ -180,7 +180,7 @@ def explained(row: bytes, form: FileFormat, reads: Reads) -> Why:
         if reason:
             shown = raw.decode("utf-8", "replace") if found is None else found
             shown = "".join(c if c.isprintable() else "�" for c in shown)
-            shown = shown if len(shown) <= MOST_SHOWN else shown[: MOST_SHOWN - 1] + "…"
+            shown = shown if len(shown) <= MAX_SHOWN else shown[: MAX_SHOWN - 1] + "…"
             return name, shown, reason, hint
     return "", "", "has the declared names of the columns", ""
 
@@ -262,6 +262,6 @@ _TIME_LIKE: tuple[tuple[str, str, str], ...] = (
 def _time_hints(text: str, form: FileFormat) -> Hints:
     yield from _field_hints(TIME, text, form)
     for name, pattern, hint in _TIME_LIKE:
-        like = re.fullmatch(pattern, text[:MOST_SHOWN]) is not None
+        like = re.fullmatch(pattern, text[:MAX_SHOWN]) is not None
         yield form.time_format != name and like, hint
     yield bool(text), "is the time format another, such as %d.%m.%Y %H:%M?"

@@ -13,8 +13,8 @@ from explorer.privacy.releases.means import PLACES, read_decimal
 from explorer.release.rows.format import (
     DECIMALS,
     ENCODINGS,
-    FIRST_OFFSET,
-    LAST_OFFSET,
+    MAX_OFFSET,
+    MIN_OFFSET,
     TIME_FORMATS,
     FileFormat,
     fixed_offset,
@@ -28,8 +28,8 @@ DEGREE = 10**7
 AROUND = "\ufeff"
 """Taken off with the white space around a value: a mark at a file's beginning is no part of it."""
 
-FIRST_TIME = int(datetime(1, 1, 2, tzinfo=UTC).timestamp())
-LAST_TIME = int(datetime(9999, 12, 30, tzinfo=UTC).timestamp())
+MIN_TIME = int(datetime(1, 1, 2, tzinfo=UTC).timestamp())
+MAX_TIME = int(datetime(9999, 12, 30, tzinfo=UTC).timestamp())
 """Times beyond can't be read: some zone's day there has no date."""
 
 _ONE = 10**PLACES
@@ -151,7 +151,7 @@ def zone_of(form: FileFormat) -> tzinfo:
 
 def in_time(seconds: int) -> int | None:
     """Return seconds since 1970 if they are of a time that can be read."""
-    return seconds if FIRST_TIME <= seconds <= LAST_TIME else None
+    return seconds if MIN_TIME <= seconds <= MAX_TIME else None
 
 
 def zone_offset(local: int, zone: tzinfo) -> int:
@@ -193,4 +193,4 @@ def stated_offset(text: str) -> int | None:
         return 0
     hours, minutes = int(text[1:3]), int(text[3:].lstrip(":") or 0)
     ahead = (hours * 3600 + minutes * 60) * (-1 if text[0] == "-" else 1)
-    return ahead if minutes <= 59 and FIRST_OFFSET <= ahead <= LAST_OFFSET else None
+    return ahead if minutes <= 59 and MIN_OFFSET <= ahead <= MAX_OFFSET else None

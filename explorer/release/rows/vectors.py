@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.release.rows.format import FIRST_OFFSET, LAST_OFFSET
-from explorer.release.rows.values import FIRST_TIME, LAST_TIME, Whole, zone_offset
+from explorer.release.rows.format import MAX_OFFSET, MIN_OFFSET
+from explorer.release.rows.values import MAX_TIME, MIN_TIME, Whole, zone_offset
 
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.int64]
@@ -119,7 +119,7 @@ def unix_times(block: Block, starts: Places, ends: Places, unit: int, slow: Whol
     digits, behind, plain = plain_decimals(block, starts, ends)
     plain &= behind == 0
     seconds = digits // unit
-    readable = plain & (seconds >= FIRST_TIME) & (seconds <= LAST_TIME)
+    readable = plain & (seconds >= MIN_TIME) & (seconds <= MAX_TIME)
     return _rest(block, starts, ends, Wholes(seconds, readable), ~plain, slow)
 
 
@@ -151,7 +151,7 @@ def iso_times(block: Block, starts: Places, ends: Places, zone: tzinfo, slow: Wh
     right &= day <= _DAYS[np.where(right, month, 1)] + (leap & (month == 2))
     right &= (hour <= 23) & (minute <= 59) & (second <= 59)
     local = _days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second
-    right &= plain & (local >= FIRST_TIME) & (local <= LAST_TIME)
+    right &= plain & (local >= MIN_TIME) & (local <= MAX_TIME)
     unstated = np.flatnonzero(right & ~stated)
     if len(unstated):
         distinct, which = np.unique(local[unstated], return_inverse=True)
@@ -161,7 +161,7 @@ def iso_times(block: Block, starts: Places, ends: Places, zone: tzinfo, slow: Wh
             offsets = np.full(len(distinct), zone_offset(0, zone), dtype=np.int64)
         ahead[unstated] = offsets[which]
     seconds = local - ahead
-    readable = right & (seconds >= FIRST_TIME) & (seconds <= LAST_TIME)
+    readable = right & (seconds >= MIN_TIME) & (seconds <= MAX_TIME)
     return _rest(block, starts, ends, Wholes(seconds, readable), ~plain, slow)
 
 
@@ -227,7 +227,7 @@ def _offsets(
         seconds = parts[0] * 3600 + parts[1] * 60
         seconds = np.where(char == ord("-"), -seconds, seconds)
         signed &= good & (parts[1] <= 59)
-        signed &= (seconds >= FIRST_OFFSET) & (seconds <= LAST_OFFSET)
+        signed &= (seconds >= MIN_OFFSET) & (seconds <= MAX_OFFSET)
         ahead = np.where(signed, seconds, 0)
     plain = plain & ((left == 0) | utc | signed)
     return ahead, utc | signed, plain

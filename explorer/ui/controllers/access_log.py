@@ -80,17 +80,17 @@ class LookCounter(QObject):
 
 
 def _count(data: CheckinData) -> frozenset[str]:
-    return frozenset() if data.synthetic else _looks().count_look(data)
+    return frozenset() if data.synthetic else _looks().record_view(data)
 
 
 def _count_path(path: Path) -> None:
     sha256 = file_sha256(path)
     if sha256 not in {sample.sha256 for sample in samples() if sample.synthetic}:
-        _looks().count_files({sha256: path})
+        _looks().record_file_views({sha256: path})
 
 
 def _count_file(value: str, path: Path | None) -> None:
-    _looks().count_files({value.rpartition("#")[2]: path})
+    _looks().record_file_views({value.rpartition("#")[2]: path})
 
 
 def _looks() -> ModuleType:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.release.attack import Audited, Membership, averaging, membership
+from explorer.release.attack import AuditResult, Membership, averaging, membership
 from explorer.release.errors import ParameterError
 from explorer.release.plan import Plan
 from explorer.release.rounding import rounded_up
@@ -44,7 +44,7 @@ class TradeoffPlot(QWidget):
         super().__init__()
         self._theme = theme
         self.curve: Membership | None = None
-        self.audit: Audited | None = None
+        self.audit: AuditResult | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         theme.changed.connect(self.update)
 
@@ -52,7 +52,7 @@ class TradeoffPlot(QWidget):
         """Return a square."""
         return QSize(380, 360)
 
-    def show_curve(self, curve: Membership, audit: Audited | None) -> None:
+    def show_curve(self, curve: Membership, audit: AuditResult | None) -> None:
         """Show the claimed curve, and what tests came to in an audit."""
         self.curve, self.audit = curve, audit
         said = f"No test is below the curve: least total error {at_least(curve.best_total_error)}"
@@ -112,7 +112,7 @@ class AttackPage(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._plan: Plan | None = None
-        self._audit: Audited | None = None
+        self._audit: AuditResult | None = None
         self.epsilon = QLineEdit("1")
         self.epsilon.setAccessibleName("ε of what is attacked")
         self.epsilon.setMaximumWidth(110)
@@ -179,7 +179,7 @@ class AttackPage(QWidget):
             self.found.setText(NO_PLAN)
         self._show()
 
-    def show_audit(self, found: Audited) -> None:
+    def show_audit(self, found: AuditResult) -> None:
         """Show what an audit came to."""
         self._audit = found
         verdict = (

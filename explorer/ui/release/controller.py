@@ -18,23 +18,23 @@ from PySide6.QtCore import QObject, Signal
 from explorer import checkins
 from explorer.checkins.model import Dialect, Mapping, Preview
 from explorer.engine.service import StudyService
-from explorer.release.attack import Audited, audit
+from explorer.release.attack import AuditResult, audit
+from explorer.release.dry_run import dry_run
 from explorer.release.errors import ReleaseError
-from explorer.release.file_check import Checked
-from explorer.release.ledger.accounts import Release
+from explorer.release.file_check import FileCheck
 from explorer.release.ledger.chain import Entry
 from explorer.release.ledger.ledger import Ledger
+from explorer.release.ledger.state import Release
 from explorer.release.mechanisms.base import Shown
 from explorer.release.pipeline import (
-    Place,
+    LedgerLocation,
     certificate_of,
-    entered_plan,
-    planned,
+    find_or_plan_release,
+    load_plan,
     publish,
 )
 from explorer.release.plan import PLACED, Plan
-from explorer.release.rehearsal import rehearse
-from explorer.release.subprocess_runner import CheckOrder, DrawOrder, ReleaseProcess
+from explorer.release.subprocess_runner import CheckTask, DrawTask, ReleaseProcess
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.release.draft import LedgerState
 
@@ -207,7 +207,9 @@ class ReleaseController(QObject):
     busy_changed = Signal(bool)
     rehearsing_changed = Signal(bool)
 
-    def __init__(self, service: StudyService, place: Place, parent: QObject | None = None) -> None:
+    def __init__(
+        self, service: StudyService, place: LedgerLocation, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._service, self.place = service, place
         self.looked_at: frozenset[str] = frozenset()
@@ -287,7 +289,7 @@ class ReleaseController(QObject):
 
         def work(task: Task) -> tuple[Result, LedgerState]:
             with self.place.open() as ledger:
-                plan = entered_plan(ledger, release, data)
+                plan = load_plan(ledger, release, data)
             return self._draw(plan, release, task)
 
         self._ask(self._show, work)
@@ -297,7 +299,7 @@ class ReleaseController(QObject):
 
         def work(_task: Task) -> tuple[Result, LedgerState]:
             with self.place.open() as ledger:
-                plan = entered_plan(ledger, release)
+                plan = load_plan(ledger, release)
             return self._result(plan, release)
 
         self._ask(self._show, work)
@@ -309,11 +311,11 @@ class ReleaseController(QObject):
         entered first; nothing else of it is kept.
         """
 
-        def work(task: Task) -> tuple[Checked, LedgerState]:
-            found: Checked = self._apart(ReleaseProcess(CheckOrder(self.place, plan)), task)
+        def work(task: Task) -> tuple[FileCheck, LedgerState]:
+            found: FileCheck = self._apart(ReleaseProcess(CheckTask(self.place, plan)), task)
             return found, self._state()
 
-        def then(found: tuple[Checked, LedgerState]) -> None:
+        def then(found: tuple[FileCheck, LedgerState]) -> None:
             self.state_read.emit(found[1])
             self.checked.emit(plan, found[0])
 
@@ -392,7 +394,7 @@ class ReleaseController(QObject):
                 tuple(ledger.notices),
                 ledger.accounts(),
                 ledger.releases(),
-                ledger.book("").joined,
+                ledger.state("").joined,
                 shown,
                 ledger.id,
             )
@@ -400,8 +402,8 @@ class ReleaseController(QObject):
     def _draw(self, plan: Plan, release: str, task: Task) -> tuple[Result, LedgerState]:
         if not release:
             with self.place.open() as ledger:
-                release = planned(ledger, plan)
-        self._apart(ReleaseProcess(DrawOrder.of(self.place, plan, release)), task)
+                release = find_or_plan_release(ledger, plan)
+        self._apart(ReleaseProcess(DrawTask.of(self.place, plan, release)), task)
         return self._result(plan, release)
 
     @staticmethod
@@ -427,17 +429,19 @@ def rehearsals(
     found = []
     for seed in range(REHEARSALS):
         check()
-        output = rehearse(plan, users, seed)
-        found.append(plan.mechanism.shown(output.stored, plan.checked, plan.epsilon))
+        output = dry_run(plan, users, seed)
+        found.append(plan.mechanism.shown(output.stored, plan.own_parameters, plan.epsilon))
     return found
 
 
-def audited(_runtime: object, subject: tuple[Plan, int, int], check: Callable[[], None]) -> Audited:
+def audited(
+    _runtime: object, subject: tuple[Plan, int, int], check: Callable[[], None]
+) -> AuditResult:
     """Return what an audit of a plan's mechanism shows; runs in the process that computes."""
     plan, runs, users = subject
     return audit(
         plan.mechanism.id,
-        plan.checked.as_parameters(),
+        plan.own_parameters.as_parameters(),
         plan.epsilon,
         runs,
         users,

@@ -11,12 +11,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from explorer.release.errors import ParameterError, ReleaseError
-from explorer.release.ledger.accounts import SPENT, Account, Release
 from explorer.release.ledger.differencing import overlaps
-from explorer.release.ledger.errors import rounded_down
+from explorer.release.ledger.state import SPENT, Account, Release
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.messages import price_text, sentence
-from explorer.release.pipeline import Place
+from explorer.release.pipeline import LedgerLocation
 from explorer.release.plan import (
     DECLARED_ROWS,
     FORMAT_DECLARED,
@@ -24,9 +23,9 @@ from explorer.release.plan import (
     TEXTS,
     Declared,
     Plan,
-    made_plan,
+    build_plan,
 )
-from explorer.release.rounding import rounded_up
+from explorer.release.rounding import rounded_down, rounded_up
 from explorer.ui.release.fields import (
     FORMAT,
     LABELS,
@@ -70,7 +69,7 @@ class LedgerState:
     id : str
     """
 
-    place: Place
+    place: LedgerLocation
     exists: bool = False
     problem: str = ""
     notices: tuple[str, ...] = ()
@@ -84,7 +83,7 @@ class LedgerState:
         """Return the account of a population, if it has one."""
         return next((a for a in self.accounts if a.population == population), None)
 
-    def of_account(self, population: str) -> list[Release]:
+    def releases_of(self, population: str) -> list[Release]:
         """Return releases that are charged to an account, those of accounts joined to it too."""
         return [
             r
@@ -178,7 +177,7 @@ class Draft:
             What is missing or wrong.
         """
         parameters = {**read_format(self.typed), **self.own_parameters()}
-        return made_plan(
+        return build_plan(
             self.population,
             Path(self.text("data")),
             self.mechanism,
@@ -191,7 +190,7 @@ class Draft:
         """Return the plan for made-up people, who need neither file nor budget."""
         own = self.own_parameters()
         parameters = {**any_format(self.mechanism, own), **own}
-        return made_plan(
+        return build_plan(
             NOBODY,
             Path("nowhere"),
             self.mechanism,
@@ -252,7 +251,7 @@ def _who(draft: Draft, ledger: LedgerState) -> Point:
 
 def _what(draft: Draft, _: LedgerState) -> Point:
     mechanism = MECHANISMS[draft.mechanism]
-    mechanism.checked(draft.own_parameters())
+    mechanism.parse(draft.own_parameters())
     return Point(True, mechanism.privacy)
 
 

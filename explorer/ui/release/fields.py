@@ -317,5 +317,5 @@ def read_format(typed: Mapping[str, str]) -> dict[str, Any]:
 
 def any_format(mechanism: str, own: Mapping[str, Any]) -> dict[str, Any]:
     """Return a format that has all columns a mechanism reads, for people who are in no file."""
-    reads = MECHANISMS[mechanism].reads(MECHANISMS[mechanism].checked(own))
+    reads = MECHANISMS[mechanism].reads(MECHANISMS[mechanism].parse(own))
     return {"columns": list(dict.fromkeys((*PLACED, *reads.texts))), "delimiter": "tab"}

@@ -16,8 +16,7 @@ from explorer.release.certificate.registry import registry_file, registry_yaml
 from explorer.release.certificate.report import PROGRAM, sections
 from explorer.release.exact_json import canonical
 from explorer.release.messages import sentence
-from explorer.release.outputs import FORMATS, Written
-from explorer.release.pictures import heatmap
+from explorer.release.outputs import FORMATS, OutputDocument, heatmap
 from explorer.release.rounding import rounded_up
 from explorer.ui.release.controller import Result
 
@@ -130,5 +129,5 @@ def printed(certificate: dict[str, Any]) -> list[tuple[str, list[str]]]:
     ]
 
 
-def _written(result: Result) -> Written:
-    return Written(result.plan, result.stored, about(result))
+def _written(result: Result) -> OutputDocument:
+    return OutputDocument(result.plan, result.stored, about(result))

@@ -21,15 +21,14 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.files import write_whole
-from explorer.release.certificate.deployment_comparison import strip
+from explorer.release.certificate.deployment_comparison import compare_deployments
 from explorer.release.errors import ParameterError
 from explorer.release.exact_json import canonical
-from explorer.release.ledger.accounts import SPENT, Account, Release
 from explorer.release.ledger.chain import Entry, exported
-from explorer.release.ledger.errors import rounded_down
 from explorer.release.ledger.ledger import Ledger
-from explorer.release.ledger.periodic_cost import most_releases, repeated, zcdp_pays_from
-from explorer.release.rounding import rounded_up
+from explorer.release.ledger.periodic_cost import max_releases, periodic_cost, zcdp_break_even
+from explorer.release.ledger.state import SPENT, Account, Release
+from explorer.release.rounding import rounded_down, rounded_up
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.release.draft import LedgerState
@@ -187,7 +186,7 @@ class LedgerPage(QScrollArea):
             time, kind = str(body["at"]), str(body["kind"])
             rows.append((str(entry.seq), time, kind, str(about), spent, entry.hash[:16]))
         _fill(self.entries, ("Entry", "Time", "Kind", "About", "ε or ρ", "Hash"), rows)
-        found = strip()
+        found = compare_deployments()
         mine = (
             []
             if self._ledger is None
@@ -227,15 +226,15 @@ class LedgerPage(QScrollArea):
             return
         rows = [
             (str(one.releases), rounded_up(one.sum_epsilon), rounded_up(one.zcdp_epsilon, 2))
-            for one in repeated(epsilon, DELTA, WEEKS)
+            for one in periodic_cost(epsilon, DELTA, WEEKS)
         ]
         _fill(self.weekly, ("Weeks", "ε, sum", "ε, zcdp at δ = 10⁻⁶"), rows)
         reach = [
             f"ε = {limit} after {most[0]:,} weeks by sum, {most[1]:,} by zcdp"
             for limit in REACHED
-            for most in (most_releases(epsilon, Fraction(limit), DELTA),)
+            for most in (max_releases(epsilon, Fraction(limit), DELTA),)
         ]
-        pays = f"zcdp pays from {zcdp_pays_from(epsilon, DELTA):,} releases of this ε"
+        pays = f"zcdp pays from {zcdp_break_even(epsilon, DELTA):,} releases of this ε"
         self.weekly_said.setText(f"{NO_CALENDAR} {'; '.join([*reach, pays])}.")
 
     def _change(self, does: Callable[[Ledger, str, Fraction], object]) -> None:

@@ -19,13 +19,12 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.release.errors import ParameterError, ReleaseError
-from explorer.release.file_check import Checked
-from explorer.release.ledger.errors import rounded_down
+from explorer.release.file_check import FileCheck
 from explorer.release.mechanisms import MECHANISMS
 from explorer.release.mechanisms.base import Shown
 from explorer.release.messages import seen_line, sentence, spent_lines
 from explorer.release.plan import Plan
-from explorer.release.rounding import rounded_up
+from explorer.release.rounding import rounded_down, rounded_up
 from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.release.cards import PointCard, TypedFields, row_of
@@ -78,7 +77,7 @@ class PlanPage(QWidget):
         self.ledger: LedgerState | None = None
         self._busy = self._rehearsing = False
         self._fresh = True
-        self._checked: tuple[object, Checked | None] = (None, None)
+        self._checked: tuple[object, FileCheck | None] = (None, None)
         """Of which plan the file was checked, and what came of it."""
         self.open_file: Path | None = None
         """The file that is open in the window, if a release could read it."""
@@ -253,7 +252,7 @@ class PlanPage(QWidget):
             fields.show_texts(draft.text)
         self.update_page()
 
-    def show_checked(self, plan: Plan, found: Checked) -> None:
+    def show_checked(self, plan: Plan, found: FileCheck) -> None:
         """Tell the curator alone what can be read, and whether its people are in other accounts."""
         self._checked = (_checked_key(plan), found)
         self.update_page()
@@ -267,7 +266,7 @@ class PlanPage(QWidget):
         self.update_page()
 
     @property
-    def checked(self) -> Checked | None:
+    def checked(self) -> FileCheck | None:
         """What was found in the file, if it was checked as it is planned now."""
         try:
             plan = self.draft.plan()
@@ -410,7 +409,7 @@ class PlanPage(QWidget):
         self.earlier.setVisible(account is not None)
         if account is None or self.ledger is None:
             return
-        counted = self.ledger.of_account(account.population)
+        counted = self.ledger.releases_of(account.population)
         power = 2 if account.gate == "zcdp" else 1
         costs = [r.epsilon**power / power for r in counted]
         budget = account.budget or 1

@@ -8,9 +8,8 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from explorer.release.errors import ParameterError
-from explorer.release.ledger.accounts import GATES, Account
-from explorer.release.ledger.errors import rounded_down
-from explorer.release.rounding import rounded_up
+from explorer.release.ledger.state import GATES, Account
+from explorer.release.rounding import rounded_down, rounded_up
 from explorer.ui.base.styled import styled_label
 from explorer.ui.release.draft import LedgerState
 from explorer.ui.release.fields import read_epsilon

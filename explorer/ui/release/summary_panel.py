@@ -9,10 +9,10 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
+from explorer.release.dry_run import STAMP
 from explorer.release.mechanisms.base import Shown
 from explorer.release.messages import PROMISE, sentence
 from explorer.release.plan import Plan
-from explorer.release.rehearsal import STAMP
 from explorer.release.rounding import rounded_up
 from explorer.studies.base.phrases import USELESS, best_chance, shown_odds, times_in_100
 from explorer.ui.base.styled import styled_label
@@ -117,7 +117,7 @@ class Side(QScrollArea):
                 f"With all earlier releases together at most {total} "
                 f"(ε {rounded_up(spent + plan.epsilon)})."
             )
-        errors = plan.mechanism.expected_error(plan.checked, plan.epsilon)
+        errors = plan.mechanism.expected_error(plan.own_parameters, plan.epsilon)
         self.off.setText("\n".join(error_lines(errors)))
 
     def show_rehearsals(self, shown: Sequence[Shown], users: int) -> None:

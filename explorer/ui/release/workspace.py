@@ -25,17 +25,16 @@ from PySide6.QtWidgets import (
 from explorer.engine.session.session import Session
 from explorer.files import write_whole
 from explorer.geography.plane import plain
-from explorer.release.errors import ReleaseError
-from explorer.release.file_check import Checked
-from explorer.release.ledger.accounts import Account, Release
-from explorer.release.ledger.errors import RefusedError
-from explorer.release.ledger.locks import not_offered
+from explorer.release.errors import RefusedError, ReleaseError
+from explorer.release.file_check import FileCheck
+from explorer.release.ledger.locks import unsupported_reason
+from explorer.release.ledger.state import Account, Release
+from explorer.release.locations import default_ledger, default_settings
 from explorer.release.messages import price_text, sentence, zone_text
-from explorer.release.pipeline import Place
-from explorer.release.places import default_ledger, default_settings
+from explorer.release.pipeline import LedgerLocation
 from explorer.release.plan import Plan
 from explorer.release.rounding import rounded_up
-from explorer.release.simulations import PROTOCOLS, STAMP, stamped
+from explorer.release.simulations import PROTOCOLS, STAMP, simulation_document
 from explorer.studies.base.study import relevant
 from explorer.studies.registry import get_study, study_infos
 from explorer.ui.base.errors import Problem
@@ -111,13 +110,13 @@ class ReleaseWorkspace(Workspace):
 
     alone = True
 
-    def __init__(self, window: WorkspaceHost, place: Place | None = None) -> None:
+    def __init__(self, window: WorkspaceHost, place: LedgerLocation | None = None) -> None:
         super().__init__(window)
         self._session: Session = window.session
         self._theme: Theme = window.theme
         self._say: Callable[[str], None] = window.show_status
         self._tell: Callable[[Problem], None] = window.show_problem
-        place = place or Place(default_ledger(), default_settings())
+        place = place or LedgerLocation(default_ledger(), default_settings())
         self.desk = ReleaseController(window.service, place, self)
         self.ledger = LedgerState(place)
         self.asking: QMessageBox | None = None
@@ -127,7 +126,7 @@ class ReleaseWorkspace(Workspace):
         self._after_check: Plan | None = None
         """What was agreed to be paid for while its file was being checked."""
         self._stale = False
-        self._notices = dict.fromkeys(filter(None, [sentence(not_offered())]))
+        self._notices = dict.fromkeys(filter(None, [sentence(unsupported_reason())]))
         self.plan = PlanPage(self._theme)
         self._folder: Callable[[], str] = window.files.folder
         self._data = window.data
@@ -434,7 +433,7 @@ class ReleaseWorkspace(Workspace):
             button.setEnabled(False)
             box.setCheckBox(anyway)
 
-    def _checked(self, plan: Plan, found: Checked) -> None:
+    def _checked(self, plan: Plan, found: FileCheck) -> None:
         """Show what was found in a file, and go on with what waited for it."""
         self.plan.show_checked(plan, found)
         if self.asking is not None and self._paying is not None:
@@ -507,7 +506,7 @@ class ReleaseWorkspace(Workspace):
 
     def _save_simulation(self) -> None:
         """Write what is in front as a plan that is no release, and says so."""
-        self._save(stamped(*self._in_front(), None, {}), "PLAN.simulation.json")
+        self._save(simulation_document(*self._in_front(), None, {}), "PLAN.simulation.json")
 
     def _in_front(self) -> tuple[str, dict[str, str]]:
         """Return the id of the simulation in front, if it is one, and its parameters."""
