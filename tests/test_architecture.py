@@ -59,6 +59,7 @@ def test_importing_a_package_imports_nothing_slow(package: str) -> None:
     assert done.stdout.strip() == "[]", done.stderr
 
 
+@pytest.mark.full
 def test_no_modules_import_each_other() -> None:
     """Imports at the top of modules, also those for type checkers alone, have no cycles."""
     graph = import_graph(sources(), functions=False)

@@ -38,6 +38,7 @@ def holds(now: Mapping[str, Any], then: Mapping[str, Any]) -> bool:
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("row", PRESETS, ids=lambda r: f"{r['recipe']['study']}-{r['preset']}")
 def test_the_recipe_of_every_preset_opens_as_it_was(row) -> None:
     raw = row["recipe"]
@@ -45,6 +46,7 @@ def test_the_recipe_of_every_preset_opens_as_it_was(row) -> None:
     assert holds(recipe.to_dict(), raw)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("row", PRESETS, ids=lambda r: f"{r['recipe']['study']}-{r['preset']}")
 def test_presets_keep_their_names(row) -> None:
     study = get_study(row["recipe"]["study"])
@@ -66,6 +68,7 @@ def test_exports_of_every_format_hold_request_and_view(stem, suffix) -> None:
     assert holds(json.loads(json.dumps(view.to_dict())), written["view"])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_exports_of_now_hold_request_and_view_too(suffix, tmp_path) -> None:
     """The map written then, asked again: in every format that there is by now."""

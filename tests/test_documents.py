@@ -130,6 +130,7 @@ ELSEWHERE = (" fetch ", " cluster ", " ledger ", " release ", " verify ")
 releases belong together (`tests/release/test_release_guide.py`)."""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command", [c for c in PROGRAM if not any(w in c for w in ELSEWHERE)])
 def test_the_programs_commands_work_as_printed(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

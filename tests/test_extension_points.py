@@ -200,12 +200,14 @@ def test_a_mechanism_and_a_format_edit_one_table_each_and_a_workspace_two(
     }
 
 
+@pytest.mark.full
 def test_the_window_has_mechanism_format_and_workspace(extended: Checkout) -> None:
     done = extended.run("pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "tests/ui/walk.py")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 passed" in done.stdout
 
 
+@pytest.mark.full
 def test_the_command_line_has_mechanism_and_format(extended: Checkout, tmp_path: Path) -> None:
     asked = ("explorer", "heatmap", "sample", "--resolution", "16", "--panes", "private")
     bands = ("--mechanism", "bands", "--bands", "3", "--quiet", "--no-cache")
@@ -230,6 +232,7 @@ def test_the_command_line_has_the_study_of_a_workspace(extended: Checkout, tmp_p
     assert path.read_text(encoding="utf-8").startswith("A note\nnot covered: the number of people")
 
 
+@pytest.mark.full
 def test_an_installed_study_is_on_the_command_line_and_in_exports(tmp_path: Path) -> None:
     """One that can't be imported is a warning."""
     path = os.pathsep.join(map(str, (PARTS / "broken", TEMPLATE, PARTS.parents[1])))

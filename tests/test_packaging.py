@@ -173,6 +173,7 @@ def test_the_changelog_becomes_release_notes(tmp_path: Path) -> None:
         notes["section"]("9.9.9")
 
 
+@pytest.mark.full
 def test_the_source_archive_builds_and_holds_all_that_tests_and_wheel_need(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "-o", str(tmp_path)]
     subprocess.run([*command, str(ROOT)], check=True, capture_output=True)

@@ -15,6 +15,8 @@ from tests.benchmarks.__main__ import topics
 from tests.fuzz.__main__ import TOPICS
 from tests.waiting import time_limit
 
+pytestmark = pytest.mark.full
+
 CHECKOUT = Path(__file__).resolve().parents[1]
 WINDOW = ["live", "bounds_live", "studies", "which_epsilon", "first_picture"]
 """Benchmarks that share a window at their smallest."""

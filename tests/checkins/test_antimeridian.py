@@ -114,6 +114,7 @@ def test_the_extent_is_across_the_antimeridian(both: dict[float, CheckinData]) -
     assert east > 180
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_pass_over_rows_finds_the_same(
     both: dict[float, CheckinData], compiled: bool, monkeypatch: pytest.MonkeyPatch
@@ -130,6 +131,7 @@ def test_a_pass_over_rows_finds_the_same(
     assert found[0][2] > 1000
 
 
+@pytest.mark.full
 def test_shards_and_asking_once_give_the_same(
     files: dict[float, Path], both: dict[float, CheckinData], tmp_path: Path
 ) -> None:

@@ -109,6 +109,7 @@ def test_rows_before_a_wrong_checksum_are_kept(write: Write, rows: int) -> None:
         assert any("checksum does not fit" in note for note in data.report.notes)
 
 
+@pytest.mark.full
 def test_rows_before_a_fault_in_the_middle_are_kept(write: Write) -> None:
     rng = random.Random(5)
     text = "\n".join(good(i, user=rng.getrandbits(60)) for i in range(40_000)).encode()
@@ -126,6 +127,7 @@ def test_rows_before_a_fault_in_the_middle_are_kept(write: Write) -> None:
         assert any("damaged at byte" in note for note in data.report.notes)
 
 
+@pytest.mark.full
 def test_an_archive_of_zeros_is_refused_in_time(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:

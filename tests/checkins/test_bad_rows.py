@@ -60,6 +60,7 @@ def lines_of(path: Path) -> dict[Reason, list[int]]:
         return {reason: [e.line for e in found] for reason, found in data.report.examples.items()}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("line", "reason"), BAD, ids=[repr(line)[:60] for line, _ in BAD])
 def test_each_kind_of_bad_row(write: Callable[..., Path], line: bytes, reason: Reason) -> None:
     rows = [good(i).encode() for i in range(8)]
@@ -72,6 +73,7 @@ def test_each_kind_of_bad_row(write: Callable[..., Path], line: bytes, reason: R
         assert example.text == line.decode(errors="replace")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("line", KEPT, ids=[repr(line)[:60] for line in KEPT])
 def test_unusual_good_rows_are_kept(write: Callable[..., Path], line: bytes) -> None:
     rows = [good(i).encode() for i in range(8)]
@@ -117,6 +119,7 @@ def expected(lines: list[bytes], kinds: list[Reason | None]) -> dict[Reason, lis
     return found
 
 
+@pytest.mark.full
 @given(
     st.lists(st.integers(-1, len(BAD)), max_size=60),
     st.sampled_from([b"\n", b"\r\n", b"mixed"]),

@@ -99,6 +99,7 @@ def test_without_cache_nothing_is_left(write: Write, cache_dir: Path) -> None:
     assert not cache_dir.exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["rows.parquet", "users.parquet", "report.json"])
 @pytest.mark.parametrize("damage", [b"", b"garbage", None])
 def test_a_damaged_entry_is_made_anew(
@@ -129,6 +130,7 @@ def test_rows_changed_within_the_cache_are_not_believed(write: Write, cache_dir:
         assert np.array_equal(data.points(data.extent).lat, true.lat)
 
 
+@pytest.mark.full
 def test_the_oldest_go_first_but_never_what_is_open(write: Write, cache_dir: Path) -> None:
     paths = [write("\n".join([*ROWS, good(50 + i)]), f"{i}.txt") for i in range(4)]
     for path in paths[1:]:

@@ -46,6 +46,7 @@ def left(cache_dir: Path) -> list[str]:
     return found + [t.name for t in threading.enumerate() if t.name.startswith("checkins")]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("stage", STAGES)
 @pytest.mark.parametrize("cached", [True, False])
 def test_cancelled_in_each_stage(
@@ -123,6 +124,7 @@ def test_a_failed_load_leaves_nothing(write: Callable[..., Path], tmp_path: Path
     assert left(tmp_path / "cache") == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["plain", "zipped"])
 def test_progress_only_grows(large: dict[str, Path], kind: str) -> None:
     seen: list[Progress] = []
@@ -185,6 +187,7 @@ def test_a_file_that_changes_meanwhile_is_refused(large: dict[str, Path], tmp_pa
     assert left(tmp_path / "cache") == []
 
 
+@pytest.mark.full
 def test_a_full_disk_is_reported_in_a_sentence(
     large: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,6 +204,7 @@ def test_a_full_disk_is_reported_in_a_sentence(
     assert left(tmp_path / "cache") == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("in_memory", [False, True])
 def test_closing_interrupts_questions(large: dict[str, Path], in_memory: bool) -> None:
     data = open_checkins(large["plain"], cache_dir=None)

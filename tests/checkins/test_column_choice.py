@@ -56,6 +56,7 @@ def test_a_column_chosen_for_the_time_is_read_as_it_is_spelt(write: Write) -> No
     assert with_columns(preview, {"time": None}).time is None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 @pytest.mark.parametrize("decimal", [".", ","])
 def test_decimal_commas(write: Write, delimiter: str, decimal: str) -> None:
@@ -68,6 +69,7 @@ def test_decimal_commas(write: Write, delimiter: str, decimal: str) -> None:
         assert data.extent == pytest.approx((40.0, -73.059, 40.059, -73.0))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -86,6 +88,7 @@ def test_other_spellings_beside_decimal_commas_are_set_aside(
         assert data.report.set_aside == {reason: 1}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sign", ["\x1f", "\x1e", "\x1c", "\u2003", "\u0661"])
 @pytest.mark.parametrize("share", [1, 3])
 def test_separators_and_foreign_digits_beside_a_number(write: Write, sign: str, share: int) -> None:
@@ -109,6 +112,7 @@ def test_separators_and_foreign_digits_beside_a_number(write: Write, sign: str, 
         assert data.report.total_set_aside == ROWS // share
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", ["9" * 400, "9" * 5000, "1e999", "-1e400", "1e-999999999"])
 @pytest.mark.parametrize("column", [0, 1, 2, 3])
 def test_huge_numbers_are_counted_with_their_lines(write: Write, text: str, column: int) -> None:

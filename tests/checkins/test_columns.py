@@ -27,6 +27,7 @@ def keys(path: Path) -> list[str]:
     return [question.key for question in sniff(path).questions]
 
 
+@pytest.mark.full
 def test_no_header_line_of_the_corpus_is_silently_wrong(tmp_path: Path) -> None:
     entries = json.loads(CORPUS.read_text(encoding="utf-8"))
     found = score(entries, tmp_path)
@@ -145,6 +146,7 @@ def test_both_coordinates_of_a_field(text: str, pair: tuple[float, float] | None
     assert point_in(text) == pair
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["csv", "parquet", "xlsx"])
 @pytest.mark.parametrize("order", ["latlon", "lonlat"])
 def test_one_column_with_both_coordinates_is_read_in_the_order_that_is_said(

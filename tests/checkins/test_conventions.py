@@ -92,6 +92,7 @@ def expected(table: pd.DataFrame) -> list[tuple]:
     return list(zip(table["user"], seconds, table["lat"], table["lon"], strict=True))
 
 
+@pytest.mark.full
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     seed=st.integers(0, 10_000),
@@ -121,6 +122,7 @@ def test_a_table_in_any_convention_has_the_same_rows(
         assert rows_of(data) == expected(table)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("unit", EPOCHS)
 @pytest.mark.parametrize("decimal", [".", ","])
 def test_seconds_and_milliseconds_since_1970(tmp_path, unit: str, decimal: str) -> None:
@@ -166,6 +168,7 @@ def test_words_of_other_languages_are_no_names_in_an_english_file(write: Write) 
 # Decimal marks
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text", ["1.234,5", "48.208.174", "1,234.5", "48'208", "48 208,1", "1’234"]
 )
@@ -343,6 +346,7 @@ def mostly_good(draw: random.Random) -> str:
     return text
 
 
+@pytest.mark.full
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -375,6 +379,7 @@ def test_the_preview_and_the_load_read_the_same_times(tmp_path, seed, spelling, 
     assert not {i: seen for i, seen in differ.items() if seen[1] != seen[2]}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text",
     [
@@ -395,6 +400,7 @@ def test_spellings_of_one_moment(write: Write, text: str) -> None:
         assert (data.rows, data.first_time) == (60, "2024-01-02T07:00:00Z")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text",
     [
@@ -588,6 +594,7 @@ def instants(texts: list[str], form: str, zone: str) -> list[int]:
         return [n // 1_000_000 for (n,) in found]
 
 
+@pytest.mark.full
 @settings(max_examples=50)
 @given(
     moment=st.datetimes(datetime(1975, 1, 1), datetime(2035, 1, 1)),
@@ -661,6 +668,7 @@ def places(write: Write, first: str, second: str, header: str = "user,lat,lon") 
     return write("\n".join([*([header] if header else []), *body]), "places.csv")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("lon", "lat"), [("16.3{i}", "48.2{i}"), ("-74.0{i}", "40.7{i}"), ("139.6{i}", "35.6{i}")]
 )
@@ -692,6 +700,7 @@ def test_ships_at_sea_are_not_swapped(write: Write) -> None:
 # Real files
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "name", ["gowalla-first-10000.csv", "gowalla-new-york.txt.gz", "foursquare-new-york.txt.gz"]
 )

@@ -263,6 +263,7 @@ def test_synthetic_only_if_known(write: Callable[..., Path]) -> None:
         assert not data.synthetic
 
 
+@pytest.mark.full
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=15), st.booleans())
 def test_exported_lines_are_those_of_the_file(
     tmp_path_factory: pytest.TempPathFactory, plan: list[int], zipped: bool

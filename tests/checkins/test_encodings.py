@@ -37,6 +37,7 @@ def question(preview: Preview) -> Question | None:
     return next((one for one in preview.questions if one.key == "encoding"), None)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("encoding", PLACES)
 def test_detected_and_read(encoding: str, write: Callable[..., Path]) -> None:
     raw = text(PLACES[encoding]).encode(encoding)

@@ -11,6 +11,8 @@ import pytest
 from explorer.checkins import CheckinData, Reason, open_checkins, sniff
 from tests.checkins.layered_files import WRITERS, write_as
 
+pytestmark = pytest.mark.full
+
 NAMES = ["user", "time", "latitude", "longitude", "location"]
 REAL = {
     "gowalla-first-10000.csv": (NAMES, 10_000),

@@ -34,6 +34,7 @@ Write = Callable[..., Path]
 ROWS = [good(i) for i in range(30)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["checkins.txt", "checkins.txt.gz"])
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be-bom"])
@@ -62,6 +63,7 @@ def test_the_same_rows_in_any_wrapping(
         assert data.first_time == "2010-01-01T12:00:00Z"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("spelling", "format_"),
     [

@@ -128,6 +128,7 @@ def test_without_the_rule_heavy_users_are_found_more_often() -> None:
     assert sum(b"2," in block for block in seen) > 10 * sum(b"1," in block for block in seen)
 
 
+@pytest.mark.full
 def test_users_are_followed_over_the_end_of_a_block_and_no_further(snap: Path) -> None:
     size = snap.stat().st_size
     with snap.open("rb") as file:
@@ -168,6 +169,7 @@ def test_a_sorted_file_is_nearer_to_the_whole_than_its_head(snap: Path, whole) -
     assert distance(picture, whole) < distance(of_head, whole)
 
 
+@pytest.mark.full
 def test_it_comes_nearer_with_every_look(snap: Path) -> None:
     shares, far = [], []
     for look in looks_at(snap):
@@ -199,6 +201,7 @@ def test_an_archive_gives_its_beginning(snap: Path, tmp_path: Path) -> None:
     assert picture.sum() == pytest.approx(1)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("group", [2048, 10_000_000])
 def test_parquet_gives_whole_users(snap: Path, tmp_path: Path, whole, group: int) -> None:
     path = as_parquet(snap, tmp_path / "x.parquet", "", group)
@@ -254,6 +257,7 @@ def test_few_heavy_users_give_rows(tmp_path: Path) -> None:
     assert picture.sum() == pytest.approx(1)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["x[1].txt", "x*.txt", "x?.txt", "it's.txt"])
 def test_names_that_are_patterns_are_the_file_itself(snap: Path, tmp_path: Path, name) -> None:
     text = snap.read_text()

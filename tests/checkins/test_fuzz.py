@@ -8,6 +8,8 @@ from tests.fuzz import checkins
 from tests.fuzz.checkin_files import inflated
 from tests.fuzz.outcome import Outcome
 
+pytestmark = pytest.mark.full
+
 
 def test_mutated_files_lose_no_good_row() -> None:
     outcome = checkins.run(30, 11)

@@ -45,6 +45,7 @@ def content(lines: list[str], delimiter: str, end: str = "\n", rows: list[str] =
     return end.join([*lines, *body]) + end
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", CASES)
 def test_the_header_is_used_and_every_line_counted(case: str, write: Callable[..., Path]) -> None:
     lines, before, header, delimiter = CASES[case]

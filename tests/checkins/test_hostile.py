@@ -108,6 +108,7 @@ def test_short_fields_are_read_as_before(steps: list[int]) -> None:
     assert steps
 
 
+@pytest.mark.full
 def test_one_long_row_is_rejected_and_the_others_are_kept(write: Write) -> None:
     for column in range(1, 4):
         row = ["u1", "2010-01-05T10:00:00Z", "48.5", "16.5", "p"]

@@ -58,6 +58,7 @@ LETTERS = (
 )
 
 
+@pytest.mark.full
 @settings(max_examples=20)
 @given(st.integers(0, 2**32))
 def test_every_reader_of_ids_compares_the_same_text(seed: int) -> None:
@@ -74,6 +75,7 @@ def test_every_reader_of_ids_compares_the_same_text(seed: int) -> None:
         assert person_mark(b"k", text) == person_mark(b"k", id_text(text) or "")
 
 
+@pytest.mark.full
 def test_the_normal_form_is_the_same_for_every_letter() -> None:
     """Of all characters that this Python knows, alone and with an accent behind them."""
     known = [c for n in range(0x20, 0x30000) if (c := chr(n)).isprintable()]

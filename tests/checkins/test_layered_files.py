@@ -45,6 +45,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["gpkg", "geojson", "geojsonl", "parquet"])
 def test_what_is_no_point_is_rejected_and_counted(kind: str, tmp_path: Path) -> None:
     shapes = [*SHAPES, *[shapely.Point(13.7, 52.5)] * 20]
@@ -196,6 +197,7 @@ def trips(path: Path, names: list[str], cells: Callable[[int], list[object]], ma
     return path
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mac", [False, True])
 def test_dates_without_a_format_are_read_by_the_date_system(mac: bool, tmp_path: Path) -> None:
     day = SERIAL_OF_2024[mac]

@@ -125,6 +125,7 @@ def test_the_pass_gives_the_integers_of_one_query(data: CheckinData, start: str 
     assert grid == want
 
 
+@pytest.mark.full
 def test_it_is_made_once_and_opened_again(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

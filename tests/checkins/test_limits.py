@@ -57,6 +57,7 @@ def test_too_many_columns_are_refused_at_once(write: Write, lines: int) -> None:
     assert time.monotonic() - begun < time_limit(5)
 
 
+@pytest.mark.full
 def test_a_look_at_a_file_can_be_cancelled(write: Write) -> None:
     path = write(("1.5," * 15_000 + "2\n") * 12, "wide.csv")
     for after in (0, 1, 5, 50, 500):
@@ -125,6 +126,7 @@ def test_what_lacks_memory_still_is_reported_with_numbers(
     assert not list((tmp_path / "cache").iterdir())
 
 
+@pytest.mark.full
 def test_little_memory_spills_into_the_cache_folder(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,6 +145,7 @@ def test_little_memory_spills_into_the_cache_folder(
     assert not [p for p in entry.iterdir() if p.name.startswith("spill")]
 
 
+@pytest.mark.full
 def test_flipped_bits_in_the_cache_move_no_check_in(write: Write, tmp_path: Path) -> None:
     rows = [
         f"u{i % 9}\t2010-01-01T00:00:{i % 60:02d}Z\t{40 + i / 997:.6f}\t-73.5\t{i}"
@@ -182,6 +185,7 @@ def test_a_change_in_the_middle_is_found(write: Write, tmp_path: Path) -> None:
         assert data.extent[2] == 41.5
 
 
+@pytest.mark.full
 def test_parquet_of_one_large_row_group_is_read(tmp_path: Path) -> None:
     """Its pages are as large as a column, more than reading from file to file is allowed."""
     import duckdb

@@ -63,6 +63,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_text_opens_itself(folder: Path, name: str) -> None:
     path = folder / f"{name}.txt"
@@ -92,6 +93,7 @@ def _columns(con: object, path: Path) -> set[str]:
     return {row[0] for row in found}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_parquet_opens_itself(folder: Path, name: str) -> None:
     path = folder / f"{name}.parquet"
@@ -106,6 +108,7 @@ def test_parquet_opens_itself(folder: Path, name: str) -> None:
         assert list(csv.reader(file))[1][3] == "u12.5,12.5,500.0"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_folders_and_caches_of_such_names(
     folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
@@ -183,6 +186,7 @@ def test_a_temporary_folder_that_cannot_be_used(
         open_checkins(write(rows(1)), cache_dir=None)
 
 
+@pytest.mark.full
 def test_a_folder_that_may_be_entered_but_not_listed() -> None:
     """As somebody else, because root may list everything."""
     import subprocess

@@ -122,6 +122,7 @@ def check_alike(source: Path, asked_of: Sequence[dict[str, Any]] = ASKED[:2]) ->
     return few
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_numbers_as_of_opened_check_ins(kind: str, tmp_path: Path) -> None:
     asked = ASKED if kind == "as they are" else ASKED[:2]
@@ -135,6 +136,7 @@ def test_the_same_numbers_as_of_opened_check_ins(kind: str, tmp_path: Path) -> N
             assert counted(elsewhere, {}) == counted(data, {})
 
 
+@pytest.mark.full
 def test_times_are_read_only_where_they_matter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,6 +163,7 @@ def test_times_are_read_only_where_they_matter(
     assert asked[4:] == [True, True]
 
 
+@pytest.mark.full
 def test_text_folders_and_archives(tmp_path: Path) -> None:
     source = made(tmp_path / "parquet", KINDS["as they are"])
     text = tmp_path / "text"
@@ -177,6 +180,7 @@ def test_text_folders_and_archives(tmp_path: Path) -> None:
         check_alike(part).close()
 
 
+@pytest.mark.full
 def test_parts_of_other_types_have_the_same_users(tmp_path: Path) -> None:
     folder = made(tmp_path / "mixed", KINDS["as they are"])
     made(tmp_path / "other", KINDS["short numbers"].replace("person::INTEGER", "person::VARCHAR"))

@@ -184,6 +184,7 @@ def test_a_part_with_nothing_but_names(tmp_path: Path) -> None:
         assert [(p.name, p.kept) for p in data.report.parts] == [("a.csv", 30), ("b.csv", 0)]
 
 
+@pytest.mark.full
 def test_names_mean_themselves(tmp_path: Path) -> None:
     names = ["x[1].csv", "x1.csv", "a*.csv", "it's.csv", "a?b.csv", "ab.csv"]
     for place, name in enumerate(names):
@@ -196,6 +197,7 @@ def test_names_mean_themselves(tmp_path: Path) -> None:
         assert (data.rows, data.users) == (120, 6)
 
 
+@pytest.mark.full
 def test_cache_and_fingerprint_go_by_names_and_contents(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     folder = tmp_path / "all"
@@ -251,6 +253,7 @@ def test_a_folder_without_check_ins(tmp_path: Path) -> None:
         opened(tmp_path)
 
 
+@pytest.mark.full
 def test_cancel_leaves_nothing(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     for number in range(6):

@@ -91,6 +91,7 @@ def counted(data: CheckinData, **asked: Any) -> tuple[list[Any], int]:
     return sorted(found), points.users_used
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", SOURCES)
 @pytest.mark.parametrize("unit", ["row", "file"])
 def test_units_are_the_same_in_memory_in_shards_and_asked_once(

@@ -55,6 +55,7 @@ def test_inch_marks_fifty_lines_apart(write: Write) -> None:
         assert [e.line for e in data.report.examples[Reason.BROKEN_QUOTES]] == [22, 72]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("between", [0, 1, 2, 49, 98, 99, 100, 150])
 @pytest.mark.parametrize("venue", ["first", "middle"])
 def test_an_opening_and_a_stray_closing_quote(write: Write, between: int, venue: str) -> None:
@@ -70,6 +71,7 @@ def test_an_opening_and_a_stray_closing_quote(write: Write, between: int, venue:
         assert data.report.continued == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("column", [0, 1, 4])
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 def test_records_of_several_lines_are_kept(write: Write, column: int, ending: str) -> None:
@@ -109,6 +111,7 @@ def test_separators_of_the_copy_are_found_out(write: Write) -> None:
 GOOD, INCH, OPEN, CLOSE, QUOTED, SEVERAL, BLANK, INVALID = range(8)
 
 
+@pytest.mark.full
 @given(st.lists(st.integers(GOOD, INVALID), max_size=60), st.integers(1, 4), st.booleans())
 def test_strays_among_good_records(
     tmp_path_factory: pytest.TempPathFactory, plan: list[int], several: int, ends: bool
@@ -154,6 +157,7 @@ SOUP = st.lists(
 )
 
 
+@pytest.mark.full
 @given(SOUP)
 def test_rows_without_quotes_are_kept_whatever_is_between_them(
     tmp_path_factory: pytest.TempPathFactory, soup: list[str | None]

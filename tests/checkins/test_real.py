@@ -38,6 +38,7 @@ def test_gowalla_first_lines_with_other_spelling_of_time(real_checkins: Path) ->
     assert preview.delimiter == "\t"
 
 
+@pytest.mark.full
 def test_weighted_rows_without_times(real_checkins: Path) -> None:
     with opened(real_checkins, "gowalla-world-userpoi.csv.gz") as data:
         assert (data.rows, data.users) == (255_138, 18_737)

@@ -46,6 +46,7 @@ def table(crs: str, names: tuple[str, str] = ("easting", "northing")) -> tuple[s
     return f"user,{names[0]},{names[1]}\n" + "".join(lines), np.sort(lat)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("crs", METRES)
 @pytest.mark.parametrize("names", [("easting", "northing"), ("x", "y"), ("lon", "lat")])
 def test_metres_in_a_text_file_are_asked_for_and_converted(
@@ -126,6 +127,7 @@ def test_how_exact_a_conversion_is_stands_in_the_report_and_nowhere_else() -> No
         assert accuracy(crs).startswith(said)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["gpkg", "geojson", "parquet", "point.parquet"])
 def test_a_file_that_names_its_system_is_not_asked_about(kind: str, tmp_path: Path) -> None:
     lon, lat = places("EPSG:27700")
@@ -249,6 +251,7 @@ def test_a_cancelled_conversion_leaves_no_thread(write: Write) -> None:
         open_checkins(path, mapping, cache_dir=None, cancelled=lambda: next(asked) > 12)
 
 
+@pytest.mark.full
 def test_columns_of_a_table_stay_beside_geometries(tmp_path: Path) -> None:
     """A table may have latitudes of its own; the geometry is what is guessed, but not a must."""
     frame = pandas.DataFrame(

@@ -138,6 +138,7 @@ def test_parquet_and_text_choose_the_same_users(tmp_path: Path) -> None:
         assert rows_sampled(text, 9, 2) == rows_sampled(table, 9, 2)
 
 
+@pytest.mark.full
 def test_one_user_less_exchanges_one_in_real_checkins(real_checkins: Path, tmp_path: Path) -> None:
     """The former draw from sorted ids exchanged 50 to 104 of the 200."""
     with gzip.open(real_checkins / "gowalla-new-york.txt.gz", "rt") as stream:

@@ -38,6 +38,7 @@ def test_what_cannot_be_claimed_is_refused(capsys: pytest.CaptureFixture[str]) -
     assert "exact_2021, exact_2023, closed, local can" in said
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("words", "series"), [((), "exact_2021"), (("--claim", "closed"), "closed")]
 )
@@ -47,6 +48,7 @@ def test_solve_takes_what_is_claimed(capsys: pytest.CaptureFixture[str], words, 
     assert json.loads(capsys.readouterr().out)["series"] == series
 
 
+@pytest.mark.full
 def test_a_curve_that_is_computed_after_the_others_is_waited_for(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

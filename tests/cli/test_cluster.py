@@ -20,6 +20,8 @@ from explorer.engine.experiments import clear_trials
 from tests.engine.test_survivors import alive
 from tests.waiting import time_limit, wait_until
 
+pytestmark = pytest.mark.full
+
 BOX = "40.6,-74.1,40.9,-73.8"
 
 

@@ -87,6 +87,7 @@ def test_heatmap_prints_counts_metrics_and_recipe(
     assert recipe_from_dict(read_recipe(picture)).request == recipe.request
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("words", "levels"),
     [
@@ -124,6 +125,7 @@ def test_every_file_that_is_written_is_named(
         assert f"written: {file} (" in said.err
 
 
+@pytest.mark.full
 def test_the_same_seed_gives_the_same_map_and_another_does_not(
     tiny_file: Path, tmp_path: Path
 ) -> None:
@@ -142,6 +144,7 @@ def test_the_same_seed_gives_the_same_map_and_another_does_not(
     assert "true" not in header
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".csv", ".json"])
 def test_bounds_in_every_format_carry_the_recipe(
     suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -223,6 +226,7 @@ def test_as_a_program(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.full
 def test_the_papers_filter_shows_its_counts_beside_ours(
     real_checkins: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -256,6 +260,7 @@ def canary_file(tmp_path: Path) -> Path:
 TYPED_REGION = ["--region", "-34.2,18.3,-34.04,18.6"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("suffix", "region"),
     [
@@ -324,6 +329,7 @@ def test_a_private_map_tells_nothing_of_the_file(
         assert suffix == "json" or mark in told.decode()
 
 
+@pytest.mark.full
 def test_maps_stand_beside_the_private_one(
     tiny_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -447,6 +453,7 @@ def test_the_cache_is_shown_and_cleared(
     assert "0 kB of 0 files" in capsys.readouterr().out
 
 
+@pytest.mark.full
 def test_a_terminal_shows_how_far_a_computation_is(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -460,6 +467,7 @@ def test_a_terminal_shows_how_far_a_computation_is(
     assert shown[-1] == ""
 
 
+@pytest.mark.full
 def test_heatmap_of_several_files_and_of_their_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -501,6 +509,7 @@ def test_heatmap_of_several_files_and_of_their_folder(
     assert (row["part"], row["line"]) == ("b*.csv", "18")
 
 
+@pytest.mark.full
 def test_heatmap_of_more_rows_than_memory_holds(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -546,6 +555,7 @@ def test_memory_is_a_size(capsys: pytest.CaptureFixture[str]) -> None:
     assert "such as 2GB" in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_parts_around_a_picture_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "bare.png"
     argv = ["bounds", "amplification", "--without=title", "--without=legend", "--output", str(path)]

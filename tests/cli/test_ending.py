@@ -16,6 +16,8 @@ import pytest
 from tests.engine.test_survivors import alive
 from tests.waiting import time_limit, wait_until
 
+pytestmark = pytest.mark.full
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 END_S = 2.0
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}

@@ -60,6 +60,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> Said:
     return call
 
 
+@pytest.mark.full
 def test_rows_progress_and_the_same_numbers_by_any_number_of_workers(
     said: Said, tmp_path: Path
 ) -> None:
@@ -110,6 +111,7 @@ def test_rows_progress_and_the_same_numbers_by_any_number_of_workers(
     assert out.splitlines()[-1] == "synthetic data"
 
 
+@pytest.mark.full
 def test_the_same_command_goes_on_after_a_stop(said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
     undisturbed = said(*SMALL, "--json")[1]
     heard: list[int] = []
@@ -161,6 +163,7 @@ def test_the_busiest_cells_and_single_draws(said: Said) -> None:
     assert json.loads(out)["means"][0]["emd_regions_low"] is not None
 
 
+@pytest.mark.full
 def test_what_users_contribute_is_a_setting_of_its_own_counts(said: Said) -> None:
     words = [
         "--data",
@@ -230,6 +233,7 @@ def test_a_figure_by_name(said: Said) -> None:
     assert all(r["emd_km"] is None and r["sigma"] == 0.05 for r in document["rows"])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("data", [(), ("--data", "sample", "--region", REGION)])
 def test_figure_13_of_made_data_and_of_check_ins(said: Said, data: tuple[str, ...]) -> None:
     words = [*data, "--draws", "1", "--workers", "2", "--set", "w=4", "--json"]

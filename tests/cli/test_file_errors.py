@@ -54,6 +54,7 @@ def test_the_cause_is_named(name: str, tmp_path: Path, capsys: pytest.CaptureFix
     assert "--columns" not in printed.err
 
 
+@pytest.mark.full
 def test_a_table_may_be_called_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "table.json"
     path.write_text(HEADER + ROWS, "utf-8")

@@ -42,6 +42,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", NAMES)
 def test_files_with_odd_names_open(name: bytes, tmp_path: Path) -> None:
     path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name))
@@ -61,6 +62,7 @@ def test_files_with_odd_names_open(name: bytes, tmp_path: Path) -> None:
         assert data.rows == 60
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "words",
     [
@@ -95,6 +97,7 @@ def test_bounded_reading(tmp_path: Path) -> None:
         open_regular(tmp_path)
 
 
+@pytest.mark.full
 def test_a_file_edited_in_place_with_size_and_time_kept_is_noticed(tmp_path: Path) -> None:
     path, cache = tmp_path / "big.txt", tmp_path / "cache"
     line = "{0}\t2010-10-01T12:00:00Z\t40.5\t-73.5\t{0:07}\n"
@@ -186,6 +189,7 @@ def test_an_entry_that_is_in_use_is_not_replaced(tmp_path: Path) -> None:
     found.close()
 
 
+@pytest.mark.full
 def test_two_imports_of_the_same_file_at_once_both_succeed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

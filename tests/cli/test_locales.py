@@ -13,6 +13,8 @@ import pytest
 
 from tests.waiting import time_limit
 
+pytestmark = pytest.mark.full
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 LOCALES = ("tr_TR", "de_DE", "ja_JP", "ar_EG")
 # One process a locale: starting one takes longer than all commands.

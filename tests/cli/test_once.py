@@ -21,6 +21,7 @@ def folder(tmp_path: Path) -> Path:
     return made_folder(tmp_path / "rows", rows=900)
 
 
+@pytest.mark.full
 def test_the_answer_is_that_of_the_opened_folder(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

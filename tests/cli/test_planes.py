@@ -79,6 +79,7 @@ def test_the_pictures_size_is_a_range(
     assert recipe["view"]["picture"].startswith("park.png#")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf", "csv", "json"])
 def test_exports_of_a_plane_know_no_earth(
     suffix: str, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -99,6 +100,7 @@ def test_exports_of_a_plane_know_no_earth(
         assert lines[1].startswith("0,0,236.25,5,")  # row 0 is the lowest of the picture
 
 
+@pytest.mark.full
 def test_the_picture_lies_behind_the_map(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -115,6 +117,7 @@ def test_the_picture_lies_behind_the_map(
     assert not ((plain[..., 1] > 80) & (plain[..., 0] < 30) & (plain[..., 2] < 60)).any()
 
 
+@pytest.mark.full
 def test_all_images_and_the_mean_of_their_metrics(
     table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

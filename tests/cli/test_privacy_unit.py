@@ -84,6 +84,7 @@ def test_units_need_a_file_without_a_user_column(tmp_path: Path, capsys: Any) ->
         assert "--unit" in said
 
 
+@pytest.mark.full
 def test_the_users_column_is_named_to_the_curator_alone(tmp_path: Path, capsys: Any) -> None:
     path = table(tmp_path, CANARY)
     columns = ("--columns", f"user={CANARY}")
@@ -114,6 +115,7 @@ def test_private_settings_and_links_hold_the_unit(tmp_path: Path, capsys: Any) -
     assert recipe_of(link_of(recipe))["selection"]["unit"] == "row"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("unit", [Unit.ROW, Unit.FILE])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("sample", [{}, {"users": 3}, {"share": 0.5}], ids=["all", "few", "share"])

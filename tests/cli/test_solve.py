@@ -50,6 +50,7 @@ def test_an_impossible_target_names_the_nearest(capsys: pytest.CaptureFixture[st
     assert captured.err.startswith("Impossible: ε = −1 is not reached for ε₀ from ")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("words", "code", "why"),
     [

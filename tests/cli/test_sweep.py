@@ -54,6 +54,7 @@ def test_a_parquet_file_holds_its_recipe_and_json_goes_to_stdout(tmp_path, capsy
     assert err.startswith("written: ")
 
 
+@pytest.mark.full
 def test_trials_have_a_mean_and_an_interval(capsys) -> None:
     asked = [
         "sweep",
@@ -104,6 +105,7 @@ def test_what_cannot_be_asked_is_refused_before_any_work(arguments, said, capsys
     assert said in err
 
 
+@pytest.mark.full
 def test_a_stopped_command_goes_on(tmp_path) -> None:
     command = [
         sys.executable,

@@ -67,6 +67,7 @@ def _probe(path: Path, folder: Path) -> dict[str, object]:
     return answer
 
 
+@pytest.mark.full
 def test_unpacked_wheel(wheel: Path, tmp_path: Path) -> None:
     installed = tmp_path / "site"
     subprocess.run(

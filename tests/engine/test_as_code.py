@@ -39,6 +39,8 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.registry import get_study
 
+pytestmark = pytest.mark.full
+
 QUESTIONS = [
     ("amplification", "", Sweep("delta", 1e-8, 1e-4, 5, Scale.LOG), {"eps0": 1 / 3}, ""),
     ("amplification", "", Sweep("n", 1e3, 1e6, 6, Scale.LOG), {}, "local"),

@@ -137,6 +137,7 @@ def test_check_ins_go_to_other_machines_only_where_the_user_says_so(
         places.close()
 
 
+@pytest.mark.full
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
 def test_other_machines_are_met_with_certificates_alone(tmp_path: Path) -> None:
     subprocess.run(
@@ -179,6 +180,7 @@ complete(Path(sys.argv[1]), pool, trials(TRIALS, seconds=SECONDS))
 """
 
 
+@pytest.mark.full
 def test_a_worker_then_the_client_killed_and_resumed_gives_the_bytes_of_an_embedded_run(
     running: Any, pool: DaskExecutor, tmp_path: Path
 ) -> None:
@@ -231,6 +233,7 @@ def test_what_a_function_raises_comes_with_where_it_was_raised(pool: DaskExecuto
     assert "in fail" in "".join(caught.value.__notes__)
 
 
+@pytest.mark.full
 def test_waiting_tasks_of_a_map_that_is_given_up_do_not_run(pool: DaskExecutor) -> None:
     began = time.monotonic()
 
@@ -244,6 +247,7 @@ def test_waiting_tasks_of_a_map_that_is_given_up_do_not_run(pool: DaskExecutor) 
     assert time.monotonic() - began < time_limit(12)  # 8 sent ahead would have taken 8 s, 40 40 s
 
 
+@pytest.mark.full
 def test_a_worker_of_another_version_is_refused_by_name(
     running: Any, pool: DaskExecutor, tmp_path: Path
 ) -> None:
@@ -365,6 +369,7 @@ def test_without_dask_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch
         DaskExecutor(Cluster("local:1"))
 
 
+@pytest.mark.full
 def test_a_cluster_that_goes_is_said_to_have_gone_and_nothing_of_it_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -401,6 +406,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.full
 def test_workers_end_with_a_killed_client_in_the_middle_of_compiled_code(tmp_path: Path) -> None:
     sign = tmp_path / "begun"
     client = subprocess.Popen([sys.executable, "-c", BUSY, str(sign)])

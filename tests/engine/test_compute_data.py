@@ -58,6 +58,7 @@ def assert_same(here: Result, there: Result) -> None:
     assert here.readouts == there.readouts
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kept", [True, False])
 def test_the_map_is_the_one_of_the_command_line_also_after_a_kill(
     host: StudyRuntime, client: ComputeClient, path: Path, tmp_path: Path, kept: bool

@@ -91,6 +91,7 @@ def test_only_functions_that_a_worker_can_import_are_taken(pool: EmbeddedExecuto
             pool.call(function, (1,), never)
 
 
+@pytest.mark.full
 def test_a_map_gives_every_result_once_in_batches_of_measured_length(
     pool: EmbeddedExecutor,
 ) -> None:
@@ -103,6 +104,7 @@ def test_a_map_gives_every_result_once_in_batches_of_measured_length(
     assert max(map(len, batches)) <= BATCH_S / 0.002
 
 
+@pytest.mark.full
 def test_a_task_that_kills_its_worker_is_named_after_five_times(pool: EmbeddedExecutor) -> None:
     with pytest.raises(WorkerDied, match=r"jobs:trial: .* 5 times at tasks 3 to 3.*kill_once"):
         # A sign that can never be made: the worker dies each time.
@@ -138,6 +140,7 @@ def test_a_worker_with_other_code_is_refused_by_name(pool: EmbeddedExecutor) -> 
     assert run_batch(name_of(jobs.trial), trials(2), base.code_here())[0][1]
 
 
+@pytest.mark.full
 def test_a_worker_killed_in_the_middle_changes_no_result(
     pool: EmbeddedExecutor, tmp_path: Path
 ) -> None:
@@ -161,6 +164,7 @@ complete(Path(sys.argv[1]), EmbeddedExecutor(2), trials(800, seconds=0.01))
 """
 
 
+@pytest.mark.full
 def test_a_killed_client_goes_on_where_it_was(pool: EmbeddedExecutor, tmp_path: Path) -> None:
     file = tmp_path / "sweep.sqlite"
     client = subprocess.Popen([sys.executable, "-c", CLIENT, str(tmp_path)])

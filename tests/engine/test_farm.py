@@ -96,6 +96,7 @@ def assert_same(cell, result):
     assert cell.stamp == result.stamp
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("study_id", [c.id for c in study_infos() if c.workspace == "bounds"])
 def test_every_cell_has_the_studys_own_answer(study_id, checkpoint) -> None:
     request, grid = tiny(study_id), Grid(GRIDS[study_id])
@@ -112,6 +113,7 @@ def test_every_cell_has_the_studys_own_answer(study_id, checkpoint) -> None:
         assert_same(cell, final_result(runtime, asked))
 
 
+@pytest.mark.full
 def test_a_stopped_grid_goes_on_where_it_was(checkpoint) -> None:
     request, grid = tiny("shuffle-rdp"), Grid(GRIDS["shuffle-rdp"])
     whole, needed = run(Farm(request, grid), checkpoint)
@@ -144,6 +146,7 @@ def test_a_cancelled_grid_keeps_what_it_has(checkpoint) -> None:
     assert computed == whole.total - stopped_at
 
 
+@pytest.mark.full
 def test_simulations_are_means_over_seeds_of_their_own(checkpoint) -> None:
     request = tiny("private-regression")
     grid = Grid(("eps=1,4",), trials=4)

@@ -23,6 +23,8 @@ from explorer.studies.heatmap.text import EARLY
 from explorer.studies.registry import get_study
 from tests.engine.test_large_import import ASKED, CITY, SMALL, counted, made_folder
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

@@ -27,6 +27,8 @@ from explorer.engine.large_import import open_any_size
 from explorer.privacy.heatmaps.row_pass import CountedRows, count_rows, mass_bits
 from tests.waiting import time_limit
 
+pytestmark = pytest.mark.full
+
 CITY = (40.0, -74.5, 41.0, -73.0)
 SMALL: dict[str, Any] = {"in_memory": 100, "shard_rows": 400, "memory": 900_000_000}
 

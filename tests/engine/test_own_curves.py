@@ -122,6 +122,7 @@ def test_they_are_baselines_and_colour_no_other_curve_anew(drawn) -> None:
     assert set(first_keys(look, result.request, keys)) >= {c.key for c in own}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fmt", [f.suffix for f in of_kind()])
 def test_every_format_has_them_and_its_recipe_brings_them_back(
     drawn, fmt: str, tmp_path: Path

@@ -17,6 +17,8 @@ import pytest
 from tests.ui.map_desk import made_checkins
 from tests.waiting import time_limit, wait_until
 
+pytestmark = pytest.mark.full
+
 BUSY = """
 import os, sys, threading, time
 from explorer.engine.service import StudyService

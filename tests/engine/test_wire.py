@@ -136,6 +136,7 @@ def test_an_axis_that_cannot_be_drawn_is_refused(path: str, value: object) -> No
         recipe_from_dict(put(curve_recipe(), path, value))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "value", [math.inf, math.nan, 10**400, "9" * 400, [], None, {}, "\ud800", -1e308, True]
 )

@@ -80,6 +80,7 @@ def pictures(path: Path) -> list[np.ndarray]:
         return frames
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fmt", ANIMATIONS)
 def test_a_frame_a_draw_with_what_the_gate_lets_through(fmt: str, tmp_path: Path) -> None:
     shares: list[float] = []
@@ -97,6 +98,7 @@ def test_a_frame_a_draw_with_what_the_gate_lets_through(fmt: str, tmp_path: Path
     assert shares[-1] == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fmt", ANIMATIONS)
 def test_other_check_ins_with_the_same_noisy_maps_give_the_same_bytes(fmt: str) -> None:
     """What only the curator may see is in no frame, and nowhere else in the file."""
@@ -113,6 +115,7 @@ def test_other_check_ins_with_the_same_noisy_maps_give_the_same_bytes(fmt: str) 
     assert of(np.eye(16, dtype=np.float32)) == of(np.ones((16, 16), np.float32))
 
 
+@pytest.mark.full
 def test_a_video_shows_what_is_drawn_and_players_can_read_it(tmp_path: Path) -> None:
     """An odd side loses a pixel; colours lose less than what tells frames apart."""
     path = tmp_path / "draws.mp4"
@@ -304,6 +307,7 @@ def test_a_video_without_a_recipe_is_named(tmp_path: Path) -> None:
         read_recipe(path)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("over", OF_MAPS)
 def test_the_command_line_draws_them(over: Over, tmp_path: Path) -> None:
     path = tmp_path / f"draws.{'mp4' if over is Over.MOVING else 'gif'}"
@@ -315,6 +319,7 @@ def test_the_command_line_draws_them(over: Over, tmp_path: Path) -> None:
     assert read_recipe(path)["animation"] == {"over": over.value, "frames": 4}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fmt", ANIMATIONS)
 def test_a_parameter_runs_over_its_range(fmt: str, tmp_path: Path) -> None:
     """Curves on axes that all frames share, the value in each title, the recipe inside."""

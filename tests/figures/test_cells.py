@@ -207,6 +207,7 @@ def test_curves_are_refused(fmt: str) -> None:
         file_bytes(result, ViewState.for_result(result), RECIPE, fmt)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fmt", CELLS)
 def test_the_command_line_has_it_for_maps_alone(
     fmt: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -219,6 +220,7 @@ def test_the_command_line_has_it_for_maps_alone(
     assert read_recipe(path)["private_only"] is True
 
 
+@pytest.mark.full
 def test_a_large_map_has_all_its_cells() -> None:
     values = np.random.default_rng(1).random((256, 256), np.float32)
     result = maps(values, values)

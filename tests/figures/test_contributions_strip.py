@@ -41,6 +41,7 @@ def test_it_stands_below_the_maps_if_the_view_shows_it() -> None:
     assert "curator only (True heatmap)" in shown
 
 
+@pytest.mark.full
 def test_it_is_in_no_picture_without_the_true_map() -> None:
     for word in SAID:
         assert word not in words(counted(), surfaces=("private",))

@@ -177,6 +177,7 @@ def test_no_stamp_where_none_is_due():
     )
 
 
+@pytest.mark.full
 def test_labels_with_signs_of_every_kind_are_drawn():
     odd = series("odd", Role.UPPER, [1, 2, 3], label="50 % of $x_i$ & <b>\\frac 東京 🎉\n\x07")
     result = curves(odd)

@@ -15,6 +15,7 @@ from tests.figures.reading import BOTH, view_of, words_of
 from tests.figures.samples import PICTURES, RECIPE, STAMP, curves, export, maps, series
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fmt", ["svg", "pdf"])
 @pytest.mark.parametrize("made", [lambda: curves(stamp=STAMP), maps])
 def test_the_stamp_is_in_the_picture_as_text(fmt, made):
@@ -26,6 +27,7 @@ def test_the_stamp_is_in_the_picture_as_text(fmt, made):
 LONG = "A very long label that someone wrote without thinking of paper, " * 4
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("inches", [(10.7, 6.7), (7.2, 4.4), (3.5, 2.6), (4.0, 9.0)])
 @pytest.mark.parametrize("kind", ["curves", "maps"])
 def test_nothing_written_leaves_the_sheet(kind, inches):
@@ -68,6 +70,7 @@ def test_nothing_written_leaves_the_sheet(kind, inches):
             assert page.figure.axes[0].bbox.height >= 0.2 * sheet.height
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fmt", PICTURES)
 @pytest.mark.parametrize("made", [curves, maps])
 def test_the_same_input_gives_the_same_bytes(fmt, made):
@@ -79,6 +82,7 @@ def test_the_same_input_gives_the_same_bytes(fmt, made):
     assert first == second
 
 
+@pytest.mark.full
 def test_bytes_do_not_depend_on_the_process(tmp_path):
     code = (
         "import sys, hashlib\n"
@@ -115,6 +119,7 @@ def test_a_users_own_matplotlib_settings_change_nothing_and_stay():
         assert matplotlib.rcParams["svg.fonttype"] == "path"
 
 
+@pytest.mark.full
 def test_exports_from_several_threads_do_not_mix():
     result = curves()
     expected = figure_bytes(result, view_of(result), RECIPE, "png", size_px=(400, 300), dpi=60)

@@ -165,6 +165,7 @@ def write(fmt: str, result: Result, view: ViewState, recipe: Mapping[str, Any]) 
     return file_bytes(result, view, recipe, fmt, size_px=(600, 400), dpi=60)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("fmt", "came_from"),
     [
@@ -192,6 +193,7 @@ def test_no_canary_is_in_a_refusal(fmt: str, came_from: Origin) -> None:
     assert "canary" not in str(refused.value)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fmt", ALL_OF_MAPS)
 def test_the_canaries_come_out_with_the_true_map(fmt: str) -> None:
     """The curator's own files hold them: what the test above looks for can be found."""
@@ -202,6 +204,7 @@ def test_the_canaries_come_out_with_the_true_map(fmt: str) -> None:
     assert b"canary137" in everything_in(write(fmt, result, view, recipe), fmt)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fmt", ALL_OF_MAPS)
 def test_what_may_pass_does(fmt: str) -> None:
     """Settings, a typed region, sample, guarantee, conditions, numbers made of noise."""
@@ -272,6 +275,7 @@ def test_an_assumed_number_found_from_the_data_is_not_told() -> None:
     assert recipe_from_dict(settings).request["n0"] == 200
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("came_from", FOUND)
 def test_a_region_that_was_found_is_drawn_without_its_place(came_from: Origin) -> None:
     result = maps(came_from=came_from)

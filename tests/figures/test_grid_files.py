@@ -123,6 +123,7 @@ def test_tables_have_the_parameters_that_matter_as_columns(answers) -> None:
     assert columns[:5] == ["study", "quantity", "n", "delta", "eps0"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("suffix", [f.suffix for f in of_kind(Kind.GRID)])
 def test_every_format_carries_question_view_and_grid(suffix, answers, tmp_path) -> None:
     answer = answers("amplification")
@@ -169,6 +170,7 @@ def test_a_grid_that_cannot_be_asked_is_left_out_of_its_recipe(answers) -> None:
     assert "nonsense" in recipe.left_out[0]
 
 
+@pytest.mark.full
 def test_json_says_all_of_every_cell(answers) -> None:
     answer = answers("private-regression", Grid(("eps=1,4",), trials=3))
     document = json.loads(rendered_grid(job_of(answer, "json")))
@@ -204,6 +206,7 @@ def test_plots_stand_in_rows_and_columns_with_the_same_axes(answers) -> None:
             assert there.size == 0 or low <= there.min() <= there.max() <= high
 
 
+@pytest.mark.full
 def test_colours_stand_for_the_third_parameter_and_pages_do_not(answers) -> None:
     over = ("eps=0.2,1", "r=0.008,0.1", "delta=1e-12,1e-9,1e-6")
     pages = answers("unbounded", Grid(over))
@@ -221,6 +224,7 @@ def test_colours_stand_for_the_third_parameter_and_pages_do_not(answers) -> None
     assert len(PdfReader(io.BytesIO(rendered_grid(job_of(colours, "pdf")))).pages) == 1
 
 
+@pytest.mark.full
 def test_pictures_have_the_size_asked_for_and_what_fails(answers) -> None:
     answer = answers("amplification")
     picture = Image.open(io.BytesIO(rendered_grid(job_of(answer, "png", size_px=(900, 700)))))

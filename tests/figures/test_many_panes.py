@@ -52,6 +52,7 @@ def view(result, **changes):
     return view_of(result, surfaces=tuple(s.key for s in result.surfaces), **changes)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("size", "dpi"), SIZES, ids=["screen", "upright", "paper column"])
 @pytest.mark.parametrize("linked", [True, False], ids=["linked", "own scales"])
 @pytest.mark.parametrize("number", [3, 4, 5, 6])
@@ -100,6 +101,7 @@ def test_without_the_true_map_no_scale_comes_from_it():
     assert tops == pytest.approx([float(private.values.max())] * 4)
 
 
+@pytest.mark.full
 def test_every_pane_has_title_and_stamp():
     result = with_panes(6)
     text = words_of(file_bytes(result, view(result), RECIPE, "svg", size_px=(1600, 1000)), "svg")

@@ -42,6 +42,7 @@ def test_stamps_are_joined(stamps, said):
     assert joint_stamp(result, shown) == said
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("size", [(1600, 1000), (2079, 1465), (700, 900), (300, 200)])
 def test_the_stamp_covers_nothing(size):
     """It covered a tenth to a fifth of the data."""
@@ -76,6 +77,7 @@ def test_the_stamp_covers_nothing(size):
     assert places[1] <= places[0]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("size", [(1600, 1000), (1200, 500), (700, 900)])
 def test_the_hot_cell_is_where_it_belongs(size):
     """The lit cell's centre, in pixels, against the extent of the region's own pixels."""
@@ -134,6 +136,7 @@ def test_colour_scales_never_leak_the_truth():
     assert colour_limits(empty.surfaces, linked=True) == [1.0, 1.0]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fmt", PICTURES)
 def test_a_private_map_alone_depends_on_nothing_of_the_truth(fmt):
     private = hot_map(5, 5, 16, 0.3)
@@ -174,6 +177,7 @@ def test_basemap_credits_and_scale_bar_are_drawn():
     assert "GeoNames" not in words_of(without, "svg")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "region",
     [Region(-60, -100, 75, 80), Region(60.1, 20.1, 60.3, 20.2), Region(-90, 0, -60, 170)],
@@ -201,6 +205,7 @@ def test_a_map_without_a_shown_surface_is_refused():
 SIZES = [((1600, 1000), 150), ((2079, 1465), 600), ((700, 900), 90), ((1200, 500), 100)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("size", "dpi"), SIZES, ids=["screen", "paper column", "portrait", "wide"])
 @pytest.mark.parametrize("surfaces", [BOTH, ("private",)], ids=["both", "private"])
 @pytest.mark.parametrize(

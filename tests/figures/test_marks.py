@@ -209,6 +209,7 @@ def test_where_each_mark_is_missing():
     assert absent_stretches(nowhere) == [(-np.inf, np.inf)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mark", list(Mark))
 @pytest.mark.parametrize("fmt", PICTURES)
 def test_every_mark_is_drawn_in_every_format(mark, fmt):

@@ -114,6 +114,7 @@ def test_squares_are_as_large_as_their_mass_and_in_their_place() -> None:
     np.testing.assert_allclose(sizes[0], 2 * sizes[1], rtol=1e-3)
 
 
+@pytest.mark.full
 def test_what_has_no_colours_sets_no_scale() -> None:
     true, private, drawn = with_overlay(CENTRES).surfaces
     for shown in ((true, private, drawn), (private, drawn)):

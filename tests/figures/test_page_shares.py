@@ -79,6 +79,7 @@ def check(result: Result, inches: tuple[float, float], **view: object) -> None:
     assert named == shown or str(shown - named + 1) in last
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("study_id", PLOTS)
 def test_every_study_keeps_the_plots_share_on_every_page(host: StudyRuntime, study_id: str) -> None:
     results = list(answers(host, study_id))
@@ -88,6 +89,7 @@ def test_every_study_keeps_the_plots_share_on_every_page(host: StudyRuntime, stu
             check(result, inches)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("pins", [1, 4])
 @pytest.mark.parametrize("inches", [*PAGES.values(), (1.2, 1.0), (2.0, 7.0), (9.0, 1.5)])
 def test_many_pinned_curves_take_nothing_from_the_plot(

@@ -27,6 +27,7 @@ def question(path):
     return {key: value for key, value in read_recipe(path).items() if key != "animation"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("made", "fmt"), [*product([curves], FORMATS), *product([maps], ALL_OF_MAPS)]
 )
@@ -38,6 +39,7 @@ def test_recipes_come_back(made, fmt, tmp_path):
     assert question(renamed) == RECIPE
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fmt", ALL_OF_MAPS)
 @settings(
     max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -223,6 +225,7 @@ def one_chunk_png(path):
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + pack(">I", len(data)) + b"eXIf" + data)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("write", "words"),
     [

@@ -64,6 +64,7 @@ def heatmap(host, tmp_path_factory) -> Result:
     return final_result(host, request)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("kind", "fmt"),
     [*product(["accountant"], (*PICTURES, *TABLES)), *product(["heatmap"], ALL_OF_MAPS)],

@@ -62,6 +62,7 @@ def test_the_text_has_what_a_reviewer_asks(amplification: ExportJob) -> None:
     assert json.loads(recipe)["study"] == "amplification"
 
 
+@pytest.mark.full
 def test_latex_and_page_carry_the_same(amplification: ExportJob) -> None:
     from pypdf import PdfReader
 

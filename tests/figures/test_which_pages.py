@@ -82,6 +82,7 @@ def written(fmt: str, result: Result, **view) -> bytes:
     return rendered(ExportJob(result, look, recipe, by_suffix(fmt), size_px=(1000, 700), dpi=100))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fmt", FORMATS)
 def test_every_format_is_the_curators_and_opens_as_the_map(fmt: str, tmp_path: Path) -> None:
     path = tmp_path / "which"
@@ -122,6 +123,7 @@ def test_the_target_stands_at_its_value() -> None:
         assert np.isclose(y, level, atol=0.02).any(), (key, y)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("axis", list(AXES))
 @pytest.mark.parametrize("measure", ["similarity", "kl"])
 def test_every_axis_and_measure_is_drawn(axis: str, measure: str) -> None:

@@ -303,6 +303,7 @@ def test_any_parameter_gives_whole_numbers(scale, size, seed):
 EDGES = [1, 3, 2**31, 2**32 + 1, 2**61 - 1, 2**62, 2**63 - 1, 2**63, 2**64 + 1, 10**40 + 1]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("numerator", EDGES)
 def test_words_and_python_integers_give_the_same_draws(monkeypatch, numerator):
     """No product leaves 64 bits unseen: with every product in Python's integers nothing changes."""

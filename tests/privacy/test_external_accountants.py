@@ -23,6 +23,7 @@ from explorer.privacy.noise import demonstration
 STEP = 1e-4
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sigma", [0.4, 1.0, 3.0, 20.0])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 def test_delta_of_gaussian_noise(sigma, epsilon):

@@ -23,6 +23,7 @@ CODES = np.arange(1 << 16)
 KNOWN_WORDS = [9167677938056640646, 9315802630181677309, 16697840448084471197]
 
 
+@pytest.mark.full
 @given(
     seed=st.integers(-(2**80), 2**80),
     level=st.integers(0, 24),

@@ -300,6 +300,7 @@ def _tiny_tables():
         yield table, int(rng.integers(2, 6)), int(rng.integers(10, 60))
 
 
+@pytest.mark.full
 def test_bounds_of_tables_with_tiny_zero_and_equal_entries_are_upper_bounds() -> None:
     for table, few, many in _tiny_tables():
         found, exact = known_table(table), tables.ExactCrowd(table, few)

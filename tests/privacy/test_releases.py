@@ -120,6 +120,7 @@ SCALES = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("scale", "size"), [*((scale, 10**6) for scale in SCALES), (Fraction(2**70 + 1, 3), 50_000)]
 )

@@ -101,6 +101,7 @@ def only(route, loss, side):
     return made
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("route", ["listed", "line", "lattice"])
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize(
@@ -425,6 +426,7 @@ def test_whole_domain_of_the_compositions(eps0, log_k, log_times, T, log_delta):
         assert lower.truncated.all()
 
 
+@pytest.mark.full
 @given(LOG_EPS0, st.integers(1, 10**6), st.integers(2, 60), st.floats(-100, -1))
 def test_compositions_grow_with_rounds_and_fall_with_delta(eps0, k, T, log_delta):
     delta = 10.0**log_delta

@@ -98,6 +98,7 @@ def test_lower_bounds_are_the_divergences_of_enumerated_laws(eps0, k, n):
         assert rdp.randomised_response_delta(eps, eps0, k, n) == max(forward, backward)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("direction", ["QP", "PQ"])
 @pytest.mark.parametrize(
     ("lam", "eps0", "k", "n"),

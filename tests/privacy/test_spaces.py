@@ -63,6 +63,7 @@ def test_earth_movers_distance_is_a_metric_and_the_assignment(seed):
         assert space.emd(a, c) <= space.emd(a, b) + space.emd(b, c) + 1e-12
 
 
+@pytest.mark.full
 @given(SEEDS)
 def test_weighted_distances_against_linear_programming(seed):
     ot = pytest.importorskip("ot")

@@ -94,6 +94,7 @@ def test_one_round_is_its_enumeration_rounded_down(eps0, k, more, share):
         assert enumerated(back, eps0, k, n) == pytest.approx(delta, rel=1e-8)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("route", ["listed", "line", "lattice"])
 @pytest.mark.parametrize(
     ("eps0", "k", "n", "T"),

@@ -65,6 +65,7 @@ def test_error_laws(n, p, share, alpha):
     assert tail <= 1
 
 
+@pytest.mark.full
 @given(EPS, DELTA, WIDE)
 def test_samples_of_support_identification(eps, delta, h):
     with alarm(LIMIT):
@@ -94,6 +95,7 @@ def test_radii(n, q, beta):
     assert 0 <= radius <= n + 1
 
 
+@pytest.mark.full
 @given(COUNT, COUNT, POSITIVE, DELTA, WIDE)
 def test_tables(n, d, eps, delta, h):
     with alarm(LIMIT):

@@ -100,6 +100,7 @@ def test_the_example_verifies_alone_and_with_its_ledger() -> None:
     assert "not in this ledger" in both.notes[0]
 
 
+@pytest.mark.full
 def test_a_change_of_whatever_can_be_recomputed_fails_in_one_sentence() -> None:
     survived, said = set(), set()
     for path, forged in _forged(EXAMPLE):
@@ -277,6 +278,7 @@ def test_a_certificate_we_make_verifies_with_ledger_and_data(folder: Path) -> No
         )
 
 
+@pytest.mark.full
 def test_once_published_every_changed_leaf_fails(folder: Path) -> None:
     with opened(folder) as ledger:
         people = population(ledger)

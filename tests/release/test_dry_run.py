@@ -269,6 +269,7 @@ def _case(place: LedgerLocation, tmp_path: Path, **how: Any) -> dict[str, Any]:
     return said
 
 
+@pytest.mark.full
 def test_the_command_tells_and_refuses_nothing(
     place: LedgerLocation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

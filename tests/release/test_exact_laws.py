@@ -202,6 +202,7 @@ LAPLACE: list[tuple[str, dict[str, Any], list[int], Decides]] = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "more", "windows", "decides"), LAPLACE)
 def test_laplace_mechanisms_of_up_to_three_users(name, more, windows, decides):
     mechanism = MECHANISMS[name]

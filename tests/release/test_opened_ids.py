@@ -145,6 +145,7 @@ def _fixed(value: Any) -> Any:
     return list(map(_fixed, value)) if isinstance(value, list) else value
 
 
+@pytest.mark.full
 def test_what_is_told_changes_nothing_else(
     place: LedgerLocation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

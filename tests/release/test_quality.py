@@ -10,6 +10,7 @@ import pytest
 from tests.release.quality import PAIRS, compared
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", PAIRS)
 def test_release_and_demonstration_are_equally_near_the_truth(name):
     """Within 3 standard errors on few draws with a seed; 50 each by command."""

@@ -328,6 +328,7 @@ def _canaries(path: Path) -> bytes:
     return data
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_every_mechanism_is_released_and_canaries_stay_inside(
     release: Run,
@@ -398,6 +399,7 @@ def test_every_mechanism_is_released_and_canaries_stay_inside(
     assert {"out.json", "out.csv", "out.certificate.json", "ledger export", "screen"} <= set(found)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mechanism", ["heatmap.adaptive/1", "histogram/1"])
 def test_no_canary_is_in_what_the_window_exports(
     place: LedgerLocation, tmp_path: Path, mechanism: str
@@ -442,6 +444,7 @@ def _fixed(place: LedgerLocation) -> Ledger:
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_other_data_and_the_same_plan_differ_in_output_tag_and_nonces_alone(
     tmp_path: Path, mechanism: str, monkeypatch: pytest.MonkeyPatch

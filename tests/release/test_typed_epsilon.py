@@ -109,6 +109,7 @@ def before(
     return place, json.loads((folder / "releases.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mechanism", ["count.users/1", "mean/1", "heatmap.pyramid/1"])
 @pytest.mark.parametrize("state", ["planned", "reserved"])
 def test_what_was_entered_before_goes_on_with_the_epsilon_of_its_entry(

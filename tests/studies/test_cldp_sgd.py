@@ -235,6 +235,7 @@ def test_what_is_not_trained_yet_is_computing(study, sweep):
     assert only is False
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("what", "key", "value"), list(_ends()))
 def test_every_parameter_through_its_range(study, what, key, value, quick):
     sweep = EPOCHS if what == "accuracy" else Sweep("epochs", 1, 200, 5, "log")

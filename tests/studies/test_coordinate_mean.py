@@ -60,17 +60,20 @@ def curves(result):
     return {s.key: s for s in result.series}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
 @pytest.mark.parametrize("profile", ["two", "linear"])
 def test_every_axis_over_its_whole_range(what, key, profile):
     walking.walk_axis(STUDY, what, key, points=4, profile=profile)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
 def test_every_parameter_to_both_ends(key):
     walking.walk_parameter(STUDY, key, points=3, steps=2, projected=True)
 
 
+@pytest.mark.full
 def test_its_page_and_presets_hold_together():
     walking.check_page(STUDY)
     for preset in STUDY.presets:
@@ -307,6 +310,7 @@ def _demand(q):
     return Demand("two", 10, 2, 0.2, 2.0, q, 0.5 * (1 + q))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("x2", [0.0, 0.4, 1.0])
 def test_simulations_lie_over_the_theory(x2):
     # 4 mechanisms × 3 places: with 5 standard errors of 150 trials each, and errors that are
@@ -587,6 +591,7 @@ def test_what_only_the_error_needs_does_not_alarm():
     assert all(c.text.startswith("Only ") and not c.of_guarantee for c in failing)
 
 
+@pytest.mark.full
 def test_it_stops_when_cancelled():
     for stop in (0, 3):
         with pytest.raises(Cancelled):

@@ -41,6 +41,7 @@ def answered(study_id: str, quantity: str, sweep: str, **values: float):
         host.close()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("study", "quantity", "sweep"), CASES)
 def test_claimed_curves_have_their_share_of_points(study: str, quantity: str, sweep: str) -> None:
     lines = [s for s in answered(study, quantity, sweep).series if s.mark is Mark.LINE]

@@ -225,6 +225,7 @@ def test_what_a_mechanism_does_not_read_is_no_part_of_its_trial() -> None:
         trial_for(values={"epsilon": -1.0})
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mechanism", [m.key for m in MECHANISMS.values() if m.comparable])
 def test_a_trial_finds_what_the_map_shows(
     mechanism: str, source: CheckinSource, tmp_path: Path

@@ -168,6 +168,7 @@ def test_a_guarantee_says_one_chance(first_answers, study_id: str) -> None:
             assert stated_chance[1] == times_in_100(chance_of(promise)), key
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("dots", ["mean", "median"])
 def test_the_headline_of_trials_follows_what_their_dots_are(dots: str) -> None:
     study = get_study("private-regression")
@@ -208,6 +209,7 @@ def test_the_answer_is_the_best_valid_bound_rounded(first_answers, study_id: str
             assert rounded(found.value) in answer.number.split(), answer
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("study_id", CURVE_STUDIES)
 def test_what_is_declared_of_curves_is_of_curves_there_are(first_answers, study_id: str) -> None:
     """The trade-off's are the same for every study, and tested with it."""

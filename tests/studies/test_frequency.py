@@ -37,6 +37,7 @@ def curves(result):
     return {s.key: s for s in result.series}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
 @pytest.mark.parametrize("model", ["central", "local"])
 def test_every_axis_over_its_whole_range(what, key, model):
@@ -44,6 +45,7 @@ def test_every_axis_over_its_whole_range(what, key, model):
     walking.walk_axis(STUDY, what, key, points=5, model=model, space=space)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
 @pytest.mark.parametrize("model", ["central", "local"])
 def test_every_parameter_to_both_ends(key, model):
@@ -213,6 +215,7 @@ def test_what_is_compared_in_d_em_is_an_estimate_and_near_what_is_drawn():
     assert curves(exact)["laplace_wins"].role is Role.ESTIMATE
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("what", ["wins", "emd"])
 def test_curves_pass_through_the_number_beside_them(what):
     key, own = ("eps", 1.0) if what == "wins" else ("alpha", 25.0)
@@ -328,6 +331,7 @@ def experiment(**values):
     return sim.Experiment(**{**base, **values})
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("local", [True, False])
 @pytest.mark.parametrize("data", ["even", "skewed", "one"])
 def test_simulated_errors_are_those_of_theory(local, data):

@@ -172,6 +172,7 @@ def test_coarse_answer_is_picture_then_metrics() -> None:
     np.testing.assert_array_equal(picture.surface("private").values, last.surface("private").values)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mechanism", ["adaptive", "pyramid", "laplace", "top"])
 def test_full_answer_ends_with_the_exact_distance(mechanism: str) -> None:
     pytest.importorskip("explorer.privacy.transport.grid")

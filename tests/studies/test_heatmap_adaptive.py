@@ -73,6 +73,7 @@ def test_users_are_estimated_from_noisy_counts() -> None:
     assert not last.readout("noisy_users").curator_only
 
 
+@pytest.mark.full
 def test_a_large_map_is_smoothed_at_rest() -> None:
     """Same noisy counts: cells that were not split keep their mass, and only the inside changes."""
     context = FakeContext(FakeData(200))

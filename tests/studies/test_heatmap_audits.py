@@ -38,6 +38,8 @@ from explorer.studies.heatmap.shuffled_cells import MissingBits
 from explorer.studies.heatmap.study import HeatmapStudy
 from tests.privacy.sampler_audits import split_audit
 
+pytestmark = pytest.mark.full
+
 STEPS = 6
 """Steps that a noisy number is told in."""
 BITS = 30

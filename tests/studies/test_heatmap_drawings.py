@@ -82,6 +82,7 @@ def test_centres_are_those_of_the_private_map_and_their_numbers_are_right(mechan
     assert "f·OPT + (1 + f)·EMD" in emd.note
 
 
+@pytest.mark.full
 def test_of_a_finer_map_than_is_added_up_distances_are_estimates_and_bounds_wider() -> None:
     result = with_centres(mechanism="laplace", centres=2, sigma=0.0, resolution="512")
     overlay = result.surface("centres").overlay

@@ -94,6 +94,7 @@ def test_no_row_is_taken_out_for_the_map(
     assert last.readout("users_used").value == 90
 
 
+@pytest.mark.full
 def test_a_fine_map_is_drawn_coarser_while_it_moves(data: CheckinData) -> None:
     asked = replace(
         request_for(resolution=1024, mechanism="pyramid"), selection=Selection("f" * 64, REGION)

@@ -43,6 +43,7 @@ def test_every_axis_over_its_whole_range(what, key):
     assert result.guarantee is not None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
 def test_every_parameter_to_both_ends(key):
     walking.walk_parameter(STUDY, key, points=3, steps=2, trials=2)
@@ -380,6 +381,7 @@ def test_missing_noise_fails_the_condition():
     assert "printed number of shares" in why
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("key", [key for key, found in MECHANISMS.items() if found.comparable])
 def test_every_mechanism_of_the_map_is_audited_from_checkins_to_map(key):
     request = default_request(STUDY, audited=key, delta=0.01)
@@ -390,6 +392,7 @@ def test_every_mechanism_of_the_map_is_audited_from_checkins_to_map(key):
     assert not refuted(subject, found.tested)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("key", ["laplace", "integers", "pyramid", "shuffled-pyramid"])
 def test_a_map_whose_noise_is_too_small_is_found_out(key):
     request = default_request(STUDY, audited=key, epsilon=4.0, delta=0.01)

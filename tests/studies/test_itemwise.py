@@ -35,12 +35,14 @@ def curves(result):
     return {s.key: s for s in result.series}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
 @pytest.mark.parametrize("model", ["central", "local"])
 def test_every_axis_over_its_whole_range(what, key, model):
     walking.walk_axis(STUDY, what, key, points=5, model=model)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
 def test_every_parameter_to_both_ends(key):
     values = dict(SMALL)
@@ -49,6 +51,7 @@ def test_every_parameter_to_both_ends(key):
     walking.walk_parameter(STUDY, key, points=3, steps=2, **values)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("randomiser", ["planar", "gkrr", "exponential", "optimal"])
 @pytest.mark.parametrize(
     "space", ["line", "square-l1", "square-l2", "grid", "sphere", "clustered", "discrete", "matrix"]
@@ -67,6 +70,7 @@ def test_every_randomiser_on_every_space_answers_or_says_why(randomiser, space):
         assert exact.undefined_reason
 
 
+@pytest.mark.full
 def test_the_optimal_mechanism_errs_least_and_is_solved_at_rest():
     small = {"space": "grid", "space_cells": 5, "m": 20, "n": 200}
     best = curves(ask("noise", "alpha", 1, 50, 3, randomiser="optimal", **small))["exact"]
@@ -86,6 +90,7 @@ def test_its_page_and_presets_hold_together():
     walking.check_page(STUDY)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("key", "expected"),
     [

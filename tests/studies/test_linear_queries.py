@@ -50,6 +50,7 @@ def found(p, count=1, width=0.1, context=None, **values):
     return sensitivity(query, space, p, context), query
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
 @pytest.mark.parametrize("model", ["central", "local"])
 def test_every_axis_over_its_whole_range(what, key, model):
@@ -57,6 +58,7 @@ def test_every_axis_over_its_whole_range(what, key, model):
     walking.walk_axis(STUDY, what, key, points=5, model=model, query=query)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
 def test_every_parameter_to_both_ends(key):
     values = {"query": {"dim": "given", "slope": "given", "width": "cells"}.get(key, "landmarks")}

@@ -60,6 +60,7 @@ def test_a_tiny_entry_keeps_the_views_of_a_table_from_being_pure() -> None:
     assert own_randomiser(np.array([[1 / 3, 2 / 3], [0.5, 0.5]]))[0][(0,)] == Fraction(1, 3)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("what", ["own", "own_delta"])
 def test_bounds_stand_in_order_on_every_axis(study, kind, what):
@@ -177,6 +178,7 @@ def test_what_is_not_proved_is_said(study):
     assert "accountant" in " ".join(final.notes)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("axis", ["T", "k", "n", "eps0", "delta"])
 @pytest.mark.parametrize("kind", ["krr", "privunit"])
 def test_the_accountants_bound_of_one_randomiser_is_nowhere_above_the_clones(axis, kind):

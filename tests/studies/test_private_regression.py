@@ -67,6 +67,7 @@ def test_the_axis_of_users():
         ask(what, "n", 100, 1_000_000, 2, context)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("p", [p for p in STUDY.parameters if not p.axis_only], ids=lambda p: p.key)
 def test_every_parameter_to_both_ends(p):
     if p.numeric:
@@ -229,6 +230,7 @@ def test_what_a_preset_says_of_our_numbers():
     assert result.readout("psd-clip").value == pytest.approx(0.155, abs=0.01)
 
 
+@pytest.mark.full
 def test_what_a_preset_says_of_the_solution_without_the_ball():
     found = walking.preset(STUDY, "prediction")
     shown = curves(found)

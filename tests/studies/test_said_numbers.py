@@ -47,6 +47,7 @@ def _page_numbers(study: str) -> list[str]:
     return computed_in("\n".join((*page.what, *page.assumptions, *page.errata)))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("study", pages.PAGES)
 def test_what_a_help_page_says_is_what_is_computed(study):
     assert compared(_page_numbers(study), pages.PAGES[study]()) == []

@@ -71,6 +71,7 @@ def curves(result):
     return {s.key: s for s in result.series}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("what", "key"),
     [("eps", k) for k in ("T", "k", "n", "eps0", "delta", "gamma")]
@@ -241,6 +242,7 @@ def test_a_coarse_request_gets_one_quick_answer(study):
     assert "clones_numerical" not in curves(results[0])
 
 
+@pytest.mark.full
 def test_long_sweeps_are_done_in_pieces(study, monkeypatch):
     from explorer.studies.shuffle_accountant import theory
 

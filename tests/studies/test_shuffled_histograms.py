@@ -322,6 +322,7 @@ def test_calibrations_that_were_not_searched_for_humps_are_marked(study, host):
     assert "certified" not in at(study, host, "noise").readout("noise").note
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shape", ["zipf", "even", "edge"])
 @pytest.mark.parametrize("what", ["error", "query", "rmse"])
 def test_dots_lie_where_the_theory_says(study, what, shape):

@@ -64,6 +64,7 @@ def test_the_best_guess_is_that_of_the_odds():
     assert tv == pytest.approx(0.086348, abs=2e-5)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("study_id", AUDITED)
 def test_no_audit_refutes_what_is_run(study_id):
     values = {"T": 20, "k": 50, "n": 100} if study_id == "shuffle-rdp" else {}

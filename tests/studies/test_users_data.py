@@ -60,6 +60,7 @@ def test_every_axis_over_its_whole_range(what, key):
     walking.walk_axis(STUDY, what, key)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
 def test_every_parameter_to_both_ends(key):
     walking.walk_parameter(STUDY, key, steps=2, context=KEPT)
@@ -240,6 +241,7 @@ def test_files_that_hold_nothing_are_refused(two_files, tmp_path, rows, said):
     assert said in str(caught.value)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("promise", ["linear", "itemwise"])
 @pytest.mark.parametrize("values", [{}, {"model": "local"}, {"sizes": "drawn", "s": 20}])
 def test_the_algorithms_keep_their_promise_when_run(promise, values):

@@ -28,6 +28,7 @@ SIMULATED = "_simulated"
 """Ends the keys of dots, which the kept answers leave out."""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("study_id", "item"), PRESETS)
 def test_a_preset_has_a_verdict(study_id: str, item: Preset) -> None:
     assert item.status in ("=", "≠", "+", "▷", "?")

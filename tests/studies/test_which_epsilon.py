@@ -352,6 +352,7 @@ def test_a_proved_epsilon_reaches_the_target_by_its_own_bound() -> None:
     assert "no bound on this error is proved" in which_words.sentence(few[0], km, 1.0, 1.0, line)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("measure", ["emd", "similarity", "kl"])
 def test_what_is_measured_keeps_to_what_is_proved(measure: str, tmp_path) -> None:
     """Maps of few cells, drawn: the mean over draws is on the right side of the bound."""

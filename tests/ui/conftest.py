@@ -23,6 +23,16 @@ from tests.waiting import time_limit
 if TYPE_CHECKING:
     from explorer.ui.app.main_window import MainWindow
 
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests that open the whole window full, except those of the main paths."""
+    for item in items:
+        window = "open_window" in getattr(item, "fixturenames", ())
+        if window and not item.get_closest_marker("main_path"):
+            item.add_marker(pytest.mark.full)
+
+
 THREAD_GRACE_S = 3.0
 """How long a thread that was told to end may take to do so on a quiet machine."""
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -36,6 +37,7 @@ def claim(legend, key: str, words: str) -> None:
     action.trigger()
 
 
+@pytest.mark.main_path
 def test_headline_and_legend_follow_what_is_claimed(open_window, settled) -> None:
     window = open_window(study="shuffle-rdp")
     settled(window)

@@ -85,6 +85,7 @@ def test_the_same_numbers_are_added_once_and_it_is_reported(window, qtbot) -> No
     assert "already" in window.statusBar().currentMessage()
 
 
+@pytest.mark.main_path
 def test_another_study_joins_and_hidden_curves_stay_out(window, settled, qtbot) -> None:
     window.session.set_study("shuffle-rdp")
     assert window.tabs.currentWidget() is window.workspaces["bounds"]

@@ -17,6 +17,8 @@ from explorer.ui.map.contributions import Contributions
 from explorer.ui.plot.map_style import style_for
 from tests.ui.map_desk import Desk, made_checkins, opened
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module")
 def checkins(tmp_path_factory):

@@ -109,6 +109,7 @@ def test_the_sample_is_known_as_synthetic(desk: Desk) -> None:
     assert desk.answered().stamp == "synthetic data"
 
 
+@pytest.mark.full
 def test_a_load_is_cancelled_and_the_data_before_stay(desk: Desk, checkins, tmp_path) -> None:
     desk.load(checkins)
     before = desk.data.current
@@ -154,6 +155,7 @@ def test_a_look_at_the_columns_is_cancelled_too(
     assert not desk.data.busy
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [

@@ -35,6 +35,7 @@ def inked(image: QImage, colour: QColor, x: float, y: float) -> bool:
     return sum(abs(a - b) for a, b in zip(found.getRgb()[:3], colour.getRgb()[:3], strict=True)) < 9
 
 
+@pytest.mark.full
 def test_centres_are_drawn_where_they_lie_and_follow_k(desk: Desk) -> None:
     choose(desk.map.add_menu, "Centres (k-median)")
     panes = desk.map.panes
@@ -59,6 +60,7 @@ def test_centres_are_drawn_where_they_lie_and_follow_k(desk: Desk) -> None:
     assert panes.headers["centres"].title.accessibleName().startswith("9 centres of")
 
 
+@pytest.mark.full
 def test_how_far_the_nearest_is_stands_below_with_what_only_the_curator_knows(desk: Desk) -> None:
     desk.session.set_value("beside", "true,centres", "heatmap")
     slot = desk.map.panes.slots

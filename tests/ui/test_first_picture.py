@@ -23,6 +23,8 @@ from explorer.ui.controllers.workspace import UNREAD
 from tests.ui.map_desk import Desk, opened
 from tests.ui.small_map import SMALL_MAP
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory) -> Path:

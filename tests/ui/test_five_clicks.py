@@ -37,6 +37,7 @@ def entry(menu: QMenu | QMenuBar, words: str) -> QPoint:
     return menu.actionGeometry(action).center()
 
 
+@pytest.mark.main_path
 def test_from_a_file_to_an_epsilon_in_five_clicks(
     open_window: Callable[..., MainWindow],
     qtbot: QtBot,

@@ -177,6 +177,7 @@ def test_level_of_detail_follows_the_zoom_and_panning_rebuilds_nothing(desk: Des
     assert not any(item.isVisible() for item in pane._lines.items())
 
 
+@pytest.mark.full
 def test_tiles_hold_every_line() -> None:
     for level in shipped_basemap().levels:
         segments = np.isfinite(level.lon[:-1]) & np.isfinite(level.lon[1:])
@@ -254,6 +255,7 @@ def test_cells_count_from_the_south_west() -> None:
     assert cell_of(surface, 9.9, 1.0) is None
 
 
+@pytest.mark.full
 def test_a_region_is_dragged_moved_pulled_and_undone(desk: Desk) -> None:
     first = desk.region
     desk.map.region_action.trigger()
@@ -285,6 +287,7 @@ def test_a_region_is_dragged_moved_pulled_and_undone(desk: Desk) -> None:
     assert not desk.map.region_action.isChecked()
 
 
+@pytest.mark.full
 def test_both_panes_follow_a_region_that_is_dragged(desk: Desk, qtbot) -> None:
     first, shown = desk.region, []
 

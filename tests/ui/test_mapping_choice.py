@@ -161,6 +161,7 @@ def test_looking_again_keeps_the_window_alive(
     assert not seen[0].is_alive()
 
 
+@pytest.mark.full
 def test_what_is_shown_of_a_file_read_with_other_columns_is_of_the_new_ones(
     desk: Desk, tmp_path
 ) -> None:

@@ -179,6 +179,7 @@ def test_without_the_true_map_one_pane_has_its_own_scale(desk: Desk) -> None:
     assert panes.box == pytest.approx(before)
 
 
+@pytest.mark.full
 def test_six_panes_look_at_the_same_and_read_out_the_same_cell(desk: Desk) -> None:
     result = beside(desk, SIX)
     panes = desk.map.panes
@@ -227,6 +228,7 @@ def test_every_private_pane_says_how_far_it_is_off(desk: Desk) -> None:
     assert slots["true"].caption.text() == ""
 
 
+@pytest.mark.full
 def test_closed_panes_leave_nothing_behind(desk: Desk) -> None:
     beside(desk, SIX)
     dots = desk.map.panes.panes["true"]
@@ -241,6 +243,7 @@ def test_closed_panes_leave_nothing_behind(desk: Desk) -> None:
     assert len(panes._every) == 6
 
 
+@pytest.mark.full
 def test_a_session_keeps_its_panes(desk: Desk) -> None:
     desk.session.set_value("beside", SIX, "heatmap")
     raw = json.loads(json.dumps(state_to_dict(desk.session.state)))

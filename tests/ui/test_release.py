@@ -71,6 +71,7 @@ def fill_in(page, qtbot, rows: Path) -> None:
     plan.untouched.click()
 
 
+@pytest.mark.main_path
 def test_a_release_is_rehearsed_in_three_steps(window, qtbot) -> None:
     """Task 18 of the plan of screens: the tab, an example, Rehearse; nothing is spent."""
     steps = 0
@@ -152,6 +153,7 @@ def test_the_whole_plan_is_seen_at_once(window, qtbot, tmp_path) -> None:
         assert hidden() == 0, name
 
 
+@pytest.mark.main_path
 def test_a_release_is_drawn_published_and_exported(window, qtbot, tmp_path, monkeypatch) -> None:
     page = page_of(window, qtbot)
     plan = page.plan

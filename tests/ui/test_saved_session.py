@@ -25,6 +25,7 @@ def session_file() -> Path:
     return state_folder() / "window.json"
 
 
+@pytest.mark.main_path
 def test_everything_comes_back(open_window, settled, qtbot, tiny_study) -> None:
     first = open_window(study="tiny")
     settled(first)
@@ -235,6 +236,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("behind", ["page", "nothing"])
 def test_a_session_on_which_no_window_can_be_built_is_put_aside(
     tmp_path, monkeypatch, behind
@@ -341,6 +343,7 @@ def test_the_file_of_a_program_that_was_killed_is_taken_over(open_window, settle
     settled(window)
 
 
+@pytest.mark.full
 def test_many_windows_at_once_never_tear_or_lose_a_session(tmp_path) -> None:
     """Eight programs save as fast as they can while a ninth reads."""
     code = (

@@ -94,6 +94,7 @@ def test_a_window_closed_before_anything_is_behind_its_page_is_gone(seen_first, 
     assert not seen_first.built
 
 
+@pytest.mark.main_path
 def test_a_question_leads_to_its_answer_and_back(window, settled, qtbot) -> None:
     qtbot.mouseClick(button(window, "Linear queries"), Qt.MouseButton.LeftButton)
     assert window.session.state.study == "linear-queries"

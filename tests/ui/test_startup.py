@@ -13,6 +13,8 @@ from PIL import Image
 
 from tests.waiting import time_limit
 
+pytestmark = pytest.mark.full
+
 LAZY = (
     "cvxpy",
     "scipy.stats",

@@ -65,6 +65,7 @@ def grid(window, sweep, qtbot):
     return computed(qtbot, sweep)
 
 
+@pytest.mark.main_path
 def test_a_typed_grid_is_computed_and_every_plot_has_the_studys_numbers(
     window, sweep, grid, settled, qtbot
 ) -> None:

@@ -141,6 +141,7 @@ def german_checkins(path: Path) -> Path:
     return path
 
 
+@pytest.mark.main_path
 def test_check_ins_from_the_first_page_to_a_second_mechanism(
     open_window, qtbot, steps, tmp_path, monkeypatch
 ) -> None:
@@ -293,6 +294,7 @@ def test_numbers_of_a_training_from_the_first_page_to_a_reviewer(
     assert millimetres == pytest.approx([88, 62], abs=0.5)
 
 
+@pytest.mark.main_path
 def test_a_figure_from_the_first_page_and_back_to_it(open_window, settled, qtbot, steps) -> None:
     window = open_window(study="shuffle-rdp", start_page=True)
 

@@ -23,6 +23,8 @@ from explorer.ui.map.utility.view import WhichEpsilon
 from explorer.ui.panels.presets import follow_preset, preset_in_front
 from tests.ui.map_desk import Desk, made_checkins, opened
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module")
 def checkins(tmp_path_factory):

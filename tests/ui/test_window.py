@@ -24,6 +24,7 @@ def shuffle(open_window, settled):
     return window
 
 
+@pytest.mark.main_path
 def test_opens_with_the_sample(shuffle) -> None:
     assert shuffle.data.current is not None
     assert shuffle.data.current.synthetic
@@ -31,6 +32,7 @@ def test_opens_with_the_sample(shuffle) -> None:
     assert shuffle.answer_state.text().startswith("complete")
 
 
+@pytest.mark.main_path
 def test_dragging_a_slider_moves_the_curve_and_the_sentence(shuffle, qtbot) -> None:
     plot = shuffle.workspaces["bounds"].plot
     said, curve = shuffle.guarantee.sentence.text(), plot._curves["theorem1"].y.copy()
@@ -158,6 +160,7 @@ def test_dialogs_open_and_close(shuffle, qtbot, key) -> None:
     dialog.close()
 
 
+@pytest.mark.main_path
 def test_dropping_check_ins_opens_them(shuffle, settled, qtbot, tmp_path) -> None:
     path = tmp_path / "few.txt"
     rows = [f"{u}\t2010-10-17T01:48:53Z\t40.{u:02}\t-73.9\t{u}" for u in range(20)]

@@ -211,6 +211,7 @@ def _least_size(walk) -> None:
             walk.wrong += [f"{where}: {text}" for text in dict.fromkeys(rules.of_window(window))]
 
 
+@pytest.mark.full
 def test_everything_fits_at_125_percent(tmp_path) -> None:
     env = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "QT_SCALE_FACTOR": "1.25"}
     done = subprocess.run(

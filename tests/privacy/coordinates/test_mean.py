@@ -105,6 +105,7 @@ def test_combination_refuses_wrong_outputs():
         co.m_mean_weights([0.1], "best")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("c", [[0.4, 1.6], [1.6, 0.4], [0.3, 0.3, 1.1], [0.2, 1.5, 0.7]])
 def test_privacy_of_the_running_code_by_enumeration(c):
     """The joint law of the channels' reports, read off the sampler, on all corners."""
@@ -256,6 +257,7 @@ def test_nested_designs_are_m_mean():
         np.testing.assert_allclose(ours.coefficients, theirs.coefficients, rtol=1e-12)
 
 
+@pytest.mark.full
 def test_designs_by_enumeration():
     """Certificates of parallel designs hold for the exact law of the reports, seen by anybody."""
     rng = np.random.default_rng(3)

@@ -47,6 +47,7 @@ def test_upper_bounds_of_public_data_hold_at_their_confidence():
     assert plain > 125
 
 
+@pytest.mark.full
 def test_upper_bounds_fall_to_the_truth_with_more_records():
     rng = np.random.default_rng(35)
     x = (figure3.sample_copies(200_000, 3, 0.3, rng) > 0).astype(int)

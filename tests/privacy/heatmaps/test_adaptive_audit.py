@@ -107,6 +107,7 @@ def test_fractional_users_cost_their_share_on_2x2(seed: int) -> None:
     assert found == SMALL.epsilon * Fraction(total, resolution)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(8))
 def test_adding_or_removing_costs_epsilon_on_4x4(seed: int) -> None:
     """With decisions on siblings and parents: every cell of level 1 split or not, in company."""
@@ -194,6 +195,7 @@ def test_densities_of_the_continuous_mechanism_differ_by_at_most_epsilon() -> No
         assert abs(loss) <= 0.9 * (1 + 1e-9)
 
 
+@pytest.mark.full
 def test_audit_of_the_continuous_mechanism() -> None:
     """With and without a user of one cell; exceeds ε with probability at most 1e-6."""
     runs, budgets = 2000, adaptive_budgets(1.0, 0, 1)

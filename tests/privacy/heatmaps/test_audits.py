@@ -22,6 +22,8 @@ from explorer.privacy.noise.bits import SeededBits
 from explorer.privacy.noise.exact import discrete_laplace
 from tests.privacy.sampler_audits import split_audit
 
+pytestmark = pytest.mark.full
+
 
 def test_audit_of_a_whole_number_release():
     """With and without a user of one cell; exceeds ε with probability at most 1e-6."""

@@ -221,6 +221,7 @@ def law(counts: IntegerCounts, w: int, epsilons: tuple, plan: Any, reach: int) -
     return found
 
 
+@pytest.mark.full
 def test_every_outcome_is_within_exp_epsilon() -> None:
     """Exact enumeration of the code that runs, Δ = 2, B = 1, w = 1: noise in ±3 for 5 reads.
 
@@ -244,6 +245,7 @@ def test_every_outcome_is_within_exp_epsilon() -> None:
     assert worst >= np.exp(total) * (1 - 1e-9)
 
 
+@pytest.mark.full
 def test_choosing_cells_leaks_nothing_more() -> None:
     """The same on two levels below the root: which cells are read depends on noisy counts alone."""
     plan = schedule(1.0, 2, 1, "theory")

@@ -176,6 +176,7 @@ def test_levels_must_fit() -> None:
         measure(random_counts(3, 0), schedule(1.0, 4, 20), 20, DemonstrationNoise(0, "pyramid"))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("level", range(1, 13))
 @pytest.mark.parametrize("w", [1, 20, 1024])
 def test_every_resolution_ends_in_a_map(level: int, w: int) -> None:

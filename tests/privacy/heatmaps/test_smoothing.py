@@ -56,6 +56,7 @@ def test_filter_is_its_definition(side: int, sigma: float) -> None:
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("side", [64, 256, 512, 1024])
 @pytest.mark.parametrize("sigma", [0.0005, 0.003, 0.008, 0.02, 0.05, 0.2])
 def test_every_way_gives_the_same_map(side: int, sigma: float) -> None:

@@ -82,6 +82,7 @@ def assert_feasible(solution: Reconstruction) -> None:
         np.testing.assert_allclose(below, parents, rtol=1e-12, atol=1e-13 * scale)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 def test_objective_is_the_linear_programs(kind: str) -> None:
     rng = np.random.default_rng(KINDS.index(kind))

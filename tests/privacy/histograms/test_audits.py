@@ -65,6 +65,7 @@ def test_histogram_of_the_running_code_by_enumeration(n, d, p, eps):
     assert hg.histogram_delta(eps, n, 1 - p) == pytest.approx(worst, rel=1e-11, abs=1e-15)
 
 
+@pytest.mark.full
 def test_audit_of_the_count():
     """A bound on ε at δ that exceeds the promise with probability at most 1e-6, and one on δ."""
     n, eps, delta, runs = 60, 1.0, 0.1, 15_000
@@ -97,6 +98,7 @@ def test_audit_of_the_count():
     assert 0.4 * delta < shown <= delta
 
 
+@pytest.mark.full
 def test_audit_of_the_histogram():
     """One user moves from bin 0 to bin 1; both numbers of messages are seen."""
     n, eps, delta, runs = 60, 1.0, 0.05, 12_000

@@ -70,6 +70,7 @@ def test_softmax_gradients_stay_below_their_lipschitz_constant(p):
         assert norms.max() <= bound * (1 + 1e-12)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("p", [1, 1.5, 2, 4, np.inf])
 @pytest.mark.parametrize("model", MODELS, ids=["softmax", "perceptron"])
 def test_the_server_averages_an_unbiased_estimate_of_the_clipped_mean(model, p):
@@ -135,6 +136,7 @@ def test_without_a_randomiser_it_is_sgd_and_learns():
     np.testing.assert_allclose(a.theta, b.theta, atol=1e-14)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("p", [2, np.inf])
 def test_private_training_learns_within_the_convergence_bound(p):
     # (36) bounds the mean excess risk; here of 12 runs, against the bound at C = L.
@@ -210,6 +212,7 @@ class Shift:
         return learning.Gradients(((x, np.ones((len(x), 1))),))
 
 
+@pytest.mark.full
 def test_a_whole_round_has_the_law_of_the_subsampled_shuffle_model():
     # 3 of 6 clients, one coordinate: θ₁ tells the number m of pluses. Its law by hand, χ² with a
     # false-alarm rate of 1e-6; and with a replaced record within ε_s = ln(1+γ(e^ε₀−1)).

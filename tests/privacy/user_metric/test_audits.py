@@ -55,6 +55,7 @@ def test_law_of_the_running_exponential_mechanism_by_enumeration(sharp):
     assert (loss <= 2.0 * space.matrix() + 1e-9).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("k", "e"), [(1, 1.0), (3, 0.7), (6, 2.0)])
 def test_law_of_the_running_hadamard_response_by_enumeration(k, e):
     mechanism = um.HadamardResponse(k, e)
@@ -119,6 +120,7 @@ def test_audit_of_k_norm_noise(p):
     assert 0.5 * alpha < found <= alpha
 
 
+@pytest.mark.full
 def test_audit_of_the_laplace_histogram():
     # One of two users moves all of the mass from bin 0 to bin 1: 2/n apart in ℓ1.
     n, epsilon, rng, runs = 2, 1.0, np.random.default_rng(5), 20_000
@@ -133,6 +135,7 @@ def test_audit_of_the_laplace_histogram():
     assert 0.5 < found <= epsilon
 
 
+@pytest.mark.full
 def test_audit_of_item_wise_answers_of_one_item():
     # A dataset of one item is that item: nothing is gained by shuffling one answer.
     mechanism, rng, runs = um.GKRR(Discrete(3), 1.0), np.random.default_rng(6), 20_000

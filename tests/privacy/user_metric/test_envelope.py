@@ -35,6 +35,7 @@ def test_the_discrete_example():
     assert um.group_delta(145.0, best[-1], 20, 20_000, 1.0) > 1
 
 
+@pytest.mark.full
 @settings(max_examples=60, deadline=None)
 @given(
     st.floats(0.05, 400),

@@ -71,6 +71,7 @@ def test_gkrr_draws_follow_the_law(s, t, r, a0):
         assert stats.chisquare(counts, mechanism.law()[x] * 40_000).pvalue > 1e-6
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("s", "t", "r", "a0"), SMALL[:3])
 def test_gkrr_estimate_is_unbiased_with_the_exact_error(s, t, r, a0):
     # Z-scores below 5.5.

@@ -64,6 +64,7 @@ def test_the_diameter_is_how_far_data_sets_can_be_apart():
     ) * math.expm1(2.0) / math.expm1(1.0)
 
 
+@pytest.mark.full
 def test_small_weight_is_not_multiplied_by_what_a_wide_panel_grows():
     # Against the integral on 2000 equal panels, of one excess each: 9.3 more of ln δ′ once.
     for at in ((60.0, 1e-4, 20, 20_000, 0.0), (240.5, 1e-12, 1000, 10**5, 0.1)):
@@ -94,6 +95,7 @@ def test_the_best_is_no_less_than_any_golden_value_and_not_refuted(vector):
     assert found < um.refuted_alpha0(*at)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("m", [1, 2, 20, 300])
 @pytest.mark.parametrize("n", [1, 50, 20_000])
 @pytest.mark.parametrize("near", [0.0, 0.1, 1.0])

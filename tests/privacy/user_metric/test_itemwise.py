@@ -91,6 +91,7 @@ def test_item_wise_release_is_shuffled():
     assert stats.chisquare(counts).pvalue > 1e-6
 
 
+@pytest.mark.full
 def test_audit_of_item_wise_release():
     # Runs of the real release on two datasets at distance w; a Clopper–Pearson lower bound on ε
     # at δ' that exceeds αw with probability at most 1e-6.
