@@ -13,7 +13,7 @@ from explorer.privacy.core.bound import Role
 from explorer.privacy.spaces import Clustered, Grid, Square
 from explorer.studies.base.study import Cancelled, Fidelity, Scale, Sweep, default_request
 from explorer.studies.itemwise import ItemWise
-from explorer.studies.itemwise.displacement import mean_distance
+from explorer.studies.itemwise.theory import mean_distance
 from explorer.studies.metric_space.choice import chosen_space
 from tests.studies import walking
 from tests.studies.context import Context

@@ -1,4 +1,4 @@
-"""Item-wise release: every item randomised alone, all answers shuffled."""
+"""Item-wise release: every item randomised, all answers shuffled, any metric space."""
 
 from explorer.studies.itemwise.study import ItemWise
 

@@ -1,10 +1,10 @@
-"""Item-wise release: its help, and the paper's example as questions."""
+"""Help page and presets of item-wise release."""
 
 from explorer.studies.base.help_page import Formula, Page, Preset, Status
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.study import Scale, Sweep
 from explorer.studies.base.verdicts import Judge, Numbers, judged
-from explorer.studies.itemwise import text
+from explorer.studies.itemwise import theory
 
 PAGE = Page(
     what=(
@@ -60,13 +60,13 @@ PAGE = Page(
         Formula("plain composition", r"\alpha_0=\alpha/m"),
     ),
     sources=(
-        text.EXACT,
-        text.THEOREM_TIGHT,
-        text.THEOREM_SIMPLE,
-        text.THEOREM_PROOF,
-        text.COMPOSED,
-        text.PRINTED,
-        text.NOISE,
+        theory.EXACT,
+        theory.THEOREM_TIGHT,
+        theory.THEOREM_SIMPLE,
+        theory.THEOREM_PROOF,
+        theory.COMPOSED,
+        theory.PRINTED,
+        theory.NOISE,
     ),
     errata=(
         "The paper (v1) prints “α₀ ≈ 3.0” for its concrete example, which is the theorem's ratio "
@@ -205,37 +205,37 @@ def _status(printed: float, theorem: float) -> Status:
     return "=" if printed <= theorem else "≠"
 
 
-def _allowed(found: Numbers) -> tuple[Status, str]:
+def _judge_alpha0(found: Numbers) -> tuple[Status, str]:
     """Judge a printed α₀ by Theorem 4.4, and name the largest α₀ that is proved."""
     proved = max(found["exact"], found["sorted"])
-    said = f"proved {at_least(proved)}, theorem {at_least(found['simple'])}"
-    return _status(found["paper"], found["simple"]), said
+    verdict = f"proved {at_least(proved)}, theorem {at_least(found['simple'])}"
+    return _status(found["paper"], found["simple"]), verdict
 
 
-def _spent(found: Numbers) -> tuple[Status, str]:
-    """Judge a printed α₀ by the α that Theorem 4.4 certifies, beside the least that is proved."""
+def _judge_alpha(found: Numbers) -> tuple[Status, str]:
+    """Judge a printed α₀ by the α that Theorem 4.4 certifies, beside the least proved."""
     proved = min(found["exact"], found["sorted"])
-    said = f"proved {at_most(proved)}, theorem {at_most(found['certified'])}"
-    return ("=" if found["certified"] <= found["target"] else "≠"), said
+    verdict = f"proved {at_most(proved)}, theorem {at_most(found['certified'])}"
+    return ("=" if found["certified"] <= found["target"] else "≠"), verdict
 
 
-def _against_composition(found: Numbers) -> tuple[Status, str]:
+def _judge_composition(found: Numbers) -> tuple[Status, str]:
     """Judge equation (6) by plain composition."""
     better = found["printed"] > found["composed"]
     return ("=" if better else "≠"), f"{'better' if better else 'worse'} than composition"
 
 
-def _distance(found: Numbers) -> tuple[Status, str]:
+def _judge_distance(found: Numbers) -> tuple[Status, str]:
     """Give the mean distance by exact hops and by composition, in km."""
     return "+", f"mean {nearest(found['length'], 3)} km, not {nearest(found['composed_length'])}"
 
 
 JUDGES: dict[str, Judge] = {
-    "central": _allowed,
-    "three": _spent,
-    "local": _against_composition,
-    "second-branch": _allowed,
-    "second-branch-broken": _allowed,
-    "places": _distance,
+    "central": _judge_alpha0,
+    "three": _judge_alpha,
+    "local": _judge_composition,
+    "second-branch": _judge_alpha0,
+    "second-branch-broken": _judge_alpha0,
+    "places": _judge_distance,
 }
 PRESETS = judged("itemwise", _PRESETS, JUDGES)

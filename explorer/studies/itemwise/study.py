@@ -1,309 +1,517 @@
-"""What randomising every item and shuffling promises a user, by every route there is."""
+"""Item-wise release: every item randomised, all answers shuffled; α from α₀ and back."""
 
 import math
-from collections.abc import Iterator
-from typing import ClassVar
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.core.bound import Bound, Role
+from explorer.privacy.core.bound import Bound, Reference, Role
 from explorer.privacy.shuffling.clones import Clones
-from explorer.studies.base.claims import number_only
+from explorer.studies.base.builders import choice, count, delta, epsilon, real
+from explorer.studies.base.claims import Claimed
+from explorer.studies.base.curve_study import Curve, CurveStudy, Plot
+from explorer.studies.base.face import number_of
+from explorer.studies.base.numbers import at_least, nearest
+from explorer.studies.base.phrases import times
 from explorer.studies.base.study import (
-    Claim,
+    Answer,
     Condition,
     Context,
     Fidelity,
     Guarantee,
     Mark,
+    Quantity,
     Readout,
-    Request,
     Result,
-    Series,
-    Study,
+    Scale,
+    Statistic,
+    Table,
 )
-from explorer.studies.base.sweeping import (
-    SweptPoints,
-    carried,
-    readout_from,
-    series_from,
-    swept_points,
-)
+from explorer.studies.base.sweeping import readout_from
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
-from explorer.studies.itemwise import curves, text
-from explorer.studies.itemwise.displacement import mean_distance, optimal_distance, why_not
-from explorer.studies.itemwise.examples import example_table
-from explorer.studies.itemwise.face import FACES, SHORT_NAMES
+from explorer.studies.itemwise import guarantee, theory
 from explorer.studies.itemwise.help import PAGE, PRESETS
-from explorer.studies.itemwise.parameters import LOCAL, OPTIMAL, PARAMETERS, QUANTITIES
-from explorer.studies.itemwise.tradeoff import audits
-from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
+from explorer.studies.itemwise.theory import (
+    CENTRAL,
+    EXPONENTIAL,
+    GKRR,
+    LOCAL,
+    OPTIMAL,
+    PLANAR,
+    SOLVED_ROUTES,
+    ItemPoints,
+    distance_at,
+)
+from explorer.studies.metric_space.parameters import (
+    CLUSTERED,
+    DISCRETE,
+    GRID,
+    MATRIX,
+    POINTS,
+    SQUARE_L2,
+    space_parameters,
+)
 
-_EXACT_POINTS = 48
-"""Points of all exact curves together."""
-_FEW_POINTS = 30
-_LONG = 30_000
-_COARSE_POINTS = 30
-_FIRST_POINTS = 4
-"""Points of an exact curve that has no quick estimate, in the coarse answer."""
-_SAFE = ("sorted", "product", "exact", "exact_near", "tight", "simple", "composed")
-"""Routes that certify: never the printed one, nor what is refuted."""
-_SAFE_DELTA = ("sorted", "exact", "exact_near", "proof", "claimed")
-_FIRST_SORTED = 12
-"""Points of the hops in increasing order in the coarse answer: two milliseconds each."""
+PARAMETERS = (
+    choice(
+        "model",
+        "",
+        "model",
+        "Central: the items of all users are shuffled together, by a curator or a trusted "
+        "shuffler. Local: every user shuffles only their own; more private towards the curator, "
+        "and n does not help.",
+        CENTRAL,
+        (
+            (CENTRAL, "central: all users' items shuffled together"),
+            (LOCAL, "local: each user shuffles their own items"),
+        ),
+    ),
+    epsilon(
+        "target for the user",
+        "The privacy asked for a user's whole data, per largest distance: a change by earth "
+        "mover's distance w is protected at ε = αw. Smaller is more private.",
+        25.0,
+        1e-2,
+        800.0,
+        key="alpha",
+        symbol="α",
+        unit="1/diameter",
+        quantities=("alpha0", "noise", "delta"),
+    ),
+    epsilon(
+        "privacy of one item",
+        "The parameter of the mechanism that randomises each item, per largest distance: no "
+        "answer is more than e^(α₀·d) times as likely for one item as for another at distance "
+        "d. Smaller is more private.",
+        3.0,
+        1e-4,
+        50.0,
+        key="alpha0",
+        symbol="α₀",
+        unit="1/diameter",
+        quantities=("alpha", "delta"),
+    ),
+    count(
+        "m",
+        "m",
+        "items of a user",
+        "How many items every user has: one public number for all. More items hide each other "
+        "in the shuffle, but there are more to protect.",
+        1000,
+        1,
+        10**9,
+    ),
+    count(
+        "n",
+        "n",
+        "users",
+        "How many users' items are shuffled together. More users are more private at one α₀.",
+        100_000,
+        1,
+        10**9,
+        more_private="high",
+        relevant_when=(("model", (CENTRAL,)),),
+    ),
+    delta(
+        1e-12,
+        1e-40,
+        symbol="δ′",
+        quantities=("alpha0", "alpha", "noise"),
+        help="The δ that is claimed for a user's whole data. Smaller is more private.",
+    ),
+    real(
+        "w",
+        "w",
+        "a change looked at",
+        "Earth mover's distance of a change of a user's data, as a share of the largest: 0.008 "
+        "is everything moved by 0.8 % of it. Only the sentence about the guarantee uses it.",
+        0.008,
+        1e-4,
+        1.0,
+    ),
+    choice(
+        "randomiser",
+        "",
+        "randomiser of an item",
+        "How an item is randomised. Guarantees are the same for all that are α₀·d-private; how "
+        "far an answer lies from the item is not. The exponential mechanism answers at the "
+        "rate α₀/2, and its mean is over items drawn evenly. The optimal one has the least such "
+        "mean of all that are α₀·d-private and answer with items.",
+        PLANAR,
+        (
+            (PLANAR, "planar Laplace (squares)"),
+            (GKRR, "GKRR (clusters, 0/1)"),
+            (EXPONENTIAL, "exponential mechanism (up to 300 items)"),
+            (OPTIMAL, "optimal, by linear programming (up to 40 items)"),
+        ),
+        group="mechanism",
+        quantities=("noise",),
+    ),
+    choice(
+        "clones",
+        "",
+        "analysis of the clones",
+        "Which share of the others' answers hides an item that moves: the published analysis, "
+        "or the stronger one, which gains only where items can't be arbitrarily near.",
+        Clones.PUBLISHED.value,
+        (
+            (Clones.PUBLISHED.value, "2021: p = e^(−α₀)"),
+            (Clones.STRONGER.value, "2023: up to twice as many"),
+        ),
+        group="mechanism",
+        relevant_when=(("space", (GRID, CLUSTERED, DISCRETE, MATRIX, POINTS)),),
+    ),
+    *space_parameters(default=SQUARE_L2),
+)
+
+_DISTANCE_NOTES = {
+    PLANAR: "before any clipping to the square",
+    GKRR: "the same for every item",
+    EXPONENTIAL: "mean over items drawn evenly, answered at the rate α₀/2, which always suffices",
+    OPTIMAL: (
+        "mean over items drawn evenly, the least there is: solved for α₀ in steps of 5 %, of which "
+        "the next lower is taken"
+    ),
+}
+"""What the mean distance of each randomiser is taken over."""
 
 
-@with_tradeoff(also=("alpha0", "randomiser"), audits=audits)
-class ItemWise(Study):
+def _template(
+    key: str,
+    label: str,
+    short: str,
+    source: Reference,
+    note: str = "",
+    mark: Mark = Mark.LINE,
+) -> Callable[..., Curve]:
+    """Return a function to the curve of a route, from what differs between plots."""
+    return partial(
+        Curve,
+        key,
+        label,
+        short,
+        source=source,
+        value=partial(ItemPoints.route, key=key),
+        note=partial(_note, key, note),
+        mark=mark,
+        points=partial(ItemPoints.for_route, key=key) if key in SOLVED_ROUTES else None,
+    )
+
+
+def _note(key: str, note: str, p: ItemPoints) -> str:
+    """Return the note of a curve; of an estimate that the exact one follows."""
+    estimated = key in ("exact", "exact_near", "sorted") and p.coarse and p.solved != "delta"
+    notes = ["normal approximation; the exact sum follows" if estimated else note]
+    if p.request.quantity == "noise":
+        notes.append(_DISTANCE_NOTES[p.request["randomiser"]])
+    return "; ".join(n for n in notes if n)
+
+
+_exact = _template("exact", "exact hops", "exact hops", theory.EXACT)
+_exact_near = _template(
+    "exact_near", "exact hops, smallest distance of the space", "", theory.EXACT
+)
+_sorted = _template("sorted", "hops in increasing order", "hops, increasing order", theory.SORTED)
+_tight = _template(
+    "tight", "Theorem 4.4, δ·e^h = δ′", "Theorem 4.4, δ·e^h = δ′", theory.THEOREM_TIGHT
+)
+_simple = _template(
+    "simple", "Theorem 4.4, δ = δ′e^(−α)", "Theorem 4.4, δ′e^(−α)", theory.THEOREM_SIMPLE
+)
+_composed = _template(
+    "composed", "plain composition, α = m·α₀", "plain composition", theory.COMPOSED
+)
+_printed = _template(
+    "printed",
+    "equation (6)/(7) of the paper",
+    "equation (6)/(7)",
+    theory.PRINTED,
+    "the paper's claim, not to calibrate with: for α₀ ≤ 1 4.6 to 8 times too small, for α₀ > 4 "
+    "more than its own theorem allows",
+)
+_product = _template(
+    "product",
+    "hops side by side, 0/1 distances",
+    "",
+    theory.PRODUCT,
+    "computed at the slider's value",
+    Mark.DOTS,
+)
+_refuted = _template(
+    "refuted",
+    "refuted by an example",
+    "refuted by an example",
+    theory.REFUTED,
+    "no accountant that knows only α₀, m, n and the diameter can promise more",
+    Mark.DOTS,
+)
+
+
+def _routes(certified: Role, refuted: Role) -> tuple[Curve, ...]:
+    """Return the curves of α₀ or α. Those of the full answer alone stand last."""
+    return (
+        _exact(role=certified, primary=2, claimable=3),
+        _exact_near(role=certified, primary=0, claimable=3),
+        _sorted(role=certified, primary=1, claimable=1),
+        _tight(role=certified, primary=2, claimable=3),
+        _simple(role=certified, primary=0, claimable=3),
+        _composed(role=certified, primary=2, claimable=3),
+        # Neither the printed equations nor a refuted number may be claimed.
+        _printed(role=Role.BASELINE, primary=0),
+        _product(role=certified, primary=0, claimable=2),
+        _refuted(role=refuted, primary=2),
+    )
+
+
+def _distance(key: str, p: ItemPoints) -> Bound | None:
+    alpha0 = p.route(key)
+    return None if alpha0 is None else distance_at(alpha0, p)
+
+
+def _noise(template: Callable[..., Curve], key: str, primary: int) -> Curve:
+    """Return the curve of the mean distance at the α₀ of a route."""
+    return template(
+        role=Role.EXACT,
+        source=theory.NOISE,
+        value=partial(_distance, key),
+        unit="diameters",
+        primary=primary,
+    )
+
+
+def _headline(result: Result, claimed: Claimed | None) -> Answer | None:
+    if claimed is None:
+        return None
+    text = f"Each item may have α₀ = {at_least(claimed.value)}"
+    rivals = (("tight", "what Theorem 4.4 allows"), ("composed", "plain composition"))
+    ratios = [
+        f"{times(claimed.value / value)} {name}"
+        for key, name in rivals
+        if key != claimed.series.key and (value := number_of(result, key))
+    ]
+    return Answer(claimed.said.number, text + (f": {', '.join(ratios)}." if ratios else "."))
+
+
+PLOTS = (
+    Plot(
+        Quantity(
+            "alpha0",
+            "α₀",
+            "privacy of an item, allowed",
+            ("alpha", "m", "n", "delta"),
+            scale=Scale.LOG,
+            unit="1/diameter",
+            latex=r"\alpha_0",
+        ),
+        _routes(Role.LOWER, Role.UPPER),
+        sliders=("alpha", "m", "n", "w"),
+        better="high",
+        solves="n",
+        headline=_headline,
+    ),
+    Plot(
+        Quantity(
+            "alpha",
+            "α",
+            "privacy of a user, certified",
+            ("alpha0", "m", "n", "delta"),
+            scale=Scale.LOG,
+            unit="1/diameter",
+            latex=r"\alpha",
+        ),
+        _routes(Role.UPPER, Role.LOWER),
+        sliders=("alpha0", "m", "n", "w"),
+        solves="alpha0",
+        claim_text=guarantee.claim_text,
+    ),
+    Plot(
+        Quantity(
+            "delta",
+            "δ′",
+            "failure probability",
+            ("alpha", "alpha0", "m", "n"),
+            scale=Scale.LOG,
+            latex=r"\delta'",
+        ),
+        (
+            _exact(role=Role.UPPER, primary=2, claimable=2),
+            _exact_near(role=Role.UPPER, primary=0, claimable=2),
+            _template(
+                "proof",
+                "Theorem 4.3, the δ of its proof",
+                "Theorem 4.3, proof's δ",
+                theory.THEOREM_PROOF,
+            )(role=Role.UPPER, primary=0, claimable=2),
+            _template(
+                "claimed",
+                "Theorem 4.4, the δ it claims",
+                "Theorem 4.4, its δ",
+                theory.THEOREM_TIGHT,
+            )(role=Role.UPPER, primary=2, claimable=2),
+            _sorted(role=Role.UPPER, primary=1, claimable=1),
+            _refuted(role=Role.LOWER, primary=2),
+        ),
+        sliders=("alpha", "alpha0", "m", "n"),
+        solves="alpha0",
+        claim_text=guarantee.claim_text,
+    ),
+    Plot(
+        Quantity(
+            "noise",
+            "d̄",
+            "mean distance of an answer",
+            ("alpha", "m", "n", "delta"),
+            scale=Scale.LOG,
+            unit="diameters",
+            latex=r"\overline{d}",
+            statistic=Statistic.MEAN,
+        ),
+        (
+            _noise(_exact, "exact", 2),
+            _noise(_exact_near, "exact_near", 0),
+            _noise(_sorted, "sorted", 1),
+            _noise(_tight, "tight", 2),
+            _noise(_composed, "composed", 2),
+            _noise(_product, "product", 0),
+        ),
+        sliders=("alpha", "m", "n", "delta"),
+    ),
+)
+_CERTIFIED = {
+    plot.quantity.key: {c.key: str(c.label) for c in plot.curves if c.claimable} for plot in PLOTS
+}
+"""Labels of the certified routes, by quantity and key."""
+
+EXAMPLES = (
+    (25.0, 1e-12, 1e3, 1e5),
+    (25.0, 1e-12, 1e3, 1.0),
+    (25.0, 1e-12, 1e3, 1e3),
+    (5.0, 1e-12, 1e3, 1e5),
+    (1.0, 1e-12, 1e3, 1e5),
+)
+"""α, δ′, m and n of the paper's example and its neighbours."""
+PRINTED_ALPHA0 = 3.0
+"""α₀ of the first example in the text of Section 4.2."""
+
+
+@with_tradeoff(also=("alpha0", "randomiser"), audits=theory.audits)
+class ItemWise(CurveStudy):
     """α certified from α₀ and back: exact hops, Theorem 4.4, composition, the paper's forms."""
 
     id = "itemwise"
     simulated = "shuffle.items/1"
-    references = (
-        text.EXACT,
-        text.SORTED,
-        text.PRODUCT,
-        text.REFUTED,
-        text.THEOREM_TIGHT,
-        text.THEOREM_SIMPLE,
-        text.THEOREM_PROOF,
-        text.COMPOSED,
-        text.PRINTED,
-        text.NOISE,
-    )
     parameters = PARAMETERS
-    quantities = QUANTITIES
+    plots = PLOTS
+    points = ItemPoints
     page = PAGE
     presets = PRESETS
-    faces = FACES
-    short_names = SHORT_NAMES
-    claims: ClassVar = {
-        "alpha0": Claim(_SAFE, number_only, better="high", solves="n"),
-        "alpha": Claim(_SAFE, text.claim_words, solves="alpha0"),
-        "delta": Claim(_SAFE_DELTA, text.claim_words, solves="alpha0"),
-    }
 
-    def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield closed forms and a quick estimate of exact hops, then exact hops."""
-        space = chosen_space(request, context)
-        swept = swept_points(self, request)
-        coarse = _answered(request, swept, space, context, Fidelity.COARSE)
-        yield coarse
-        if not coarse.complete:
-            yield _answered(request, swept, space, context, Fidelity.FULL)
+    def stages(self, p: ItemPoints) -> tuple[ItemPoints, ...]:
+        """Return the points of closed forms and a quick estimate, then those of exact hops."""
+        # Numbers at the sliders lie on the exact curves.
+        full = p.at(p.swept.with_sliders(), Fidelity.FULL)
+        return (p.at(p.swept, Fidelity.COARSE), full)
 
+    def readouts(self, p: ItemPoints) -> tuple[Readout, ...]:
+        """Return the numbers of the curves; of the mean distance also its length and α₀."""
+        numbers = super().readouts(p)
+        if p.request.quantity != "noise":
+            return numbers
+        mean = p.bounds["exact"].value[-1]
+        if np.isfinite(mean) and p.space.metric is not None:
+            role = Role.ESTIMATE if p.coarse else Role.EXACT
+            length = float(mean) * p.space.diameter
+            note = _DISTANCE_NOTES[p.request["randomiser"]]
+            numbers += (Readout("length", "mean distance", length, role, p.space.unit, note=note),)
+        return (*numbers, readout_from("alpha0", "α₀ by exact hops", p.routes["exact"]))
 
-def _answered(
-    request: Request, swept: SweptPoints, space: ChosenSpace, context: Context, fidelity: Fidelity
-) -> Result:
-    full = fidelity is Fidelity.FULL
-    what = request.quantity
-    solved = "alpha0" if what == "noise" else what
-    shared = {"alpha0": curves.closed_alpha0, "alpha": curves.closed_alpha}
-    # Numbers beside the plot lie on its curves.
-    swept = swept.with_sliders() if full else swept
-    closed = shared.get(solved, curves.closed_delta)(curves.points_of(swept, request))
-    bounds = _exact(request, swept, solved, space, context, full)
-    context.check()
-    bounds |= {key: (swept, _carried(key, b, swept, solved)) for key, b in closed.items()}
-    # What comes late stands last, so that the others keep their places.
-    late = set(bounds) - set(curves.exact_keys(solved, space, 0, False)) - set(closed)
-    bounds = {key: bounds[key] for key in sorted(bounds, key=late.__contains__)}
-    drawn = bounds
-    if what == "noise":
-        drawn = {
-            key: (points, _displaced(b, request, space, context, full))
-            for key, (points, b) in bounds.items()
-            if key not in ("printed", "simple", "refuted")
-        }
-    here = {key: b for key, (_, b) in bounds.items()}
-    return Result(
-        request,
-        fidelity,
-        series=tuple(
-            _curve(key, points, b, _estimated(key, full, solved), request)
-            for key, (points, b) in drawn.items()
-        ),
-        tables=(example_table(context),) if full else (),
-        space=space.picture,
-        readouts=_readouts(request, here, drawn, space, full),
-        conditions=_conditions(request, here),
-        guarantee=_guarantee(request, here, space, full),
-        notes=tuple(n for n in (space.missing, *space.notes) if n),
-        complete=full or request.fidelity is Fidelity.COARSE,
-    )
+    def tables(self, p: ItemPoints) -> tuple[Table, ...]:
+        """Return the paper's example, in full answers."""
+        if p.coarse:
+            return ()
+        table: Table = p.context.memo(("itemwise", "examples"), partial(_example_table, p.context))
+        return (table,)
+
+    def conditions(self, p: ItemPoints) -> tuple[Condition, ...]:
+        """Return the premises of the numbers."""
+        alpha, alpha0, delta, _ = _at_sliders(p)
+        return guarantee.conditions(p, alpha, alpha0, delta)
+
+    def guarantee(self, p: ItemPoints) -> Guarantee | None:
+        """Return the guarantee of the route that certifies it best; None if none does."""
+        alpha, alpha0, delta, label = _at_sliders(p)
+        if not label or delta >= 1:
+            return None
+        return guarantee.guarantee(p, alpha, alpha0, delta, label)
 
 
-def _carried(key: str, bound: Bound, points: SweptPoints, solved: str) -> Bound:
-    """Return a bound no worse than at a stricter promise; the paper's form as it is printed.
-
-    What is refuted for a weaker promise is refuted for a stricter one.
-    """
-    if bound.role is Role.BASELINE:
-        return bound
-    weaker, largest = curves.WEAKER[solved], solved == "alpha0"
-    if key == "refuted":
-        weaker, largest = {axis: -turn for axis, turn in weaker.items()}, not largest
-    return carried(bound, points, weaker, largest=largest)
-
-
-def _points_of(request: Request, solved: str, full: bool) -> int:
-    """Return how many points exact curves get: fewer where every sum is long."""
-    if not full:
-        return _FIRST_POINTS if solved == "delta" else _COARSE_POINTS
-    n = 1.0 if request["model"] == LOCAL else float(request["n"])
-    m, alpha0 = float(request["m"]), float(request["alpha0"])
-    if solved == "alpha0":
-        alpha0 = float(um.group_alpha0_estimate(request["alpha"], request["delta"], m, n))
-    # Clones number about mn·e^(−α₀); their sum has a length of some standard deviations.
-    terms = 16 * math.sqrt(m * n * math.exp(-alpha0))
-    return _EXACT_POINTS if terms < _LONG else _FEW_POINTS
-
-
-def _exact(
-    request: Request,
-    swept: SweptPoints,
-    solved: str,
-    space: ChosenSpace,
-    context: Context,
-    full: bool,
-) -> dict[str, tuple[SweptPoints, Bound]]:
-    """Return exact curves with their points; at first estimates of those that have one."""
-    variant = Clones(request["clones"])
-    keys = curves.exact_keys(solved, space, int(request["m"]), full)
-    most = _points_of(request, solved, full) // sum(key.startswith("exact") for key in keys)
-    found = {}
-    for key in keys:
-        limit = curves.FEWER.get(key, most) if full else _FIRST_SORTED if key == "sorted" else most
-        fewer = swept.downsampled(min(limit, most))
-        if key in curves.ONLY_ONE:
-            fewer = swept.only_sliders()
-        elif full:
-            fewer = fewer.with_sliders()
-        points = curves.points_of(fewer, request)
-        if full or solved == "delta":
-            bound = curves.exact(solved, points, key, space, variant, context)
-        else:
-            bound = curves.estimate(solved, points, key, space, variant)
-        found[key] = fewer, _carried(key, bound, fewer, solved)
-    return found
-
-
-def _estimated(key: str, full: bool, solved: str) -> bool:
-    return key in ("exact", "exact_near", "sorted") and not full and solved != "delta"
-
-
-def _displaced(
-    alpha0: Bound, request: Request, space: ChosenSpace, context: Context, full: bool
-) -> Bound:
-    """Return the mean distance of an answer at the α₀ that a route allows."""
-    why, optimal = why_not(request["randomiser"], space), request["randomiser"] == OPTIMAL
-    if optimal and not full:
-        why = why or text.SOLVED_AT_REST
-    role = Role.ESTIMATE if alpha0.role is Role.ESTIMATE else Role.EXACT
-    known = alpha0.valid & (alpha0.value > 0) & (why == "")
-    value = np.full(alpha0.value.shape, np.nan)
-    if known.any():
-        here = alpha0.value[known]
-        value[known] = (
-            optimal_distance(space, here, context)
-            if optimal
-            else mean_distance(request["randomiser"], space, here)
-        )
-    reason = "" if known.all() else why or alpha0.reason
-    return Bound(value, role, text.NOISE, known, reason, alpha0.truncated)
-
-
-def _curve(
-    key: str, points: SweptPoints, bound: Bound, estimated: bool, request: Request
-) -> Series:
-    notes = [text.COMING if estimated else text.NOTES.get(key, "")]
-    if request.quantity == "noise":
-        notes.append(text.HOW_FAR[request["randomiser"]])
-    note = "; ".join(n for n in notes if n)
-    mark = Mark.DOTS if key in curves.DOTS else Mark.LINE
-    return series_from(key, text.LABELS[key], points, bound, note=note, mark=mark)
-
-
-def _readouts(
-    request: Request,
-    here: dict[str, Bound],
-    drawn: dict[str, tuple[SweptPoints, Bound]],
-    space: ChosenSpace,
-    full: bool,
-) -> tuple[Readout, ...]:
-    found = []
-    for key, (_, bound) in drawn.items():
-        note = text.COMING if bound.role is Role.ESTIMATE else ""
-        unit = "diameters" if request.quantity == "noise" else ""
-        found.append(readout_from(key, text.LABELS[key], bound, unit=unit, note=note))
-    if request.quantity == "noise":
-        mean = drawn["exact"][1].value[-1]
-        if np.isfinite(mean) and space.metric is not None:
-            role = Role.EXACT if full else Role.ESTIMATE
-            length = float(mean) * space.diameter
-            how = text.HOW_FAR[request["randomiser"]]
-            found.append(Readout("length", "mean distance", length, role, space.unit, note=how))
-        found.append(readout_from("alpha0", "α₀ by exact hops", here["exact"]))
-    return tuple(found)
-
-
-def _at_sliders(request: Request, here: dict[str, Bound]) -> tuple[float, float, float, str]:
-    """Return α, α₀, δ′ and the key of the route that certifies them best; "" if none does."""
-    alpha, alpha0, delta = (float(request[key]) for key in ("alpha", "alpha0", "delta"))
-    sure = {
-        key: float(b.value[-1])
-        for key, b in here.items()
-        if key in (*_SAFE, *_SAFE_DELTA) and b.valid[-1] and b.role is not Role.ESTIMATE
-    }
-    if not sure:
+def _at_sliders(p: ItemPoints) -> tuple[float, float, float, str]:
+    """Return α, α₀, δ′ and the label of the route that certifies them best; "" if none does."""
+    alpha, alpha0, delta = (float(p.request[key]) for key in ("alpha", "alpha0", "delta"))
+    labels, values = _CERTIFIED[p.solved], {}
+    for key in labels:
+        bound = p.routes.get(key)
+        if bound is None and key not in SOLVED_ROUTES:  # of no curve of this plot
+            bound = p.route(key)
+        if bound is not None and bound.valid[-1] and bound.role is not Role.ESTIMATE:
+            values[key] = float(bound.value[-1])
+    if not values:
         return alpha, alpha0, delta, ""
-    if request.quantity == "alpha":
-        key = min(sure, key=lambda k: sure[k])
-        return sure[key], alpha0, 0.0 if key == "composed" else delta, key
-    if request.quantity == "delta":
-        key = min(sure, key=lambda k: sure[k])
-        return alpha, alpha0, sure[key], key
-    key = max(sure, key=lambda k: sure[k])
-    return alpha, sure[key], 0.0 if key == "composed" else delta, key
+    best = (max if p.solved == "alpha0" else min)(values, key=values.__getitem__)
+    if p.solved == "delta":
+        return alpha, alpha0, values[best], labels[best]
+    delta = 0.0 if best == "composed" else delta
+    if p.solved == "alpha":
+        return values[best], alpha0, delta, labels[best]
+    return alpha, values[best], delta, labels[best]
 
 
-def _conditions(request: Request, here: dict[str, Bound]) -> tuple[Condition, ...]:
-    alpha, alpha0, delta, _ = _at_sliders(request, here)
-    m = float(request["m"])
-    n = 1.0 if request["model"] == LOCAL else float(request["n"])
-    inside = max(min(delta, 1.0), 1e-300)
-    sure = um.theorem44_certificate(alpha0, inside, m, n, um.Internal.TIGHT)
-    printed = spent = None
-    if alpha <= 800 and delta > 0:
-        printed = float(um.closed_form(alpha, inside, m, n).alpha0)
-        spent = float(um.closed_form_achieved(alpha, inside, m, n)) if printed <= 800 else None
-    return text.conditions(
-        alpha0=alpha0,
-        limit=float(sure.limit),
-        alpha=alpha,
-        m=m,
-        total=m * n,
-        local=request["model"] == LOCAL,
-        printed_alpha0=printed,
-        printed_alpha=spent,
-    )
-
-
-def _guarantee(
-    request: Request, here: dict[str, Bound], space: ChosenSpace, full: bool
-) -> Guarantee | None:
-    alpha, alpha0, delta, key = _at_sliders(request, here)
-    if not key or delta >= 1:
-        return None
-    local = request["model"] == LOCAL
-    return text.guarantee(
-        alpha=alpha,
-        alpha0=alpha0,
-        delta=delta,
-        w=float(request["w"]),
-        local=local,
-        source=text.LABELS[key],
-        differences=text.differences(local, space.min_distance) if full else (),
+def _example_table(context: Context) -> Table:
+    """Return α₀ of the paper's example and its neighbours by every route."""
+    rows = []
+    for example in EXAMPLES:
+        context.check()
+        alpha, _, m, n = example
+        rows.append(
+            (
+                "local" if n == 1 else "central",
+                *example,
+                PRINTED_ALPHA0 if (alpha, n) == (25.0, 1e5) else None,
+                float(um.closed_form(*example).alpha0),
+                float(um.closed_form_achieved(*example)),
+                float(um.theorem44_alpha0(*example).alpha0),
+                float(um.theorem44_alpha0(*example, um.Internal.TIGHT).alpha0),
+                float(um.group_alpha0(*example)),
+                alpha / m,
+            )
+        )
+    worth = um.theorem44_alpha(PRINTED_ALPHA0, 1e3, 1e-12 * math.exp(-25), 1e5)
+    return Table(
+        "examples",
+        "The paper's example: α₀ as printed, corrected, exact",
+        (
+            "model",
+            "α",
+            "δ′",
+            "m",
+            "n",
+            "α₀ in the text",
+            "α₀ of eq (6)/(7)",
+            "α this spends",
+            "Theorem 4.4, δ = δ′e^(−α)",
+            "Theorem 4.4, δ·e^h = δ′",
+            "exact hops",
+            "α/m",
+        ),
+        tuple(rows),
+        note=(
+            f"The text's α₀ ≈ 3.0 is the theorem's ratio at w = 1; by the theorem itself it is "
+            f"worth α = {nearest(worth)} and not 25 (errata user-A1); other rows have none in the "
+            "text. “α this spends” is what Theorem 4.4 certifies at the printed equation's α₀: "
+            "above α the theorem does not give what is promised, below it accuracy is wasted. "
+            "Larger α₀ is less noise."
+        ),
+        roles=(*[None] * 6, Role.EXACT, Role.UPPER, *[Role.LOWER] * 4),
     )
