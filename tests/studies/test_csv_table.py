@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from explorer.studies.base.csv_dialect import number_field
 from explorer.studies.base.csv_table import TableFileError, numeric, read_csv, read_records
-from explorer.studies.linear_queries.values_file import read_values
+from explorer.studies.linear_queries.queries import read_values
 from explorer.studies.metric_space.files import read_matrix, read_points
 
 TEXT = st.text(alphabet='01239.,;\t\n"-+eE_ naif\x00\x1e\x1f\u00a0#ab', max_size=120)

@@ -14,10 +14,8 @@ from explorer.privacy.spaces import Clustered, Discrete, Grid, Sphere, Square
 from explorer.studies.base.csv_table import TableFileError
 from explorer.studies.base.study import Cancelled, Scale, Sweep, default_request
 from explorer.studies.linear_queries import LinearQueries
-from explorer.studies.linear_queries.queries import query_of
-from explorer.studies.linear_queries.sensitivity import sensitivity
-from explorer.studies.linear_queries.tables import printed_private_up_to
-from explorer.studies.linear_queries.values_file import read_values
+from explorer.studies.linear_queries.queries import query_of, read_values
+from explorer.studies.linear_queries.theory import printed_private_up_to, sensitivity
 from explorer.studies.metric_space.choice import chosen_space
 from tests.studies import walking
 from tests.studies.context import Context

@@ -1,4 +1,4 @@
-"""Linear queries: averages of a function of users' items, released with noise."""
+"""Linear queries on users' data under earth mover's distance: noise, sensitivity, errors."""
 
 from explorer.studies.linear_queries.study import LinearQueries
 

@@ -1,10 +1,10 @@
-"""Linear queries: their help, and the paper's examples as questions."""
+"""Help page and presets of linear queries."""
 
 from explorer.studies.base.help_page import Formula, Page, Preset, Status
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import Scale, Sweep
 from explorer.studies.base.verdicts import Judge, Numbers, judged
-from explorer.studies.linear_queries import text
+from explorer.studies.linear_queries import theory
 
 PAGE = Page(
     what=(
@@ -63,12 +63,12 @@ PAGE = Page(
         ),
     ),
     sources=(
-        text.LIPSCHITZ,
-        text.K_NORM,
-        text.ANALYTIC,
-        text.TEXTBOOK,
-        text.PRINTED,
-        text.USER,
+        theory.LIPSCHITZ,
+        theory.K_NORM,
+        theory.ANALYTIC,
+        theory.TEXTBOOK,
+        theory.PRINTED,
+        theory.USER,
     ),
     errata=(
         "The paper (v1) prints a Gaussian width of √(1.25 ln(1/δ))/α, which mixes up the "
@@ -249,53 +249,53 @@ _PRESETS = (
 )
 
 
-def _miles(statistic: str) -> Judge:
+def _judge_miles(statistic: str) -> Judge:
     """Judge by the printed 1.6 miles."""
 
     def judge(found: Numbers) -> tuple[Status, str]:
         miles = found["k1_length"]
-        said = f"{statistic} {nearest(miles, 3)} miles, not 1.6"
-        return ("=" if abs(miles - 1.6) < 0.05 else "≠"), said
+        verdict = f"{statistic} {nearest(miles, 3)} miles, not 1.6"
+        return ("=" if abs(miles - 1.6) < 0.05 else "≠"), verdict
 
     return judge
 
 
-def _width(found: Numbers) -> tuple[Status, str]:
+def _judge_width(found: Numbers) -> tuple[Status, str]:
     """Judge a printed width by its true δ."""
     true, asked = found["printed"], found["asked"]
     return ("≠" if true > asked else "="), f"true δ {at_most(true, 2)}, not {at_most(asked)}"
 
 
-def _private_noise(found: Numbers) -> tuple[Status, str]:
+def _judge_private_noise(found: Numbers) -> tuple[Status, str]:
     """Judge the lemma by the root mean square error of Gaussian noise that is private."""
     private, printed = found["gauss"], found["printed"]
-    said = f"RMSE {nearest(private)}, not {nearest(printed, 3)}"
-    return ("≠" if private > 1.01 * printed else "="), said
+    verdict = f"RMSE {nearest(private)}, not {nearest(printed, 3)}"
+    return ("≠" if private > 1.01 * printed else "="), verdict
 
 
-def _user_level(found: Numbers) -> tuple[Status, str]:
+def _judge_user_level(found: Numbers) -> tuple[Status, str]:
     return "+", f"mean {nearest(found['user'] / found['k2'], 3)}× smaller, δ = 0"
 
 
-def _norms(found: Numbers) -> tuple[Status, str]:
+def _judge_norms(found: Numbers) -> tuple[Status, str]:
     falls = found["k1"] > found["k2"] > found["kinf"]
     return "+", "RMSE falls as p grows" if falls else "RMSE does not fall with p"
 
 
-def _cells(found: Numbers) -> tuple[Status, str]:
+def _judge_cells(found: Numbers) -> tuple[Status, str]:
     apart = abs(found["k1 width=0.12"] * 0.12 - 1) < 1e-9
     overlapping = found["k1 width=0.147"] * 0.147 > 1 + 1e-9
     return "+", f"ℓ is {'' if apart and overlapping else 'not '}1/h up to h = 0.12"
 
 
 JUDGES: dict[str, Judge] = {
-    "city": _miles("mean"),
-    "city-rmse": _miles("RMSE"),
-    "width": _width,
-    "width-6": _width,
-    "lemma62": _private_noise,
-    "table2a": _user_level,
-    "norms": _norms,
-    "histogram": _cells,
+    "city": _judge_miles("mean"),
+    "city-rmse": _judge_miles("RMSE"),
+    "width": _judge_width,
+    "width-6": _judge_width,
+    "lemma62": _judge_private_noise,
+    "table2a": _judge_user_level,
+    "norms": _judge_norms,
+    "histogram": _judge_cells,
 }
 PRESETS = judged("linear-queries", _PRESETS, JUDGES)

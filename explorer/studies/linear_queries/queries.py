@@ -1,30 +1,30 @@
-"""The queries there are on a metric space: their values on its items, and pairs to look at."""
+"""Queries on a metric space: their values on its items, the pairs compared, files of values."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.spaces import Clustered, FiniteSpace, Grid, Line, MetricSpace, Sphere, Square
+from explorer.studies.base.csv_dialect import DecimalSign, Dialect
+from explorer.studies.base.csv_table import CsvTable, TableFileError, read_csv
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Context, Request
-from explorer.studies.linear_queries.parameters import (
-    CELLS,
-    CENTRES_MAX,
-    COORDINATE,
-    FILE,
-    GIVEN,
-    IN_LENGTHS,
-    LANDMARKS,
-    POSITION,
-)
-from explorer.studies.linear_queries.values_file import read_values
 from explorer.studies.metric_space.choice import ChosenSpace
 
-FILE_ITEMS_MAX = 1000
+POSITION, COORDINATE, LANDMARKS = "position", "coordinate", "landmarks"
+CELLS, GIVEN, FILE = "cells", "given", "file"
+IN_LENGTHS = (POSITION, COORDINATE, LANDMARKS)
+"""Queries whose answers are distances."""
+MAX_CENTRES = 64
+"""Most landmarks, and most cells."""
+MAX_COLUMNS = 64
+"""Most numbers of an answer that a file gives."""
+MAX_FILE_ITEMS = 1000
 """Most items of a space that a file may give values for; grids may have more."""
-_GRID_ITEMS_MAX = 16_384
+_MAX_GRID_ITEMS = 16_384
 _HEAVY_BYTES = 8_000
 _NO_FILE = "no file of values is chosen: open a CSV file under “file of values”"
 Items = np.ndarray[Any, np.dtype[Any]]
@@ -32,7 +32,7 @@ Items = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True)
 class Query:
-    """A function of items, as far as a space's items can be looked at.
+    """A function of items, with its values on items of a space.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Query:
     in_lengths : bool
         Whether answers are distances, as shares of the diameter.
     values : ndarray of float, shape (items, dim)
-        f of the items looked at.
+        Values of the function on the items.
     first, second, distance : ndarray, shape (pairs,)
         Pairs of items, and how far apart they are.
     complete : bool
@@ -54,17 +54,17 @@ class Query:
     all_pairs : bool
         Whether they also hold one whose answers differ most.
     overlaps : ndarray of int, shape (dim,)
-        How many of the first 1, 2, … cells can see an item change at once.
+        How many of the first 1, 2, … cells the change of one item can affect at once.
     names : tuple of str
-        What to call the items.
+        Names of the items.
     centres : ndarray of float, shape (dim, 2), or None
         Where landmarks are in the space's picture.
     cell : float
         Width of a cell.
     key : tuple
-        What tells it from all others: space, kind and numbers.
+        Identifies it in caches: space, kind and numbers.
     note : str
-        What a reader must know of its file; empty if nothing.
+        Remark on its file; empty without one.
     """
 
     kind: str
@@ -94,7 +94,7 @@ class Query:
 def query_of(
     request: Request, space: ChosenSpace, context: Context, count: int, width: float
 ) -> Query:
-    """Return the query a request asks for; kept while nothing of it changes.
+    """Return the query of a request; cached.
 
     Parameters
     ----------
@@ -126,14 +126,14 @@ def query_of(
 
     def make() -> Query:
         if kind == FILE:
-            made = _from_file(
+            query = _from_file(
                 str(request["values"]), str(request["values_decimal"]), space, context
             )
         elif kind in (LANDMARKS, CELLS):
-            made = _centred(kind, space, count, width)
+            query = _centred(kind, space, count, width)
         else:
-            made = _placed(kind, space)
-        return replace(made, key=(chosen, *key), cell=width)
+            query = _positions(kind, space)
+        return replace(query, key=(chosen, *key), cell=width)
 
     found: Query = context.memo(("linear-query", chosen, key), make)
     return found
@@ -162,9 +162,9 @@ def _sample(metric: MetricSpace) -> Items:
 
 
 def _items(metric: MetricSpace) -> tuple[Items, bool]:
-    """Return items to look at and whether these are all."""
+    """Return items of a space and whether these are all."""
     if isinstance(metric, Grid):
-        if metric.size <= _GRID_ITEMS_MAX:
+        if metric.size <= _MAX_GRID_ITEMS:
             return np.arange(metric.size), True
         across = np.unique(np.rint(np.linspace(0, metric.width - 1, 17)).astype(int))
         return (across[:, None] * metric.width + across).ravel(), False
@@ -174,7 +174,7 @@ def _items(metric: MetricSpace) -> tuple[Items, bool]:
 
 
 def _pairs(metric: MetricSpace, items: Items, all_items: bool) -> tuple[Items, Items, FloatArray]:
-    """Return pairs of places in `items` and their distances: neighbours on a grid, else all."""
+    """Return pairs of indices in `items` and their distances: neighbours on a grid, else all."""
     if isinstance(metric, Grid) and all_items:
         i = items.reshape(metric.height, metric.width)
         first = np.concatenate([i[:, :-1].ravel(), i[:-1].ravel()])
@@ -186,7 +186,7 @@ def _pairs(metric: MetricSpace, items: Items, all_items: bool) -> tuple[Items, I
 
 
 def _farthest_first(metric: MetricSpace, items: Items, count: int) -> Items:
-    """Return places in `items` of centres, each as far as can be from those before it."""
+    """Return indices in `items` of centres, each as far as possible from those before it."""
     start = 0
     if isinstance(metric, Grid):
         side = round(len(items) ** 0.5)
@@ -203,7 +203,7 @@ def _centred(kind: str, space: ChosenSpace, count: int, width: float) -> Query:
     """Return distances to landmarks, or tents around them."""
     metric = space.metric
     assert metric is not None
-    count = min(count, CENTRES_MAX)
+    count = min(count, MAX_CENTRES)
     if isinstance(metric, Clustered):
         items, all_items, centres = _of_clusters(metric, count)
     else:
@@ -234,15 +234,15 @@ def _centred(kind: str, space: ChosenSpace, count: int, width: float) -> Query:
         all_pairs=all_items and not edges,
         overlaps=overlaps,
         names=_names(space, items),
-        centres=_drawn(space, items[centres]),
+        centres=_layout(space, items[centres]),
     )
 
 
 def _of_clusters(metric: Clustered, count: int) -> tuple[Items, bool, Items]:
-    """Return centres spread over clusters and one item of every kind that there is beside them.
+    """Return centres spread over clusters and one item of every other kind.
 
-    All items of a cluster that are no centres look alike to every centre, and so do those of all
-    clusters without one: one of each stands for all.
+    All items of a cluster that are no centres have the same distances to every centre, and so have
+    those of all clusters without one: one of each represents all.
     """
     j = np.arange(min(count, metric.size))
     centres = (j % metric.clusters) * metric.each + j // metric.clusters
@@ -258,8 +258,8 @@ def _of_clusters(metric: Clustered, count: int) -> tuple[Items, bool, Items]:
     return items, True, np.arange(len(centres))
 
 
-def _placed(kind: str, space: ChosenSpace) -> Query:
-    """Return where items are, as shares of the diameter: all coordinates or one."""
+def _positions(kind: str, space: ChosenSpace) -> Query:
+    """Return the query of positions, as shares of the diameter: all coordinates or one."""
     metric = space.metric
     assert metric is not None
     items, all_items = _items(metric)
@@ -317,7 +317,7 @@ def _from_file(value: str, decimal: str, space: ChosenSpace, context: Context) -
     metric = space.metric
     if not isinstance(metric, FiniteSpace):
         return Query(FILE, "", "values of every item need finitely many: choose such a space")
-    most = _GRID_ITEMS_MAX if isinstance(metric, Grid) else FILE_ITEMS_MAX
+    most = _MAX_GRID_ITEMS if isinstance(metric, Grid) else MAX_FILE_ITEMS
     if metric.size > most:
         return Query(FILE, "", f"the space has {metric.size:,} items; files are for {most:,}")
     if not value:
@@ -357,8 +357,8 @@ def _names(space: ChosenSpace, items: Items) -> tuple[str, ...]:
     return tuple(f"({nearest(a)}{mark}, {nearest(b)}{mark})" for a, b in items.tolist())
 
 
-def _drawn(space: ChosenSpace, centres: Items) -> FloatArray | None:
-    """Return where centres are in the space's picture, where that is to scale."""
+def _layout(space: ChosenSpace, centres: Items) -> FloatArray | None:
+    """Return positions of centres in the space's picture; None where that is not to scale."""
     metric = space.metric
     if isinstance(metric, Line):
         return np.column_stack([centres - metric.low, np.zeros(len(centres))])
@@ -369,3 +369,108 @@ def _drawn(space: ChosenSpace, centres: Items) -> FloatArray | None:
         at = np.column_stack([centres % metric.width, centres // metric.width])
         return np.asarray((at + 0.5) * step)
     return None if space.coordinates is None else np.asarray(space.coordinates)[centres]
+
+
+def read_values(
+    path: str,
+    name: str,
+    labels: tuple[str, ...],
+    named: bool,
+    decimal: str = DecimalSign.AUTO,
+) -> tuple[FloatArray, str]:
+    """Return the values of a query on every item of a finite space, in the order of the space.
+
+    Where both files have names, rows belong to items by name, whatever their order: by place they
+    would make other slopes, and too little noise.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    name : str
+        Name of the file in messages.
+    labels : tuple of str
+        The items of the space.
+    named : bool
+        Whether these are names from the space's own file.
+    decimal : str
+        A `DecimalSign`.
+
+    Returns
+    -------
+    values : ndarray of float, shape (items, dim)
+    note : str
+        Which names were not used; empty if all were.
+
+    Raises
+    ------
+    TableFileError
+        If there are not as many rows as items, names are others than those of the space, or a
+        field is no number: naming the file, the line, the field and what to do.
+    """
+    table = read_csv(Path(path), name, decimal, comments=True, keep="fewer columns")
+    size = len(labels)
+    # Names may be numbers; then those of the space tell them from values.
+    known = {fields[0] for fields in table.rows if len(fields) > 1} & set(labels)
+    by_name = named and 2 * len(known) > size
+    if len(table.rows) == size + 1 and _is_header_row(table.rows[0], by_name, table.dialect):
+        table = table.without_header()
+    if len(table.rows) != size:
+        raise TableFileError(
+            f"{name}: {len(table.rows)} rows of values where the space has {size:,} items; give "
+            "one row an item, in the order of the space or with its names"
+        )
+    numbers_first = any(table.dialect.number_like(fields[0]) for fields in table.rows)
+    first = 1 if by_name or not numbers_first else 0
+    count = len(table.rows[0]) - first
+    if not 1 <= count <= MAX_COLUMNS:
+        raise table.error(
+            table.lines[0], None, f"{count} values; give 1 to {MAX_COLUMNS} numbers an item"
+        )
+    values = table.numbers(
+        first,
+        count,
+        f"values where the first row has {count}; give every item as many",
+        "is not a number of the answer",
+        advice="; give a number up to 1e100",
+    )
+    if not first:
+        return values, ""
+    if not named:
+        return values, (
+            f"{name} names its rows, the space does not name its items: rows are taken in the "
+            "order of the space"
+        )
+    return values[_row_order(table, labels)], ""
+
+
+def _is_header_row(fields: list[str], by_name: bool, dialect: Dialect) -> bool:
+    """Whether the one line too many holds no values."""
+    if by_name and len(fields) > 1 and fields[0] == "":
+        return True
+    return not any(dialect.number_like(field) for field in (fields[1:] or fields))
+
+
+def _row_order(table: CsvTable, labels: tuple[str, ...]) -> list[int]:
+    """Return which row each item of the space has, by name."""
+    own = [fields[0] for fields in table.rows]
+    if tuple(own) == labels:
+        return list(range(len(own)))
+    places: dict[str, int] = {}
+    for place, (line, label) in enumerate(zip(table.lines, own, strict=True)):
+        if label not in labels:
+            raise table.error(
+                line,
+                1,
+                f"no item of the space is named {label!r}; use the "
+                "names of the space's file, or leave names out and keep its order",
+            )
+        if label in places or labels.count(label) > 1:
+            raise table.error(
+                line,
+                1,
+                f"more than one item is named {label!r}; give every "
+                "item a name of its own in both files, or keep the order of the space's file",
+            )
+        places[label] = place
+    return [places[label] for label in labels]

@@ -15,7 +15,7 @@ from explorer.privacy.user_metric.exact_release import IntegerTable
 from explorer.studies.base.study import Context, Guarantee, Mark, Readout, Request, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
 from explorer.studies.guarantees.audits import Audited
-from explorer.studies.linear_queries.values_file import read_values
+from explorer.studies.linear_queries.queries import read_values
 from explorer.studies.users_data import guarantee
 from explorer.studies.users_data.inputs import ITEM_WISE, ONE_HOT, POSITION, Inputs, PrivacyTarget
 from explorer.studies.users_data.reading import Items

@@ -1,90 +1,32 @@
-"""What linear queries say in words: sources, names of curves, conditions, guarantee, tables."""
+"""Conditions, guarantee and text of the claims of linear queries."""
 
 import math
 
-from explorer.privacy.core.bound import Reference
-from explorer.privacy.core.papers import USER_METRIC as _PAPER
 from explorer.studies.base.claims import number_only
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.phrases import guesses
 from explorer.studies.base.study import Condition, Guarantee, Result, Said, Series
-from explorer.studies.linear_queries.parameters import LOCAL
-
-LIPSCHITZ = Reference(
-    _PAPER, "Theorem 4.1", "with equality: two users with one item each attain it"
-)
-K_NORM = Reference(
-    _PAPER,
-    "Algorithm 1 and Lemma 4.2; Hardt & Talwar 2010",
-    "scale ℓ/(αn) once, cone measure on the sphere: errata user-B2, user-B3",
-)
-ANALYTIC = Reference(
-    "Balle & Wang 2018 (analytic Gaussian mechanism)",
-    "Theorem 8 and Algorithm 1",
-    "in place of the paper's width: errata user-B1",
-)
-PRINTED = Reference(
-    _PAPER,
-    "Section 4.1, remarks, and Lemma 6.2, as printed",
-    "√(1.25 ln(1/δ))/α is not private in general: errata user-B1",
-)
-TEXTBOOK = Reference(
-    "Dwork & Roth 2014 (The algorithmic foundations of differential privacy)",
-    "Theorem A.1",
-    "proved for α ≤ 1, false from about 9 on",
-)
-USER = Reference(
-    _PAPER,
-    "Table 2(a), Lemmas 6.1 and 6.3: the baseline",
-    "same noise for the whole range of answers",
+from explorer.studies.linear_queries.theory import (
+    ANALYTIC,
+    K_NORM,
+    LIPSCHITZ,
+    LOCAL,
+    LinearPoints,
 )
 
-LABELS = {
-    "k1": "ℓ1 K-norm (Laplace)",
-    "k2": "ℓ2 K-norm",
-    "kinf": "ℓ∞ K-norm",
-    "kp": "ℓp K-norm",
-    "gauss": "analytic Gaussian",
-    "textbook": "textbook Gaussian",
-    "printed": "printed Gaussian width",
-    "user": "user-level DP, ℓ2 K-norm",
-    "user_gauss": "user-level DP, analytic Gaussian",
-    "asked": "δ asked for",
-}
-SLOPE_LABELS = {
-    "k1": "in the ℓ1 norm",
-    "k2": "in the ℓ2 norm",
-    "kinf": "in the ℓ∞ norm",
-    "kp": "in the ℓp norm",
-    "user": "range of answers, ℓ2 (user-level DP)",
-}
-DISAGREES = "the query differs on two items at distance 0: no noise can hide that, ℓ is infinite"
 PRINTED_PRIVATE = "printed_private"
-"""Key of what the printed width's errors rest on."""
-TOO_NARROW = "the textbook width's true δ is above δ there"
-JENSEN = "at most the root mean square error, by Jensen's inequality"
-OWN_NORM = "each in the norm of its own noise"
-ONE_USER = "of one user's answer; averaging over n users makes it smaller"
-NOT_PRIVATE = "not private at this α and δ"
-CONSTANT = "The query is the same for all items: there is nothing to hide, and no noise."
+"""Id of the condition that the errors of the printed width rest on."""
 
 
-def printed_label(private: bool) -> str:
-    """Return the name of the printed width's curve."""
-    return LABELS["printed"] + ("" if private else " (not private here)")
-
-
-def conditions(
-    *,
-    lip: float,
-    attained: bool | None,
-    alpha: float,
-    delta: float,
-    printed: float,
-    textbook: float,
-    local: bool,
-) -> tuple[Condition, ...]:
-    """Return what the numbers at the sliders need, and whether they have it."""
+def conditions(p: LinearPoints) -> tuple[Condition, ...]:
+    """Return the premises of the numbers at the sliders' values."""
+    alpha, delta = float(p.request["alpha"]), float(p.request["delta"])
+    printed, textbook = p.true_deltas
+    local = p.request["model"] == LOCAL
+    lip, attained = float(p.request["slope"]), None
+    if p.request.quantity != "true_delta":
+        lip = float(p.euclidean.lip[-1])
+        attained = None if p.euclidean.last is None else p.euclidean.last.attained
     agrees = math.isfinite(lip)
     return (
         Condition(
@@ -143,10 +85,10 @@ def conditions(
     )
 
 
-def guarantee(
-    *, alpha: float, delta: float, w: float, local: bool, n: float, differences: tuple[str, ...]
-) -> Guarantee:
+def guarantee(p: LinearPoints) -> Guarantee:
     """Return the guarantee at the sliders' values."""
+    alpha, delta, w, n = (float(p.request[key]) for key in ("alpha", "delta", "w", "n"))
+    local = p.request["model"] == LOCAL
     bounded = "data sets of any size" if local else "data sets of one public size"
     return Guarantee(
         unit="one user's whole data set: the shorter the earth mover's way, the better",
@@ -168,19 +110,12 @@ def guarantee(
         pairs=((alpha * w, delta),),
         qualified=True,
         references=(LIPSCHITZ, K_NORM, ANALYTIC),
-        differences=differences,
+        differences=_DIFFERENCES,
     )
 
 
-GAUSSIAN = dict.fromkeys(
-    ("gauss", "textbook"),
-    "its promise is weaker: (α·w, δ), where the K-norm noise that is claimed has δ = 0",
-)
-"""Why errors of Gaussian noise are never claimed."""
-
-
-def claim_words(result: Result, series: Series, value: float) -> Said:
-    """Say the error of K-norm noise, and what its promise, which needs no δ, means."""
+def claim_text(result: Result, series: Series, value: float) -> Said:
+    """Return the error of K-norm noise and the meaning of its promise, which needs no δ."""
     request = result.request
     alpha, w = float(request["alpha"]), float(request["w"])
     return Said(
@@ -191,7 +126,7 @@ def claim_words(result: Result, series: Series, value: float) -> Said:
 
 
 def _observer(epsilon: float, delta: float, w: float, local: bool) -> str:
-    """Return what an observer makes of data sets at the distance `w`."""
+    """Return the sentence about an observer of data sets at the distance `w`."""
     return guesses(
         epsilon,
         delta,
@@ -200,7 +135,7 @@ def _observer(epsilon: float, delta: float, w: float, local: bool) -> str:
     )
 
 
-DIFFERENCES = (
+_DIFFERENCES = (
     "K-norm noise is purely private (δ = 0) and pays for it with the dimension: its length grows "
     "like d, that of Gaussian noise like √d, at the price of √ln(1/δ).",
     "Norms differ twice: by the Lipschitz constant in that norm and by the shape of the noise; "
