@@ -5,7 +5,7 @@ import os
 import sys
 
 from explorer import shutdown
-from explorer.lifeline import quiet_libraries
+from explorer.parent_watchdog import quiet_libraries
 
 
 def main() -> int:

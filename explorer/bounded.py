@@ -31,7 +31,7 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any
 
-from explorer.lifeline import Lifeline, end_with
+from explorer.parent_watchdog import ParentPipe, exit_with_parent
 
 STALL_S = 60.0
 """Seconds without progress after which a worker is killed."""
@@ -52,11 +52,11 @@ COMMAND = "from explorer.bounded import serve"
 Cancelled = Callable[[], bool]
 
 
-class OutOfBounds(ValueError):  # noqa: N818  (what a file did, not what failed)
+class LimitExceeded(ValueError):  # noqa: N818  (what a file did, not what failed)
     """A file took too much memory or time, or ended its worker; the message is one sentence."""
 
 
-class Stopped(Exception):  # noqa: N818  (somebody wanted it)
+class CallCancelled(Exception):  # noqa: N818  (somebody wanted it)
     """The call is no longer wanted."""
 
 
@@ -91,9 +91,9 @@ def call(
 
     Raises
     ------
-    OutOfBounds
+    LimitExceeded
         If the worker took too much memory, made no progress for a minute, or died.
-    Stopped
+    CallCancelled
         If `cancelled` said so.
     Exception
         Whatever the function raised.
@@ -243,17 +243,17 @@ class _Worker:
                     ended = True
                     if kind == "error":
                         if cancelled is not None and cancelled():
-                            raise Stopped
+                            raise CallCancelled
                         raise value
                     return value
                 if cancelled is not None and cancelled():
-                    raise Stopped
+                    raise CallCancelled
                 if fault := watch.fault(name):
                     self.kill()
-                    raise OutOfBounds(fault)
+                    raise LimitExceeded(fault)
         except (EOFError, BrokenPipeError, ConnectionResetError):
             self.kill()
-            raise OutOfBounds(_died(name, self._process.returncode)) from None
+            raise LimitExceeded(_died(name, self._process.returncode)) from None
         finally:
             if ended:
                 self.reusable = self.alive and watch.resident() <= REUSED_BYTES
@@ -338,14 +338,14 @@ def _died(name: str, code: int | None) -> str:
 _STOP = b""
 _lock = threading.Lock()
 _idle: list[_Worker] = []
-_held: list[Lifeline] = []
+_held: list[ParentPipe] = []
 _serving: int | None = None
 
 
 def _lifeline() -> str:
     """Return the path of this process' lifeline: workers end with it."""
     if not _held:
-        _held.append(Lifeline())
+        _held.append(ParentPipe())
     return _held[0].path
 
 
@@ -392,7 +392,7 @@ atexit.register(_end)
 def serve(commands: int, answers: int, lifeline: str, modules: tuple[str, ...] = ()) -> None:
     """Carry out calls until no more can come (a worker's whole life)."""
     global _serving
-    end_with(lifeline)
+    exit_with_parent(lifeline)
     taken, given = Connection(commands, writable=False), Connection(answers, readable=False)
     with suppress(ImportError):  # what nearly every call needs
         import duckdb  # noqa: F401

@@ -28,7 +28,7 @@ Box = tuple[float, float, float, float]
 The east of a box across the antimeridian is above 180, so that it grows from the west.
 """
 
-MOST_MARKS = 128
+MAX_MARKS = 128
 """Combining marks on one letter of an id. Written languages have a few; sorting them, as normal
 forms do, takes a time that grows with the square of their number (100 s for 200 kB)."""
 
@@ -44,15 +44,15 @@ NO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff"
 _NO_WIDTH = dict.fromkeys(map(ord, NO_WIDTH))
 
 
-def composed(text: str) -> str | None:
+def compose_nfc(text: str) -> str | None:
     """Return a text in Unicode's normal form C, in a time proportional to its length.
 
-    None if a letter has more than `MOST_MARKS` combining marks: such text is no id.
+    None if a letter has more than `MAX_MARKS` combining marks: such text is no id.
     """
     if text.isascii():
         return text
-    if len(text) > MOST_MARKS and any(
-        marks and sum(1 for _ in run) > MOST_MARKS
+    if len(text) > MAX_MARKS and any(
+        marks and sum(1 for _ in run) > MAX_MARKS
         for marks, run in groupby(text, lambda c: unicodedata.category(c)[0] == "M")
     ):
         return None
@@ -63,15 +63,15 @@ def id_text(text: str) -> str | None:
     """Return how a user's id is compared, counted and hashed; every reader of ids uses it.
 
     White space around it and characters without width are left out, and letters are in Unicode's
-    normal form C. None if `composed` refuses it, empty if nothing is left.
+    normal form C. None if `compose_nfc` refuses it, empty if nothing is left.
     """
     if text.isascii():
         return text.strip()
-    found = composed(text.translate(_NO_WIDTH))
+    found = compose_nfc(text.translate(_NO_WIDTH))
     return None if found is None else found.strip()
 
 
-def rounded(values: Any, step: Fraction = EARTH_STEP) -> NDArray[np.float64]:
+def round_to_steps(values: Any, step: Fraction = EARTH_STEP) -> NDArray[np.float64]:
     """Return coordinates in steps, the nearest whole ones, still as float64: NaN stays NaN."""
     values = np.asarray(values, dtype=float)
     scaled = values * step.denominator if step < 1 else values / step.numerator
@@ -81,7 +81,7 @@ def rounded(values: Any, step: Fraction = EARTH_STEP) -> NDArray[np.float64]:
 
 def steps(values: Any, step: Fraction = EARTH_STEP) -> Whole:
     """Return the whole numbers of steps nearest to coordinates; `positions` leads back."""
-    return rounded(values, step).astype(np.int64)
+    return round_to_steps(values, step).astype(np.int64)
 
 
 def positions(whole: Any, step: Fraction = EARTH_STEP) -> NDArray[np.float64]:
@@ -95,14 +95,14 @@ def positions(whole: Any, step: Fraction = EARTH_STEP) -> NDArray[np.float64]:
     return found
 
 
-def snapped(box: Box, step: Fraction = EARTH_STEP) -> Box:
+def snap(box: Box, step: Fraction = EARTH_STEP) -> Box:
     """Return a box whose sides are whole numbers of steps, the nearest ones."""
     south, west, north, east = positions(steps(box, step), step).tolist()
     return south, west, north, east
 
 
 @dataclass(frozen=True, slots=True)
-class Edges:
+class GridBox:
     """The sides of a closed box, in whole steps.
 
     Attributes
@@ -135,7 +135,7 @@ class Edges:
         step: Fraction = EARTH_STEP,
         origin: tuple[int, int] = (0, 0),
         turn: int = 0,
-    ) -> Edges:
+    ) -> GridBox:
         """Return the sides of a box in steps from an origin (y, x)."""
         south, west, north, east = steps(box, step).tolist()
         y, x = origin
@@ -173,20 +173,20 @@ class Edges:
         whole[whole > self.east] -= self.turn
         return whole
 
-    def widened(self, parts: int = 1) -> Edges:
+    def widened(self, parts: int = 1) -> GridBox:
         """Return the box with its own size, or one of so many parts of it, added on each side."""
         high, wide = (self.north - self.south) // parts, (self.east - self.west) // parts
-        return Edges(
+        return GridBox(
             self.south - high, self.west - wide, self.north + high, self.east + wide, self.turn
         )
 
-    def suits(self, other: Edges) -> bool:
+    def suits(self, other: GridBox) -> bool:
         """Tell whether another box lies inside this one and is not far smaller."""
         high, wide = other.north - other.south, other.east - other.west
         large = self.north - self.south > _FAR * high and self.east - self.west > _FAR * wide
         return self.holds(other) and not large
 
-    def holds(self, other: Edges) -> bool:
+    def holds(self, other: GridBox) -> bool:
         """Tell whether another box lies inside this one."""
         inside = self.south <= other.south and self.north >= other.north
         return inside and any(
@@ -196,17 +196,17 @@ class Edges:
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class BoxFilter:
     """A closed box and a half-open time range.
 
     Attributes
     ----------
-    edges : Edges
+    edges : GridBox
     start, end : int or None
         Seconds; rows with start ≤ t < end are inside.
     """
 
-    edges: Edges
+    edges: GridBox
     start: int | None = None
     end: int | None = None
 
@@ -215,7 +215,7 @@ class Where:
         """Whether times matter."""
         return self.start is not None or self.end is not None
 
-    def holds(self, other: Where) -> bool:
+    def holds(self, other: BoxFilter) -> bool:
         """Tell whether whatever is in another box and time range is in this one."""
         late = self.start is None or (other.start is not None and other.start >= self.start)
         soon = self.end is None or (other.end is not None and other.end <= self.end)
@@ -280,7 +280,7 @@ class UserRows:
             end = int(np.searchsorted(self.ends, self.starts[first] + size, "right"))
             yield slice(first, first := max(end, first + 1))
 
-    def marked(self, where: Where) -> NDArray[np.bool_]:
+    def mask(self, where: BoxFilter) -> NDArray[np.bool_]:
         """Return of every row whether it is inside.
 
         Raises
@@ -298,12 +298,12 @@ class UserRows:
             if self.t is None:
                 raise ValueError("rows: they have no times; choose no time range")
             there &= (self.t >= low[2]) & (self.t <= high[2])
-        marked: NDArray[np.bool_] = there
-        return marked
+        mask: NDArray[np.bool_] = there
+        return mask
 
-    def inside(self, marked: NDArray[np.bool_]) -> tuple[Whole, Whole]:
-        """Return which rows are marked, user by user, and how many of each user."""
-        found = np.flatnonzero(marked)
+    def inside(self, mask: NDArray[np.bool_]) -> tuple[Whole, Whole]:
+        """Return which rows a mask selects, user by user, and how many of each user."""
+        found = np.flatnonzero(mask)
         first, last = np.searchsorted(found, self.starts), np.searchsorted(found, self.ends)
         if self.users:
             found = found[first[0] : last[-1]]

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from explorer import bounded
-from explorer.bounded import OutOfBounds, Stopped, call, stream
+from explorer.bounded import CallCancelled, LimitExceeded, call, stream
 from explorer.checkins.workers import MODULES, warm_workers
 
 if TYPE_CHECKING:
@@ -125,16 +125,16 @@ def test_reports_come_in_order_and_may_be_left() -> None:
 
 
 def test_too_much_memory_ends_a_worker() -> None:
-    with pytest.raises(OutOfBounds, match=r"a\.file .* memory"):
+    with pytest.raises(LimitExceeded, match=r"a\.file .* memory"):
         run(fill)
     assert run(double, 1)[0] == 2
 
 
 def test_a_worker_without_progress_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounded, "STALL_S", 0.3)
-    with pytest.raises(OutOfBounds, match="progress"):
+    with pytest.raises(LimitExceeded, match="progress"):
         run(sleep)
-    with pytest.raises(OutOfBounds, match="progress"):  # reports that say the same are none
+    with pytest.raises(LimitExceeded, match="progress"):  # reports that say the same are none
         run(repeat, report=lambda _: None, progress=lambda mark: mark)
 
 
@@ -148,13 +148,13 @@ def repeat(cancelled: Callable[[], bool], report: Callable[[int], None]) -> None
 def test_what_is_no_longer_wanted_ends(function: Callable[..., None]) -> None:
     wanted = threading.Event()
     threading.Timer(0.2, wanted.set).start()
-    with pytest.raises(Stopped):
+    with pytest.raises(CallCancelled):
         run(function, cancelled=wanted.is_set)
     assert run(double, 1)[0] == 2
 
 
 def test_a_worker_that_dies_is_a_sentence() -> None:
-    with pytest.raises(OutOfBounds, match="SIGSEGV"):
+    with pytest.raises(LimitExceeded, match="SIGSEGV"):
         run(die)
     assert run(double, 1)[0] == 2
 

@@ -18,10 +18,10 @@ from explorer.checkins.model import IsCancelled
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers import READERS, file_patterns
 from explorer.checkins.readers.base import (
-    Beginning,
-    Judge,
+    CheckHead,
+    FileStart,
     Plan,
-    Written,
+    ReaderOutput,
     table_preview,
     write_table,
 )
@@ -42,16 +42,16 @@ class BlockReader:
     def can_read(self, head: bytes) -> float:
         return float(head.startswith(b"!blocks\n"))
 
-    def preview(self, look: Beginning) -> Preview:
-        look.check()
+    def preview(self, start: FileStart) -> Preview:
+        start.check()
         assert in_worker()  # where all files but text are read
-        rows = _cells(look.path)
+        rows = _cells(start.path)
         dialect = Dialect("blocks", "", has_header=True)
-        return table_preview(look, dialect, tuple(rows[0]), [tuple(r.values()) for r in rows])
+        return table_preview(start, dialect, tuple(rows[0]), [tuple(r.values()) for r in rows])
 
     def write_rows(
-        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, judge: Judge
-    ) -> Written:
+        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, check_head: CheckHead
+    ) -> ReaderOutput:
         assert in_worker()
         rows = [tuple(row.values()) for row in _cells(plan.path)]
         columns = ", ".join(f"c{i} VARCHAR" for i in range(plan.width))
@@ -61,8 +61,8 @@ class BlockReader:
         def table(limit: int | None) -> str:
             return "blocks" if limit is None else f"(FROM blocks LIMIT {limit})"
 
-        scan = write_table(con, plan, folder, work, judge, table)
-        return Written(scan, lambda lines: {n: " ".join(rows[n - 1]) for n in lines})
+        scan = write_table(con, plan, folder, work, check_head, table)
+        return ReaderOutput(scan, lambda lines: {n: " ".join(rows[n - 1]) for n in lines})
 
     def row_texts(
         self,
@@ -111,10 +111,10 @@ def test_a_reader_of_checkins_is_one_file_and_one_line(blocks: Path, tmp_path: P
     for _ in range(2):  # the file itself, then what is kept of it
         with open_checkins(blocks, cache_dir=tmp_path / "cache") as data:
             assert data.report.kept == 7
-            assert data.report.set_aside == {Reason.OUT_OF_RANGE: 1}
+            assert data.report.rejected == {Reason.OUT_OF_RANGE: 1}
             (example,) = data.report.examples[Reason.OUT_OF_RANGE]
             assert (example.line, example.text) == (2, "bob 2020-01-02 95 13.4")
-            assert data.export_set_aside(tmp_path / "aside.csv") == 1
+            assert data.export_rejected(tmp_path / "aside.csv") == 1
             aside = (tmp_path / "aside.csv").read_text(encoding="utf-8").splitlines()
             assert aside[1].endswith(",bob 2020-01-02 95 13.4")
     with pytest.raises(LoadCancelled):

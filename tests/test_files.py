@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.checkins.rejected import written_aside
+from explorer.checkins.rejected import text_file_replacing
 from explorer.files import replacing, write_whole
 from tests.figures.samples import curves, export
 from tests.waiting import time_limit
@@ -30,7 +30,7 @@ def _picture(path: Path) -> None:
 
 
 def _set_aside(path: Path) -> None:
-    with written_aside(path) as file:
+    with text_file_replacing(path) as file:
         file.write("new")
 
 

@@ -28,7 +28,7 @@ from explorer.checkins.model import (
     Reason as Reason,
 )
 from explorer.checkins.selection import (
-    PointSet as PointSet,
+    SelectedRows as SelectedRows,
 )
 from explorer.checkins.sources import (
     find_files as find_files,

@@ -26,7 +26,7 @@ CAPACITY = 10_000_000_000
 """Bytes the cache may take; the entries not used for longest go first."""
 
 _VERSION = 6
-_END, _LEAST_END = 1 << 20, 1 << 12
+_END, _MIN_END = 1 << 20, 1 << 12
 _BUILDING = "building-"
 _SCRATCH = "privacy-explorer-"
 _SCRATCH_NAME = re.compile(_SCRATCH + r"\w{8}", re.ASCII)
@@ -43,7 +43,7 @@ def source_key(*paths: Path) -> str:
     their shares of it), so that it costs no pass over the file. A change in the middle that leaves
     all of them is found by `drop_changed`.
     """
-    end = max(_END // len(paths), _LEAST_END)
+    end = max(_END // len(paths), _MIN_END)
     keys = [_source_key(path, end) for path in paths]
     return keys[0] if len(keys) == 1 else _hashed(*keys)
 

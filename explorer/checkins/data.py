@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from explorer.checkins.cache import Entry
-from explorer.checkins.database import Questions, connect, parquet_table
+from explorer.checkins.database import SharedConnection, connect, parquet_table
 from explorer.checkins.errors import CheckinError
 from explorer.checkins.layout import Layout
 from explorer.checkins.metadata import read_columns, read_report
@@ -38,11 +38,11 @@ from explorer.checkins.queries import (
 )
 from explorer.checkins.rejected import export
 from explorer.checkins.sampling import HashArray, below, fetched_hashes, smallest, threshold
-from explorer.checkins.selection import Kept, Part, PointSet
+from explorer.checkins.selection import RowCache, RowSelection, SelectedRows
 from explorer.checkins.sources import DataFiles
 from explorer.checkins.store import DUPLICATES, ROWS, USERS
 from explorer.checkins.working_set import Columns, WorkingSets
-from explorer.user_rows import TURN, Where
+from explorer.user_rows import TURN, BoxFilter
 
 QUERY_BYTES = 1_000_000_000
 """Above this, questions spill to disk; the arrays they are answered with come on top."""
@@ -79,7 +79,7 @@ class CheckinData:
     extent : (south, west, north, east)
         Smallest box of degrees around all kept rows.
     has_times, has_weights, larger_than_memory : bool
-    asked_once : bool
+    region_only : bool
         Whether only one region's rows were read (`explorer.checkins.region_query`).
     mapping : Mapping
     columns : dict, which is the mapping (and layer or sheet, and names of columns) as a recipe
@@ -129,7 +129,7 @@ class CheckinData:
             self._con.close()
             raise
         self._sets = WorkingSets(entry.file(LAYOUT), self._made_layout)
-        self._asking = Questions(self._con, self.basename, self._sets.close)
+        self._asking = SharedConnection(self._con, self.basename, self._sets.close)
         west, east = longitudes_of(lon, self.plane)
         self.extent: Box = (south, west, north, east)
         self.rows: int = rows
@@ -156,9 +156,9 @@ class CheckinData:
         self.plane = self.mapping.plane_there
         self.images = ()
         self.report = read_report(stored["report"])
-        self.larger_than_memory = self.asked_once = False
+        self.larger_than_memory = self.region_only = False
         self.synthetic = bool(self.fingerprint) and self.fingerprint in known_synthetic
-        self._kept = Kept()
+        self._kept = RowCache()
 
     @property
     def folder(self) -> Path:
@@ -175,7 +175,7 @@ class CheckinData:
         share: Fraction | None = None,
         check: Callable[[], None] = lambda: None,
         image: str | None = None,
-    ) -> PointSet:
+    ) -> SelectedRows:
         """Return the check-ins inside a closed box of degrees, of all or of sampled users.
 
         Users with at least one kept row inside box and time range are sampled by the keyed hash of
@@ -213,7 +213,7 @@ class CheckinData:
         if share is not None:
             threshold(share)  # refuses what is no share
         edges = self._sets.whole().edges(box, self._turn)
-        where, index = Where(edges, *self._seconds(start, end)), self._image_index(image)
+        where, index = BoxFilter(edges, *self._seconds(start, end)), self._image_index(image)
         ranked = data_seed != 0 and (users is not None or share is not None)
         if ranked:
             self._hashed(data_seed, check)
@@ -221,24 +221,24 @@ class CheckinData:
         def choose(hashes: HashArray) -> Any:
             return smallest(hashes, users or 0) if share is None else below(hashes, share)
 
-        def find() -> Part:
+        def find() -> RowSelection:
             near = self._sets.around(edges, index)
             if ranked:
-                return Part.ranked(near, where, self._hashed(data_seed), choose)
+                return RowSelection.ranked(near, where, self._hashed(data_seed), choose)
             among = None if share is None else near.users_below(share)
-            return Part(near, where, users, among)
+            return RowSelection(near, where, users, among)
 
-        def find_early(seconds_a_row: float) -> Part | None:
+        def find_preview(seconds_a_row: float) -> RowSelection | None:
             first = self._sets.first_users(edges, seconds_a_row)
-            return None if first is None else Part(first, where)
+            return None if first is None else RowSelection(first, where)
 
         everybody = (users, share, index) == (None, None, None)
-        return PointSet(
+        return SelectedRows(
             find,
             self.users,
             self._kept,
-            find_early if everybody else None,
-            partial(self._sets.surround, edges) if index is None else None,
+            find_preview if everybody else None,
+            partial(self._sets.cache_surroundings, edges) if index is None else None,
         )
 
     def layout(self) -> Layout:
@@ -315,7 +315,7 @@ class CheckinData:
             Cell(cell_sides(box, partition, index), n, people[index]) for index, n in counted
         )
 
-    def export_set_aside(
+    def export_rejected(
         self, target: str | os.PathLike[str], cancelled: Callable[[], bool] | None = None
     ) -> int:
         """Write every row rejected as CSV: line, reason, what is wrong, text.

@@ -205,7 +205,7 @@ def run(
     return found[0]
 
 
-class Questions:
+class SharedConnection:
     """A database that several threads ask at once, until it is closed.
 
     `closed` is called when nothing is asked any more.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from explorer.checkins.errors import CheckinError
-from explorer.checkins.memory import sized
+from explorer.checkins.memory import format_bytes
 from explorer.checkins.model import Dialect
 from explorer.checkins.readers.parquet import count_rows
 from explorer.checkins.sources import DataFiles
@@ -17,9 +17,9 @@ from explorer.checkins.sources import DataFiles
 IN_MEMORY = 30_000_000
 """Rows up to which a data set is opened as one."""
 SHARD_ROWS = 1_500_000
-MOST_BITS = 12
+MAX_BITS = 12
 
-LEAST_BYTES_A_ROW = 5
+MIN_BYTES_PER_ROW = 5
 """Of a file, however well it is packed: fewer bytes are surely fewer rows."""
 
 _BYTES_A_ROW = 60
@@ -66,11 +66,12 @@ class ImportSize:
     def said(self) -> str:
         """What is slow, for people, said before it begins."""
         time = f"{self.seconds / 60:,.0f} min" if self.seconds > 90 else f"{self.seconds:,.0f} s"
-        kept = sized(self.rows * _KEPT)
+        kept = format_bytes(self.rows * _KEPT)
         return (
             f"About {self.rows:,} rows are more than are opened at once: they are sorted by user "
-            f"on the disk first, once: some {time} (an estimate) with {sized(self.disk)} of disk, "
-            f"of which {kept} are kept. If it is stopped half-way by force, it goes on from there."
+            f"on the disk first, once: some {time} (an estimate) with {format_bytes(self.disk)} of "
+            f"disk, of which {kept} are kept. If it is stopped half-way by force, it goes on from "
+            "there."
         )
 
     @property
@@ -79,7 +80,7 @@ class ImportSize:
         return self.seconds >= QUICK_S
 
 
-def most_in_memory(memory: int) -> int:
+def max_rows_in_memory(memory: int) -> int:
     """Return up to how many rows a data set is opened at once within so many bytes."""
     return min(IN_MEMORY, memory // _BYTES_A_ROW)
 
@@ -132,14 +133,14 @@ def plan_import(
     workers = workers or max(1, min(processors, memory // (2 * _INTERPRETER) - 1))
     each = max((memory - _INTERPRETER) // workers - _INTERPRETER, 100_000_000)
     fitting = shard_rows or min(SHARD_ROWS, each // _BYTES_A_ROW // 4)
-    bits = max(1, min(MOST_BITS, (max(rows, 1) // max(fitting, 1)).bit_length()))
+    bits = max(1, min(MAX_BITS, (max(rows, 1) // max(fitting, 1)).bit_length()))
     seconds = rows * _SECONDS[dialect.reader == "parquet"] / workers
     size = ImportSize(rows, bits, workers, each, seconds, rows * (_MEANWHILE + _KEPT))
     free = shutil.disk_usage(folder).free
     if free < size.disk:
         raise CheckinError(
-            f"About {rows:,} rows are sorted on the disk, which takes {sized(size.disk)}, but "
-            f"{sized(free)} are free there. Make room, choose another disk with the environment "
-            "variable XDG_CACHE_HOME, or open fewer of the files."
+            f"About {rows:,} rows are sorted on the disk, which takes {format_bytes(size.disk)}, "
+            f"but {format_bytes(free)} are free there. Make room, choose another disk with the "
+            "environment variable XDG_CACHE_HOME, or open fewer of the files."
         )
     return size

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from explorer.checkins.cache import checksum_of, checksums
 from explorer.checkins.sampling import HashArray, threshold
-from explorer.user_rows import EARTH_STEP, Edges, Small, UserRows, Where, Whole, positions
+from explorer.user_rows import EARTH_STEP, BoxFilter, GridBox, Small, UserRows, Whole, positions
 
 _FACTS = "layout.json"
 _VERSION = 1
@@ -185,12 +185,12 @@ class Layout:
         """The columns that rows are chosen by."""
         return UserRows(self.y, self.x, self.t, self.offsets[:-1], self.offsets[1:])
 
-    def edges(self, box: tuple[float, float, float, float], turn: int = 0) -> Edges:
-        """Return a box's sides in steps from the origin; `turn` is as of `Edges`."""
-        return Edges.of(box, self.step, self.origin, turn)
+    def edges(self, box: tuple[float, float, float, float], turn: int = 0) -> GridBox:
+        """Return a box's sides in steps from the origin; `turn` is as of `GridBox`."""
+        return GridBox.of(box, self.step, self.origin, turn)
 
     def positions(
-        self, rows: Any = slice(None), edges: Edges | None = None
+        self, rows: Any = slice(None), edges: GridBox | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return latitudes (y) and longitudes (x) of some rows.
 
@@ -253,17 +253,17 @@ class Layout:
         assert self.image is not None
         return self.taken(*self.rows.inside(self.image == image))
 
-    def near(self, edges: Edges, check: Callable[[], None] = lambda: None) -> Layout:
+    def near(self, edges: GridBox, check: Callable[[], None] = lambda: None) -> Layout:
         """Return the rows of a box widened by its own size on each side: its working set.
 
         It is this layout itself where that holds most of the rows. `check` is called every few
         milliseconds and may raise to stop.
         """
-        rows, where = self.rows, Where(edges.widened())
+        rows, where = self.rows, BoxFilter(edges.widened())
         parts, taken = [self._part(slice(0), slice(0), self.offsets[:1])], 0
         for users in rows.pieces(_PIECE):
             some = rows.cut(users)
-            found, each = some.inside(some.marked(where))
+            found, each = some.inside(some.mask(where))
             taken += len(found)
             if taken > _COARSE * len(self.y):
                 return self

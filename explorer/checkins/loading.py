@@ -50,12 +50,12 @@ from explorer.checkins.model import (
     Reason,
 )
 from explorer.checkins.multifile import read_files
-from explorer.checkins.parsing.crs import accuracy, described, taught, with_system
+from explorer.checkins.parsing.crs import accuracy, crs_function, described, with_system
 from explorer.checkins.parsing.encodings import shown_encoding
 from explorer.checkins.parsing.guess_columns import mapping_problem
 from explorer.checkins.parsing.times import RULE, check_format, zone_name
 from explorer.checkins.progress import LoadProgress
-from explorer.checkins.readers.base import Judged, Plan
+from explorer.checkins.readers.base import HeadStatistics, Plan
 from explorer.checkins.sources import DataFiles, Source, check_readable, find_files, sniff_files
 from explorer.checkins.store import (
     DUPLICATES,
@@ -65,10 +65,10 @@ from explorer.checkins.store import (
     no_duplicates,
     number_users,
     spellings,
-    store_aside,
+    store_rejected,
 )
 from explorer.checkins.stored import open_entry
-from explorer.checkins.workers import apart, needs_worker
+from explorer.checkins.workers import needs_worker, run_in_worker
 
 
 def open_checkins(
@@ -328,8 +328,8 @@ class _Load:
         """Write an entry's files and return what became of every line, and the sha256."""
         plan = self._plan
         if needs_worker(plan.dialect):
-            report, sha256, self.dialects = apart(
-                _fill_apart,
+            report, sha256, self.dialects = run_in_worker(
+                _fill_in_worker,
                 plan,
                 self._files,
                 self._preview,
@@ -351,8 +351,8 @@ class _Load:
         work, crs = self._work, plan.mapping.crs
         finishing = (work.stage("Finding duplicates"), work.stage("Storing"))
         duplicates = plan.duplicates and plan.mapping.may_repeat
-        with taught(con, crs):
-            read = read_files(con, plan, self._files, self._preview, folder, work, self._judge)
+        with crs_function(con, crs):
+            read = read_files(con, plan, self._files, self._preview, folder, work, self._check_head)
         scan, self.dialects = read.scan, read.dialects
 
         def sorted_by(step: Callable[[], Any]) -> Any:
@@ -371,7 +371,7 @@ class _Load:
             no_duplicates(con, folder)
         naive, merged = sorted_by(lambda: spellings(con, folder))
         sorted_by(lambda: number_users(con, folder, finishing[1]))
-        aside = sorted_by(lambda: store_aside(con, folder, scan, finishing[1]))
+        rejected = sorted_by(lambda: store_rejected(con, folder, scan, finishing[1]))
         kept = count(con, folder / ROWS, "code = 0") - count(con, folder / DUPLICATES)
         notes = list(scan.damage.notes)
         for encoding in dict.fromkeys(dialect.encoding for dialect in read.dialects):
@@ -392,7 +392,7 @@ class _Load:
             len(scan.names),
             len(scan.blank),
             kept,
-            aside,
+            rejected,
             read.examples(),
             tuple(notes),
             len(scan.joined),
@@ -405,20 +405,20 @@ class _Load:
         if report.accounted != report.physical_lines:
             raise CheckinError(
                 f"{plan.name}: {scan.lines} lines, but {report.accounted} accounted for "
-                f"({kept} kept, {report.total_set_aside} rejected, {report.blank} blank, "
+                f"({kept} kept, {report.total_rejected} rejected, {report.blank} blank, "
                 f"{report.continued} continued); convert the file to plain UTF-8 text with one row "
                 "a line."
             )
         return report, read.fingerprint
 
-    def _judge(self, judged: Judged) -> None:
+    def _check_head(self, statistics: HeadStatistics) -> None:
         """Ask for the mapping if it was guessed and most of the first rows fail."""
         plan = self._plan
-        if judged.share <= 0.5 or plan.mapping != self._preview.mapping:
+        if statistics.share <= 0.5 or plan.mapping != self._preview.mapping:
             return
-        why = mapping_problem(self._preview, plan.mapping, judged.failing)
+        why = mapping_problem(self._preview, plan.mapping, statistics.failing)
         raise MappingNeeded(
-            f"{plan.name}: {judged.share:.0%} of the first rows can't be read this way{why}; "
+            f"{plan.name}: {statistics.share:.0%} of the first rows can't be read this way{why}; "
             "say which column holds what.",
             self._preview,
         )
@@ -426,8 +426,8 @@ class _Load:
     def _refuse_nothing(self, report: LoadReport) -> None:
         if report.kept:
             return
-        invalid = report.set_aside.get(Reason.INVALID_BYTES, 0)
-        if 2 * invalid > report.total_set_aside:
+        invalid = report.rejected.get(Reason.INVALID_BYTES, 0)
+        if 2 * invalid > report.total_rejected:
             encoding = shown_encoding(self._plan.dialect.encoding)
             asked = Question(
                 "encoding",
@@ -442,9 +442,9 @@ class _Load:
                 replace(self._preview, questions=(asked,)),
             )
         reasons = "; ".join(
-            f"{n} × {r.said(self._plan.mapping)}" for r, n in report.set_aside.items()
+            f"{n} × {r.said(self._plan.mapping)}" for r, n in report.rejected.items()
         )
-        why = mapping_problem(self._preview, self._plan.mapping, report.set_aside)
+        why = mapping_problem(self._preview, self._plan.mapping, report.rejected)
         raise MappingNeeded(
             f"{self._plan.name}: none of its rows could be kept"
             + (
@@ -474,7 +474,7 @@ class _Load:
         )
 
 
-def _fill_apart(
+def _fill_in_worker(
     plan: Plan,
     files: DataFiles,
     preview: Preview,

@@ -35,7 +35,7 @@ from explorer.checkins.queries import (
 )
 from explorer.checkins.readers import get_reader
 from explorer.checkins.readers.base import Plan, Portion, Sample, SampledReader
-from explorer.checkins.workers import IN_PLACE, streamed
+from explorer.checkins.workers import IN_PLACE, stream_from_worker
 
 MEMORY = 400_000_000
 """Bytes that the rows looked at, and what is asked of them, may take."""
@@ -50,7 +50,7 @@ USERS_A_CELL = 10
 """The picture's cells hold so many of the users looked at, on average."""
 
 
-class FirstLook:
+class MapPreview:
     """Some rows of a file, kept in memory.
 
     Attributes
@@ -191,7 +191,7 @@ def _report_looks(
 ) -> None:
     """Report the looks of a worker: whether it begins anew, what it is a sample of, new points."""
     last, sent = None, 0
-    for look in first_looks(path, head, mapping, dialect, cancelled):
+    for look in map_previews(path, head, mapping, dialect, cancelled):
         anew = look is not last
         points = look.fetch_from(0 if anew else sent)
         sent = len(points["user_id"]) + (0 if anew else sent)
@@ -199,28 +199,28 @@ def _report_looks(
         last = look
 
 
-def _looks_apart(
+def _previews_from_worker(
     path: Path, head: Head, mapping: Mapping, dialect: Dialect, cancelled: IsCancelled | None
-) -> Iterator[FirstLook]:
+) -> Iterator[MapPreview]:
     """Yield looks whose points a worker reads."""
     look = None
     with closing(connect(memory=MEMORY)) as con:
-        for anew, sample, share, points in streamed(
+        for anew, sample, share, points in stream_from_worker(
             _report_looks, path, head, mapping, dialect, name=head.basename, cancelled=cancelled
         ):
             if anew or look is None:
-                look = FirstLook(con, mapping, cancelled)
+                look = MapPreview(con, mapping, cancelled)
             look.take(sample, share, points)
             yield look
 
 
-def first_looks(
+def map_previews(
     path: Path,
     head: Head,
     mapping: Mapping | None = None,
     dialect: Dialect | None = None,
     cancelled: IsCancelled | None = None,
-) -> Iterator[FirstLook]:
+) -> Iterator[MapPreview]:
     """Yield a look at a small part of a file, soon, and again whenever it has seen as much more.
 
     Parameters
@@ -235,7 +235,7 @@ def first_looks(
 
     Yields
     ------
-    FirstLook
+    MapPreview
         The same one each time; nothing of a small file, or one whose reader reads all or nothing,
         or whose coordinates must be converted.
 
@@ -247,7 +247,7 @@ def first_looks(
     mapping, dialect = mapping or head.mapping, dialect or head.dialect
     reader = get_reader(dialect.reader)
     if not bounded.in_worker() and dialect.reader != IN_PLACE:
-        yield from _looks_apart(path, head, mapping, dialect, cancelled)
+        yield from _previews_from_worker(path, head, mapping, dialect, cancelled)
         return
     ready = not mapping.missing and (not mapping.planar or mapping.plane) and mapping.crs is None
     if not (ready and isinstance(reader, SampledReader)):
@@ -258,7 +258,7 @@ def first_looks(
     try:
         with cache.scratch() as folder, reachable(con, path) as source:
             plan = plan.at(source)
-            look = FirstLook(con, mapping, cancelled)
+            look = MapPreview(con, mapping, cancelled)
             whole = mapping.unit is None
             for portion in reader.portions(con, plan, folder, whole, cancelled):
                 look.add(portion)
@@ -267,7 +267,7 @@ def first_looks(
                 yield look
             else:
                 return
-            look = FirstLook(con, mapping, cancelled)
+            look = MapPreview(con, mapping, cancelled)
             for portion in reader.portions(con, plan, folder, False, cancelled):
                 look.add(portion)
                 yield look

@@ -9,7 +9,7 @@ from pathlib import Path
 from explorer import bounded
 
 MB = 1_000_000
-LEAST, MOST = 512 * MB, 8_000 * MB
+MIN, MAX = 512 * MB, 8_000 * MB
 SHARE = 4
 """One in so many free bytes goes to a database: there may be others, and other programs."""
 
@@ -35,7 +35,7 @@ def database_bytes() -> int:
     if limit is not None:
         return int(WORKER_SHARE * limit)
     free = min([_free_in_machine(), *_free_in_groups(), *_free_in_process()])
-    return min(max(free // SHARE, LEAST), MOST)
+    return min(max(free // SHARE, MIN), MAX)
 
 
 def allow_files(more: int) -> None:
@@ -57,7 +57,7 @@ def spill_bytes(folder: Path) -> int:
     return min(shutil.disk_usage(folder).free // 2, MAX_SPILLED)
 
 
-def sized(count: float) -> str:
+def format_bytes(count: float) -> str:
     """Write a number of bytes for reading: ``512 MB``, ``1.2 GB``."""
     if count < 999.5 * MB:
         return f"{count / MB:,.0f} MB" if count >= MB else f"{count / 1000:,.0f} kB"
@@ -82,13 +82,13 @@ def out_of_memory(name: str, said: str, doing: str, allowed: int) -> str:
     needed = f": {found[1]} more were needed when {found[2]} were in use" if found else ""
     if "temp_directory" in said or "offload" in said:
         return (
-            f"{name} needs more room than there is: {doing} filled {sized(allowed)} of memory and "
-            f"the room for temporary files{needed}. Make room on the disk of the cache folder, or "
-            "open a part of the file."
+            f"{name} needs more room than there is: {doing} filled {format_bytes(allowed)} of "
+            f"memory and the room for temporary files{needed}. Make room on the disk of the cache "
+            "folder, or open a part of the file."
         )
     return (
-        f"{name} needs more memory than there is: {doing} was allowed {sized(allowed)}, a quarter "
-        f"of what was free{needed}. Close other programs, or open a part of the file."
+        f"{name} needs more memory than there is: {doing} was allowed {format_bytes(allowed)}, a "
+        f"quarter of what was free{needed}. Close other programs, or open a part of the file."
     )
 
 

@@ -16,7 +16,7 @@ from explorer.checkins.model import (
 )
 from explorer.checkins.sources import DataFiles
 
-LONGEST_NAME = 80
+MAX_NAME_LENGTH = 80
 """Characters of the name of a column that are kept."""
 
 
@@ -57,7 +57,7 @@ def describe(
             "continued": report.continued,
             "seconds": report.seconds,
             "notes": report.notes,
-            "set_aside": {reason.value: n for reason, n in report.set_aside.items()},
+            "set_aside": {reason.value: n for reason, n in report.rejected.items()},
             "examples": {
                 reason.value: [[e.line, e.text, e.part] for e in found]
                 for reason, found in report.examples.items()
@@ -74,7 +74,7 @@ def read_report(stored: dict[str, Any]) -> LoadReport:
         header=stored["header"],
         blank=stored["blank"],
         kept=stored["kept"],
-        set_aside={Reason(r): n for r, n in stored["set_aside"].items()},
+        rejected={Reason(r): n for r, n in stored["set_aside"].items()},
         examples={
             Reason(r): tuple(Example(*example) for example in found)
             for r, found in stored["examples"].items()
@@ -93,7 +93,7 @@ def names_used(mapping: Mapping, columns: Sequence[str]) -> dict[str, str]:
     """Return the names of the columns in use, as they can be shown, by what they hold."""
     found = {field: getattr(mapping, field) for field in COLUMN_FIELDS}
     return {
-        field: printable(columns[i])[:LONGEST_NAME] if i < len(columns) else f"column {i + 1}"
+        field: printable(columns[i])[:MAX_NAME_LENGTH] if i < len(columns) else f"column {i + 1}"
         for field, i in found.items()
         if i is not None
     }

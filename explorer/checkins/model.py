@@ -13,7 +13,7 @@ from explorer.geography.plane import Plane
 from explorer.user_rows import Box as Box
 
 
-class Placed(Protocol):
+class CoordinateKind(Protocol):
     """What of a `Mapping` the words depend on."""
 
     @property
@@ -64,7 +64,7 @@ class Reason(StrEnum):
         """What is wrong with such a row, for people."""
         return _SENTENCES[self]
 
-    def said(self, mapping: Placed) -> str:
+    def said(self, mapping: CoordinateKind) -> str:
         """Return what is wrong with such a row of a file read this way, for people."""
         text = self.sentence
         for words, on_a_plane in _ON_A_PLANE if mapping.planar else ():
@@ -517,7 +517,7 @@ class PartReport:
 class LoadReport:
     """What became of every line.
 
-    Always ``physical_lines = header + before_header + blank + kept + Σ set_aside + continued``.
+    Always ``physical_lines = header + before_header + blank + kept + Σ rejected + continued``.
 
     Attributes
     ----------
@@ -552,7 +552,7 @@ class LoadReport:
     header: int
     blank: int
     kept: int
-    set_aside: dict[Reason, int]
+    rejected: dict[Reason, int]
     examples: dict[Reason, tuple[Example, ...]]
     notes: tuple[str, ...] = ()
     continued: int = 0
@@ -566,12 +566,12 @@ class LoadReport:
     def accounted(self) -> int:
         """Lines of which it is known what became of them: all, or the load has failed."""
         above = self.header + self.before_header
-        return above + self.blank + self.kept + self.total_set_aside + self.continued
+        return above + self.blank + self.kept + self.total_rejected + self.continued
 
     @property
-    def total_set_aside(self) -> int:
+    def total_rejected(self) -> int:
         """Lines rejected for any reason."""
-        return sum(self.set_aside.values())
+        return sum(self.rejected.values())
 
 
 @dataclass(frozen=True, slots=True)

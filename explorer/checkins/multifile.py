@@ -13,13 +13,13 @@ from explorer.checkins.errors import CheckinError
 from explorer.checkins.model import Dialect, Example, PartReport, Preview, Reason
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers import get_reader
-from explorer.checkins.readers.base import Judge, Judged, Plan
+from explorer.checkins.readers.base import CheckHead, HeadStatistics, Plan
 from explorer.checkins.rejected import row_texts
 from explorer.checkins.scan import EXAMPLE_LENGTH, Scan
 from explorer.checkins.sources import DataFiles, added_columns, check_alike
 from explorer.checkins.store import (
-    ASIDE,
     PARQUET,
+    REJECTED,
     ROWS,
     Tick,
     examples,
@@ -86,7 +86,7 @@ def plans_for(
 
 
 def write_parts(
-    con: Any, plans: Sequence[Plan], folder: Path, work: LoadProgress, judge: Judge
+    con: Any, plans: Sequence[Plan], folder: Path, work: LoadProgress, check_head: CheckHead
 ) -> tuple[Scan, list[PartRows], list[str]]:
     """Write ``rows.parquet`` of all parts; return what was found in their lines, and their sha256.
 
@@ -110,8 +110,8 @@ def write_parts(
     for number, plan in enumerate(plans):
         size = plan.path.stat().st_size
         work.begin_part(done, size, scan.lines)
-        asked = judge_of(plan, plans[0].name)
-        asked = judge if not number and asked is not accept else asked
+        asked = head_check_of(plan, plans[0].name)
+        asked = check_head if not number and asked is not accept else asked
         one = write_part(con, plan, _place(folder, number), work, asked)
         found.append(
             PartRows(
@@ -140,18 +140,21 @@ def write_parts(
     return scan, found, hashes
 
 
-def write_part(con: Any, plan: Plan, place: Path, work: LoadProgress, judge: Judge) -> Scan:
+def write_part(
+    con: Any, plan: Plan, place: Path, work: LoadProgress, check_head: CheckHead
+) -> Scan:
     """Write ``rows.parquet`` of one part into a folder of its own, and nothing else."""
     place.mkdir(exist_ok=True)
     with reachable(con, plan.path) as path:
-        written = get_reader(plan.dialect.reader).write_rows(con, plan.at(path), place, work, judge)
+        reader = get_reader(plan.dialect.reader)
+        output = reader.write_rows(con, plan.at(path), place, work, check_head)
     for left in place.iterdir():
         # A copy of its lines; not the folder that the database spills to.
         if left.name != ROWS and left.is_file():
             left.unlink()
     if plan.mapping.unit == "row":
         number_rows(con, place, plan.part, plan.text_ids, work.stage("Storing"))
-    return written.scan
+    return output.scan
 
 
 def _place(folder: Path, number: int) -> Path:
@@ -178,31 +181,31 @@ def _join(con: Any, folder: Path, parts: int, tick: Tick) -> None:
         shutil.rmtree(place)
 
 
-def accept(judged: Judged) -> None:
+def accept(statistics: HeadStatistics) -> None:
     """Let rows be read however they fare."""
 
 
-def judge_of(plan: Plan, first: str) -> Judge:
+def head_check_of(plan: Plan, first: str) -> CheckHead:
     """Return what refuses a part most of whose first rows fail, unlike those of the first part."""
     if any(c >= plan.width and plan.added[c - plan.width] is None for c in plan.mapping.columns):
         return accept  # the folder says itself that these rows have no such value
 
-    def judge(judged: Judged) -> None:
-        if judged.total < _ENOUGH or judged.share <= 0.5:
+    def check_head(statistics: HeadStatistics) -> None:
+        if statistics.total < _ENOUGH or statistics.share <= 0.5:
             return
-        worst = max(judged.failing, key=lambda reason: judged.failing[reason])
+        worst = max(statistics.failing, key=lambda reason: statistics.failing[reason])
         if plan.name == first:
             raise CheckinError(
-                f"{first}: {judged.share:.0%} of the first rows can't be read this way "
+                f"{first}: {statistics.share:.0%} of the first rows can't be read this way "
                 f"({worst.said(plan.mapping)}); say which column holds what."
             )
         raise CheckinError(
-            f"{plan.name} differs from {first}: {judged.share:.0%} of its first rows can't be read "
-            f"as those of {first} are ({worst.said(plan.mapping)}). Open the files that are alike, "
-            "or make this one like the others."
+            f"{plan.name} differs from {first}: {statistics.share:.0%} of its first rows can't be "
+            f"read as those of {first} are ({worst.said(plan.mapping)}). Open the files that are "
+            "alike, or make this one like the others."
         )
 
-    return judge
+    return check_head
 
 
 @dataclass(frozen=True)
@@ -236,7 +239,7 @@ def read_files(
     preview: Preview,
     folder: Path,
     work: LoadProgress,
-    judge: Judge,
+    check_head: CheckHead,
 ) -> FilesRead:
     """Write ``rows.parquet`` of one file or of several.
 
@@ -255,15 +258,15 @@ def read_files(
     """
     if not files.together:
         reader = get_reader(plan.dialect.reader)
-        written = reader.write_rows(con, plan, folder, work, judge)
-        scan = written.scan
+        output = reader.write_rows(con, plan, folder, work, check_head)
+        scan = output.scan
         if plan.mapping.unit == "row":
             number_rows(con, folder, plan.part, plan.text_ids, work.stage("Storing"))
         return FilesRead(
-            scan, scan.fingerprint, (plan.dialect,), lambda: examples(con, folder, written.texts)
+            scan, scan.fingerprint, (plan.dialect,), lambda: examples(con, folder, output.texts)
         )
     plans = plans_for(plan, files, preview, work.check)
-    scan, found, hashes = write_parts(con, plans, folder, work, judge)
+    scan, found, hashes = write_parts(con, plans, folder, work, check_head)
     return FilesRead(
         scan,
         files.fingerprint(hashes),
@@ -279,7 +282,7 @@ def part_reports(
     """Return what became of every line of every part."""
     counts = con.execute(
         "SELECT part, count(*) FROM "
-        f"{parquet_table(folder / ASIDE)} ASOF JOIN (SELECT unnest(?::BIGINT[]) AS line, "
+        f"{parquet_table(folder / REJECTED)} ASOF JOIN (SELECT unnest(?::BIGINT[]) AS line, "
         "unnest(?::BIGINT[]) AS part) AS begins USING (line) GROUP BY part",
         [[part.first + 1 for part in found], list(range(len(found)))],
     ).fetchall()

@@ -30,7 +30,7 @@ from explorer.checkins.database import (
     written_file,
 )
 from explorer.checkins.errors import CheckinError
-from explorer.checkins.import_size import most_in_memory
+from explorer.checkins.import_size import max_rows_in_memory
 from explorer.checkins.layout import Layout
 from explorer.checkins.loading import checked, refuse_questions
 from explorer.checkins.memory import database_bytes, out_of_memory, spill_bytes
@@ -45,8 +45,8 @@ from explorer.checkins.model import (
     Preview,
     Reason,
 )
-from explorer.checkins.multifile import accept, judge_of, plans_for, write_part
-from explorer.checkins.parsing.crs import taught
+from explorer.checkins.multifile import accept, head_check_of, plans_for, write_part
+from explorer.checkins.parsing.crs import crs_function
 from explorer.checkins.parsing.sql import typed_rows, with_added
 from explorer.checkins.parsing.streams import CHUNK
 from explorer.checkins.progress import LoadProgress
@@ -64,8 +64,8 @@ from explorer.checkins.sharding import LAYOUT, USERS, repeated, shard_folder
 from explorer.checkins.sources import DataFiles, Source, check_readable, find_files, sniff_files
 from explorer.checkins.store import PARQUET, ROWS, Tick, row_id
 from explorer.checkins.stored import open_entry
-from explorer.checkins.workers import apart, needs_worker
-from explorer.user_rows import EARTH_STEP, TURN, Edges
+from explorer.checkins.workers import needs_worker, run_in_worker
+from explorer.user_rows import EARTH_STEP, TURN, GridBox
 
 Flags = NDArray[np.bool_]
 Columns = dict[str, NDArray[Any]]
@@ -142,7 +142,7 @@ class RowsInside:
         )
 
 
-class Reading:
+class RegionReader:
     """Rows inside, read file by file."""
 
     def __init__(
@@ -156,7 +156,7 @@ class Reading:
         memory: int,
     ) -> None:
         self._con, self._plans, self._folder, self._inside = con, plans, folder, inside
-        self._work, self._memory, self._most = work, memory, most_in_memory(memory)
+        self._work, self._memory, self._most = work, memory, max_rows_in_memory(memory)
         self._near = [self._near_rows(plan, box) for plan in plans]
         self.good_times = all(near is not None and near.good_times for near in self._near)
         self._by_row = plans[0].mapping.unit == "row"
@@ -252,8 +252,8 @@ class Reading:
         with ExitStack() as stack:
             if self._near[numbers[0]] is None:
                 if not (place / ROWS).exists():
-                    judge = judge_of(plan, self._plans[0].name) if numbers[0] else accept
-                    write_part(con, plan, place, self._work, judge)
+                    check_head = head_check_of(plan, self._plans[0].name) if numbers[0] else accept
+                    write_part(con, plan, place, self._work, check_head)
                     limit_memory(con, self._memory, spill_bytes(self._folder))
                 query = self._query(parquet_table(place / ROWS), plan, timed)
             else:
@@ -324,7 +324,7 @@ def _numbered(user: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[Any]]
     return np.flatnonzero(there) + low if len(user) else user, places[user]
 
 
-def sql_inside(edges: Edges, start: str | None, end: str | None) -> str:
+def sql_inside(edges: GridBox, start: str | None, end: str | None) -> str:
     """Return SQL of the test of a row lying in a box and a time range, as they are counted."""
     per_degree = f"{EARTH_STEP.denominator}e0"
     spans = (f"round(lon * {per_degree}) BETWEEN {a} AND {b}" for a, b in edges.spans)
@@ -362,7 +362,7 @@ ONCE = (
 )
 
 
-def open_once(
+def query_region(
     source: Source,
     box: Box,
     start: str | None = None,
@@ -426,11 +426,11 @@ def open_once(
     work = LoadProgress(preview.size, progress, cancelled, needs_copy=False)
     entry = cache.new_entry(None)
     try:
-        asked = _Asked(files, preview, plan, box, (start, end), timed)
+        asked = _RegionRequest(files, preview, plan, box, (start, end), timed)
         memory = memory or database_bytes()
         if needs_worker(plan.dialect):
-            apart(
-                _fill_apart,
+            run_in_worker(
+                _fill_in_worker,
                 asked,
                 entry.folder,
                 memory,
@@ -440,7 +440,7 @@ def open_once(
                 report=work.relay,
             )
         else:
-            _Question(asked, work).fill(entry, memory)
+            _RegionQuery(asked, work).fill(entry, memory)
         return open_entry(entry, files, frozenset())
     except BaseException:
         cache.discard(entry)
@@ -448,7 +448,7 @@ def open_once(
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _RegionRequest:
     """What is read, and how: the region and time range, and whether times are needed."""
 
     files: DataFiles
@@ -459,44 +459,44 @@ class _Asked:
     timed: bool
 
 
-def _fill_apart(
-    asked: _Asked, folder: Path, database: int, cancelled: IsCancelled, report: OnProgress
+def _fill_in_worker(
+    asked: _RegionRequest, folder: Path, database: int, cancelled: IsCancelled, report: OnProgress
 ) -> None:
     """Fill an entry in a worker."""
     work = LoadProgress(asked.preview.size, report, cancelled, needs_copy=False)
     entry = cache.Entry(folder, lasting=True)
     try:
-        _Question(asked, work).fill(entry, database)
+        _RegionQuery(asked, work).fill(entry, database)
     finally:
         entry.close()
 
 
-class _Question:
+class _RegionQuery:
     """Reads the rows of one region and time range into an entry."""
 
-    def __init__(self, asked: _Asked, work: LoadProgress) -> None:
-        self._asked, self._work = asked, work
+    def __init__(self, asked: _RegionRequest, work: LoadProgress) -> None:
+        self._request, self._work = asked, work
         self._has_times = asked.plan.mapping.time is not None
         limited = asked.times != (None, None)
         if limited and not self._has_times:
             raise ValueError(f"{asked.files.name} has no times; choose no time range")
         self._timed = asked.timed or limited
-        self._inside = sql_inside(Edges.of(asked.box, turn=TURN), *asked.times)
+        self._inside = sql_inside(GridBox.of(asked.box, turn=TURN), *asked.times)
 
     def fill(self, entry: cache.Entry, memory: int) -> None:
         """Read the rows, and store them as one shard."""
         import duckdb
 
-        asked, work, folder = self._asked, self._work, entry.folder
+        asked, work, folder = self._request, self._work, entry.folder
         plan, files = asked.plan, asked.files
         states, size = files.states(), sum(check_readable(part.path) for part in files.parts)
         spill = folder / "spill"
         con = connect(spill, memory)
         limit_memory(con, memory, spill_bytes(folder))
         try:
-            with taught(con, plan.mapping.crs):
+            with crs_function(con, plan.mapping.crs):
                 plans = plans_for(plan, files, asked.preview, work.check)
-                reading = Reading(con, plans, folder, asked.box, self._inside, work, memory)
+                reading = RegionReader(con, plans, folder, asked.box, self._inside, work, memory)
                 rows = self._read(reading)
             shard = shard_folder(folder, 0)
             shard.mkdir()
@@ -540,9 +540,9 @@ class _Question:
         facts["once"] = [list(asked.box), *asked.times]
         entry.seal(facts, work.stage("Storing"))
 
-    def _read(self, reading: Reading) -> RowsInside:
+    def _read(self, reading: RegionReader) -> RowsInside:
         """Return the rows inside; times are read only if they matter."""
-        if not self._asked.plan.mapping.may_repeat:
+        if not self._request.plan.mapping.may_repeat:
             return reading.rows(timed=self._has_times and self._timed)
         if not self._timed and reading.good_times and not reading.probe():
             rows = reading.rows(timed=False)

@@ -13,8 +13,8 @@ from explorer.checkins.errors import CheckinError, shown_name
 from explorer.checkins.model import Dialect, LoadReport, Mapping, Reason
 from explorer.checkins.readers import get_reader
 from explorer.checkins.sources import DataFiles
-from explorer.checkins.store import ASIDE
-from explorer.checkins.workers import needs_worker, streamed
+from explorer.checkins.store import REJECTED
+from explorer.checkins.workers import needs_worker, stream_from_worker
 from explorer.csv_rows import CsvRows
 from explorer.files import replacing
 
@@ -24,7 +24,7 @@ _COLUMNS = ("line", "reason", "what is wrong", "text")
 
 
 @contextlib.contextmanager
-def written_aside(path: Path) -> Iterator[IO[str]]:
+def text_file_replacing(path: Path) -> Iterator[IO[str]]:
     """Write a text file beside its place and move it there once it is whole."""
     with contextlib.ExitStack() as stack:
         try:
@@ -53,10 +53,10 @@ def export(
 
     Of several files, lines are numbered in each, and its name comes first.
     """
-    counts = [part.rejected for part in report.parts] or [report.total_set_aside]
+    counts = [part.rejected for part in report.parts] or [report.total_rejected]
     lines = [part.physical_lines for part in report.parts] or [report.physical_lines]
     before = total = 0
-    with written_aside(target) as file:
+    with text_file_replacing(target) as file:
         writer = CsvRows(file, "\r\n")
         writer.write_row((*(("part",) if files.together else ()), *_COLUMNS))
         for part, dialect, count, here in zip(files.parts, dialects, counts, lines, strict=True):
@@ -87,13 +87,13 @@ def row_texts(
                 con, source, dialect, batches, cancelled
             )
         return
-    for texts in streamed(
-        _texts_apart, path, dialect, list(batches), name=shown_name(path), cancelled=cancelled
+    for texts in stream_from_worker(
+        _texts_in_worker, path, dialect, list(batches), name=shown_name(path), cancelled=cancelled
     ):
         yield from texts
 
 
-def _texts_apart(
+def _texts_in_worker(
     path: Path,
     dialect: Dialect,
     batches: list[list[int]],
@@ -111,7 +111,7 @@ def _batches(
     con: Any, folder: Path, start: int, end: int, before: int
 ) -> Iterator[tuple[list[int], list[int]]]:
     """Yield line numbers behind the first so many, and codes, ascending, some at a time."""
-    file = parquet_table(folder / ASIDE, numbered=True)
+    file = parquet_table(folder / REJECTED, numbered=True)
     for at in range(start, end, _BATCH):
         found = con.execute(
             f"SELECT line - ? AS line, code FROM {file} "

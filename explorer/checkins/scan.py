@@ -55,7 +55,7 @@ class LineRanges:
         return np.array(self._starts, np.int64), np.array(self._lengths, np.int64)
 
 
-def merged(*parts: LineRanges) -> tuple[LineArray, LineArray]:
+def merge_ranges(*parts: LineRanges) -> tuple[LineArray, LineArray]:
     """Return the ranges of several sets without a line in common, ascending."""
     pairs = [part.arrays() for part in parts]
     starts = np.concatenate([start for start, _ in pairs])
@@ -191,7 +191,7 @@ class Scan:
 
     def skipped(self) -> tuple[LineArray, LineArray]:
         """Return ranges (start, length) of all lines that are no rows to the reader, ascending."""
-        return merged(self.blank, self.malformed.ranges, self.joined, self.names, self.before)
+        return merge_ranges(self.blank, self.malformed.ranges, self.joined, self.names, self.before)
 
     def follow(self, part: "Scan") -> None:
         """Add what was found in a file whose lines come after all others."""
@@ -205,4 +205,4 @@ class Scan:
 
     def not_copied(self) -> tuple[LineArray, LineArray]:
         """Return ranges (start, length) of the lines below the names that a copy lacks."""
-        return merged(self.malformed.ranges, self.joined, self.dropped)
+        return merge_ranges(self.malformed.ranges, self.joined, self.dropped)

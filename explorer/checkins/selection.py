@@ -15,7 +15,7 @@ from explorer.checkins.layout import Layout
 from explorer.checkins.model import FloatArray, IndexArray
 from explorer.checkins.sampling import HashArray
 from explorer.checkins.working_set import quick_rows
-from explorer.user_rows import Where, Whole
+from explorer.user_rows import BoxFilter, Whole
 
 Beside = TypeVar("Beside")
 
@@ -24,14 +24,14 @@ _PIECE = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Where the check-ins of a `PointSet` are.
+class RowSelection:
+    """Where the check-ins of a `SelectedRows` are.
 
     Attributes
     ----------
     layout : Layout
         Holds them, and perhaps more.
-    where : Where
+    where : BoxFilter
         Region and time range.
     most, among : int or None
         Of the users inside so many are taken, the first; and only of so many first ones of the
@@ -41,7 +41,7 @@ class Part:
     """
 
     layout: Layout
-    where: Where
+    where: BoxFilter
     most: int | None = None
     among: int | None = None
     present: int | None = None
@@ -50,10 +50,10 @@ class Part:
     def ranked(
         cls,
         layout: Layout,
-        where: Where,
+        where: BoxFilter,
         hashes: HashArray,
         choose: Callable[[HashArray], np.ndarray[Any, np.dtype[np.intp]]],
-    ) -> Part:
+    ) -> RowSelection:
         """Return users inside, chosen by other hashes than the layout is ordered by.
 
         Parameters
@@ -63,7 +63,7 @@ class Part:
         choose : callable
             From the hashes of those inside to the places of the chosen ones, ascending.
         """
-        found, each = layout.rows.inside(layout.rows.marked(where))
+        found, each = layout.rows.inside(layout.rows.mask(where))
         there = np.flatnonzero(each)
         there = there[np.argsort(layout.users[there])]  # of equal hashes the smaller id goes first
         chosen = choose(hashes[layout.users[there]])
@@ -75,7 +75,7 @@ class Part:
     def found(self) -> tuple[Whole, Whole, int]:
         """Return the rows, user by user, how many each user has, and how many users are inside."""
         rows = self.layout.rows
-        found, each = rows.inside(rows.marked(self.where))
+        found, each = rows.inside(rows.mask(self.where))
         used = np.flatnonzero(each)
         present = len(used)
         used = used[used < (len(each) if self.among is None else self.among)][: self.most]
@@ -94,7 +94,7 @@ class Part:
             if left == 0 or (self.among is not None and users.start >= self.among):
                 return
             some = rows.cut(users)
-            found, each = some.inside(some.marked(self.where))
+            found, each = some.inside(some.mask(self.where))
             if self.among is not None:
                 each[max(self.among - users.start, 0) :] = 0
             if left is not None:
@@ -104,7 +104,7 @@ class Part:
             yield found[: int(each.sum())] + int(rows.starts[users][0]), each
 
 
-class PointSet:
+class SelectedRows:
     """Check-ins inside a region and a time range, of all or of some sampled users.
 
     The region is closed: a row exactly on its northern or eastern edge is inside, and belongs to
@@ -118,49 +118,49 @@ class PointSet:
         Returns where the check-ins are.
     users_in_file : int
         Users with ≥ 1 kept row at all.
-    kept : Kept
+    kept : RowCache
         Where rows are kept.
-    find_early : callable or None
+    find_preview : callable or None
         From the seconds that a row takes to where those of the first users are, if it takes long to
         count all; else to None.
-    surround : callable or None
+    cache_surroundings : callable or None
         Takes out the rows around these, so that other regions near by are counted sooner; calls
         its argument now and then, which may raise to stop.
     """
 
-    asked_once = False
+    region_only = False
 
     def __init__(
         self,
-        find: Callable[[], Part],
+        find: Callable[[], RowSelection],
         users_in_file: int,
-        kept: Kept,
-        find_early: Callable[[float], Part | None] | None = None,
-        surround: Callable[[Callable[[], None]], None] | None = None,
+        kept: RowCache,
+        find_preview: Callable[[float], RowSelection | None] | None = None,
+        cache_surroundings: Callable[[Callable[[], None]], None] | None = None,
     ) -> None:
         self.users_in_file = users_in_file
-        self._surround = surround
-        self._find_early = find_early
+        self._surround = cache_surroundings
+        self._find_preview = find_preview
         self._find = find
         self._kept = kept
         self._numbers: tuple[int, int, int] | None = None
 
     @property
-    def part(self) -> Part:
+    def selection(self) -> RowSelection:
         """Where the check-ins are."""
-        return self._kept.part(self, self._find)
+        return self._kept.selection(self, self._find)
 
-    def early(self) -> Part | None:
+    def preview_selection(self) -> RowSelection | None:
         """Return where those of the first users are; None if all are counted soon, or were."""
-        if self._find_early is None or self.counted:
+        if self._find_preview is None or self.counted:
             return None
-        return self._find_early(self._kept.seconds_a_row)
+        return self._find_preview(self._kept.seconds_a_row)
 
-    def early_took(self, rows: int, seconds: float) -> None:
+    def preview_took(self, rows: int, seconds: float) -> None:
         """Remember how fast the rows of the first users were counted."""
         self._kept.took_at_most(rows, seconds)
 
-    def surround(self, check: Callable[[], None]) -> None:
+    def cache_surroundings(self, check: Callable[[], None]) -> None:
         """Take out the rows around these, before other regions are asked for; to be done at rest.
 
         `check` is called every few milliseconds and may raise to stop.
@@ -206,7 +206,7 @@ class PointSet:
         Users are numbered anew in each piece, in the order of the layout. That takes less time and
         memory than the columns of all.
         """
-        part = self.part
+        part = self.selection
         for found, each in part.pieces(size):
             user = np.repeat(np.arange(len(each), dtype=np.uint32), each)
             yield user, *part.layout.positions(found, part.where.edges)
@@ -214,7 +214,7 @@ class PointSet:
     @property
     def step(self) -> Fraction:
         """What coordinates are whole multiples of."""
-        return self.part.layout.step
+        return self.selection.layout.step
 
     @property
     def users_in_region(self) -> int:
@@ -231,23 +231,23 @@ class PointSet:
         """Check-ins in the set."""
         return self._counted[2]
 
-    def kept(self, make: Callable[[], Beside]) -> Beside:
+    def cached(self, make: Callable[[], Beside]) -> Beside:
         """Return what is kept for all sets of the file, made when it is first asked for."""
         found: Beside = self._kept.beside.setdefault(make, make())
         return found
 
-    def tell(self, present: int, used: int, rows: int, seconds: float = 0.0) -> None:
+    def record_counts(self, present: int, used: int, rows: int, seconds: float = 0.0) -> None:
         """Remember what was counted in `part`, so that nobody counts it again, and how fast."""
         if seconds:
-            self._kept.seconds_a_row = seconds / max(len(self.part.layout.y), 1)
-        known = self.part.present
+            self._kept.seconds_a_row = seconds / max(len(self.selection.layout.y), 1)
+        known = self.selection.present
         self._numbers = (present if known is None else known, used, rows)
 
     @property
     def _counted(self) -> tuple[int, int, int]:
         if self._numbers is None:
-            found, each, present = self.part.found()
-            self.tell(present, int(np.count_nonzero(each)), len(found))
+            found, each, present = self.selection.found()
+            self.record_counts(present, int(np.count_nonzero(each)), len(found))
         assert self._numbers is not None
         return self._numbers
 
@@ -256,17 +256,17 @@ class PointSet:
         return self._kept.columns(self, self._read)
 
     def _read(self) -> _Columns:
-        layout = self.part.layout
-        found, each, present = self.part.found()
+        layout = self.selection.layout
+        found, each, present = self.selection.found()
         there = np.flatnonzero(each)
-        self.tell(present, len(there), len(found))
+        self.record_counts(present, len(there), len(found))
         rank = np.empty(len(there), np.uint32)
         rank[np.argsort(layout.users[there])] = np.arange(len(there), dtype=np.uint32)
         user = np.repeat(rank, each[there])
         order = np.argsort(user, kind="stable")
         found = found[order]
         weight = np.ones(len(found)) if layout.weight is None else layout.weight[found]
-        place = layout.positions(found, self.part.where.edges)
+        place = layout.positions(found, self.selection.where.edges)
         return _Columns(user[order], *place, weight)
 
 
@@ -278,7 +278,7 @@ class _Columns:
     weight: FloatArray
 
 
-class Kept:
+class RowCache:
     """What the last set of points has looked for: whoever asks once asks again.
 
     Attributes
@@ -292,8 +292,8 @@ class Kept:
     def __init__(self) -> None:
         self.seconds_a_row = 0.0
         self.beside: dict[Callable[[], Any], Any] = {}
-        self.part: Callable[[PointSet, Callable[[], Part]], Part] = _Last()
-        self.columns: Callable[[PointSet, Callable[[], _Columns]], _Columns] = _Last()
+        self.selection: Callable[[SelectedRows, Callable[[], RowSelection]], RowSelection] = _Last()
+        self.columns: Callable[[SelectedRows, Callable[[], _Columns]], _Columns] = _Last()
 
     def took_at_most(self, rows: int, seconds: float) -> None:
         """Take over how long a row took, if it was less: a few rows may have had to wait."""
@@ -315,7 +315,7 @@ class _Last:
         return kept[1]
 
 
-MOST_ROWS = 20_000_000
+MAX_ROWS = 20_000_000
 """Check-ins that are handed out as arrays: some 500 MB."""
 
 SECONDS_A_ROW = 5e-9
@@ -323,8 +323,8 @@ SECONDS_A_ROW = 5e-9
 
 
 @dataclass(frozen=True)
-class ShardedPoints:
-    """The check-ins of several shards; what a `PointSet` says, of all of them.
+class ShardedRows:
+    """The check-ins of several shards; what a `SelectedRows` says, of all of them.
 
     Numbers are sums of the shards'. Rows are handed out, shard after shard, only where they fit
     into memory; whoever counts asks the parts one after the other.
@@ -336,14 +336,14 @@ class ShardedPoints:
     step : Fraction
         What coordinates are whole multiples of.
     users_in_file : int
-    parts : tuple of PointSet
+    parts : tuple of SelectedRows
         Points of every shard, whose rows stay on the disk; the users of each have smaller hashes
         under seed 0 than those of the next.
     everybody : bool
         Whether they are not sampled.
-    kept : Kept
+    kept : RowCache
         How long the last pass took.
-    asked_once : bool
+    region_only : bool
         Whether users elsewhere are unknown; `users_in_file` are then those of the region.
     places : tuple of Path
         Where the layout of each part is kept; empty if parts hold less than that, or not for long.
@@ -352,33 +352,33 @@ class ShardedPoints:
     name: str
     step: Fraction
     users_in_file: int
-    parts: tuple[PointSet, ...]
+    parts: tuple[SelectedRows, ...]
     everybody: bool
-    kept: Kept
-    asked_once: bool = False
+    kept: RowCache
+    region_only: bool = False
     places: tuple[Path, ...] = ()
 
     @property
     def seconds(self) -> float:
         """About how long counting them takes in one process."""
         each = self.kept.seconds_a_row or SECONDS_A_ROW
-        return each * sum(len(part.part.layout.y) for part in self.parts)
+        return each * sum(len(part.selection.layout.y) for part in self.parts)
 
-    def early(self) -> Part | None:
+    def preview_selection(self) -> RowSelection | None:
         """Return where those of the first users are; None if all are counted soon, or were.
 
         They are of the first shard, which is a uniform sample of the users.
         """
         if not self.everybody or self.parts[-1].counted:
             return None
-        layouts = [part.part.layout for part in self.parts]
+        layouts = [part.selection.layout for part in self.parts]
         seconds = self.kept.seconds_a_row or SECONDS_A_ROW
         rows = quick_rows(sum(len(layout.y) for layout in layouts), seconds)
         if rows is None:
             return None
-        return Part(layouts[0].first(rows), self.parts[0].part.where)
+        return RowSelection(layouts[0].first(rows), self.parts[0].selection.where)
 
-    def early_took(self, rows: int, seconds: float) -> None:
+    def preview_took(self, rows: int, seconds: float) -> None:
         """Remember how fast the rows of the first users were counted."""
         self.kept.took_at_most(rows, seconds)
 
@@ -423,10 +423,10 @@ class ShardedPoints:
 
     @cached_property
     def _columns(self) -> tuple[Any, ...]:
-        if self.rows > MOST_ROWS:
+        if self.rows > MAX_ROWS:
             raise ValueError(
                 f"{self.name}: {self.rows:,} check-ins are asked for one by one, more than "
-                f"{MOST_ROWS:,}; choose a smaller region or time range, or fewer users"
+                f"{MAX_ROWS:,}; choose a smaller region or time range, or fewer users"
             )
         before, users, columns = 0, [np.empty(0, np.uint32)], []
         for part in self.parts:

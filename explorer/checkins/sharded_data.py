@@ -12,16 +12,16 @@ import numpy as np
 
 from explorer.checkins.cache import Entry
 from explorer.checkins.data import CheckinData
-from explorer.checkins.database import Questions, connect, parquet_table
+from explorer.checkins.database import SharedConnection, connect, parquet_table
 from explorer.checkins.layout import ARRAYS, Layout
 from explorer.checkins.memory import allow_files
 from explorer.checkins.model import Box, Cell, IndexArray
 from explorer.checkins.queries import cell_sides
 from explorer.checkins.sampling import HashArray, fetched_hashes, limit_of, threshold, under
-from explorer.checkins.selection import Part, PointSet, ShardedPoints
+from explorer.checkins.selection import RowSelection, SelectedRows, ShardedRows
 from explorer.checkins.sharding import LAYOUT, USERS, shard_folder
 from explorer.checkins.sources import DataFiles
-from explorer.user_rows import Where
+from explorer.user_rows import BoxFilter
 
 
 class ShardedData(CheckinData):
@@ -49,13 +49,15 @@ class ShardedData(CheckinData):
         self.first_time, self.last_time = facts["times"] or (None, None)
         self._spill = entry.file("spill")
         self._con = connect()
-        self._asking = Questions(self._con, self.basename)
+        self._asking = SharedConnection(self._con, self.basename)
         self._seeded: tuple[int, list[HashArray]] | None = None
-        self._only: Where | None = None
+        self._only: BoxFilter | None = None
         if "once" in self._settings:
             box, start, end = self._settings["once"]
-            self._only = Where(self.shards[0].edges(box, self._turn), *self._seconds(start, end))
-            self.asked_once, self.larger_than_memory = True, False
+            self._only = BoxFilter(
+                self.shards[0].edges(box, self._turn), *self._seconds(start, end)
+            )
+            self.region_only, self.larger_than_memory = True, False
 
     def points(  # type: ignore[override]
         self,
@@ -67,7 +69,7 @@ class ShardedData(CheckinData):
         share: Fraction | None = None,
         check: Callable[[], None] = lambda: None,
         image: str | None = None,
-    ) -> ShardedPoints:
+    ) -> ShardedRows:
         """Return the check-ins inside a closed box, of all or of sampled users.
 
         As `CheckinData.points`, shard by shard.
@@ -87,34 +89,34 @@ class ShardedData(CheckinData):
                 limit = self._limit(where, users or 0, hashes, check)
             choose = partial(under, limit=limit)
 
-            def ranked(number: int) -> Part:
-                return Part.ranked(self.shards[number], where, hashes[number], choose)
+            def ranked(number: int) -> RowSelection:
+                return RowSelection.ranked(self.shards[number], where, hashes[number], choose)
 
             found = [self._piece(partial(ranked, number)) for number in range(len(self.shards))]
         else:
             found, left = [], users
             for shard in self.shards:
                 among = None if share is None else shard.users_below(share)
-                found.append(self._piece(partial(Part, shard, where, left, among)))
+                found.append(self._piece(partial(RowSelection, shard, where, left, among)))
                 if left is not None:
                     check()
                     left -= found[-1].users_used
         everybody = (users, share) == (None, None)
-        return ShardedPoints(
+        return ShardedRows(
             self.basename,
             self.shards[0].step,
             self.users,
             tuple(found),
             everybody,
             self._kept,
-            self.asked_once,
-            self._places if everybody and not self.asked_once else (),
+            self.region_only,
+            self._places if everybody and not self.region_only else (),
         )
 
-    def _where(self, box: Box, start: str | None, end: str | None) -> Where:
+    def _where(self, box: Box, start: str | None, end: str | None) -> BoxFilter:
         """Return what is asked for, unless it is not what was read when it was asked once."""
         edges, only = self.shards[0].edges(box, self._turn), self._only
-        where = Where(edges, *self._seconds(start, end))
+        where = BoxFilter(edges, *self._seconds(start, end))
         if only is not None and not (
             only.holds(where) and (self.shards[0].t is not None or not where.timed)
         ):
@@ -124,17 +126,17 @@ class ShardedData(CheckinData):
             )
         return where
 
-    def _piece(self, find: Callable[[], Part]) -> PointSet:
-        return PointSet(find, self.users, self._kept)
+    def _piece(self, find: Callable[[], RowSelection]) -> SelectedRows:
+        return SelectedRows(find, self.users, self._kept)
 
     def _limit(
-        self, where: Where, users: int, hashes: list[HashArray], check: Callable[[], None]
+        self, where: BoxFilter, users: int, hashes: list[HashArray], check: Callable[[], None]
     ) -> int:
         """Return what the hashes of so many users inside lie below."""
         inside = [np.empty((0, 2), np.uint64)]
         for shard, ranks in zip(self.shards, hashes, strict=True):
             check()
-            _, each = shard.rows.inside(shard.rows.marked(where))
+            _, each = shard.rows.inside(shard.rows.mask(where))
             inside.append(ranks[shard.users[np.flatnonzero(each)]])
         return limit_of(np.concatenate(inside), users)
 
@@ -196,7 +198,7 @@ class ShardedData(CheckinData):
         if not (high and wide):
             raise ValueError(f"box: {box} has no area to divide into cells")
         for shard in self.shards:
-            found, each = shard.rows.inside(shard.rows.marked(where))
+            found, each = shard.rows.inside(shard.rows.mask(where))
             row = (shard.y[found].astype(np.int64) - edges.south) * rows // high
             column = (edges.eastwards(shard.x[found]) - edges.west) * columns // wide
             cells = np.minimum(row, rows - 1) * columns + np.minimum(column, columns - 1)

@@ -18,14 +18,14 @@ import numpy as np
 from explorer.checkins.database import connect, parquet_table, read_file, run, written_file
 from explorer.checkins.layout import Layout
 from explorer.checkins.model import Dialect, IsCancelled, Mapping
-from explorer.checkins.multifile import accept, judge_of, write_part
+from explorer.checkins.multifile import accept, head_check_of, write_part
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.queries import EPOCH, ends_of, joined_ends, positions
 from explorer.checkins.readers.base import Plan
 from explorer.checkins.sampling import HashArray, hash_ids, sample_key
 from explorer.checkins.scan import shifts
 from explorer.checkins.store import PARQUET, ROWS, count, spellings
-from explorer.checkins.workers import apart, needs_worker
+from explorer.checkins.workers import needs_worker, run_in_worker
 from explorer.user_rows import EARTH_STEP, steps
 
 FACTS = "facts.json"
@@ -113,7 +113,7 @@ def split_part(task: dict[str, Any], cancelled: IsCancelled | None = None) -> di
         return known
     plan = _plan(task["plan"])
     if needs_worker(plan.dialect):
-        found: dict[str, Any] = apart(
+        found: dict[str, Any] = run_in_worker(
             split_part,
             task,
             name=plan.name,
@@ -141,8 +141,8 @@ def _split(
     con: Any, plan: Plan, task: dict[str, Any], new: Path, cancelled: IsCancelled | None
 ) -> dict[str, Any]:
     work = LoadProgress(plan.path.stat().st_size, None, cancelled, plan.dialect.needs_copy)
-    judge = judge_of(plan, task["first"]) if task["part"] or task["guessed"] else accept
-    scan = write_part(con, plan, new, work, judge)
+    check_head = head_check_of(plan, task["first"]) if task["part"] or task["guessed"] else accept
+    scan = write_part(con, plan, new, work, check_head)
     steps_, shift = shifts(*scan.skipped())
     lines, codes = scan.malformed.arrays()
     total = count(con, new / ROWS)

@@ -23,9 +23,9 @@ from explorer.checkins.model import Dialect, IsCancelled, Preview
 from explorer.checkins.parsing.guess_columns import roles_by_name
 from explorer.checkins.parsing.times import time_format
 from explorer.checkins.readers import all_readers, get_reader
-from explorer.checkins.readers.base import HEAD, Beginning
+from explorer.checkins.readers.base import HEAD, FileStart
 from explorer.checkins.readers.parquet import have_columns
-from explorer.checkins.workers import IN_PLACE, apart
+from explorer.checkins.workers import IN_PLACE, run_in_worker
 
 
 def check_readable(path: Path) -> int:
@@ -117,7 +117,7 @@ def sniff(
     suffix = path.suffix.lower()
     best = max(all_readers(), key=lambda r: (r.can_read(head), suffix in r.suffixes))
     if best is not get_reader(IN_PLACE) and not in_worker():
-        found: Preview = apart(
+        found: Preview = run_in_worker(
             sniff,
             path,
             delimiter,
@@ -130,7 +130,7 @@ def sniff(
         )
         return found
     preview = best.preview(
-        Beginning(path, size, head, delimiter, encoding, layer, cancelled, decimal, unpack)
+        FileStart(path, size, head, delimiter, encoding, layer, cancelled, decimal, unpack)
     )
     return replace(preview, dialect=replace(preview.dialect, unpack=unpack))
 
@@ -144,7 +144,7 @@ _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SourceFile:
     """One file of a data set.
 
     Attributes
@@ -180,7 +180,7 @@ class DataFiles:
     """
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[SourceFile, ...]
     together: bool = False
     columns: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -222,7 +222,7 @@ def find_files(source: Source, cancelled: IsCancelled | None = None) -> DataFile
         raise CheckinError("No file was chosen; choose one with check-ins in it.")
     paths = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))
     if len(paths) == 1 and not paths[0].is_dir():
-        return DataFiles(shown_name(paths[0]), (Part(paths[0], shown_name(paths[0])),))
+        return DataFiles(shown_name(paths[0]), (SourceFile(paths[0], shown_name(paths[0])),))
     root = paths[0] if len(paths) == 1 else Path(os.path.commonpath([p.parent for p in paths]))
     found: set[Path] = set()
     others: set[Path] = set()
@@ -251,7 +251,7 @@ def find_files(source: Source, cancelled: IsCancelled | None = None) -> DataFile
                 f"{_shown(files[0].relative_to(root))} lies in folders that name {_listed(keys)}; "
                 "open those that belong together."
             )
-        parts.append(Part(path, within, tuple(values.values())))
+        parts.append(SourceFile(path, within, tuple(values.values())))
     left_out = tuple(_shown(path.relative_to(root)) for path in sorted(others))
     return DataFiles(name, tuple(parts), True, keys, left_out)
 

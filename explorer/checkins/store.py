@@ -22,7 +22,7 @@ _PASS_ROWS = 5_000_000
 PARQUET = "(FORMAT parquet, COMPRESSION lz4, DICTIONARY_SIZE_LIMIT 1000)"
 """Quick to write rather than small: looking for dictionaries costs more than it saves."""
 
-ROWS, DUPLICATES, USERS, ASIDE = (
+ROWS, DUPLICATES, USERS, REJECTED = (
     "rows.parquet",
     "duplicates.parquet",
     "users.parquet",
@@ -191,7 +191,7 @@ def _rewrite(con: Any, folder: Path, select: str, joined: str, size: int, tick: 
     new.replace(folder / ROWS)
 
 
-def store_aside(con: Any, folder: Path, scan: Scan, tick: Tick) -> dict[Reason, int]:
+def store_rejected(con: Any, folder: Path, scan: Scan, tick: Tick) -> dict[Reason, int]:
     """Write ``aside.parquet`` (line, code; ascending) and return how many rows each reason has."""
     raw = parquet_table(folder / ROWS, numbered=True)
     duplicates = parquet_table(folder / DUPLICATES)
@@ -207,11 +207,11 @@ def store_aside(con: Any, folder: Path, scan: Scan, tick: Tick) -> dict[Reason, 
         con,
         "COPY (SELECT line, code::UTINYINT AS code FROM (SELECT row + coalesce(shift, 0) AS line, "
         f"code FROM ({bad}) ASOF LEFT JOIN shifts ON row >= step UNION ALL FROM malformed) "
-        f"ORDER BY line) TO {written_file(folder / ASIDE)} {PARQUET}",
+        f"ORDER BY line) TO {written_file(folder / REJECTED)} {PARQUET}",
         tick,
     )
     counts = con.execute(
-        f"SELECT code, count(*) FROM {_aside(folder)} GROUP BY code ORDER BY code"
+        f"SELECT code, count(*) FROM {_rejected_table(folder)} GROUP BY code ORDER BY code"
     ).fetchall()
     return {Reason.of(code): n for code, n in counts}
 
@@ -225,8 +225,8 @@ def _store(con: Any, table: str, columns: dict[str, np.ndarray[Any, Any]]) -> No
         con.unregister("given")
 
 
-def _aside(folder: Path) -> str:
-    return parquet_table(folder / ASIDE)
+def _rejected_table(folder: Path) -> str:
+    return parquet_table(folder / REJECTED)
 
 
 def first_lines(con: Any, folder: Path) -> dict[Reason, list[int]]:
@@ -234,7 +234,7 @@ def first_lines(con: Any, folder: Path) -> dict[Reason, list[int]]:
     found: dict[Reason, list[int]] = {}
     for code, line in con.execute(
         "SELECT code, line FROM (SELECT *, row_number() OVER (PARTITION BY code ORDER BY line) "
-        f"AS k FROM {_aside(folder)}) WHERE k <= {EXAMPLES} ORDER BY code, line"
+        f"AS k FROM {_rejected_table(folder)}) WHERE k <= {EXAMPLES} ORDER BY code, line"
     ).fetchall():
         found.setdefault(Reason.of(code), []).append(line)
     return found

@@ -28,7 +28,7 @@ def needs_worker(dialect: Dialect) -> bool:
     return dialect.reader != IN_PLACE and not bounded.in_worker()
 
 
-def apart(
+def run_in_worker(
     function: Callable[..., Any],
     *args: Any,
     name: str,
@@ -69,7 +69,7 @@ def apart(
         )
 
 
-def streamed(
+def stream_from_worker(
     function: Callable[..., Any], *args: Any, name: str, cancelled: IsCancelled | None = None
 ) -> Generator[Any, None, Any]:
     """Yield what a function reports from a worker; see `explorer.bounded.stream`.
@@ -77,7 +77,7 @@ def streamed(
     Raises
     ------
     CheckinError, LoadCancelled
-        As `apart`.
+        As `run_in_worker`.
     """
     with _explained():
         return (
@@ -108,9 +108,9 @@ def _with_readers(readers: dict[str, str], function: Callable[..., Any], **keywo
 def _explained() -> Iterator[None]:
     try:
         yield
-    except bounded.OutOfBounds as fault:
+    except bounded.LimitExceeded as fault:
         raise CheckinError(str(fault)) from None
-    except bounded.Stopped:
+    except bounded.CallCancelled:
         raise LoadCancelled("loading was cancelled") from None
 
 

@@ -14,7 +14,7 @@ from explorer.checkins.layout import Layout
 from explorer.checkins.queries import EPOCH
 from explorer.checkins.sampling import HashArray
 from explorer.geography.plane import Plane
-from explorer.user_rows import EARTH_STEP, Edges, steps
+from explorer.user_rows import EARTH_STEP, GridBox, steps
 
 SLOW_S, QUICK_S = 0.012, 0.005
 """A pass that takes longer is preceded by one of the first users, who take this long.
@@ -73,12 +73,12 @@ class WorkingSets:
                         self._whole = made
             return self._whole
 
-    def around(self, edges: Edges, image: int | None) -> Layout:
+    def around(self, edges: GridBox, image: int | None) -> Layout:
         """Return a layout with all rows of a box, and perhaps more.
 
         While a box is dragged, its surroundings hold it for long, and an answer takes a few
-        milliseconds. Of many rows they are taken out by `surround`; where they are not there, the
-        whole layout answers.
+        milliseconds. Of many rows they are taken out by `cache_surroundings`; where they are not
+        there, the whole layout answers.
         """
         near = self._near
         if near is not None and near.image == image and near.edges.suits(edges):
@@ -90,7 +90,7 @@ class WorkingSets:
         self._near = near = _Near(image, edges.widened(), rows.near(edges))
         return near.rows
 
-    def surround(self, edges: Edges, check: Callable[[], None]) -> None:
+    def cache_surroundings(self, edges: GridBox, check: Callable[[], None]) -> None:
         """Take out the surroundings of a box, unless those that are there reach far beyond it.
 
         To be called at rest, before the box is dragged: beside answers it would hold them up.
@@ -106,7 +106,7 @@ class WorkingSets:
         if not far and len(whole.y) > FEW_ROWS:
             self._near = _Near(None, edges.widened(), whole.near(edges, check))
 
-    def first_users(self, edges: Edges, seconds_a_row: float) -> Layout | None:
+    def first_users(self, edges: GridBox, seconds_a_row: float) -> Layout | None:
         """Return the first users, where all in the surroundings of a box take too long to count."""
         whole, near = self.whole(), self._near
         known = near is not None and near.image is None and near.edges.suits(edges)
@@ -123,7 +123,7 @@ def quick_rows(rows: int, seconds_a_row: float) -> int | None:
 @dataclass(frozen=True, slots=True)
 class _Near:
     image: int | None
-    edges: Edges
+    edges: GridBox
     rows: Layout
 
 

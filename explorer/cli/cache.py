@@ -12,27 +12,29 @@ def cache_command() -> None:
 def show_command() -> None:
     """Say how much is kept, and where."""
     from explorer.checkins import cache_use
-    from explorer.checkins.memory import sized
+    from explorer.checkins.memory import format_bytes
     from explorer.engine.experiments import trials_folder
     from explorer.engine.paths import checkins_cache
 
     folder = checkins_cache()
     use = cache_use(folder)
-    click.echo(f"{sized(use.size)} of {use.files:,} file{'s' * (use.files != 1)} in {folder}")
+    click.echo(
+        f"{format_bytes(use.size)} of {use.files:,} file{'s' * (use.files != 1)} in {folder}"
+    )
     kept = sum(path.stat().st_size for path in trials_folder().iterdir())
     if kept:
-        click.echo(f"{sized(kept)} of experiments in {trials_folder()}")
+        click.echo(f"{format_bytes(kept)} of experiments in {trials_folder()}")
 
 
 @cache_command.command("clear")
 def clear_command() -> None:
     """Remove it; what a running program uses, and the check-in files themselves, stay."""
     from explorer.checkins import cache_size, clear_cache
-    from explorer.checkins.memory import sized
+    from explorer.checkins.memory import format_bytes
     from explorer.engine.experiments import clear_trials
     from explorer.engine.paths import checkins_cache
 
     folder = checkins_cache()
     freed, left = clear_cache(folder) + clear_trials(), cache_size(folder)
-    stays = f"; {sized(left)} in use stay" if left else ""
-    click.echo(f"{sized(freed)} freed{stays}")
+    stays = f"; {format_bytes(left)} in use stay" if left else ""
+    click.echo(f"{format_bytes(freed)} freed{stays}")

@@ -296,7 +296,7 @@ def heatmap_command(
         record_view(data)
         host.add_data(data)
         if set_aside is not None:
-            data.export_set_aside(set_aside)
+            data.export_rejected(set_aside)
             say_written(set_aside)
         box = region or suggested
         if plane is not None:

@@ -93,13 +93,13 @@ def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
             "kept": report.kept,
             "blank": report.blank,
             "continued": report.continued,
-            "set_aside": {str(reason): n for reason, n in report.set_aside.items()},
+            "set_aside": {str(reason): n for reason, n in report.rejected.items()},
             "merged_ids": report.merged_ids,
             "times_without_offset": report.naive_times,
             "zone": (data.mapping.zone or "UTC") if report.naive_times else None,
         },
         "users": {
-            "in_file": None if data.asked_once else _count(numbers["users_in_file"].value),
+            "in_file": None if data.region_only else _count(numbers["users_in_file"].value),
             "in_region": _count(numbers["users_in_region"].value),
             "used": _count(numbers["users_used"].value),
         },
@@ -107,7 +107,7 @@ def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
         "metrics": metrics,
         "timings_ms": dict(result.timings_ms),
         "seed": result.request.seed,
-    } | ({"asked_once": " ".join(report.notes)} if data.asked_once else {})
+    } | ({"asked_once": " ".join(report.notes)} if data.region_only else {})
 
 
 def _promised(result: Result) -> dict[str, str]:

@@ -81,10 +81,10 @@ def _unit(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str
 
 
 def _crs(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str | None:
-    from explorer.checkins.parsing.crs import WGS_84, canonical
+    from explorer.checkins.parsing.crs import WGS_84, canonical_crs
 
     try:
-        return None if raw is None else canonical(raw) or WGS_84
+        return None if raw is None else canonical_crs(raw) or WGS_84
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
 

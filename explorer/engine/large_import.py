@@ -24,10 +24,10 @@ from explorer.checkins.data import CheckinData
 from explorer.checkins.database import check, connect, quote, written_file
 from explorer.checkins.errors import CheckinError, MappingNeeded
 from explorer.checkins.import_size import (
-    LEAST_BYTES_A_ROW,
+    MIN_BYTES_PER_ROW,
     ImportSize,
     estimated_rows,
-    most_in_memory,
+    max_rows_in_memory,
     plan_import,
 )
 from explorer.checkins.loading import spelling_notes
@@ -48,7 +48,7 @@ from explorer.checkins.sharding import (
     split_part,
 )
 from explorer.checkins.sources import DataFiles, Source, check_readable, find_files, sniff_files
-from explorer.checkins.store import ASIDE, PARQUET
+from explorer.checkins.store import PARQUET, REJECTED
 from explorer.checkins.stored import open_entry
 from explorer.engine.executors.base import Executor
 from explorer.engine.executors.embedded import EmbeddedExecutor
@@ -114,9 +114,9 @@ def open_any_size(
         )
 
     memory = memory or database_bytes()
-    most = most_in_memory(memory) if in_memory is None else in_memory
+    most = max_rows_in_memory(memory) if in_memory is None else in_memory
     files = find_files(source, cancelled)
-    if sum(check_readable(part.path) for part in files.parts) < LEAST_BYTES_A_ROW * most:
+    if sum(check_readable(part.path) for part in files.parts) < MIN_BYTES_PER_ROW * most:
         return at_once()
     encoding = mapping.encoding if mapping is not None else None
     preview = sniff_files(
@@ -387,7 +387,7 @@ class _Import:
         together = ", ".join(quote(str(place)) for place in places)
         con.execute(
             f"COPY (FROM read_parquet([{together}], hive_partitioning=false)) TO "
-            f"{written_file(self._folder / ASIDE)} {PARQUET}"
+            f"{written_file(self._folder / REJECTED)} {PARQUET}"
         )
         found = con.execute(
             f"SELECT code, count(*) FROM read_parquet([{together}]) GROUP BY code ORDER BY code"

@@ -11,7 +11,7 @@ from explorer.figures import captions
 from explorer.figures.export_job import ExportJob, recipe_text
 from explorer.figures.map_points import COLUMNS, point_rows
 from explorer.figures.tables import cell_texts, comments, one_grid, whole_stamp
-from explorer.geography.region import Region, beyond_180, geometry, written_box
+from explorer.geography.region import Region, geometry, longitude_note, wrap_box
 from explorer.studies.base.study import Surface
 
 SCHEMA = "privacy-explorer-cells/1"
@@ -61,7 +61,7 @@ def geojson_bytes(job: ExportJob) -> bytes:
     keys = [json.dumps(surface.key) for surface in shown]
     features = []
     for i, j in np.argwhere(np.any([s.values != 0 for s in shown], axis=0)).tolist():
-        cell = written_box((lat[i], lon[j], lat[i + 1], lon[j + 1]), 9)
+        cell = wrap_box((lat[i], lon[j], lat[i + 1], lon[j + 1]), 9)
         values = ",".join(f"{key}:{text[i][j]}" for key, text in zip(keys, texts, strict=True))
         features.append(
             f'{{"type":"Feature","properties":{{"row":{i},"column":{j},{values}}},'
@@ -126,7 +126,7 @@ def geotiff_bytes(job: ExportJob) -> bytes:
                 TIFFTAG_SOFTWARE=f"Privacy Explorer {__version__}",
                 STAMP=whole_stamp(job.result, shown),
                 ABOUT="\n".join(
-                    [*comments(job.result, job.view, job.recipe), *beyond_180(region.box)]
+                    [*comments(job.result, job.view, job.recipe), *longitude_note(region.box)]
                 ),
             )
             for band, surface in enumerate(shown, 1):

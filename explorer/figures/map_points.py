@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from explorer.csv_rows import CsvRows
-from explorer.geography.coordinates import written_longitude
+from explorer.geography.coordinates import wrap_longitude
 from explorer.studies.base.study import Surface
 
 COLUMNS = ("number", "lat", "lon", "share")
@@ -38,7 +38,7 @@ def point_rows(surface: Surface) -> list[tuple[int, float, float, float | None]]
     if surface.region is not None and surface.region.plane is not None:
         lat = [surface.region.plane.y(north) for north in lat]
     elif surface.region is not None:
-        lon = [round(written_longitude(v), 9) for v in lon]
+        lon = [round(wrap_longitude(v), 9) for v in lon]
     shares = [None] * len(lat) if overlay.shares is None else overlay.shares.tolist()
     return list(zip(range(1, len(lat) + 1), lat, lon, shares, strict=True))
 

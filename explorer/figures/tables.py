@@ -14,7 +14,7 @@ from explorer.figures.export_job import ExportJob, recipe_text
 from explorer.figures.map_points import points_document, points_only, write_points
 from explorer.figures.table_copy import format_table, plain_number
 from explorer.figures.view_state import ViewState
-from explorer.geography.coordinates import written_longitude
+from explorer.geography.coordinates import wrap_longitude
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray, Reference
 from explorer.studies.base.claims import Unclaimed, claimed, stated, unclaimed
@@ -343,7 +343,7 @@ def _centres(region: Region | None, rows: int, columns: int) -> tuple[list[str],
     if region.plane is not None:
         lat = [region.plane.y(v) for v in lat]
     else:
-        lon = [round(written_longitude(v), 9) for v in lon]
+        lon = [round(wrap_longitude(v), 9) for v in lon]
     return (
         [plain_number(v) + "," for v in lat],
         [plain_number(v) + "," for v in lon],

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.geography.projection import drawn_from
+from explorer.geography.projection import first_longitude
 from explorer.geography.region import Box
 
 Float32Array = NDArray[np.float32]
@@ -88,7 +88,7 @@ class Level:
 def lines_in(level: Level, box: Box) -> tuple[Float32Array, Float32Array]:
     """Return the lines of a level in a view that may reach beyond ±180, with NaN breaks."""
     south, west, north, east = box
-    start = drawn_from(west, east)
+    start = first_longitude(west, east)
     parts = [(level.lon[:0], level.lat[:0])]
     for turn in (-360.0, 0.0, 360.0):
         first, last = max(west, start, turn - 180), min(east, start + 360, turn + 180)

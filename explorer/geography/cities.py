@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.geography.coordinates import EARTH_RADIUS_KM
-from explorer.geography.projection import drawn_from, moved_into
+from explorer.geography.projection import first_longitude, wrap_longitudes
 from explorer.geography.region import Box
 
 MAX_BYTES = 16_000_000
@@ -85,7 +85,7 @@ class Cities:
         south, west, north, east = box
         if not (south < north and west < east):
             raise ValueError(f"box: south, west, north, east = {box} is empty")
-        lon = moved_into(self.lon, drawn_from(west, east))
+        lon = wrap_longitudes(self.lon, first_longitude(west, east))
         inside = np.flatnonzero(
             (self.lat >= south) & (self.lat <= north) & (lon >= west) & (lon <= east)
         )

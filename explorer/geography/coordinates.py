@@ -16,7 +16,7 @@ KM_PER_MILE = 1.609344
 """International mile, exact."""
 
 
-def written_longitude(degrees: float) -> float:
+def wrap_longitude(degrees: float) -> float:
     """Return a longitude within ±180; one that is so is kept as it is."""
     return degrees if abs(degrees) <= 180 else (degrees + 180) % 360 - 180
 
@@ -26,7 +26,7 @@ def format_place(
 ) -> str:
     """Write a position of the Earth, or of a plane: ``x 12.5 px, y 40.0 px``."""
     if plane is None:
-        return format_coordinates(latitude, written_longitude(longitude), decimals)
+        return format_coordinates(latitude, wrap_longitude(longitude), decimals)
     x, y = (_signed(value, decimals) for value in (longitude, plane.y(latitude)))
     return f"x {x} {plane.unit}, y {y} {plane.unit}"
 
@@ -34,7 +34,7 @@ def format_place(
 def format_along(value: float, decimals: int, axis: str, plane: Plane | None = None) -> str:
     """Write one coordinate as `format_degrees`, or x (``lon``) or y (``lat``) of a plane."""
     if plane is None:
-        return format_degrees(written_longitude(value) if axis == "lon" else value, decimals, axis)
+        return format_degrees(wrap_longitude(value) if axis == "lon" else value, decimals, axis)
     number = _signed(plane.y(value) if axis == "lat" else value, decimals)
     return f"{number} {plane.unit}"
 

@@ -19,7 +19,7 @@ PIXEL = "px"
 FORM = "WIDTHxHEIGHT or XMIN,YMIN,XMAX,YMAX, then perhaps :UNIT and :down or :up"
 SPACING = Fraction(1, 2 * 10**9)
 """Of stored numbers, at least, as a share of the range: so they fit into 32 bits."""
-MOST = 2.0**52
+MAX = 2.0**52
 """Whole numbers up to here are exact in double precision, with a bit to spare."""
 _UNIT = re.compile(r"[^\W\d_][^\W_]{0,11}(?:[/²³][^\W_]{0,4})?")
 _SIZE = re.compile(r"\s*([^\sx×]+)\s*[x×]\s*([^\sx×]+)\s*")
@@ -62,7 +62,7 @@ class Plane:
             )
         if not _UNIT.fullmatch(self.unit):
             raise ValueError(f"plane: {self.unit!r} is no unit; give a short word such as px or mm")
-        if max(map(abs, ends)) > MOST * self.step:
+        if max(map(abs, ends)) > MAX * self.step:
             raise ValueError(
                 "plane: its range is too far from 0 for its size; subtract its lower ends"
             )

@@ -36,7 +36,7 @@ def aspect_at(latitude: float) -> float:
     return 1 / math.cos(math.radians(min(abs(latitude), 89.0)))
 
 
-def drawn_from(west: float, east: float) -> float:
+def first_longitude(west: float, east: float) -> float:
     """Return the longitude from which on a view has every place once, up to 360° further.
 
     Parameters
@@ -50,13 +50,13 @@ def drawn_from(west: float, east: float) -> float:
     return west if east - west <= 360 else (west + east) / 2 - 180
 
 
-def moved_into(longitude: FloatArray, start: float) -> FloatArray:
+def wrap_longitudes(longitude: FloatArray, start: float) -> FloatArray:
     """Return stored longitudes moved by a turn where they are not within 360° from a start."""
     later = np.where(longitude < start, longitude + 360, longitude)
     return np.where(longitude > start + 360, longitude - 360, later)
 
 
-def turns_to(longitude: float, middle: float) -> float:
+def turn_offset(longitude: float, middle: float) -> float:
     """Return by how many degrees, a multiple of 360, to move a longitude to be nearest another."""
     return 360.0 * round((middle - longitude) / 360)
 
@@ -122,7 +122,7 @@ def scale_bars(view_km: float, longest_share: float = 0.25) -> tuple[ScaleBar, S
     return metric, ScaleBar(miles * KM_PER_MILE, miles * KM_PER_MILE / view_km, label)
 
 
-def bars_of(
+def scale_bars_for(
     region: Region, degrees: float, longest_share: float = 0.25
 ) -> tuple[ScaleBar, ScaleBar]:
     """Choose the scale bars of a view so many degrees wide that is true to scale at a region.

@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer.geography.coordinates import KM_PER_DEGREE, format_coordinates
 from explorer.geography.plane import Plane, plain
-from explorer.user_rows import EARTH_STEP, Box as Box, snapped
+from explorer.user_rows import EARTH_STEP, Box as Box, snap
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Region:
     def _snap(self) -> None:
         """Take the sides to whole steps, once, as they are finite and small enough."""
         names = ("south", "west", "north", "east")
-        for name, side in zip(names, snapped(self.box, self.step), strict=True):
+        for name, side in zip(names, snap(self.box, self.step), strict=True):
             object.__setattr__(self, name, side)
         if not (self.south < self.north and self.west < self.east):
             raise ValueError(
@@ -118,7 +118,7 @@ class Region:
     def declared(self) -> Box:
         """The four ends as people write them: west above east across the antimeridian."""
         south, west, north, east = self.box
-        return self.box if east <= 180 else snapped((south, west, north, east - 360))
+        return self.box if east <= 180 else snap((south, west, north, east - 360))
 
     @property
     def words(self) -> str:
@@ -240,7 +240,7 @@ class PlaneRegion(Region):
         return self.width_km
 
 
-def written_box(box: tuple[float | Fraction, ...], decimals: int | None = None) -> Box:
+def wrap_box(box: tuple[float | Fraction, ...], decimals: int | None = None) -> Box:
     """Return a box with its longitudes within ±180: the west is above the east across 180°.
 
     Parameters
@@ -260,7 +260,7 @@ def written_box(box: tuple[float | Fraction, ...], decimals: int | None = None) 
     return sides[0], sides[1], sides[2], sides[3]
 
 
-def beyond_180(box: Box) -> list[str]:
+def longitude_note(box: Box) -> list[str]:
     """Return what a raster of a box is to say of its longitudes; nothing where it ends by 180°."""
     return ["longitudes grow beyond 180: 181 is 179° W"] if box[3] > 180 else []
 
@@ -271,7 +271,7 @@ def geometry(box: Box) -> dict[str, Any]:
     Parameters
     ----------
     box : (south, west, north, east)
-        As of `written_box`.
+        As of `wrap_box`.
     """
     south, west, north, east = box
     parts = [(west, east)] if west < east else [(west, 180.0), (-180.0, east)]

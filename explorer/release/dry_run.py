@@ -17,7 +17,7 @@ from explorer.release.mechanisms.histogram import HistogramParameters
 from explorer.release.mechanisms.mean import MeanParameters
 from explorer.release.plan import Plan
 from explorer.release.user_records import UserRecords
-from explorer.user_rows import Edges
+from explorer.user_rows import GridBox
 
 STAMP = "rehearsal on synthetic people: nothing was read, spent or released"
 MAX_USERS = 1_000_000
@@ -25,7 +25,7 @@ TOWNS = 5
 """Centres of the synthetic rows."""
 ROWS_EACH = 20
 """Mean number of rows of a synthetic user."""
-_EVERYWHERE = Edges(-90 * 10**7, -180 * 10**7, 90 * 10**7, 180 * 10**7)
+_EVERYWHERE = GridBox(-90 * 10**7, -180 * 10**7, 90 * 10**7, 180 * 10**7)
 _YEAR = 365 * 86_400
 
 
@@ -155,7 +155,7 @@ def with_identical_rows(records: UserRecords, user: int, checked: Any) -> UserRe
 
 
 def _places(
-    edges: Edges, each: NDArray[np.int64], rng: np.random.Generator
+    edges: GridBox, each: NDArray[np.int64], rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return coordinates of rows around two towns per user, inside a box."""
     users, rows = len(each), int(each.sum())

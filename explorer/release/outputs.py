@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from explorer.csv_rows import CsvRows
-from explorer.geography.region import geometry, written_box
+from explorer.geography.region import geometry, wrap_box
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.heatmaps.gaussian_filter import smoothing
 from explorer.privacy.releases.means import exact_decimal
@@ -137,7 +137,7 @@ def _cells(
     lat, lon = _edges(south, north, rows), _edges(west, east, columns)
     for (row, column), share in np.ndenumerate(shown.grid):
         box = (lat[row], lon[column], lat[row + 1], lon[column + 1])
-        yield (row, column), written_box(box), float(share)
+        yield (row, column), wrap_box(box), float(share)
 
 
 def _edges(low: Fraction, high: Fraction, number: int) -> list[Fraction]:

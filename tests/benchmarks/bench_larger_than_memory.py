@@ -176,13 +176,13 @@ report(seconds=seconds, cpu=cpu, mass=mass)
 _ASK_ONCE = (
     _PEAK
     + """
-from explorer.checkins.region_query import open_once
+from explorer.checkins.region_query import query_region
 from explorer.studies.heatmap.contributions.shard_counts import counted_rows
 from explorer.privacy.heatmaps.row_pass import compile_pass
 compile_pass()
 box = (south, west, north, east)
 start, cpu = time.perf_counter(), spent()
-data = open_once(folder, box, memory=asked["limit"] * 1_000_000)
+data = query_region(folder, box, memory=asked["limit"] * 1_000_000)
 cells = counted_rows(data.points(box).parts, 8)
 seconds, cpu = time.perf_counter() - start, spent() - cpu
 facts = dict(mass=int(cells.cells.sum()), rows=data.rows)

@@ -94,7 +94,7 @@ def by_layout(data: Any, box: Any, start: str | None, users: int | None) -> Any:
 
     points, nobody_stops = data.points(box, start, users=users), SimpleNamespace(check=int)
     found = counted_points(points, LEVEL, nobody_stops)
-    points.surround(int)  # as at rest
+    points.cache_surroundings(int)  # as at rest
     return found
 
 

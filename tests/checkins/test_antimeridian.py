@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 from explorer.checkins import CheckinData, open_checkins
-from explorer.checkins.region_query import open_once
+from explorer.checkins.region_query import query_region
 from explorer.engine.executors.in_place import InPlaceExecutor
 from explorer.engine.large_import import open_any_size
 from explorer.figures.map_points import point_rows
-from explorer.geography.region import Region, geometry, region_of, written_box
+from explorer.geography.region import Region, geometry, region_of, wrap_box
 from explorer.privacy.heatmaps import aggregate, row_pass
 from explorer.studies.base.study import Fidelity, Selection, default_request
 from explorer.studies.heatmap.study import HeatmapStudy
-from explorer.user_rows import TURN, Box, Edges
+from explorer.user_rows import TURN, Box, GridBox
 from tests.engine.test_large_import import SMALL
 from tests.studies.test_heatmap import FakeContext
 
@@ -136,7 +136,7 @@ def test_shards_and_asking_once_give_the_same(
     files: dict[float, Path], both: dict[float, CheckinData], tmp_path: Path
 ) -> None:
     want = answers(both[HERE], HERE)
-    with open_once(files[TURNED], box_at(TURNED), "2020-01-03T00:00:00Z") as once:
+    with query_region(files[TURNED], box_at(TURNED), "2020-01-03T00:00:00Z") as once:
         points = once.points(box_at(TURNED), "2020-01-03T00:00:00Z", users=40)
         assert (points.rows, points.users_used, points.users_in_region) == want["counted"]
         inner = (-19.0, -179.0, -16.0, -177.0)  # wholly behind the antimeridian
@@ -209,22 +209,22 @@ def test_a_region_is_written_with_its_west_above_its_east() -> None:
 
 def test_180_degrees_east_and_west_are_one_longitude() -> None:
     half = TURN // 2
-    for edges in (Edges(0, half - 10, 9, half, TURN), Edges(0, -half, 9, 10 - half, TURN)):
+    for edges in (GridBox(0, half - 10, 9, half, TURN), GridBox(0, -half, 9, 10 - half, TURN)):
         inside = [any(a <= x <= b for a, b in edges.spans) for x in (half, -half, 0, half - 11)]
         assert inside == [True, True, False, False]
-    whole = Edges(0, -half, 9, half, TURN)
+    whole = GridBox(0, -half, 9, half, TURN)
     assert whole.spans == ((-half, half),)
-    plane = Edges(0, half - 10, 9, half + 10)
+    plane = GridBox(0, half - 10, 9, half + 10)
     assert plane.spans == ((half - 10, half + 10),)
-    across = Edges(0, half - 10, 9, half + 10, TURN)
-    assert across.holds(Edges(1, -half, 8, 10 - half, TURN))
+    across = GridBox(0, half - 10, 9, half + 10, TURN)
+    assert across.holds(GridBox(1, -half, 8, 10 - half, TURN))
     assert across.eastwards(np.array([half, -half, 5 - half])).tolist() == [half, half, half + 5]
 
 
 def test_a_cell_across_the_antimeridian_is_written_in_two_parts() -> None:
-    assert written_box((Fraction(0), Fraction(177), Fraction(1), Fraction(179))) == (0, 177, 1, 179)
-    assert written_box((0, 180, 1, 182)) == (0, -180, 1, -178)
-    cell = written_box((0, 179, 1, 181))
+    assert wrap_box((Fraction(0), Fraction(177), Fraction(1), Fraction(179))) == (0, 177, 1, 179)
+    assert wrap_box((0, 180, 1, 182)) == (0, -180, 1, -178)
+    cell = wrap_box((0, 179, 1, 181))
     assert cell == (0, 179, 1, -179)
     found = geometry(cell)
     assert found["type"] == "MultiPolygon"

@@ -18,7 +18,7 @@ from explorer import bounded
 from explorer.checkins import CheckinError, LoadCancelled, Reason, open_checkins, sniff
 from explorer.checkins.errors import UnpackNeeded
 from explorer.checkins.parsing import streams
-from explorer.checkins.parsing.streams import inflated
+from explorer.checkins.parsing.streams import decompress
 from explorer.checkins.readers import excel
 from explorer.checkins.scan import Damage
 from explorer.cli import run
@@ -45,7 +45,7 @@ def before_the_fault(archive: bytes) -> bytes:
 def read(archive: bytes, step: int = 4096) -> tuple[bytes, Damage]:
     damage = Damage()
     pieces = (archive[at : at + step] for at in range(0, len(archive), step))
-    return b"".join(inflated(pieces, damage)), damage
+    return b"".join(decompress(pieces, damage)), damage
 
 
 @pytest.mark.parametrize("step", [1, 7, 4096, 1 << 20])
@@ -105,7 +105,7 @@ def test_rows_before_a_wrong_checksum_are_kept(write: Write, rows: int) -> None:
     assert len(sniff(path).rows) == min(rows, 50)
     with open_checkins(path, cache_dir=None) as data:
         assert data.rows == rows
-        assert data.report.set_aside == {}
+        assert data.report.rejected == {}
         assert any("checksum does not fit" in note for note in data.report.notes)
 
 
@@ -120,7 +120,7 @@ def test_rows_before_a_fault_in_the_middle_are_kept(write: Write) -> None:
     path = write(bytes(whole), "middle.txt.gz")
     with open_checkins(path, cache_dir=None, detect_duplicates=False) as data:
         assert data.report.physical_lines == readable.count(b"\n") + 1
-        assert data.report.set_aside.keys() >= {Reason.CUT_OFF}
+        assert data.report.rejected.keys() >= {Reason.CUT_OFF}
         lost = readable.count(b"\n") - data.rows
         assert lost <= 50  # garbled by what the decompressor read before it noticed
         assert data.rows > 15_000

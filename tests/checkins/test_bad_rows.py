@@ -66,7 +66,7 @@ def test_each_kind_of_bad_row(write: Callable[..., Path], line: bytes, reason: R
     rows = [good(i).encode() for i in range(8)]
     path = write(b"\n".join([*rows[:3], line, *rows[3:]]) + b"\n")
     with open_checkins(path, cache_dir=None) as data:
-        assert data.report.set_aside == {reason: 1}
+        assert data.report.rejected == {reason: 1}
         assert data.rows == 8
         example = data.report.examples[reason][0]
         assert example.line == 4
@@ -78,7 +78,7 @@ def test_each_kind_of_bad_row(write: Callable[..., Path], line: bytes, reason: R
 def test_unusual_good_rows_are_kept(write: Callable[..., Path], line: bytes) -> None:
     rows = [good(i).encode() for i in range(8)]
     with open_checkins(write(b"\n".join([*rows, line])), cache_dir=None) as data:
-        assert data.report.set_aside == {}
+        assert data.report.rejected == {}
         assert data.rows == 9
 
 
@@ -162,7 +162,7 @@ def test_every_line_is_accounted_for(
         report = data.report
         assert report.physical_lines == len(lines)
         assert report.blank == len(blanks)
-        assert report.set_aside == {r: len(n) for r, n in sorted_by_reason(want)}
+        assert report.rejected == {r: len(n) for r, n in sorted_by_reason(want)}
         assert {r: [e.line for e in found] for r, found in report.examples.items()} == {
             r: n[:20] for r, n in want.items()
         }

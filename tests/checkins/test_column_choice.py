@@ -85,7 +85,7 @@ def test_other_spellings_beside_decimal_commas_are_set_aside(
     rows = table(iso, ";", ",") + f"\nu1;{iso(3)};{text};1,5"
     with open_checkins(write(rows, "decimal.csv"), cache_dir=None) as data:
         assert data.rows == ROWS
-        assert data.report.set_aside == {reason: 1}
+        assert data.report.rejected == {reason: 1}
 
 
 @pytest.mark.full
@@ -109,7 +109,7 @@ def test_separators_and_foreign_digits_beside_a_number(write: Write, sign: str, 
         return
     with open_checkins(path, cache_dir=None) as data:
         assert data.rows == ROWS - ROWS // share
-        assert data.report.total_set_aside == ROWS // share
+        assert data.report.total_rejected == ROWS // share
 
 
 @pytest.mark.full

@@ -175,7 +175,7 @@ def test_one_column_with_both_coordinates_is_read_in_the_order_that_is_said(
     mapping = Mapping(user=0, lat=1, lon=1, order=order)
     with open_checkins(path, mapping, cache_dir=None) as data:
         assert data.rows == 59
-        assert data.report.total_set_aside == 1
+        assert data.report.total_rejected == 1
         first, second = (48.0, 48.59), (16.0, 17.18)
         lat, lon = (first, second) if order == "latlon" else (second, first)
         assert data.extent == pytest.approx((lat[0], lon[0], lat[1], lon[1]))

@@ -178,7 +178,7 @@ def test_separators_of_thousands_are_refused_with_a_remedy(write: Write, text: s
         path = write("\n".join(["user;lat;lon", *body, f"u1;{text};16{decimal}5"]), "t.csv")
         with open_checkins(path, cache_dir=None) as data:
             assert data.rows == 30
-            (reason,) = data.report.set_aside
+            (reason,) = data.report.rejected
         assert reason is Reason.THOUSANDS
         assert "without them" in reason.sentence
         fault = bad_cells(("u1", text, f"16{decimal}5"), Mapping(0, None, 1, 2), decimal)[1]
@@ -415,7 +415,7 @@ def test_spellings_of_one_moment(write: Write, text: str) -> None:
 def test_offsets_that_do_not_exist_are_rejected(write: Write, text: str) -> None:
     path = dates(write, *["2024-01-02 07:00:00"] * 59, text)
     with open_checkins(path, cache_dir=None) as data:
-        assert data.report.set_aside == {Reason.BAD_TIME: 1}
+        assert data.report.rejected == {Reason.BAD_TIME: 1}
     assert sniff(path).confidence < 1
     with pytest.raises(MappingNeeded) as refused:
         open_checkins(dates(write, text), Mapping(0, 1, 2, 3), cache_dir=None)
@@ -544,7 +544,7 @@ def test_degrees_times_ten_million_are_converted_exactly(write: Write, decimal: 
     assert [bool(bad_cells(row.split(";"), mapping, decimal)) for row in bad] == [True] * 3
     with open_checkins(path, mapping, cache_dir=None) as data:
         assert [(y, x) for _, _, y, x in rows_of(data)] == [(y / 1e7, x / 1e7) for y, x in places]
-        assert data.report.set_aside == {Reason.ZERO_ZERO: 1, Reason.OUT_OF_RANGE: 2}
+        assert data.report.rejected == {Reason.ZERO_ZERO: 1, Reason.OUT_OF_RANGE: 2}
         assert data.mapping.stored()["crs"] == "E7"
 
 

@@ -301,7 +301,7 @@ def test_exported_lines_are_those_of_the_file(
     path = folder / "rows.txt"
     path.write_bytes(gzip.compress(whole, 1) if zipped else whole)
     with open_checkins(path, cache_dir=None, detect_duplicates=False) as data:
-        assert data.export_set_aside(folder / "aside.csv") == len(want)
+        assert data.export_rejected(folder / "aside.csv") == len(want)
     with (folder / "aside.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.reader(file))
     assert rows[0] == ["line", "reason", "what is wrong", "text"]
@@ -313,12 +313,12 @@ def test_export_refuses_a_changed_file(write: Callable[..., Path], tmp_path: Pat
     path = write("\n".join([good(1), "bad", good(2), good(3)]))
     with open_checkins(path, cache_dir=None) as data:
         with pytest.raises(LoadCancelled):
-            data.export_set_aside(tmp_path / "out.csv", cancelled=lambda: True)
+            data.export_rejected(tmp_path / "out.csv", cancelled=lambda: True)
         with pytest.raises(CheckinError, match="another folder"):
-            data.export_set_aside(tmp_path / "nowhere" / "out.csv")
+            data.export_rejected(tmp_path / "nowhere" / "out.csv")
         path.write_text("else")
         with pytest.raises(CheckinError, match="changed or moved"):
-            data.export_set_aside(tmp_path / "out.csv")
+            data.export_rejected(tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
 
 
@@ -334,7 +334,7 @@ def test_export_from_parquet(tmp_path: Path) -> None:
     )
     con.close()
     with open_checkins(path, cache_dir=None) as data:
-        assert data.export_set_aside(tmp_path / "out.csv") == 3
+        assert data.export_rejected(tmp_path / "out.csv") == 3
     rows = list(csv.reader((tmp_path / "out.csv").read_text().splitlines()))
     assert [r[:2] for r in rows[1:]] == [[str(n), "out_of_range"] for n in (2, 6, 10)]
     assert rows[1][3] == "1,40.01,500.0"

@@ -97,7 +97,7 @@ def test_stray_bytes_are_rejected_with_a_remedy(write: Callable[..., Path]) -> N
     preview = checkins.sniff(path)
     assert preview.encoding == "utf-8"
     with checkins.open_checkins(path, preview.mapping, cache_dir=None) as data:
-        assert data.report.set_aside == {Reason.INVALID_BYTES: 1}
+        assert data.report.rejected == {Reason.INVALID_BYTES: 1}
         assert any("--encoding" in note and "1252" in note for note in data.report.notes)
 
 
@@ -115,7 +115,7 @@ def test_parts_in_several_encodings(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_bytes(text(PLACES["cp1251"], rows=39).encode("cp1251"))
     mapping = checkins.sniff(tmp_path / "a.csv").mapping
     with checkins.open_checkins(tmp_path, mapping, cache_dir=None) as data:
-        assert data.report.total_set_aside == 39  # the same users, times and places
+        assert data.report.total_rejected == 39  # the same users, times and places
         assert data.report.accounted == data.report.physical_lines
 
 

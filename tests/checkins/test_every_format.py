@@ -66,8 +66,8 @@ def test_a_made_file_opens_with_the_same_rows(kind: str, tmp_path: Path) -> None
         for _ in range(2):  # the file itself, then what is kept of it
             with open_checkins(path, cache_dir=cache) as found:
                 same(found, wanted)
-                assert found.report.set_aside == {Reason.ZERO_ZERO: 1, Reason.DUPLICATE: 1}
-                assert found.export_set_aside(tmp_path / "aside.csv") == 2
+                assert found.report.rejected == {Reason.ZERO_ZERO: 1, Reason.DUPLICATE: 1}
+                assert found.export_rejected(tmp_path / "aside.csv") == 2
                 texts = (tmp_path / "aside.csv").read_text(encoding="utf-8").splitlines()[1:]
                 assert [line.split(",")[1] for line in texts] == ["duplicate", "zero_zero"]
                 assert "place 2" in texts[0]

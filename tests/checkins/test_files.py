@@ -58,7 +58,7 @@ def test_the_same_rows_in_any_wrapping(
         assert (data.rows, data.users) == (30, 7)
         assert data.report.physical_lines == 30 + header
         assert data.report.header == header
-        assert data.report.set_aside == {}
+        assert data.report.rejected == {}
         assert data.extent == (40.5, -73.5, 40.5, -73.5)
         assert data.first_time == "2010-01-01T12:00:00Z"
 
@@ -104,7 +104,7 @@ def test_weighted_rows_and_bad_weights(write: Write) -> None:
     path = write("user,lat,lon,loc,count\n" + "\n".join([*rows, *bad, rows[0]]), "pairs.csv")
     assert sniff(path).mapping == Mapping(0, None, 1, 2, 3, 4)
     with open_checkins(path, cache_dir=None) as data:
-        assert data.report.set_aside == {Reason.BAD_WEIGHT: 4}
+        assert data.report.rejected == {Reason.BAD_WEIGHT: 4}
         assert [e.line for e in data.report.examples[Reason.BAD_WEIGHT]] == [11, 12, 13, 14]
         assert data.rows == 10  # without times nothing is a duplicate
         points = data.points(data.extent)
@@ -116,7 +116,7 @@ def test_quotes_that_appear_late(write: Write) -> None:
     lines[50_000] = '50000,3,"Bar, ""inner""",2010-01-01T00:00:01Z,40.5,-73.5'
     path = write("id,user,venue,time,lat,lon\n" + "\n".join(lines), "late.csv")
     with open_checkins(path, cache_dir=None, detect_duplicates=False) as data:
-        assert data.report.set_aside == {}
+        assert data.report.rejected == {}
         assert data.rows == 60_000
 
 
@@ -143,7 +143,7 @@ def test_quoted_fields(write: Write, delimiter: str) -> None:
         report = data.report
         assert report.physical_lines == 9
         assert (report.header, report.blank, report.continued) == (1, 1, 1)
-        assert report.set_aside == {Reason.BROKEN_QUOTES: 2}
+        assert report.rejected == {Reason.BROKEN_QUOTES: 2}
         assert [e.line for e in report.examples[Reason.BROKEN_QUOTES]] == [5, 7]
         assert data.rows == 4
         assert data.users == 4
@@ -158,7 +158,7 @@ def test_many_quoted_lines_keep_their_numbers(write: Write) -> None:
     path = write("id,user,venue,time,lat,lon\n" + "\n".join(lines), "quoted.csv")
     assert sniff(path).suggested.user == 1
     with open_checkins(path, sniff(path).suggested, cache_dir=None) as data:
-        assert data.report.set_aside == {Reason.NOT_A_NUMBER: 50}
+        assert data.report.rejected == {Reason.NOT_A_NUMBER: 50}
         found = data.report.examples[Reason.NOT_A_NUMBER]
         assert [e.line for e in found] == [2 + i for i in range(0, 2000, 100)]
         assert found[1].text.startswith("100,1,Bar, 100,2010")
@@ -179,7 +179,7 @@ def test_a_file_of_two_encodings_changes_nobody(write: Write, spoilt: bytes) -> 
     lines += [good(20 + i).encode() + spoilt for i in range(40)]
     with open_checkins(write(b"\n".join(lines)), cache_dir=None) as data:
         assert data.rows == 20
-        assert data.report.set_aside == {Reason.INVALID_BYTES: 40}
+        assert data.report.rejected == {Reason.INVALID_BYTES: 40}
 
 
 def test_old_macintosh_line_ends(write: Write) -> None:
@@ -195,9 +195,9 @@ def test_truncated_archive_keeps_what_is_before_the_break(write: Write, share: f
     path = write(whole[: int(len(whole) * share)], "cut.txt.gz")
     with open_checkins(path, cache_dir=None) as data:
         assert 20_000 * share * 0.8 < data.rows < 20_000
-        assert set(data.report.set_aside) <= {Reason.CUT_OFF}
+        assert set(data.report.rejected) <= {Reason.CUT_OFF}
         assert any("ends too early" in note for note in data.report.notes)
-        assert data.report.physical_lines == data.rows + data.report.total_set_aside
+        assert data.report.physical_lines == data.rows + data.report.total_rejected
 
 
 def test_damaged_archive(write: Write) -> None:
@@ -343,7 +343,7 @@ def test_parquet(tmp_path: Path) -> None:
     assert preview.mapping == Mapping(0, 1, 2, 3, 4)
     with open_checkins(path, cache_dir=None) as data:
         assert (data.rows, data.users) == (49, 5)
-        assert data.report.set_aside == {Reason.BLANK_FIELD: 1}
+        assert data.report.rejected == {Reason.BLANK_FIELD: 1}
         assert data.report.examples[Reason.BLANK_FIELD][0].line == 8
         assert data.report.examples[Reason.BLANK_FIELD][0].text.startswith("2,2010-01-01 07:00:00")
         assert data.first_time == "2010-01-01T00:00:00Z"
@@ -360,7 +360,7 @@ def test_a_line_of_many_megabytes(tmp_path: Path) -> None:
     start = time.perf_counter()
     with open_checkins(path, cache_dir=None) as data:
         assert data.rows == 30
-        assert data.report.set_aside == {Reason.LINE_TOO_LONG: 1}
+        assert data.report.rejected == {Reason.LINE_TOO_LONG: 1}
         example = data.report.examples[Reason.LINE_TOO_LONG][0]
         assert example.line == 21
         assert str(size + 1) in example.text
@@ -373,5 +373,5 @@ def test_lines_around_the_limit(write: Write, length: int) -> None:
     line += "x" * (length - len(line))
     with open_checkins(write("\n".join([*ROWS, line, good(40)])), cache_dir=None) as data:
         long = length > 1 << 20
-        assert data.report.set_aside == ({Reason.LINE_TOO_LONG: 1} if long else {})
+        assert data.report.rejected == ({Reason.LINE_TOO_LONG: 1} if long else {})
         assert data.rows == 31 + (not long)

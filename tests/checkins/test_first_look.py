@@ -14,7 +14,7 @@ import pytest
 from datasets.generate_checkins import main as generate
 from explorer.checkins import LoadCancelled, map_preview, open_checkins, sniff
 from explorer.checkins.database import quote
-from explorer.checkins.map_preview import first_looks
+from explorer.checkins.map_preview import map_previews
 from explorer.checkins.model import Dialect, Format
 from explorer.checkins.readers import parquet
 from explorer.checkins.readers.base import Sample, evenly_spaced
@@ -49,7 +49,7 @@ def whole(snap: Path) -> np.ndarray:
 def looks_at(path: Path, **how):
     """Look at a file whose questions have the preselected answers: it is sorted by user."""
     head = sniff(path)
-    return first_looks(path, head, head.suggested, **how)
+    return map_previews(path, head, head.suggested, **how)
 
 
 def whole_map(path: Path, side: int) -> np.ndarray:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from explorer import checkins
-from explorer.checkins.map_preview import first_looks
+from explorer.checkins.map_preview import map_previews
 from explorer.checkins.model import Reason
 from explorer.checkins.readers import text_portions
 
@@ -61,7 +61,7 @@ def test_the_header_is_used_and_every_line_counted(case: str, write: Callable[..
     with checkins.open_checkins(path, mapping, cache_dir=None) as data:
         report = data.report
         assert (report.before_header, report.header, report.kept) == (before, header, 40)
-        assert report.set_aside == {Reason.NOT_A_NUMBER: 1}
+        assert report.rejected == {Reason.NOT_A_NUMBER: 1}
         assert report.accounted == report.physical_lines == len(lines) + 41
         (example,) = report.examples[Reason.NOT_A_NUMBER]
         assert example.line == len(lines) + 31
@@ -124,11 +124,11 @@ def test_first_look_begins_below_the_header(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text_portions, "SMALL", 0)
-    monkeypatch.setattr(text_portions, "LEAST_BLOCK", 64)
+    monkeypatch.setattr(text_portions, "MIN_BLOCK", 64)
     lines = ["Positions, all", "from 1,2,3", HEADER, ",,,deg,deg"]
     path = write(content(lines, ",", rows=ROWS * 200))
     preview = checkins.sniff(path)
-    with closing(first_looks(path, preview, preview.suggested)) as looks:
+    with closing(map_previews(path, preview, preview.suggested)) as looks:
         look = next(looks)
         assert look.users == 4  # lines above the rows are no users
         south, west, north, east = look.extent

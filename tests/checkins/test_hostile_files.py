@@ -127,7 +127,7 @@ def test_a_view_beside_a_table_is_left_out(tmp_path: Path) -> None:
 
 
 def test_drivers_and_network_of_gdal_are_off() -> None:
-    found, settings = workers.apart(_drivers, name="x")
+    found, settings = workers.run_in_worker(_drivers, name="x")
     assert set(found) <= {*KEPT, "MEM", "Memory"}
     assert settings == [False, "none"]
 

@@ -18,7 +18,7 @@ from explorer.checkins.sampling import hash_ids, sample_key
 from explorer.release.ledger.keys import person_mark
 from explorer.release.rows.format import FileFormat
 from explorer.release.rows.values import id_reader
-from explorer.user_rows import MOST_MARKS, NO_WIDTH, id_text
+from explorer.user_rows import MAX_MARKS, NO_WIDTH, id_text
 
 Write = Callable[..., Path]
 
@@ -87,7 +87,7 @@ def test_the_normal_form_is_the_same_for_every_letter() -> None:
     assert not differ
 
 
-@pytest.mark.parametrize("count", [MOST_MARKS, MOST_MARKS + 1])
+@pytest.mark.parametrize("count", [MAX_MARKS, MAX_MARKS + 1])
 @pytest.mark.parametrize("mark", ["\u0301", "\u0903", "\u0323\u200d", "\U0001e8d0"])
 def test_too_many_marks_are_no_id_for_any_reader(mark: str, count: int) -> None:
     texts = [mark * count, "a" + mark * count + "b", mark * 100 + " " + mark * (count - 100)]
@@ -95,7 +95,7 @@ def test_too_many_marks_are_no_id_for_any_reader(mark: str, count: int) -> None:
         query = f"SELECT {id_expression('c')} FROM (SELECT unnest(?) AS c)"
         found = [text for (text,) in con.execute(query, [texts]).fetchall()]
     assert found == list(map(id_text, texts))
-    assert [text is None for text in found] == [count > MOST_MARKS, count > MOST_MARKS, False]
+    assert [text is None for text in found] == [count > MAX_MARKS, count > MAX_MARKS, False]
 
 
 def check_ins(write: Write, users: tuple[str, ...]) -> Path:
@@ -114,7 +114,7 @@ def test_spellings_of_one_id_are_one_user(write: Write) -> None:
     with open_checkins(check_ins(write, (*SPELLINGS, "Bo", "\u200b")), cache_dir=None) as data:
         assert names(data) == ["Bo", unicodedata.normalize("NFC", "Zoë")]
         assert data.report.merged_ids == len(SPELLINGS) - 1
-        assert data.report.set_aside == {Reason.BLANK_FIELD: 1}
+        assert data.report.rejected == {Reason.BLANK_FIELD: 1}
         key = sample_key(0)
         plain = hashlib.blake2b("Zoë".encode(), digest_size=16, key=key).digest()
         assert hash_ids(names(data), key)[1, 0] == int.from_bytes(plain[:8], "big")

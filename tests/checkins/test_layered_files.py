@@ -26,7 +26,7 @@ from explorer.checkins import (
     open_checkins,
     sniff,
 )
-from explorer.checkins.parsing.crs import canonical
+from explorer.checkins.parsing.crs import canonical_crs
 from explorer.checkins.parsing.guess_columns import with_columns
 
 Write = Callable[..., Path]
@@ -62,7 +62,7 @@ def test_what_is_no_point_is_rejected_and_counted(kind: str, tmp_path: Path) -> 
         assert found == wanted
         assert data.report.physical_lines == len(shapes)
         assert sorted(set(data.points(data.extent).lon)) == [13.4, 13.5, 13.6, 13.7]
-        assert data.export_set_aside(tmp_path / "aside.csv") == len(wanted)
+        assert data.export_rejected(tmp_path / "aside.csv") == len(wanted)
         said = (tmp_path / "aside.csv").read_text(encoding="utf-8")
         assert "LINESTRING (0 0, 1 1)" in said
         assert "a line, an area or several points" in said
@@ -152,7 +152,7 @@ def test_without_the_library_it_is_said_what_to_install(
     else:
         points = geopandas.points_from_xy([11.0], [48.0])
         geopandas.GeoDataFrame({"user": [1]}, geometry=points, crs="EPSG:4326").to_file(path)
-    canonical.cache_clear()
+    canonical_crs.cache_clear()
     monkeypatch.setitem(sys.modules, library, None)
     monkeypatch.setattr(bounded, "_serving", 2**30)  # a worker would have the library
     said = rf"{name} is .*needs the library {library}, .*pip install '\.\[{extra}\]'\. Or save"
@@ -301,7 +301,7 @@ def test_every_row_of_a_sheet_is_accounted_for(mac: bool, tmp_path: Path) -> Non
         assert report.accounted == report.physical_lines
         assert data.first_time == "2010-03-28T12:30:15Z"
         assert any("merged cells" in note for note in report.notes)
-        assert data.export_set_aside(tmp_path / "aside.csv") == 5
+        assert data.export_rejected(tmp_path / "aside.csv") == 5
         texts = (tmp_path / "aside.csv").read_text(encoding="utf-8").splitlines()
         assert texts[1].endswith('"0,2010-04-03 12:30:15,=1+40,-73.5,x"')
 

@@ -17,7 +17,7 @@ from explorer.checkins.sampling import hash_ids, sample_key
 from explorer.checkins.working_set import WorkingSets
 from explorer.privacy.heatmaps.row_pass import cells_of_rows, count_rows
 from explorer.studies.base.study import Cancelled
-from explorer.user_rows import Edges, Where
+from explorer.user_rows import BoxFilter, GridBox
 
 USERS, ROWS = 60, 3000
 BOX = (40.0, -74.0, 41.0, -73.0)
@@ -83,7 +83,7 @@ def test_rows_lie_in_the_order_of_the_users_hashes(data: CheckinData) -> None:
 def test_the_first_users_are_the_smaller_sample(data: CheckinData) -> None:
     """A prefix of the layout is a sample of whole users, and that of the database's definition."""
     layout = data.layout()
-    found = count_rows(layout.rows, Where(layout.edges(BOX)), 4, most=9)
+    found = count_rows(layout.rows, BoxFilter(layout.edges(BOX)), 4, most=9)
     points = data.points(BOX, users=9)
     ids = np.unique([int(line.split("\t")[0]) for line in lines()])
     hashed = hash_ids(map(str, ids), sample_key(0))
@@ -115,11 +115,11 @@ def test_the_pass_gives_the_integers_of_one_query(data: CheckinData, start: str 
     )
     want = {(i, j): s for i, j, s in data._fetchall(query, values)}
     points = data.points(BOX, start)
-    found = count_rows(points.part.layout.rows, points.part.where, 4)
+    found = count_rows(points.selection.layout.rows, points.selection.where, 4)
     grid: dict[tuple[int, int], int] = {}
     for i in range(side):
         for j in range(side):
-            code = cells_of_rows(np.array([i]), np.array([j]), Edges(0, 0, side, side), 4)[0]
+            code = cells_of_rows(np.array([i]), np.array([j]), GridBox(0, 0, side, side), 4)[0]
             if found.cells[code]:
                 grid[i, j] = int(found.cells[code])
     assert grid == want
@@ -187,8 +187,8 @@ def test_working_sets_change_no_number(data: CheckinData) -> None:
         near = sets.around(edges, None)
         taken.add(id(near))
         for most in (None, 7):
-            found = count_rows(near.rows, Where(edges), 5, most)
-            want = count_rows(layout.rows, Where(layout.edges(box)), 5, most)
+            found = count_rows(near.rows, BoxFilter(edges), 5, most)
+            want = count_rows(layout.rows, BoxFilter(layout.edges(box)), 5, most)
             assert np.array_equal(found.cells, want.cells)
             assert (found.present, found.rows) == (want.present, want.rows)
     assert 3 < len(taken) < len(boxes) / 2
@@ -203,7 +203,7 @@ def test_times_that_do_not_fit_are_set_aside_one_by_one(write: Callable[..., Pat
     years = (1931, 1932, 2067, 2068)
     rows = [f"2\t{year}-06-01T00:00:00Z\t40.5\t-73.5\t{year}" for year in years]
     with open_checkins(write("\n".join([good, *rows])), cache_dir=None) as data:
-        assert data.report.set_aside == {Reason.BAD_TIME: 2}
+        assert data.report.rejected == {Reason.BAD_TIME: 2}
         layout = data.layout()
         assert layout.t is not None
         assert len(layout.t) == 3
@@ -263,8 +263,8 @@ def test_of_many_rows_surroundings_are_taken_out_at_rest(
     checks: list[int] = []
     box = layout.edges((40.1, -73.9, 40.2, -73.8))
     wide, high = box.east - box.west, box.north - box.south
-    moved = Edges(box.south + high, box.west + wide, box.north + high, box.east + wide)
-    beyond = Edges(box.south, box.west + 3 * wide, box.north, box.east + 3 * wide)
+    moved = GridBox(box.south + high, box.west + wide, box.north + high, box.east + wide)
+    beyond = GridBox(box.south, box.west + 3 * wide, box.north, box.east + 3 * wide)
     assert sets.around(box, None) is sets.whole()
 
     def give_way() -> None:
@@ -273,24 +273,24 @@ def test_of_many_rows_surroundings_are_taken_out_at_rest(
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        sets.surround(box, give_way)
+        sets.cache_surroundings(box, give_way)
     assert sets.around(box, None) is sets.whole()
-    sets.surround(box, lambda: checks.append(len(checks)))
+    sets.cache_surroundings(box, lambda: checks.append(len(checks)))
     assert len(checks) > 4
     first = sets.around(box, None)
     assert len(first.y) < ROWS
-    sets.surround(box, give_way)
+    sets.cache_surroundings(box, give_way)
     assert sets.around(box, None) is first  # there already
     assert sets.around(moved, None) is first
     assert sets.around(beyond, None) is sets.whole()
-    sets.surround(moved, lambda: None)  # at the edge of the first ones
+    sets.cache_surroundings(moved, lambda: None)  # at the edge of the first ones
     second = sets.around(moved, None)
     assert second is not first
     for edges, rows in ((box, first), (moved, second)):
-        want = count_rows(layout.rows, Where(edges), 5)
-        found = count_rows(rows.rows, Where(edges), 5, bits=want.bits)
+        want = count_rows(layout.rows, BoxFilter(edges), 5)
+        found = count_rows(rows.rows, BoxFilter(edges), 5, bits=want.bits)
         assert np.array_equal(found.cells, want.cells)
-        around = layout.rows.marked(Where(edges.widened()))
+        around = layout.rows.mask(BoxFilter(edges.widened()))
         at_once = layout.taken(*layout.rows.inside(around))
         for name in layouts.ARRAYS:
             np.testing.assert_array_equal(getattr(rows, name), getattr(at_once, name))
@@ -301,8 +301,8 @@ def test_of_many_rows_surroundings_are_taken_out_at_rest(
 def test_pieces_are_the_rows_of_all(data: CheckinData, sampled: dict[str, Any]) -> None:
     points = data.points(BOX, "2010-01-02T00:00:00Z", None, **sampled)
     pieces = list(points.pieces(200))
-    found, each, _ = points.part.found()
-    some, of_users = map(np.concatenate, zip(*points.part.pieces(200), strict=True))
+    found, each, _ = points.selection.found()
+    some, of_users = map(np.concatenate, zip(*points.selection.pieces(200), strict=True))
     np.testing.assert_array_equal(some, found)
     np.testing.assert_array_equal(of_users, each[: len(of_users)])
     assert not each[len(of_users) :].any()

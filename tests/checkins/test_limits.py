@@ -83,7 +83,7 @@ def test_memory_is_a_quarter_of_what_is_free(monkeypatch: pytest.MonkeyPatch) ->
     assert memory.database_bytes() == 1_000 * memory.MB
 
 
-@pytest.mark.parametrize("step", ["find_duplicates", "number_users", "store_aside"])
+@pytest.mark.parametrize("step", ["find_duplicates", "number_users", "store_rejected"])
 def test_what_lacks_memory_is_done_again_with_more(
     write: Write, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -106,7 +106,7 @@ def test_what_lacks_memory_is_done_again_with_more(
     ) as data:
         assert data.rows == 50
     assert len(allowed) == 1
-    assert allowed[0] >= memory.LEAST
+    assert allowed[0] >= memory.MIN
 
 
 def test_what_lacks_memory_still_is_reported_with_numbers(
@@ -140,7 +140,7 @@ def test_little_memory_spills_into_the_cache_folder(
     )
     with open_checkins(write(text), cache_dir=tmp_path / "cache") as data:
         assert (data.rows, data.users) == (rows, rows)
-        assert data.report.set_aside.get(Reason.DUPLICATE) is None
+        assert data.report.rejected.get(Reason.DUPLICATE) is None
     (entry,) = (tmp_path / "cache").iterdir()
     assert not [p for p in entry.iterdir() if p.name.startswith("spill")]
 

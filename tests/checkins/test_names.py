@@ -83,7 +83,7 @@ def test_text_opens_itself(folder: Path, name: str) -> None:
             )
             if names is not None:
                 assert {int(n) for (n,) in names.fetchall()} == set(range(1, 12))
-        assert data.export_set_aside(folder / "aside.csv") == 1
+        assert data.export_rejected(folder / "aside.csv") == 1
     with open_checkins(path, cache_dir=folder / "cache") as again:
         assert again.rows == 11
 
@@ -103,7 +103,7 @@ def test_parquet_opens_itself(folder: Path, name: str) -> None:
         assert data.extent == (12.5, 3.0, 12.5, 4.0)
         assert (data.rows, data.users) == (2, 1)
         assert data.report.examples[Reason.OUT_OF_RANGE][0].text == "u12.5,12.5,500.0"
-        assert data.export_set_aside(folder / "aside.csv") == 1
+        assert data.export_rejected(folder / "aside.csv") == 1
     with (folder / "aside.csv").open(newline="") as file:
         assert list(csv.reader(file))[1][3] == "u12.5,12.5,500.0"
 
@@ -161,7 +161,7 @@ def test_a_column_named_like_the_readers_own(tmp_path: Path) -> None:
         assert data.rows == 1
         assert data.report.examples[Reason.OUT_OF_RANGE][0].line == 2
         assert data.report.examples[Reason.OUT_OF_RANGE][0].text == "2,99.0,2.0,9,2"
-        assert data.export_set_aside(tmp_path / "aside.csv") == 1
+        assert data.export_rejected(tmp_path / "aside.csv") == 1
 
 
 def test_only_what_is_found_alone_is_read(tmp_path: Path) -> None:

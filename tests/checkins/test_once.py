@@ -22,7 +22,7 @@ from explorer.checkins import (
 )
 from explorer.checkins.data import CheckinData
 from explorer.checkins.database import written_file
-from explorer.checkins.region_query import open_once
+from explorer.checkins.region_query import query_region
 from explorer.checkins.stored import StoredData
 from explorer.geography.region import Region
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS
@@ -107,16 +107,16 @@ def check_alike(source: Path, asked_of: Sequence[dict[str, Any]] = ASKED[:2]) ->
     with open_checkins(source, cache_dir=None) as whole:
         for asked in asked_of:
             if whole.has_times or asked is not RANGE:
-                with open_once(source, BOX, **only(asked)) as few:
+                with query_region(source, BOX, **only(asked)) as few:
                     assert counted(few, asked) == counted(whole, asked), asked
-                    assert few.asked_once
+                    assert few.region_only
                     assert (few.rows, few.columns) == (
                         whole.points(BOX, **only(asked)).rows,
                         whole.columns,
                     )
         found = np.array(whole.density(BOX, 20, 30))
         busiest = whole.busiest_cells(BOX, 9, 4)
-    few = open_once(source, BOX)
+    few = query_region(source, BOX)
     assert np.array_equal(few.density(BOX, 20, 30), found)
     assert few.busiest_cells(BOX, 9, 4) == busiest
     return few
@@ -128,7 +128,7 @@ def test_the_same_numbers_as_of_opened_check_ins(kind: str, tmp_path: Path) -> N
     asked = ASKED if kind == "as they are" else ASKED[:2]
     data = check_alike(made(tmp_path / "x[1]'s", KINDS[kind]), asked)
     with data:
-        again = data.report.set_aside.get(Reason.DUPLICATE, 0)
+        again = data.report.rejected.get(Reason.DUPLICATE, 0)
         assert (again > 0) == (kind != "without times")
         assert data.report.notes == (region_query.ONCE,)
         assert data.report.accounted == data.report.physical_lines
@@ -143,23 +143,25 @@ def test_times_are_read_only_where_they_matter(
     monkeypatch.setattr(region_query, "needs_worker", lambda _: False)  # where it can be counted
     columns = KINDS["as they are"]
     asked: list[bool] = []
-    rows = region_query.Reading.rows
+    rows = region_query.RegionReader.rows
 
     def noted(self: Any, timed: bool) -> Any:
         asked.append(timed)
         return rows(self, timed)
 
-    monkeypatch.setattr(region_query.Reading, "rows", noted)
-    open_once(made(tmp_path / "again", columns), BOX).close()
+    monkeypatch.setattr(region_query.RegionReader, "rows", noted)
+    query_region(made(tmp_path / "again", columns), BOX).close()
     assert asked == [True]  # people are seen at one place twice among the first rows
     monkeypatch.setattr(region_query, "_PROBED", 1)
-    open_once(tmp_path / "again", BOX).close()
+    query_region(tmp_path / "again", BOX).close()
     assert asked == [True, False, True]
     fresh = made(tmp_path / "never", columns.replace("north AS lat", "north + i / 1e7 AS lat"))
-    open_once(fresh, BOX).close()
+    query_region(fresh, BOX).close()
     assert asked == [True, False, True, False]
-    open_once(fresh, BOX, timed=True).close()
-    open_once(made(tmp_path / "far", KINDS["far times"]), BOX).close()  # some are to be set aside
+    query_region(fresh, BOX, timed=True).close()
+    query_region(
+        made(tmp_path / "far", KINDS["far times"]), BOX
+    ).close()  # some are to be set aside
     assert asked[4:] == [True, True]
 
 
@@ -190,7 +192,7 @@ def test_parts_of_other_types_have_the_same_users(tmp_path: Path) -> None:
 
 def test_another_region_or_range_is_refused(tmp_path: Path) -> None:
     folder = made(tmp_path / "rows", KINDS["as they are"])
-    with open_once(folder, BOX, **RANGE) as data:
+    with query_region(folder, BOX, **RANGE) as data:
         assert data.points((40.2, -74.0, 40.6, -73.5), **RANGE).rows
         for box, times in (((40.0, -75.0, 41.0, -73.0), RANGE), (BOX, {})):
             with pytest.raises(ValueError, match="asked once, about another region or time range"):
@@ -198,11 +200,11 @@ def test_another_region_or_range_is_refused(tmp_path: Path) -> None:
             with pytest.raises(ValueError, match="asked once"):
                 data.density(box, 4, 4, **times)
     with (
-        open_once(made(tmp_path / "b", KINDS["without times"]), BOX) as data,
+        query_region(made(tmp_path / "b", KINDS["without times"]), BOX) as data,
         pytest.raises(ValueError, match="no times"),
     ):
         data.points(BOX, **RANGE)
-    with open_once(folder, (-10.0, -10.0, -9.0, -9.0)) as nobody:
+    with query_region(folder, (-10.0, -10.0, -9.0, -9.0)) as nobody:
         assert (nobody.rows, nobody.points((-10.0, -10.0, -9.0, -9.0)).users_in_region) == (0, 0)
 
 
@@ -210,8 +212,8 @@ def test_the_fingerprint_is_that_of_opened_check_ins(tmp_path: Path) -> None:
     folder = made(tmp_path / "rows", KINDS["as they are"])
     with (
         open_checkins(folder, cache_dir=None) as whole,
-        open_once(folder, BOX, fingerprint=True) as data,
-        open_once(folder, BOX) as untaken,
+        query_region(folder, BOX, fingerprint=True) as data,
+        query_region(folder, BOX) as untaken,
     ):
         assert (data.fingerprint, untaken.fingerprint) == (whole.fingerprint, "")
 
@@ -230,18 +232,18 @@ def test_too_many_rows_and_damage_and_cancel_leave_nothing(
     folder = made(tmp_path / "rows", KINDS["ids of text"])
     seen: list[Progress] = []
     with pytest.raises(LoadCancelled):
-        open_once(folder, BOX, progress=seen.append, cancelled=lambda: bool(seen))
+        query_region(folder, BOX, progress=seen.append, cancelled=lambda: bool(seen))
     assert seen[-1].stage == "Reading"
     with monkeypatch.context() as little:
         little.setattr(region_query, "needs_worker", lambda _: False)
-        little.setattr(region_query, "most_in_memory", lambda _: 100)
+        little.setattr(region_query, "max_rows_in_memory", lambda _: 100)
         with pytest.raises(
             CheckinError, match=r"more than 100 rows.*smaller one, or open the whole"
         ):
-            open_once(folder, BOX)
+            query_region(folder, BOX)
     part = folder / "part-1.parquet"
     whole = part.read_bytes()
     part.write_bytes(whole[:200] + bytes(400) + whole[600:])
     with pytest.raises(CheckinError, match=r"part-.*is a damaged Parquet file"):
-        open_once(folder, BOX)
+        query_region(folder, BOX)
     assert not left()

@@ -58,7 +58,7 @@ def check_parts(report: LoadReport) -> None:
         assert part.kept >= 0
     for name in ("physical_lines", "header", "blank", "kept", "continued"):
         assert sum(getattr(p, name) for p in report.parts) == getattr(report, name)
-    assert sum(p.rejected for p in report.parts) == report.total_set_aside
+    assert sum(p.rejected for p in report.parts) == report.total_rejected
 
 
 def everything(data: CheckinData) -> list[tuple[object, ...]]:
@@ -84,7 +84,7 @@ def test_parts_are_one_data_set_with_lines_of_their_own(tmp_path: Path) -> None:
         assert [p.physical_lines for p in report.parts] == [43, 33, 23]
         assert [p.rejected for p in report.parts] == [1, 1, 2]
         check_parts(report)
-        assert report.set_aside[Reason.DUPLICATE] == 1
+        assert report.rejected[Reason.DUPLICATE] == 1
         duplicate = report.examples[Reason.DUPLICATE][0]
         assert (duplicate.part, duplicate.line, duplicate.text) == (
             "sub/c.csv",
@@ -95,7 +95,7 @@ def test_parts_are_one_data_set_with_lines_of_their_own(tmp_path: Path) -> None:
         assert (bad.part, bad.line) == ("a.csv", 43)
         assert any("README.md" in note for note in report.notes)
         target = tmp_path / "rejected.csv"
-        assert data.export_set_aside(target) == report.total_set_aside
+        assert data.export_rejected(target) == report.total_rejected
     with target.open(newline="") as file:
         found = [(r["part"], int(r["line"]), r["text"]) for r in csv.DictReader(file)]
     assert ("a.csv", 43, "x,never,40,-73,1") in found
@@ -110,7 +110,7 @@ def test_the_same_user_in_a_part_of_numbers_and_one_of_text(tmp_path: Path) -> N
     b = write_part(tmp_path / "b.csv", [*rows_of(5, 6), *rows_of(30, 40, "anna")])
     with opened([b, a]) as data:
         assert [p.name for p in data.report.parts] == ["a.csv", "b.csv"]
-        assert data.report.set_aside == {Reason.DUPLICATE: 1}
+        assert data.report.rejected == {Reason.DUPLICATE: 1}
         assert (data.rows, data.users) == (40, 8)
         check_parts(data.report)
 
@@ -134,7 +134,7 @@ def test_names_of_folders_are_columns(tmp_path: Path, kind: str) -> None:
     assert preview.mapping.user == len(preview.columns) - 1
     with opened(folder) as data:
         assert (data.rows, data.users) == (40, 2)
-        assert data.report.set_aside == {Reason.BLANK_FIELD: 20}
+        assert data.report.rejected == {Reason.BLANK_FIELD: 20}
         check_parts(data.report)
 
 
@@ -228,7 +228,7 @@ def test_the_report_of_parts_survives_the_cache(tmp_path: Path) -> None:
     for _ in range(2):
         with open_checkins(folder, cache_dir=tmp_path / "cache") as data:
             reports.append(data.report)
-            data.export_set_aside(tmp_path / "out.csv")
+            data.export_rejected(tmp_path / "out.csv")
             assert (tmp_path / "out.csv").read_text().count("too_few_fields") == 2
     assert reports[0] == reports[1]
 

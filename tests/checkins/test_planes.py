@@ -56,7 +56,7 @@ def test_bad_rows_are_found_in_their_lines(kind: str, write: Write, tmp_path: Pa
         assert found == expected
         assert data.rows == len(ROWS) - len(BAD)
         target = tmp_path / "aside.csv"
-        data.export_set_aside(target)
+        data.export_rejected(target)
         said = {int(row["line"]): row for row in csv.DictReader(target.read_text().splitlines())}
         assert said[5 - shift]["reason"] == "x_outside"
         assert "declare a wider one" in said[5 - shift]["what is wrong"]
@@ -111,7 +111,7 @@ def test_duplicates_are_of_one_image(write: Write) -> None:
     path = write("image,user,time,x,y\n" + "".join(line.format(image=i) for i in "aba"))
     mapping = replace(sniff(path).mapping, plane=RANGE, user=1)  # one user alone is asked about
     with open_checkins(path, mapping, cache_dir=None) as data:
-        assert data.report.set_aside == {Reason.DUPLICATE: 1}
+        assert data.report.rejected == {Reason.DUPLICATE: 1}
         assert data.rows == 2
 
 

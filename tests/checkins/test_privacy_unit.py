@@ -14,7 +14,7 @@ import pytest
 from explorer.checkins import CheckinError, Mapping, Reason, open_checkins
 from explorer.checkins.data import CheckinData
 from explorer.checkins.database import connect, written_file
-from explorer.checkins.region_query import open_once
+from explorer.checkins.region_query import query_region
 from explorer.engine.executors.in_place import InPlaceExecutor
 from explorer.engine.large_import import open_any_size
 
@@ -104,10 +104,10 @@ def test_units_are_the_same_in_memory_in_shards_and_asked_once(
     with (
         open_checkins(source, **how) as whole,
         open_any_size(source, **how, **small, executor=lambda _: InPlaceExecutor()) as sharded,
-        open_once(source, BOX, mapping=mapping(unit), timed=True) as once,
+        query_region(source, BOX, mapping=mapping(unit), timed=True) as once,
     ):
         assert sharded.larger_than_memory
-        assert once.asked_once
+        assert once.region_only
         for data in (whole, sharded):
             assert (data.unit, data.names.get("user")) == (unit, None)
             assert data.report.kept == kept == data.rows
@@ -127,10 +127,10 @@ def test_equal_rows_are_duplicates_of_one_user_and_two_units_else(
 ) -> None:
     path = write("time,lat,lon\n" + 3 * (row(2) + "\n"), "twice.csv")
     with open_checkins(path, mapping("row"), cache_dir=None) as data:
-        assert (data.rows, data.users, data.report.set_aside) == (3, 3, {})
+        assert (data.rows, data.users, data.report.rejected) == (3, 3, {})
     with open_checkins(path, mapping("file"), cache_dir=None) as data:
         assert (data.rows, data.users) == (1, 1)
-        assert data.report.set_aside == {Reason.DUPLICATE: 2}
+        assert data.report.rejected == {Reason.DUPLICATE: 2}
 
 
 def test_the_same_file_is_cached_once_for_each_unit(tmp_path: Path) -> None:

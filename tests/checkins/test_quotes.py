@@ -41,7 +41,7 @@ def opened(path: Path) -> CheckinData:
     lines = path.read_bytes().count(b"\n") + (not path.read_bytes().endswith(b"\n"))
     assert report.physical_lines == lines
     assert (
-        report.header + report.kept + report.blank + report.continued + report.total_set_aside
+        report.header + report.kept + report.blank + report.continued + report.total_rejected
         == lines
     )
     return data
@@ -51,7 +51,7 @@ def test_inch_marks_fifty_lines_apart(write: Write) -> None:
     rows = [row(f"u{i}", '6" nails' if i in (20, 70) else "shop") for i in range(90)]
     with opened(write("\n".join([HEADER, *rows]), "inch.csv")) as data:
         assert data.report.kept == 88
-        assert data.report.set_aside == {Reason.BROKEN_QUOTES: 2}
+        assert data.report.rejected == {Reason.BROKEN_QUOTES: 2}
         assert [e.line for e in data.report.examples[Reason.BROKEN_QUOTES]] == [22, 72]
 
 
@@ -67,7 +67,7 @@ def test_an_opening_and_a_stray_closing_quote(write: Write, between: int, venue:
         rows = [line.replace("open,", '"open,').replace("close,", 'close",') for line in rows]
     with opened(write("\n".join([HEADER, *rows]), "pair.csv")) as data:
         assert data.report.kept == 60 + between
-        assert data.report.set_aside == {Reason.BROKEN_QUOTES: 2}
+        assert data.report.rejected == {Reason.BROKEN_QUOTES: 2}
         assert data.report.continued == 0
 
 
@@ -89,7 +89,7 @@ def test_records_of_several_lines_are_kept(write: Write, column: int, ending: st
     ]
     text = ending.join([",".join(names), *plain[:3], record, *plain[3:]]) + ending
     with opened(write(text, "several.csv")) as data:
-        assert data.report.set_aside == {}
+        assert data.report.rejected == {}
         assert (data.report.kept, data.report.continued) == (6, 4)
 
 
@@ -97,14 +97,14 @@ def test_a_line_inside_a_field_is_no_other_user(write: Write) -> None:
     rows = [row('"a\nb"', "x"), row("a b", "x"), row("c", '"y\nz"'), row("c", "y z")]
     with opened(write("\n".join([HEADER, *rows]), "ids.csv")) as data:
         assert data.users == 3
-        assert data.report.set_aside == {}
+        assert data.report.rejected == {}
 
 
 def test_separators_of_the_copy_are_found_out(write: Write) -> None:
     rows = [row(f"u{i}", "shop") for i in range(20)]
     rows += [row("v", "a\x1fb"), row("w", '"a\x1eb"'), row("x", '"a, b"')]
     with opened(write("\n".join([HEADER, *rows]), "separators.csv")) as data:
-        assert data.report.set_aside == {Reason.CONTROL_CHARACTER: 2}
+        assert data.report.rejected == {Reason.CONTROL_CHARACTER: 2}
         assert data.report.kept == 21
 
 
@@ -142,7 +142,7 @@ def test_strays_among_good_records(
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with opened(path) as data:
         report = data.report
-        assert (report.kept, report.total_set_aside) == (len(good), bad)
+        assert (report.kept, report.total_rejected) == (len(good), bad)
         assert (report.continued, report.blank) == (continued, blank)
         assert users(data) == good
 

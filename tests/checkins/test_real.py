@@ -21,7 +21,7 @@ def test_gowalla_new_york(real_checkins: Path) -> None:
     with opened(real_checkins, "gowalla-new-york.txt.gz") as data:
         assert data.report.physical_lines == 138_957
         assert data.users == 7_115
-        assert data.report.set_aside == {Reason.DUPLICATE: 6}
+        assert data.report.rejected == {Reason.DUPLICATE: 6}
         assert data.rows == 138_951
         assert (data.first_time or "")[:10] == "2009-04-23"
         assert (data.last_time or "")[:10] == "2010-10-23"
@@ -57,7 +57,7 @@ def test_foursquare_with_hexadecimal_places(real_checkins: Path) -> None:
     with opened(real_checkins, "foursquare-new-york.txt.gz") as data:
         assert data.report.physical_lines == 227_428
         assert data.users == 1_083
-        assert data.report.set_aside == {Reason.DUPLICATE: 250}
+        assert data.report.rejected == {Reason.DUPLICATE: 250}
         assert (data.first_time or "")[:10] == "2012-04-03"
         assert (data.last_time or "")[:10] == "2013-02-16"
         everybody = data.points(data.extent)

@@ -97,7 +97,7 @@ def test_read_whatever_the_file_is_called(case: str, write: Callable[..., Path])
         report = data.report
         # a waypoint without a time, and a placemark without a place
         rejected = {"gpx": {Reason.BLANK_FIELD: 1}, "kml": {Reason.NO_GEOMETRY: 1}}.get(case, {})
-        assert report.set_aside == rejected
+        assert report.rejected == rejected
         assert report.kept == rows - (case == "gpx")
         assert data.first_time[:10] == "2024-05-01"
         if case == "takeout":
@@ -110,7 +110,7 @@ def test_a_line_that_is_no_object_is_a_rejected_row(write: Callable[..., Path]) 
     with checkins.open_checkins(path, mapping, cache_dir=None) as data:
         report = data.report
         assert (report.kept, report.blank, report.physical_lines) == (40, 1, 43)
-        assert report.set_aside == {Reason.NOT_A_RECORD: 2}
+        assert report.rejected == {Reason.NOT_A_RECORD: 2}
         assert [one.line for one in report.examples[Reason.NOT_A_RECORD]] == [22, 23]
 
 

@@ -21,7 +21,7 @@ from explorer.checkins import (
     open_checkins,
     sniff,
 )
-from explorer.checkins.parsing.crs import accuracy, canonical, converter
+from explorer.checkins.parsing.crs import accuracy, canonical_crs, converter
 from explorer.checkins.parsing.crs_guess import SYSTEMS, candidates
 
 Write = Callable[..., Path]
@@ -101,7 +101,7 @@ def test_what_does_not_convert_is_rejected_and_counted(write: Write, tmp_path: P
         assert data.rows == ROWS
         found = {e.line: r for r, rows in data.report.examples.items() for e in rows}
         assert found == {ROWS + 2 + i: reason for i, reason in enumerate(bad.values())}
-        assert data.export_set_aside(tmp_path / "aside.csv") == len(bad)
+        assert data.export_rejected(tmp_path / "aside.csv") == len(bad)
         assert "outside what their reference system" in (tmp_path / "aside.csv").read_text()
 
 
@@ -110,7 +110,7 @@ def test_the_system_is_part_of_what_is_kept(write: Write, tmp_path: Path) -> Non
     mapping = sniff(path).mapping
     extents = set()
     for crs in ("EPSG:25832", "EPSG:25833", "25832"):
-        with open_checkins(path, replace(mapping, crs=canonical(crs)), cache_dir=cache) as data:
+        with open_checkins(path, replace(mapping, crs=canonical_crs(crs)), cache_dir=cache) as data:
             extents.add(data.extent)
     assert len(extents) == len([p for p in cache.iterdir() if p.is_dir()]) == 2
 
@@ -182,7 +182,7 @@ def test_a_geopackage_without_a_system_is_asked_about(tmp_path: Path) -> None:
     ],
 )
 def test_names_of_systems(asked: str, name: str | None) -> None:
-    assert canonical(asked) == name
+    assert canonical_crs(asked) == name
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_names_of_systems(asked: str, name: str | None) -> None:
 )
 def test_no_such_system(asked: str) -> None:
     with pytest.raises(ValueError, match=r"there is no|no coordinates of places"):
-        canonical(asked)
+        canonical_crs(asked)
 
 
 def test_likely_systems_hold_the_places_they_are_made_for() -> None:
@@ -233,7 +233,7 @@ def test_without_the_library_it_is_refused_with_what_to_install(
 ) -> None:
     path = write(table("EPSG:25832")[0], "points.csv")
     mapping = replace(sniff(path).mapping, crs="EPSG:25832")
-    canonical.cache_clear()
+    canonical_crs.cache_clear()
     monkeypatch.setitem(sys.modules, "pyproj", None)
     with pytest.raises(CheckinError, match=r"pyproj, which is not installed: pip install '\.\["):
         open_checkins(path, mapping, cache_dir=None)

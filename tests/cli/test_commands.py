@@ -533,7 +533,7 @@ def test_heatmap_of_more_rows_than_memory_holds(
     ]
     found = []
     for most, more in ((30_000_000, []), (100, []), (100, ["--cluster", "local:1"])):
-        monkeypatch.setattr("explorer.engine.large_import.most_in_memory", lambda _, n=most: n)
+        monkeypatch.setattr("explorer.engine.large_import.max_rows_in_memory", lambda _, n=most: n)
         if more:  # then no processes are started for the import alone
             monkeypatch.setattr("explorer.engine.large_import.EmbeddedExecutor", None)
         assert run([*asked, *more]) == 0

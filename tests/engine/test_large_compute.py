@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from explorer.checkins import open_checkins, working_set
-from explorer.checkins.region_query import open_once
+from explorer.checkins.region_query import query_region
 from explorer.engine.executors.cluster import CERTIFICATES, Cluster
 from explorer.engine.large_import import open_any_size
 from explorer.engine.runtime.computing import Computing
@@ -59,8 +59,8 @@ def test_the_first_shards_users_are_drawn_first_and_said_to_be_few(
     assert data._kept.seconds_a_row > 0
     again = next(iter(host.fresh_answer(request.with_value("epsilon", 2.0), lambda: None)))
     assert "of users" not in again.surface("true").label
-    assert data.points(CITY).early() is not None
-    assert data.points(CITY, users=5).early() is None
+    assert data.points(CITY).preview_selection() is not None
+    assert data.points(CITY, users=5).preview_selection() is None
 
 
 def test_contributions_and_what_stands_beside_are_those_of_memory(folder: Path) -> None:
@@ -70,7 +70,7 @@ def test_contributions_and_what_stands_beside_are_those_of_memory(folder: Path) 
         for data in (
             open_checkins(folder, cache_dir=None),
             open_any_size(folder, cache_dir=None, **small),
-            open_once(folder, CITY, fingerprint=True),
+            query_region(folder, CITY, fingerprint=True),
         ):
             host = StudyRuntime()
             try:

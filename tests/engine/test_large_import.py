@@ -20,7 +20,7 @@ from explorer.checkins import CheckinError, LoadCancelled, Progress, Reason, ope
 from explorer.checkins.data import CheckinData
 from explorer.checkins.database import connect, limit_memory
 from explorer.checkins.import_size import ImportSize
-from explorer.checkins.selection import ShardedPoints
+from explorer.checkins.selection import ShardedRows
 from explorer.engine.executors.embedded import EmbeddedExecutor
 from explorer.engine.executors.in_place import InPlaceExecutor
 from explorer.engine.large_import import open_any_size
@@ -62,11 +62,11 @@ def folder(tmp_path: Path) -> Path:
 def counted(data: CheckinData, level: int = 6, **asked: Any) -> tuple[Any, ...]:
     """Return cells as whole numbers, and users and rows."""
     points = data.points(CITY, **asked)
-    parts = points.parts if isinstance(points, ShardedPoints) else (points,)
+    parts = points.parts if isinstance(points, ShardedRows) else (points,)
     bits = mass_bits(data.users)
     found: list[CountedRows] = []
     for one in parts:
-        p = one.part
+        p = one.selection
         found.append(count_rows(p.layout.rows, p.where, level, p.most, p.among, bits))
     cells = np.sum([f.cells for f in found], axis=0)
     numbers = (points.users_in_region, points.users_used, points.rows)
@@ -111,12 +111,12 @@ def test_the_same_numbers_as_in_memory(folder: Path, tmp_path: Path) -> None:
         for by in ("rows", "users"):
             ours, theirs = (d.busiest_cells(*busiest, by=by) for d in (shards, memory))
             assert [(c.rows, c.users) for c in ours] == [(c.rows, c.users) for c in theirs]
-        assert shards.report.set_aside == memory.report.set_aside
-        assert shards.report.set_aside[Reason.DUPLICATE] == 2
+        assert shards.report.rejected == memory.report.rejected
+        assert shards.report.rejected[Reason.DUPLICATE] == 2
         assert shards.report.examples == memory.report.examples
         assert shards.report.parts == memory.report.parts
         for data, name in ((shards, "a.csv"), (memory, "b.csv")):
-            data.export_set_aside(tmp_path / name)
+            data.export_rejected(tmp_path / name)
         assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
     # and again, from the cache
     said.clear()
@@ -238,7 +238,7 @@ def test_more_rows_than_memory_holds_are_not_handed_out(
         points = data.points(CITY)
         assert len(points.lat) == points.rows
         assert points.user.max() + 1 == points.users_used
-        monkeypatch.setattr("explorer.checkins.selection.MOST_ROWS", 10)
+        monkeypatch.setattr("explorer.checkins.selection.MAX_ROWS", 10)
         with pytest.raises(ValueError, match="smaller region"):
             _ = data.points(CITY).user
 

@@ -179,11 +179,11 @@ class _Case:
     def _compare_export(self, data: CheckinData, good: dict[bytes, Row]) -> None:
         assert self.lines is not None
         target = self.folder / "aside.csv"
-        count = data.export_set_aside(target)
+        count = data.export_rejected(target)
         with target.open(newline="", encoding="utf-8") as file:
             rows = list(csv.reader(line.replace("\0", "") for line in file))[1:]
-        if not count == len(rows) == data.report.total_set_aside:
-            self.fault(f"{count} exported, {len(rows)} there of {data.report.total_set_aside}")
+        if not count == len(rows) == data.report.total_rejected:
+            self.fault(f"{count} exported, {len(rows)} there of {data.report.total_rejected}")
         for number, reason, _, text in rows:
             line = self.lines[int(number) - 1].removesuffix(b"\r")
             if line in good and text != line.decode() and reason != Reason.CUT_OFF.value:

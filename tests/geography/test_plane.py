@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from explorer.geography.coordinates import format_along, format_place
 from explorer.geography.plane import Plane
-from explorer.geography.projection import bars_of
+from explorer.geography.projection import scale_bars_for
 from explorer.geography.region import PlaneRegion, Region, region_of
 
 
@@ -96,7 +96,7 @@ def test_regions_have_one_unit_and_no_kilometres() -> None:
         _ = region.width_km
     with pytest.raises(TypeError, match="no kilometres"):
         _ = region.height_km
-    metric, other = bars_of(region, 320.0)
+    metric, other = scale_bars_for(region, 320.0)
     assert (metric.label, other.label) == ("50 px", "")
     assert metric.share == 50 / 320
     assert region.words == "x 0…320 px, y 0…240 px"

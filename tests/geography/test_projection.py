@@ -5,7 +5,7 @@ import pytest
 
 from explorer.figures.map_layers import shipped_basemap, shipped_cities
 from explorer.geography.basemap import lines_in
-from explorer.geography.projection import aspect_at, drawn_from, moved_into, turns_to
+from explorer.geography.projection import aspect_at, first_longitude, turn_offset, wrap_longitudes
 from explorer.geography.region import Region
 
 
@@ -19,14 +19,14 @@ def test_aspect_is_that_of_a_region():
 
 
 def test_a_view_across_180_degrees_has_every_place_once():
-    assert drawn_from(-180, 180) == drawn_from(-20, 50) == -180
-    assert drawn_from(170, 190) == 170
-    assert drawn_from(-300, 200) == -230  # wider than a turn: around its middle
+    assert first_longitude(-180, 180) == first_longitude(-20, 50) == -180
+    assert first_longitude(170, 190) == 170
+    assert first_longitude(-300, 200) == -230  # wider than a turn: around its middle
     lon = np.array([-180.0, -179.0, 0.0, 179.0, 180.0])
-    assert moved_into(lon, -180.0).tolist() == lon.tolist()
-    assert moved_into(lon, 170.0).tolist() == [180, 181, 360, 179, 180]
-    assert moved_into(lon, -200.0).tolist() == [-180, -179, 0, -181, -180]
-    assert (turns_to(-179, 181), turns_to(181, -179), turns_to(10, 20)) == (360, -360, 0)
+    assert wrap_longitudes(lon, -180.0).tolist() == lon.tolist()
+    assert wrap_longitudes(lon, 170.0).tolist() == [180, 181, 360, 179, 180]
+    assert wrap_longitudes(lon, -200.0).tolist() == [-180, -179, 0, -181, -180]
+    assert (turn_offset(-179, 181), turn_offset(181, -179), turn_offset(10, 20)) == (360, -360, 0)
 
 
 def test_lines_and_names_go_on_beyond_180_degrees():

@@ -60,7 +60,7 @@ class FakePoints:
     users_in_region: int
     users_used: int
     step = EARTH_STEP
-    asked_once = False
+    region_only = False
 
     @property
     def rows(self) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from explorer.checkins import CheckinData, open_checkins, working_set
-from explorer.checkins.selection import PointSet
+from explorer.checkins.selection import SelectedRows
 from explorer.geography.region import Region
 from explorer.privacy.heatmaps import SparseMap, aggregate, compare
 from explorer.privacy.heatmaps.evaluation import block_sums
@@ -66,7 +66,7 @@ def test_the_maps_counts_are_those_of_its_rows(
     points = points_of(request.selection, context)
     counts = counts_of(counted, points, 6, context)
     share = chosen.get("share")
-    taken: PointSet = data.points(
+    taken: SelectedRows = data.points(
         REGION.box,
         chosen.get("start"),
         chosen.get("end"),
@@ -87,7 +87,7 @@ def test_the_maps_counts_are_those_of_its_rows(
 def test_no_row_is_taken_out_for_the_map(
     data: CheckinData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(PointSet, "_read", lambda _: pytest.fail("rows were taken out"))
+    monkeypatch.setattr(SelectedRows, "_read", lambda _: pytest.fail("rows were taken out"))
     request = replace(request_for(mechanism="adaptive"), selection=Selection("f" * 64, REGION))
     *_, last = HeatmapStudy().answer(request, context_of(data))
     assert last.complete
@@ -163,9 +163,9 @@ def test_samples_are_never_drawn_of_fewer(
 ) -> None:
     monkeypatch.setattr(working_set, "SLOW_S", 0.0)
     monkeypatch.setattr(data._kept, "seconds_a_row", 1.0)
-    assert data.points(REGION.box).early() is not None
-    assert data.points(REGION.box, users=5).early() is None
-    assert data.points(REGION.box, share=Fraction(1, 2)).early() is None
+    assert data.points(REGION.box).preview_selection() is not None
+    assert data.points(REGION.box, users=5).preview_selection() is None
+    assert data.points(REGION.box, share=Fraction(1, 2)).preview_selection() is None
 
 
 def test_the_first_users_come_with_all_their_rows(data: CheckinData) -> None:

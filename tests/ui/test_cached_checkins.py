@@ -90,11 +90,11 @@ def test_rows_set_aside_are_counted_in_the_status_row_and_shown_when_asked(
     window = open_window(study="heatmap", values=SMALL_MAP, data=path)
     settled(window)
     data = window.data.current
-    assert data.report.total_set_aside >= 2
+    assert data.report.total_rejected >= 2
     assert not [d for d in window.findChildren(QDialog) if d.isVisible()]
     row = window.status_row
     assert row.aside.isVisible()
-    assert row.aside.text() == f"{data.report.total_set_aside:,} rows rejected · Show…"
+    assert row.aside.text() == f"{data.report.total_rejected:,} rows rejected · Show…"
     qtbot.mouseClick(row.aside, Qt.MouseButton.LeftButton)
     assert window.data_panel.dialog("report").isVisible()
     window.data_panel.dialog("report").close()

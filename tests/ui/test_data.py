@@ -62,7 +62,7 @@ def test_a_generated_file_is_loaded_and_described(desk: Desk, checkins) -> None:
     desk.data.progress.connect(lambda now: stages.append(now.fraction))
     desk.load(checkins)
     data = desk.data.current
-    assert data.rows + data.report.total_set_aside == 3000
+    assert data.rows + data.report.total_rejected == 3000
     assert desk.panel.file_name.text() == checkins.name
     assert desk.panel.badge.text() == "real data"
     assert f"{data.rows:,} check-ins of {data.users} users" in desk.panel.counts.text()

@@ -28,7 +28,7 @@ CITY = Region(40.0, -74.5, 41.0, -73.0)
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """More rows than memory is said to hold."""
-    monkeypatch.setattr("explorer.engine.large_import.most_in_memory", lambda _: 100)
+    monkeypatch.setattr("explorer.engine.large_import.max_rows_in_memory", lambda _: 100)
     return made_folder(tmp_path / "x[1]'s", rows=1500)
 
 
@@ -72,7 +72,7 @@ def test_it_is_answered_where_all_is_answered_also_after_a_kill(
     qtbot.waitUntil(lambda: window.current_result.request["epsilon"] == 0.5)
     assert settled(window).readout("checkins") == expected.readout("checkins")
     aside = tmp_path / "aside.csv"
-    assert data.export_set_aside(aside) == data.report.total_set_aside
+    assert data.export_rejected(aside) == data.report.total_rejected
     with aside.open(newline="") as file:
         assert {row["part"] for row in csv.DictReader(file)} >= {"part-1.csv", "part-3.csv"}
     assert window.keeper.data_columns == data.columns

@@ -51,7 +51,7 @@ def _proj() -> Any:
 
 
 @lru_cache(maxsize=64)
-def canonical(text: str) -> str | None:
+def canonical_crs(text: str) -> str | None:
     """Return a reference system's name as `Mapping.crs` has it.
 
     Parameters
@@ -94,7 +94,7 @@ def canonical(text: str) -> str | None:
 
 
 def _parsed(pyproj: Any, text: str) -> Any:
-    """Return a reference system of what `canonical` takes; raises what PROJ does, or ValueError."""
+    """Parse any text that `canonical_crs` accepts; raises ValueError or PROJ's own errors."""
     if text.isdecimal() and text.isascii():
         return pyproj.CRS.from_authority("EPSG", text)
     if is_named_system(text):
@@ -124,7 +124,7 @@ def with_system(name: str, mapping: Mapping, preview: Preview) -> Mapping:
             preview,
         )
     try:
-        return mapping if mapping.crs is None else replace(mapping, crs=canonical(mapping.crs))
+        return mapping if mapping.crs is None else replace(mapping, crs=canonical_crs(mapping.crs))
     except ValueError as error:
         raise CheckinError(f"{name}: {error}.") from None
 
@@ -189,7 +189,7 @@ def _quiet() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def taught(con: Any, crs: str | None) -> Iterator[None]:
+def crs_function(con: Any, crs: str | None) -> Iterator[None]:
     """Give a database the function `FUNCTION`, if there is anything to convert.
 
     PROJ runs in one thread of Python: the database's own threads are new to Python at every call,
@@ -199,11 +199,11 @@ def taught(con: Any, crs: str | None) -> Iterator[None]:
         yield
         return
     with ThreadPoolExecutor(1, "checkins-proj") as thread:
-        _teach(con, crs, thread)
+        _create_function(con, crs, thread)
         yield
 
 
-def _teach(con: Any, crs: str, thread: ThreadPoolExecutor) -> None:
+def _create_function(con: Any, crs: str, thread: ThreadPoolExecutor) -> None:
     import duckdb
     import pyarrow as pa
 

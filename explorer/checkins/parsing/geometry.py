@@ -130,10 +130,10 @@ def known_system(text: str | None) -> str | None:
         return None
     if not name:
         return ""
-    from explorer.checkins.parsing.crs import MissingLibrary, canonical
+    from explorer.checkins.parsing.crs import MissingLibrary, canonical_crs
 
     try:
-        return canonical(name)
+        return canonical_crs(name)
     except MissingLibrary:
         return name if len(name) < 40 else ""
     except ValueError:

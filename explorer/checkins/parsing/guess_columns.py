@@ -86,7 +86,7 @@ FEW, OF_ROWS = 10, 1000
 """A column of persons has more values than that in so many rows, or is asked about. Of fewer rows
 than `FEW`, their repetition says nothing."""
 
-MOST_CANDIDATES = 6
+MAX_CANDIDATES = 6
 MIDNIGHT = time()
 _SHOWN = 40
 _CLOCK = re.compile(r"\s*\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*([AaPp][Mm])?\s*", re.ASCII)
@@ -497,7 +497,7 @@ def _unnamed_position(columns: _Columns) -> Question | None:
         "Which columns hold latitude and longitude?",
         why,
         ("lat", "lon"),
-        tuple(there[:MOST_CANDIDATES]),
+        tuple(there[:MAX_CANDIDATES]),
         0 if there else None,
     )
 
@@ -529,7 +529,7 @@ def _point_candidates(columns: _Columns, i: int) -> list[Candidate]:
     ]
 
 
-_MOST_PAIRS = 30
+_MAX_PAIRS = 30
 """Neighbouring columns that are compared with the places of towns, which takes time."""
 
 
@@ -543,7 +543,7 @@ def _degree_candidates(columns: _Columns) -> list[Candidate]:
         if not (columns.degrees(first, 180, True) and columns.degrees(second, 180, True)):
             continue
         tried += 1
-        if tried > _MOST_PAIRS or len(found) >= MOST_CANDIDATES:
+        if tried > _MAX_PAIRS or len(found) >= MAX_CANDIDATES:
             break
         for lat, lon in ((first, second), (second, first)):
             swapped = looks_swapped(columns.rows, Mapping(lat=lat, lon=lon), columns.decimal)
@@ -562,7 +562,7 @@ def _pair_question(
         "Which columns hold latitude and longitude?",
         why,
         ("lat", "lon"),
-        tuple(there[:MOST_CANDIDATES]),
+        tuple(there[:MAX_CANDIDATES]),
         preselected,
     )
 
@@ -619,7 +619,7 @@ def _times(columns: _Columns) -> Question | None:
     else:
         return None
     none = Candidate("there is no time", (("time", None),))
-    chosen = [columns.candidate(time=i) for i in there[: MOST_CANDIDATES - 1]]
+    chosen = [columns.candidate(time=i) for i in there[: MAX_CANDIDATES - 1]]
     title = "Which column holds the time?"
     return Question("time", title, why, ("time",), (*chosen, none))
 
@@ -721,7 +721,7 @@ def _users(columns: _Columns, no_user: tuple[Candidate, ...]) -> Question | None
         why = "No name of a column says it."
     others = (i for i in free if not (columns.named and names_no_person(columns.names[i])))
     ranked = [*sure, *maybe] or [i for i in others if _repeats(columns, i)]
-    room = MOST_CANDIDATES - len(no_user)
+    room = MAX_CANDIDATES - len(no_user)
     there = [columns.candidate(user=i, note=_counted(columns, i)) for i in ranked[:room]]
     known_ones = bool(sure or maybe or (ranked and not columns.named))
     return Question("user", title, why, ("user",), (*there, *no_user), 0 if known_ones else None)

@@ -67,7 +67,7 @@ class LineScanner:
         self._delimiter = dialect.delimiter.encode()
         self._fields = shape.width if shape.width > WIDE else None
         self._examples: dict[Reason, int] = {}
-        self._joiner = RecordJoiner(shape, self._fault, self._record, self._blank, self._aside)
+        self._joiner = RecordJoiner(shape, self._fault, self._record, self._blank, self._reject)
 
     def feed(self, block: bytes | int) -> None:
         """Take the next block of whole lines, or the length of a line that is too long.
@@ -84,7 +84,7 @@ class LineScanner:
             if self._above.left:
                 self._take_above(b"(%d bytes)" % block)
                 return
-            self._aside(scan.lines, Reason.LINE_TOO_LONG, b"(%d bytes)" % block)
+            self._reject(scan.lines, Reason.LINE_TOO_LONG, b"(%d bytes)" % block)
             return
         if self._above.left:
             block = self._take_header(block)
@@ -119,7 +119,7 @@ class LineScanner:
         """Take a last line of which only the beginning is there."""
         self._joiner.finish()
         self._scan.lines += 1
-        self._aside(self._scan.lines, Reason.CUT_OFF, text.removesuffix(b"\r"))
+        self._reject(self._scan.lines, Reason.CUT_OFF, text.removesuffix(b"\r"))
 
     def _take_header(self, block: bytes) -> bytes:
         """Take the lines above the first row off a block; a copy is written without them."""
@@ -168,7 +168,7 @@ class LineScanner:
         assert self._fields is not None
         return bool(np.any((delimiters != self._fields - 1) & ~_blank(block, stops)))
 
-    def _aside(self, line: int, reason: Reason, text: bytes) -> None:
+    def _reject(self, line: int, reason: Reason, text: bytes) -> None:
         if self._copy is None:
             raise CopyNeeded
         self._scan.malformed.add(line, reason)
@@ -194,7 +194,7 @@ class LineScanner:
         if reason is None and line and self._fields is not None:
             reason = self._ragged(line.count(self._delimiter) + 1)
         if reason is not None:
-            self._aside(number, reason, line)
+            self._reject(number, reason, line)
         elif not line:
             self._blank(number)
         else:
@@ -213,7 +213,7 @@ class LineScanner:
         if text == b"\n":  # a pair of quotes and nothing else; the reader would skip it
             reason = Reason.TOO_FEW_FIELDS
         if reason is not None:
-            self._aside(first, reason, self._dialect.delimiter.join(fields).encode())
+            self._reject(first, reason, self._dialect.delimiter.join(fields).encode())
         else:
             self._pass_on(text)
         if last > first:

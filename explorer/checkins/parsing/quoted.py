@@ -19,14 +19,14 @@ MAX_RECORD_LINES = 100
 """A quoted field that has not ended after so many lines is taken to have lost its end."""
 
 
-class Unsplit(Enum):
+class SplitError(Enum):
     """Why a record can't be split into fields."""
 
     OPEN = "a quoted field has not ended"
     BROKEN = "a quote stands where none may"
 
 
-def split_record(line: str, delimiter: str) -> list[str] | Unsplit:
+def split_record(line: str, delimiter: str) -> list[str] | SplitError:
     """Split one record at the delimiters outside double quotes.
 
     A field is either free of quotes or enclosed in them, with inner ones doubled (RFC 4180).
@@ -42,7 +42,7 @@ def split_record(line: str, delimiter: str) -> list[str] | Unsplit:
             while True:
                 end = line.find('"', at)
                 if end < 0:
-                    return Unsplit.OPEN
+                    return SplitError.OPEN
                 parts.append(line[at:end])
                 at = end + 1
                 if not line.startswith('"', at):
@@ -53,13 +53,13 @@ def split_record(line: str, delimiter: str) -> list[str] | Unsplit:
             if at == len(line):
                 return fields
             if not line.startswith(delimiter, at):
-                return Unsplit.BROKEN
+                return SplitError.BROKEN
             at += 1
         else:
             end = line.find(delimiter, at)
             text = line[at:] if end < 0 else line[at:end]
             if '"' in text:
-                return Unsplit.BROKEN
+                return SplitError.BROKEN
             fields.append(text)
             if end < 0:
                 return fields
@@ -69,7 +69,7 @@ def split_record(line: str, delimiter: str) -> list[str] | Unsplit:
 def split_quoted(line: str, delimiter: str) -> list[str] | None:
     """Return the fields of one record; None if its quotes are broken."""
     fields = split_record(line, delimiter)
-    return None if isinstance(fields, Unsplit) else fields
+    return None if isinstance(fields, SplitError) else fields
 
 
 @dataclass(frozen=True)
@@ -128,13 +128,13 @@ class RecordJoiner:
         fault: Callable[[bytes], Reason | None],
         record: Callable[[int, int, list[str]], None],
         blank: Callable[[int], None],
-        aside: Callable[[int, Reason, bytes], None],
+        reject: Callable[[int, Reason, bytes], None],
     ) -> None:
         self._shape = shape
         self._fault = fault
         self._record = record
         self._blank = blank
-        self._aside = aside
+        self._reject = reject
         self._first = 0
         self._lines: list[bytes] = []
         self._size = 0
@@ -166,16 +166,16 @@ class RecordJoiner:
             return
         reason = self._fault(line)
         if reason is not None:
-            self._aside(number, reason, line)
+            self._reject(number, reason, line)
         elif not line:
             self._blank(number)
         else:
             fields = split_record(line.decode(), self._shape.delimiter)
-            if fields is Unsplit.OPEN:
+            if fields is SplitError.OPEN:
                 self._first, self._lines = number, [line]
                 self._size, self._quotes = len(line), line.count(b'"')
-            elif isinstance(fields, Unsplit):
-                self._aside(number, Reason.BROKEN_QUOTES, line)
+            elif isinstance(fields, SplitError):
+                self._reject(number, Reason.BROKEN_QUOTES, line)
             else:
                 self._record(number, number, fields)
 
@@ -196,7 +196,7 @@ class RecordJoiner:
             return
         texts = [part.decode() for part in lines]
         fields = split_record("\n".join(texts), self._shape.delimiter)
-        if isinstance(fields, Unsplit) or not self._trusted(texts, fields):
+        if isinstance(fields, SplitError) or not self._trusted(texts, fields):
             self._give_up(lines, todo)
             return
         self._lines = []
@@ -214,5 +214,5 @@ class RecordJoiner:
     def _give_up(self, lines: list[bytes], todo: deque[tuple[int, bytes]]) -> None:
         """Set the first line aside and have the others judged again."""
         self._lines = []
-        self._aside(self._first, Reason.BROKEN_QUOTES, lines[0])
+        self._reject(self._first, Reason.BROKEN_QUOTES, lines[0])
         todo.extendleft((self._first + i, lines[i]) for i in range(len(lines) - 1, 0, -1))

@@ -17,7 +17,7 @@ from explorer.checkins.parsing.times import (
     FIRST_YEAR,
     ISO_PATTERN,
     LAST_YEAR,
-    MOST_MICROSECONDS,
+    MAX_MICROSECONDS,
     NAIVE_ISO_PATTERN,
     PLAIN_ISO_PATTERN,
     fold_seconds,
@@ -25,7 +25,7 @@ from explorer.checkins.parsing.times import (
     takes_zone,
 )
 from explorer.geography.plane import Plane
-from explorer.user_rows import MOST_MARKS, NO_WIDTH
+from explorer.user_rows import MAX_MARKS, NO_WIDTH
 
 ABSENT = "\n"
 """What a field must hold to be read as NULL: never. So NULL means that there was no field."""
@@ -97,7 +97,7 @@ def _instant(column: str, spelling: str, decimal: str) -> str:
     """Return SQL for an instant, NULL where the text is none; without an offset it is of UTC."""
     if spelling in COUNTED:
         epoch = COUNTED[spelling]
-        scale, most = epoch.microseconds / epoch.step, MOST_MICROSECONDS / epoch.step
+        scale, most = epoch.microseconds / epoch.step, MAX_MICROSECONDS / epoch.step
         value = number_expression(column, decimal)
         return (
             f"CASE WHEN {short_enough(column)} AND abs({value} * {scale!r}) < {most!r} "
@@ -146,8 +146,8 @@ def id_expression(column: str) -> str:
     seen = f"regexp_replace({column}, '[{_SHOWN}]', '', 'g')"
     others_blank = f"regexp_replace({seen}, '\\P{{M}}+', ' ', 'g')"
     few_marks = (
-        f"(strlen({column}) <= {2 * MOST_MARKS} "
-        f"OR NOT regexp_matches({others_blank}, '[^ ]{{{MOST_MARKS + 1}}}'))"
+        f"(strlen({column}) <= {2 * MAX_MARKS} "
+        f"OR NOT regexp_matches({others_blank}, '[^ ]{{{MAX_MARKS + 1}}}'))"
     )
     return (
         f"CASE WHEN regexp_full_match({column}, '[!-~]([ -~]*[!-~])?') THEN {column} "

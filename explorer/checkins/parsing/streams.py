@@ -28,7 +28,7 @@ _CHECKS = {"incorrect data check": "checksum", "incorrect length check": "length
 """What zlib says of the two fields behind the contents."""
 
 
-def inflated(chunks: Iterator[bytes], damage: Damage) -> Iterator[bytes]:
+def decompress(chunks: Iterator[bytes], damage: Damage) -> Iterator[bytes]:
     """Yield what a gzip archive holds, up to its end or the first bit that makes no sense.
 
     Archives joined end to end are one. A wrong checksum or length costs nothing but trust.
@@ -202,7 +202,7 @@ def raw_chunks(
         yield from chunks()
         return
     size = checked = 0
-    for piece in inflated(chunks(), damage):
+    for piece in decompress(chunks(), damage):
         size += len(piece)
         if size > UNPACKED_FREELY and size > MAX_RATIO * done and not dialect.unpack:
             raise UnpackNeeded(

@@ -81,7 +81,7 @@ The system of 1900 counts the day 1900-02-29, so that later days are counted fro
 COUNTED = {**EPOCHS, **SERIALS}
 """Spellings that are a number."""
 _FIRST_EPOCH, _LAST_EPOCH = 631_152_000, 4_102_444_800  # 1990 to 2100: else it is just a number
-MOST_MICROSECONDS = 8e15
+MAX_MICROSECONDS = 8e15
 """From the start of an epoch that are made an instant at all: of 1970, until the year 2223."""
 
 _DATES = (
@@ -297,7 +297,7 @@ def _epoch_moment(text: str, spelling: str, decimal: str) -> datetime | None:
         return None
     epoch = COUNTED[spelling]
     since = value * (epoch.microseconds / epoch.step)
-    if not abs(since) < MOST_MICROSECONDS / epoch.step:
+    if not abs(since) < MAX_MICROSECONDS / epoch.step:
         return None
     whole = int(abs(since))  # the database rounds halves away from zero
     whole += abs(since) - whole >= 0.5

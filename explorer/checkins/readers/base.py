@@ -129,7 +129,7 @@ _NOT_THE_MAPPING = (Reason.ZERO_ZERO, Reason.DUPLICATE)
 
 
 @dataclass(frozen=True)
-class Beginning:
+class FileStart:
     """The beginning of a file, and how it is asked to be read.
 
     Attributes
@@ -170,7 +170,7 @@ class Beginning:
 
 
 @dataclass(frozen=True)
-class Judged:
+class HeadStatistics:
     """How the first rows fare.
 
     Attributes
@@ -192,12 +192,12 @@ class Judged:
         return sum(self.failing.values()) / self.total if self.total else 0.0
 
 
-Judge = Callable[[Judged], None]
+CheckHead = Callable[[HeadStatistics], None]
 """Called with how the first rows fare; may raise."""
 
 
 @dataclass(frozen=True)
-class Written:
+class ReaderOutput:
     """What a reader wrote.
 
     Attributes
@@ -302,7 +302,7 @@ class Reader(Protocol):
         """Return how sure it is that this is a file for it, 0…1, from the first `HEAD` bytes."""
         ...
 
-    def preview(self, look: Beginning) -> Preview:
+    def preview(self, start: FileStart) -> Preview:
         """Guess columns and how they are read. The dialect's `reader` is this one's key.
 
         Raises
@@ -313,8 +313,8 @@ class Reader(Protocol):
         ...
 
     def write_rows(
-        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, judge: Judge
-    ) -> Written:
+        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, check_head: CheckHead
+    ) -> ReaderOutput:
         """Write ``rows.parquet`` as `typed_rows` has it: all rows in file order, judged.
 
         Parameters
@@ -356,7 +356,7 @@ def check_width(name: str, width: int) -> None:
         )
 
 
-def judge_rows(con: Any, rows: str, tick: Tick) -> Judged:
+def head_statistics(con: Any, rows: str, tick: Tick) -> HeadStatistics:
     """Judge some rows."""
     run(
         con,
@@ -368,7 +368,7 @@ def judge_rows(con: Any, rows: str, tick: Tick) -> Judged:
     found = con.execute("FROM judged").fetchall()
     counts = {code: n for code, n, _ in found}
     failing = {Reason.of(code): n for code, n in counts.items() if code}
-    return Judged(
+    return HeadStatistics(
         sum(counts.values()),
         {reason: n for reason, n in failing.items() if reason not in _NOT_THE_MAPPING},
         all(integers for code, _, integers in found if not code),
@@ -376,7 +376,7 @@ def judge_rows(con: Any, rows: str, tick: Tick) -> Judged:
 
 
 def table_preview(
-    look: Beginning,
+    start: FileStart,
     dialect: Dialect,
     columns: tuple[str, ...],
     rows: Sequence[Sequence[str | None]],
@@ -388,7 +388,7 @@ def table_preview(
 
     Parameters
     ----------
-    look : Beginning
+    start : FileStart
     dialect : Dialect
         With the reader's key, and the layer.
     columns : tuple of str
@@ -402,14 +402,14 @@ def table_preview(
         As in `Preview`.
     """
     body = [tuple("" if cell is None else str(cell) for cell in row) for row in rows]
-    decimal = look.decimal or decimal_sign(body)
+    decimal = start.decimal or decimal_sign(body)
     names = columns if crs is None else ("latitude", "longitude", *columns[2:])
     guess = guess_mapping(
         names if dialect.has_header else (),
         body,
         len(columns),
         decimal,
-        look.check,
+        start.check,
         NO_USER,
         serials=serials,
     )
@@ -424,8 +424,8 @@ def table_preview(
     if layers and not dialect.layer:
         questions = (_which_layer(layers),)  # what else is open depends on the answer
     return Preview(
-        look.name,
-        look.size,
+        start.name,
+        start.size,
         replace(dialect, decimal=decimal),
         columns,
         tuple(body[:PREVIEW_ROWS]),
@@ -454,7 +454,7 @@ def write_table(
     plan: Plan,
     folder: Path,
     work: LoadProgress,
-    judge: Judge,
+    check_head: CheckHead,
     table: Callable[[int | None], str],
     fault: str = "",
 ) -> Scan:
@@ -488,7 +488,7 @@ def write_table(
         )
 
     scan.lines = con.execute(f"SELECT count(*) FROM {table(None)}").fetchone()[0]
-    judge(judge_rows(con, typed(HEAD_ROWS), reading))
+    check_head(head_statistics(con, typed(HEAD_ROWS), reading))
     run(
         con,
         f"COPY ({typed()}) TO {written_file(folder / ROWS)} {PARQUET}",

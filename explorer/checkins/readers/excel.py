@@ -31,11 +31,11 @@ from explorer.checkins.parsing.guess_columns import looks_like_header
 from explorer.checkins.parsing.streams import MAX_RATIO, UNPACKED_FREELY
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (
-    Beginning,
+    CheckHead,
     CopiedRows,
-    Judge,
+    FileStart,
     Plan,
-    Written,
+    ReaderOutput,
     asked_for,
     check_width,
     copied,
@@ -48,13 +48,13 @@ _OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PARTS = (b"[Content_Types].xml", b"xl/", b"docProps/", b"_rels/.rels")
 _OTHER = b"application/vnd.oasis.opendocument.spreadsheet"
 _FORMULA, _MERGED = re.compile(rb"<(\w+:)?f[ >/]"), re.compile(rb"<(\w+:)?mergeCell ")
-_MOST_TEXT = 1_000_000_000
+_MAX_TEXT = 1_000_000_000
 """Bytes of the table of texts, which is kept in memory."""
 _JUDGED_ROWS = 2000
 _FEWEST = 3
 """Cells of a row with the names of columns: user, latitude, longitude. Others are titles."""
 _TOGETHER = 2000
-_MOST_ROWS = 1_048_576
+_MAX_ROWS = 1_048_576
 """Of a sheet, as Excel has it; a row with a higher number would stand behind as many blank ones."""
 _PIECE = 1 << 20
 
@@ -124,7 +124,7 @@ class _Workbook:
         with zipfile.ZipFile(file) as parts:
             for part in parts.infolist():
                 _check_part(parts, part, name, unpack)
-                if part.filename.endswith("sharedStrings.xml") and part.file_size > _MOST_TEXT:
+                if part.filename.endswith("sharedStrings.xml") and part.file_size > _MAX_TEXT:
                     raise CheckinError(
                         f"{name} has {part.file_size / 1e9:.1f} GB of text, more than can be held "
                         "in memory: save the sheet as CSV, and open that."
@@ -145,7 +145,7 @@ class _Workbook:
         values = self._cells(self.sheets[sheet])
         formulas = self._cells(self._formulas[sheet]) if self._formulas else repeat(())
         for number, (row, behind) in enumerate(zip(values, formulas, strict=False), 1):
-            if number > _MOST_ROWS:
+            if number > _MAX_ROWS:
                 raise ValueError("more rows than a sheet may have")
             cells, empty = [_text(value) for value in row], []
             for column, formula in enumerate(behind):
@@ -239,7 +239,7 @@ class ExcelReader:
             head.startswith(b"PK\x03\x04") and any(p in beginning for p in (*_PARTS, _OTHER))
         )
 
-    def preview(self, look: Beginning) -> Preview:
+    def preview(self, start: FileStart) -> Preview:
         """Guess sheet and columns.
 
         Raises
@@ -247,22 +247,22 @@ class ExcelReader:
         CheckinError
             If the library is missing, or it is another kind of spreadsheet, damaged or empty.
         """
-        if look.head.startswith(_OLD):
+        if start.head.startswith(_OLD):
             raise CheckinError(
-                f"{look.name} is an old Excel file (.xls), or one with a password: save it as "
+                f"{start.name} is an old Excel file (.xls), or one with a password: save it as "
                 ".xlsx without a password, or as CSV."
             )
-        if _OTHER in look.head[:4096]:
-            raise CheckinError(f"{look.name} is an OpenDocument sheet: save it as .xlsx or CSV.")
-        lacking = missing_library(f"{look.name} is Excel: reading it", "excel", "openpyxl")
+        if _OTHER in start.head[:4096]:
+            raise CheckinError(f"{start.name} is an OpenDocument sheet: save it as .xlsx or CSV.")
+        lacking = missing_library(f"{start.name} is Excel: reading it", "excel", "openpyxl")
         if lacking:
             raise CheckinError(f"{lacking}. Or save the sheet as CSV.")
-        state = look.path.stat()
-        return _previewed(look, (look.size, state.st_mtime_ns, state.st_ino))
+        state = start.path.stat()
+        return _previewed(start, (start.size, state.st_mtime_ns, state.st_ino))
 
     def write_rows(
-        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, judge: Judge
-    ) -> Written:
+        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, check_head: CheckHead
+    ) -> ReaderOutput:
         """Write every row of the sheet that is neither blank, nor a title, nor the names."""
         preparing, used = work.stage("Preparing"), set(plan.mapping.columns)
         table = CopiedRows(con, plan.width)
@@ -291,9 +291,9 @@ class ExcelReader:
                     "anything, the others are blank."
                 )
 
-        found = write_table(con, plan, folder, work, judge, copied, "fault")
+        found = write_table(con, plan, folder, work, check_head, copied, "fault")
         scan.fingerprint = found.fingerprint
-        return Written(scan, table.texts)
+        return ReaderOutput(scan, table.texts)
 
     def row_texts(
         self,
@@ -342,32 +342,34 @@ def _beginning(rows: Iterator[Row]) -> list[list[str | None]]:
 
 
 @cached(
-    LRUCache(4), key=lambda look, state: (look.path, look.layer, look.unpack, state), lock=Lock()
+    LRUCache(4),
+    key=lambda start, state: (start.path, start.layer, start.unpack, state),
+    lock=Lock(),
 )
-def _previewed(look: Beginning, _state: tuple[int, ...]) -> Preview:
+def _previewed(start: FileStart, _state: tuple[int, ...]) -> Preview:
     """Look at a workbook; at one that has not changed only once, because it takes long."""
-    with _opened(look.path, look.name, look.check, look.unpack) as book:
-        if look.layer and look.layer not in book.sheets:
+    with _opened(start.path, start.name, start.check, start.unpack) as book:
+        if start.layer and start.layer not in book.sheets:
             raise CheckinError(
-                f"{look.name} has no sheet {look.layer!r}; there are {', '.join(book.sheets)}."
+                f"{start.name} has no sheet {start.layer!r}; there are {', '.join(book.sheets)}."
             )
         tables = {}
-        for sheet in [look.layer] if look.layer else book.sheets:
-            look.check()
+        for sheet in [start.layer] if start.layer else book.sheets:
+            start.check()
             rows = _beginning(book.rows(sheet))
             if any(sum(map(bool, row)) >= _FEWEST for row in rows):
                 tables[sheet] = rows
         if not tables:
             raise CheckinError(
-                f"{look.name} has no sheet with three columns or more; a check-in needs user, "
+                f"{start.name} has no sheet with three columns or more; a check-in needs user, "
                 "latitude and longitude."
             )
-        sheets = tuple(book.sheets) if look.layer else tuple(tables)
+        sheets = tuple(book.sheets) if start.layer else tuple(tables)
         serials = book.serials
     layer, rows = next(iter(tables.items()))
     header = looks_like_header([[cell or "" for cell in row] for row in rows])
     width = max(max((i + 1 for i, cell in enumerate(row) if cell), default=0) for row in rows)
-    check_width(look.name, width)
+    check_width(start.name, width)
     names = rows[0] if header else []
     columns = tuple(
         (names[i] or "").strip() if i < len(names) and names[i] else f"column {i + 1}"
@@ -375,10 +377,10 @@ def _previewed(look: Beginning, _state: tuple[int, ...]) -> Preview:
     )
     body = [[*row, *repeat(None, width - len(row))][:width] for row in rows[header:]]
     several = len(sheets) > 1
-    chosen = layer if look.layer or not several else ""
+    chosen = layer if start.layer or not several else ""
     dialect = Dialect("excel", "", has_header=header, layer=chosen)
     layers = sheets if several else ()
-    return table_preview(look, dialect, columns, body, None, layers, serials)
+    return table_preview(start, dialect, columns, body, None, layers, serials)
 
 
 READER = ExcelReader()

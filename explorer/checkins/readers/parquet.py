@@ -30,24 +30,24 @@ from explorer.checkins.parsing.times import FIRST_YEAR, LAST_YEAR
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (
     SMALL,
-    Beginning,
-    Judge,
+    CheckHead,
+    FileStart,
     Plan,
     Portion,
+    ReaderOutput,
     Sample,
-    Written,
     check_width,
     evenly_spaced,
     table_preview,
     write_table,
 )
 from explorer.checkins.store import ROWS, count
-from explorer.checkins.workers import apart
+from explorer.checkins.workers import run_in_worker
 
 PIECES = 8
 """Pieces of rows in the first portion. Each takes as long as many rows: pages are read whole."""
 
-SHARE, MOST_ROWS, READ_ON = 0.02, 64_000, 1500
+SHARE, MAX_ROWS, READ_ON = 0.02, 64_000, 1500
 """Of the file's rows, in the first portion; at most so many; rows behind a piece that are read for
 the rest of its last user, at most."""
 
@@ -82,7 +82,7 @@ def have_columns(
 ) -> list[bool]:
     """Return of each file whether it is Parquet with these columns, and without geometries."""
     if not in_worker():
-        found: list[bool] = apart(
+        found: list[bool] = run_in_worker(
             have_columns, paths, names, name=shown_name(paths[0]), cancelled=cancelled
         )
         return found
@@ -110,7 +110,7 @@ def count_rows(paths: Sequence[Path], cancelled: IsCancelled | None = None) -> i
         If one is damaged.
     """
     if not in_worker():
-        return int(apart(count_rows, paths, name=shown_name(paths[0]), cancelled=cancelled))
+        return int(run_in_worker(count_rows, paths, name=shown_name(paths[0]), cancelled=cancelled))
     import duckdb
 
     total = 0
@@ -207,7 +207,7 @@ def _pieces(groups: list[int]) -> list[list[tuple[int, int]]]:
     Where there are many row groups each piece is the beginning of one that no other piece is of.
     """
     total = groups[-1]
-    rows = max(int(min(SHARE * total, MOST_ROWS)) // PIECES, 1)
+    rows = max(int(min(SHARE * total, MAX_ROWS)) // PIECES, 1)
     portions = evenly_spaced(0, total, PIECES, rows)
     if len(groups) > PIECES:
         free = dict(pairwise(groups))
@@ -364,7 +364,7 @@ class ParquetReader:
         """Return whether it begins as every Parquet file does."""
         return float(head.startswith(b"PAR1"))
 
-    def preview(self, look: Beginning) -> Preview:
+    def preview(self, start: FileStart) -> Preview:
         """Guess which of the columns is which.
 
         Raises
@@ -376,23 +376,23 @@ class ParquetReader:
 
         con = connect(memory=database_bytes())  # a page is read whole, however large it is
         try:
-            with reachable(con, look.path) as source:
+            with reachable(con, start.path) as source:
                 columns = text_columns(_described(con, source))
-                check_width(look.name, len(columns.names))
+                check_width(start.name, len(columns.names))
                 head = f"CREATE TEMP TABLE head AS FROM {_as_text(source, columns, 2000)}"
-                run(con, head, lambda _: look.check())
+                run(con, head, lambda _: start.check())
                 rows = con.execute(f"SELECT {columns.cells} FROM head").fetchall()
         except duckdb.Error as fault:
-            raise damaged(look.name, fault) from fault
+            raise damaged(start.name, fault) from fault
         finally:
             con.close()
         return table_preview(
-            look, Dialect(Format.PARQUET, "", has_header=True), columns.names, rows, columns.crs
+            start, Dialect(Format.PARQUET, "", has_header=True), columns.names, rows, columns.crs
         )
 
     def write_rows(
-        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, judge: Judge
-    ) -> Written:
+        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, check_head: CheckHead
+    ) -> ReaderOutput:
         """Write every row.
 
         Raises
@@ -410,7 +410,7 @@ class ParquetReader:
                 plan,
                 folder,
                 work,
-                judge,
+                check_head,
                 lambda limit: _as_text(plan.path, columns, limit),
                 columns.fault_of(plan.mapping),
             )
@@ -420,7 +420,7 @@ class ParquetReader:
             raise damaged(plan.name, fault) from fault
         if count(con, folder / ROWS) != scan.lines:
             raise damaged(plan.name, ValueError("rows are missing"))
-        return Written(scan, lambda numbers: _row_texts(con, plan.path, numbers))
+        return ReaderOutput(scan, lambda numbers: _row_texts(con, plan.path, numbers))
 
     def portions(
         self, con: Any, plan: Plan, folder: Path, whole_users: bool, cancelled: IsCancelled | None

@@ -25,12 +25,12 @@ from explorer.checkins.parsing.encodings import mark_of
 from explorer.checkins.parsing.streams import CHUNK
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (
-    Beginning,
+    CheckHead,
     CopiedRows,
-    Judge,
+    FileStart,
     OneOfSeveral,
     Plan,
-    Written,
+    ReaderOutput,
     asked_for,
     check_width,
     copied,
@@ -70,22 +70,22 @@ class RecordReader(OneOfSeveral):
         """
         raise NotImplementedError
 
-    def preview(self, look: Beginning) -> Preview:
+    def preview(self, start: FileStart) -> Preview:
         """Guess columns by the names in the first records."""
-        records = self._head(look.path, look.name, lambda _: look.check())
+        records = self._head(start.path, start.name, lambda _: start.check())
         columns = _names(records)
-        check_width(look.name, len(columns))
+        check_width(start.name, len(columns))
         if not columns:
-            raise CheckinError(f"{look.name} ({self.name}) holds no rows; choose another file.")
+            raise CheckinError(f"{start.name} ({self.name}) holds no rows; choose another file.")
         rows = [[values.get(name) for name in columns] for _, values, fault in records if not fault]
-        return table_preview(look, Dialect(self.key, "", has_header=True), columns, rows)
+        return table_preview(start, Dialect(self.key, "", has_header=True), columns, rows)
 
     def _head(self, path: Path, name: str, tick: Tick) -> list[Record]:
         return list(islice(self.records(path, name, tick), HEAD_RECORDS))
 
     def write_rows(
-        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, judge: Judge
-    ) -> Written:
+        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, check_head: CheckHead
+    ) -> ReaderOutput:
         """Write every record."""
         preparing, size = work.stage("Preparing"), max(plan.path.stat().st_size, 1)
         names = _names(self._head(plan.path, plan.name, lambda _: work.check()))[: plan.width]
@@ -108,11 +108,11 @@ class RecordReader(OneOfSeveral):
             cells = [[values.get(name) for _, values, _ in some] for name in names]
             cells += [[None] * len(some)] * (plan.width - len(names))
             rows.add([number for number, _, _ in some], [fault for _, _, fault in some], cells)
-        scan = write_table(con, plan, folder, work, judge, copied, "fault")
+        scan = write_table(con, plan, folder, work, check_head, copied, "fault")
         scan.lines = lines
         for number in blanks:
             scan.blank.add(number)
-        return Written(scan, rows.texts)
+        return ReaderOutput(scan, rows.texts)
 
     def row_texts(
         self,

@@ -20,12 +20,12 @@ from explorer.checkins.parsing.streams import blocks, decoded_chunks, raw_chunks
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (
     HEAD_ROWS,
-    Beginning,
-    Judge,
+    CheckHead,
+    FileStart,
     Plan,
     Portion,
-    Written,
-    judge_rows,
+    ReaderOutput,
+    head_statistics,
 )
 from explorer.checkins.readers.text_portions import text_portions
 from explorer.checkins.readers.text_preview import preview_text
@@ -60,7 +60,7 @@ class _Copy:
         return self._file.write(data)
 
 
-class _Reading:
+class _TextLoad:
     """Writes ``rows.parquet``: every line that is a row, in file order, typed and judged.
 
     Parameters
@@ -91,14 +91,14 @@ class _Reading:
         folder: Path,
         note: Callable[[int, int], None],
         stages: tuple[Tick, Tick],
-        judge: Judge,
+        check_head: CheckHead,
     ) -> None:
         self._con = con
         self._plan = plan
         self._folder = folder
         self._note = note
         self._preparing, self._reading = stages
-        self._judge = judge
+        self._check_head = check_head
         self._size = plan.path.stat().st_size
         self._rows = folder / ROWS
         self.source = plan.path
@@ -237,10 +237,10 @@ class _Reading:
                 if not line or left <= 0:
                     break
         typed = self._typed(self._table(head), integers=False)
-        judged = judge_rows(self._con, typed, lambda _: self._reading(0.0))
+        statistics = head_statistics(self._con, typed, lambda _: self._reading(0.0))
         head.unlink()
-        self._judge(judged)
-        return judged.integers and not self._plan.text_ids
+        self._check_head(statistics)
+        return statistics.integers and not self._plan.text_ids
 
 
 def _lines_of(
@@ -286,13 +286,13 @@ class TextReader:
         """Return a little: how text begins, nobody knows."""
         return 0.1
 
-    def preview(self, look: Beginning) -> Preview:
+    def preview(self, start: FileStart) -> Preview:
         """Guess encoding, delimiter, header and columns."""
-        return preview_text(look)
+        return preview_text(start)
 
     def write_rows(
-        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, judge: Judge
-    ) -> Written:
+        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, check_head: CheckHead
+    ) -> ReaderOutput:
         """Write every line that is a row.
 
         Raises
@@ -301,10 +301,10 @@ class TextReader:
             If lines are lost on the way, or an archive does not fit on the disk.
         """
         stages = (work.stage("Preparing"), work.stage("Reading"))
-        reading = _Reading(con, plan, folder, work.note, stages, judge)
+        reading = _TextLoad(con, plan, folder, work.note, stages, check_head)
         reading.read()
         reading.note_invalid()
-        return Written(reading.scan, reading.texts)
+        return ReaderOutput(reading.scan, reading.texts)
 
     def portions(
         self, con: Any, plan: Plan, folder: Path, whole_users: bool, cancelled: IsCancelled | None

@@ -24,10 +24,10 @@ BLOCKS = 64
 SHARE = 0.02
 """Of the file's bytes, in the first portion."""
 
-MOST_BYTES, LEAST_BLOCK = 7_000_000, 16_384
+MAX_BYTES, MIN_BLOCK = 7_000_000, 16_384
 """The first portion is never larger; and its blocks never smaller."""
 
-LEAST_PACKED = 4
+MIN_COMPRESSION = 4
 """Archives of check-ins are at least so many times smaller."""
 
 READ_ON = 1 << 20
@@ -196,7 +196,7 @@ def text_portions(
 ) -> Iterator[Portion]:
     """Yield ever more rows of a text file; see `SampledReader.portions`."""
     size, dialect = plan.path.stat().st_size, plan.dialect
-    if size < (SMALL // LEAST_PACKED if dialect.compressed else SMALL):
+    if size < (SMALL // MIN_COMPRESSION if dialect.compressed else SMALL):
         return
     stream = (
         dialect.compressed
@@ -225,7 +225,7 @@ def _spread(plan: Plan, size: int, whole_users: bool, asked: Callable[[], None])
         user = plan.mapping.user or 0  # asked for with a user column only
         reader = BlockReader(file, size, plan.dialect, user, asked)
         room = size - reader.first
-        block = max(int(min(SHARE * room, MOST_BYTES)) // BLOCKS, LEAST_BLOCK)
+        block = max(int(min(SHARE * room, MAX_BYTES)) // BLOCKS, MIN_BLOCK)
         portions = evenly_spaced(reader.first, size, BLOCKS, block)
         whole = whole_users and bool(portions) and reader.sorted_by_user(portions[0])
         read = reader.whole_users if whole else reader.lines
@@ -244,7 +244,7 @@ def _spread(plan: Plan, size: int, whole_users: bool, asked: Callable[[], None])
 def _beginnings(plan: Plan, size: int, asked: Callable[[], None]) -> Iterator[Part]:
     """Yield lines of a stream, from its beginning on."""
     lines: list[bytes | int] = []
-    done, length, limit = 0, 0, MOST_BYTES
+    done, length, limit = 0, 0, MAX_BYTES
 
     def tick(place: int) -> None:
         nonlocal done
@@ -255,7 +255,7 @@ def _beginnings(plan: Plan, size: int, asked: Callable[[], None]) -> Iterator[Pa
     for block in blocks(decoded_chunks(chunks, plan.dialect)):
         if length >= limit:
             yield lines, Sample.BEGINNING, done / size
-            if limit >= MOST_BYTES << len(PORTIONS) - 1:
+            if limit >= MAX_BYTES << len(PORTIONS) - 1:
                 return
             lines, limit = [], 2 * limit
         lines.append(block)

@@ -46,9 +46,9 @@ from explorer.checkins.parsing.header import (
 )
 from explorer.checkins.parsing.numbers import Rows, decimal_sign
 from explorer.checkins.parsing.quoted import RecordJoiner, RowShape, split_quoted
-from explorer.checkins.parsing.streams import inflated
+from explorer.checkins.parsing.streams import decompress
 from explorer.checkins.readers import all_readers
-from explorer.checkins.readers.base import HEAD, PREVIEW_ROWS, Beginning, check_width
+from explorer.checkins.readers.base import HEAD, PREVIEW_ROWS, FileStart, check_width
 from explorer.checkins.scan import Damage
 
 _JUDGED_ROWS = 2000
@@ -123,7 +123,7 @@ class _Above:
         return None
 
 
-def preview_text(look: Beginning) -> Preview:
+def preview_text(start: FileStart) -> Preview:
     """Guess how a text file is to be read.
 
     Raises
@@ -132,29 +132,29 @@ def preview_text(look: Beginning) -> Preview:
         If it is no text, packed other than by gzip, not in the encoding asked for, blank, or has
         too many columns.
     """
-    head = look.head
+    head = start.head
     for beginning, kind in _PACKED.items():
         if head.startswith(beginning):
             raise CheckinError(
-                f"{look.name} is packed ({kind}): unpack it, or pack it as .gz, then open that."
+                f"{start.name} is packed ({kind}): unpack it, or pack it as .gz, then open that."
             )
     compressed = head.startswith(_GZIP)
-    complete = len(head) == look.size
+    complete = len(head) == start.size
     if compressed:
-        head, complete = _unzip_head(head, look.name, complete)
-    look.check()
-    _refuse_other_formats(look, head, compressed)
+        head, complete = _unzip_head(head, start.name, complete)
+    start.check()
+    _refuse_other_formats(start, head, compressed)
     if not head:
         raise CheckinError(
-            f"{look.name} is an archive with nothing (readable) in it; fetch it again."
+            f"{start.name} is an archive with nothing (readable) in it; fetch it again."
         )
-    if look.encoding:
-        detected = Detected(declared(head, look.encoding))
+    if start.encoding:
+        detected = Detected(declared(head, start.encoding))
     else:
-        more = () if compressed or complete else sampled_lines(look.path, look.size)
+        more = () if compressed or complete else sampled_lines(start.path, start.size)
         detected = detect(head if complete else head[: head.rfind(b"\n")], more)
     encoding = detected.encoding
-    unfit = f"{look.name} is not text in the encoding {shown_encoding(encoding)}; choose another."
+    unfit = f"{start.name} is not text in the encoding {shown_encoding(encoding)}; choose another."
     try:
         text = decode_head(head, encoding)
     except UnicodeError:  # UTF-16 without its mark
@@ -167,36 +167,36 @@ def preview_text(look: Beginning) -> Preview:
         every.pop()  # cut where the look ended
     lines = [(number, line) for number, line in enumerate(every, 1) if line.strip()]
     if not lines:
-        raise CheckinError(f"{look.name} holds blank lines only; choose a file with check-ins.")
+        raise CheckinError(f"{start.name} holds blank lines only; choose a file with check-ins.")
     if _looks_binary([line for _, line in lines]):
         raise CheckinError(
             unfit
-            if look.encoding
-            else f"{look.name} is not text: give {' or '.join(r.name for r in all_readers())}."
+            if start.encoding
+            else f"{start.name} is not text: give {' or '.join(r.name for r in all_readers())}."
         )
     dialect = Dialect(Format.CSV, "", encoding, compressed=compressed, line_end=line_end)
-    if look.encoding and "\ufffd" in lines[0][1]:
+    if start.encoding and "\ufffd" in lines[0][1]:
         # Its columns would be asked about, although the names are there in another encoding.
-        other = preview_text(replace(look, encoding=None))
+        other = preview_text(replace(start, encoding=None))
         if other.has_header and other.encoding != encoding:
             raise CheckinError(
-                f"{look.name} is not text in the encoding {shown_encoding(encoding)}: its header "
+                f"{start.name} is not text in the encoding {shown_encoding(encoding)}: its header "
                 f"is not valid in it. Choose another, such as {shown_encoding(other.encoding)} "
                 f"({other.encoding})."
             )
-    return _preview(look, every, lines[:_JUDGED_ROWS], dialect, detected)
+    return _preview(start, every, lines[:_JUDGED_ROWS], dialect, detected)
 
 
 def _preview(
-    look: Beginning, every: list[str], lines: list[Line], known: Dialect, detected: Detected
+    start: FileStart, every: list[str], lines: list[Line], known: Dialect, detected: Detected
 ) -> Preview:
     problems: list[str] = []
     above = _Above.of(lines)
     lines = lines[above.number :]
-    delimiter = look.delimiter or above.delimiter or guess_delimiter(lines, look.cancelled)
+    delimiter = start.delimiter or above.delimiter or guess_delimiter(lines, start.cancelled)
     quoted = delimiter != "\t"
-    check_width(look.name, min(line.count(delimiter) for _, line in lines[:2]) + 1)
-    records = _records(lines, delimiter, quoted, look.cancelled)
+    check_width(start.name, min(line.count(delimiter) for _, line in lines[:2]) + 1)
+    records = _records(lines, delimiter, quoted, start.cancelled)
     rows = [record.fields for record in records]
     place = find_header(rows)
     named = records[place.header] if place.header is not None else None
@@ -214,14 +214,14 @@ def _preview(
         lines_after_header=sum(map(bool, every[named.last : first - 1])) if named else 0,
     )
     width = max(usual_number([len(row) for row in body]) if body else 0, len(names))
-    check_width(look.name, width)
+    check_width(start.name, width)
     columns = tuple(
         (" ".join(names[i].split()) if i < len(names) and names[i].strip() else f"column {i + 1}")
         for i in range(width)
     )
-    decimal = look.decimal or decimal_sign(body)
+    decimal = start.decimal or decimal_sign(body)
     given = columns if header else ()
-    guess = guess_mapping(given, body, width, decimal, look.check, NO_USER, delimiter == "\t")
+    guess = guess_mapping(given, body, width, decimal, start.check, NO_USER, delimiter == "\t")
     mapping = guess.mapping
     table = Table(columns, body, mapping, decimal, len(names))
     questions = open_questions(table, guess.questions)
@@ -252,8 +252,8 @@ def _preview(
     dialect = replace(known, format=form, delimiter=delimiter, quoted=quoted, decimal=decimal)
     sample = tuple(map(tuple, body))
     return Preview(
-        look.name,
-        look.size,
+        start.name,
+        start.size,
         dialect,
         columns,
         sample[:PREVIEW_ROWS],
@@ -265,21 +265,25 @@ def _preview(
     )
 
 
-def _refuse_other_formats(look: Beginning, head: bytes, compressed: bool) -> None:
+def _refuse_other_formats(start: FileStart, head: bytes, compressed: bool) -> None:
     """Refuse what has a format of its own: parsed as CSV it would be nonsense."""
     if compressed:
         others = [r for r in all_readers() if r.can_read(head) >= CERTAIN]
         if others:
-            raise CheckinError(f"{look.name} is packed {others[0].name}: unpack it, and open that.")
-    start = head[:4096].lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n")
-    if look.path.suffix.lower() in _JSON_SUFFIXES and start.startswith((b"[", b"{", b'"', b"/")):
+            raise CheckinError(
+                f"{start.name} is packed {others[0].name}: unpack it, and open that."
+            )
+    beginning = head[:4096].lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n")
+    if start.path.suffix.lower() in _JSON_SUFFIXES and beginning.startswith(
+        (b"[", b"{", b'"', b"/")
+    ):
         raise CheckinError(
-            f"{look.name} holds no JSON objects with named values, one for each row: write it as "
+            f"{start.name} holds no JSON objects with named values, one for each row: write it as "
             "an array of such objects or one on each line, or as CSV."
         )
     if _XML.match(head[:4096].replace(b"\0", b"")):
         raise CheckinError(
-            f"{look.name} is XML or HTML, of which GPX and KML alone are read: convert it to one "
+            f"{start.name} is XML or HTML, of which GPX and KML alone are read: convert it to one "
             "of these, or to CSV."
         )
 
@@ -293,11 +297,13 @@ def _records(
     def record(first: int, last: int, fields: list[str]) -> None:
         records.append(_Record(first, last, fields))
 
-    def aside(number: int, _reason: Reason, line: bytes) -> None:
+    def reject(number: int, _reason: Reason, line: bytes) -> None:
         records.append(_Record(number, number, line.decode().split(delimiter)))
 
     width = usual_number([line.count(delimiter) + 1 for _, line in lines])
-    joiner = RecordJoiner(RowShape(width, delimiter), lambda _: None, record, lambda _: None, aside)
+    joiner = RecordJoiner(
+        RowShape(width, delimiter), lambda _: None, record, lambda _: None, reject
+    )
     for number, line in lines:
         check(cancelled)
         if quoted and (joiner.open or '"' in line):
@@ -312,7 +318,7 @@ def _unzip_head(head: bytes, name: str, complete: bool) -> tuple[bytes, bool]:
     """Return up to `HEAD` decompressed bytes and whether that was all."""
     damage = Damage()
     out = b""
-    for piece in inflated((head[at : at + 4096] for at in range(0, len(head), 4096)), damage):
+    for piece in decompress((head[at : at + 4096] for at in range(0, len(head), 4096)), damage):
         out += piece
         if len(out) > HEAD:
             break

@@ -20,11 +20,11 @@ from explorer.checkins.parsing.gdal import check_geojson, is_wkt, pyogrio
 from explorer.checkins.parsing.geometry import TextColumns, known_system, text_columns
 from explorer.checkins.progress import LoadProgress
 from explorer.checkins.readers.base import (
-    Beginning,
-    Judge,
+    CheckHead,
+    FileStart,
     OneOfSeveral,
     Plan,
-    Written,
+    ReaderOutput,
     check_width,
     copied,
     table_preview,
@@ -105,7 +105,7 @@ class VectorReader(OneOfSeveral):
         """Return how many rows a layer has, if that is known without GDAL."""
         return None
 
-    def preview(self, look: Beginning) -> Preview:
+    def preview(self, start: FileStart) -> Preview:
         """Guess columns and layer.
 
         Raises
@@ -114,12 +114,12 @@ class VectorReader(OneOfSeveral):
             If the library is missing, or the file is damaged or without points.
         """
         lacking = missing_library(
-            f"{look.name} is {self.name}: reading it", EXTRA, "pyogrio", "pyarrow", "pyproj"
+            f"{start.name} is {self.name}: reading it", EXTRA, "pyogrio", "pyarrow", "pyproj"
         )
         if lacking:
             raise CheckinError(f"{lacking}. Or save it as CSV with longitude and latitude.")
-        state = look.path.stat()
-        return _previewed(self, look, (look.size, state.st_mtime_ns, state.st_ino))
+        state = start.path.stat()
+        return _previewed(self, start, (start.size, state.st_mtime_ns, state.st_ino))
 
     @contextlib.contextmanager
     def explained(self, name: str) -> Iterator[None]:
@@ -144,8 +144,8 @@ class VectorReader(OneOfSeveral):
             ) from fault
 
     def write_rows(
-        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, judge: Judge
-    ) -> Written:
+        self, con: Any, plan: Plan, folder: Path, work: LoadProgress, check_head: CheckHead
+    ) -> ReaderOutput:
         """Write every row of the layer."""
         layer, preparing = plan.dialect.layer, work.stage("Preparing")
         with self.explained(plan.name):
@@ -153,13 +153,15 @@ class VectorReader(OneOfSeveral):
             columns = _copied(con, plan.path, layer, preparing)
             expected = self.rows(plan.path, layer)
 
-        scan = write_table(con, plan, folder, work, judge, copied, columns.fault_of(plan.mapping))
+        scan = write_table(
+            con, plan, folder, work, check_head, copied, columns.fault_of(plan.mapping)
+        )
         if expected not in (None, scan.lines):
             raise CheckinError(
                 f"{plan.name}: of {expected:,} rows only {scan.lines:,} could be read. Repair or "
                 "write the file again; no row of it was used."
             )
-        return Written(scan, lambda numbers: _texts(con, columns, numbers))
+        return ReaderOutput(scan, lambda numbers: _texts(con, columns, numbers))
 
     def row_texts(
         self,
@@ -183,32 +185,32 @@ class VectorReader(OneOfSeveral):
 
 @cached(
     LRUCache(4),
-    key=lambda reader, look, state: (reader.key, look.path, look.layer, state),
+    key=lambda reader, start, state: (reader.key, start.path, start.layer, state),
     lock=Lock(),
 )
-def _previewed(reader: VectorReader, look: Beginning, _state: tuple[int, ...]) -> Preview:
+def _previewed(reader: VectorReader, start: FileStart, _state: tuple[int, ...]) -> Preview:
     """Look at a file; at one that has not changed only once, because GDAL may read all of it."""
-    with reader.explained(look.name):
-        reader.check(look.path)
-        layers = reader.layers(look.path)
-        layer = look.layer or (layers[0] if layers else "")
+    with reader.explained(start.name):
+        reader.check(start.path)
+        layers = reader.layers(start.path)
+        layer = start.layer or (layers[0] if layers else "")
         if layers and layer not in layers:
             raise CheckinError(
-                f"{look.name} has no layer {layer!r} with points; there are {', '.join(layers)}."
+                f"{start.name} has no layer {layer!r} with points; there are {', '.join(layers)}."
             )
         con = connect()
         try:
-            with _streamed(con, look.path, layer, _JUDGED_ROWS) as (columns, crs):
-                check_width(look.name, len(columns.names))
+            with _streamed(con, start.path, layer, _JUDGED_ROWS) as (columns, crs):
+                check_width(start.name, len(columns.names))
                 head = f"SELECT {columns.select} FROM given LIMIT {_JUDGED_ROWS}"
-                run(con, f"CREATE TEMP TABLE head AS {head}", lambda _: look.check())
+                run(con, f"CREATE TEMP TABLE head AS {head}", lambda _: start.check())
             rows = con.execute(f"SELECT {columns.cells} FROM head").fetchall()
         finally:
             con.close()
     several = len(layers) > 1
-    chosen = layer if look.layer or not several else ""
+    chosen = layer if start.layer or not several else ""
     return table_preview(
-        look,
+        start,
         Dialect(reader.key, "", has_header=True, layer=chosen),
         columns.names,
         rows,
@@ -246,7 +248,7 @@ GEOJSON = GeoJsonReader(
 )
 
 
-_MOST_STEPS = 5_000
+_MAX_STEPS = 5_000
 """Of 10,000 instructions, in what is asked of a database before its rows are read."""
 
 _NO_POINT = ("LineString", "Polygon", "Curve", "Surface", "CircularString", "TIN", "Triangle")
@@ -340,7 +342,7 @@ def _read_only(path: Path) -> sqlite3.Connection:
     """Open a database that may not be written to, whose functions do nothing but compute."""
     file = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     file.execute("PRAGMA trusted_schema = OFF")
-    steps = iter(range(_MOST_STEPS))
+    steps = iter(range(_MAX_STEPS))
     file.set_progress_handler(lambda: next(steps, None) is None, 10_000)
     return file
 

@@ -16,7 +16,7 @@ from explorer.engine.compute.transport import Sender
 from explorer.engine.executors.base import portable
 from explorer.engine.paths import compiled_folder
 from explorer.engine.runtime.runtime import StudyRuntime
-from explorer.lifeline import quiet_libraries
+from explorer.parent_watchdog import quiet_libraries
 from explorer.privacy.heatmaps.row_pass import compile_pass
 from explorer.studies.base.study import Cancelled
 from explorer.studies.registry import get_study, set_registered, study_infos

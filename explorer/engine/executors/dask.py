@@ -37,7 +37,7 @@ from explorer.engine.executors.base import (
 from explorer.engine.executors.cluster import CERTIFICATES, ONLY_HERE, Cluster, is_loopback
 from explorer.engine.executors.embedded import worker_environment
 from explorer.files import write_whole
-from explorer.lifeline import Lifeline, end_with
+from explorer.parent_watchdog import ParentPipe, exit_with_parent
 from explorer.shutdown import interrupts_held
 from explorer.studies.base.study import Cancelled, NoWorker
 
@@ -292,7 +292,7 @@ def local_cluster(processes: int, port: int = 0) -> Iterator[Any]:
         If the port is taken.
     """
     distributed = _distributed()
-    with Lifeline() as lifeline, scratch() as folder, scratch() as certificates:
+    with ParentPipe() as lifeline, scratch() as folder, scratch() as certificates:
         security = _temporary_certificates(distributed, certificates)
         start = partial(
             distributed.LocalCluster,
@@ -370,7 +370,7 @@ def dask_setup(_worker: object) -> None:
 
     Dask calls this by its name when the process starts.
     """
-    end_with(os.environ[LIFELINE])
+    exit_with_parent(os.environ[LIFELINE])
 
 
 def run_pickled(function: str, args: bytes, code: dict[str, str]) -> bytes:

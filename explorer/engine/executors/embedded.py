@@ -19,7 +19,7 @@ from typing import Any
 from explorer.checkins.cache import scratch
 from explorer.engine.executors.base import Executor, WorkerDied, outcome
 from explorer.engine.paths import compiled_folder
-from explorer.lifeline import Lifeline, end_with, path_of
+from explorer.parent_watchdog import ParentPipe, exit_with_parent, path_of
 from explorer.shutdown import interrupts_held
 from explorer.studies.base.study import Cancelled, NoWorker
 
@@ -50,7 +50,7 @@ class EmbeddedExecutor(Executor):
         self._workers = workers
         self._lock = threading.Lock()
         self._pool: Any = None
-        self._lifeline: Lifeline | None = None
+        self._lifeline: ParentPipe | None = None
         self._jobs: dict[Future[Any], tuple[Future[Any], _Parcel]] = {}
         self._stale: dict[Future[Any], float] = {}
         self._closed = False
@@ -139,10 +139,10 @@ class EmbeddedExecutor(Executor):
             resource_tracker.ensure_running()  # as in `interrupts_held`
 
             try:
-                self._lifeline = self._lifeline or Lifeline()
+                self._lifeline = self._lifeline or ParentPipe()
                 self._pool = ProcessPoolExecutor(
                     max_workers=self._workers,
-                    initializer=end_with,
+                    initializer=exit_with_parent,
                     initargs=(self._lifeline.path,),
                     env=worker_environment(),
                 )

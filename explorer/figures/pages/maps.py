@@ -20,7 +20,7 @@ from explorer.figures.view_state import ViewState, study_of
 from explorer.geography.basemap import clip_lines, lines_in
 from explorer.geography.coordinates import format_along
 from explorer.geography.plane import Plane
-from explorer.geography.projection import bars_of
+from explorer.geography.projection import scale_bars_for
 from explorer.geography.region import Box, Region
 from explorer.studies.base.numbers import power_of_ten
 from explorer.studies.base.study import Result, Surface
@@ -372,7 +372,7 @@ def _scale_bar(page: Page, axes: Any, region: Region, visible: Box) -> None:
     """Draw a bar of round length, km above and miles below, in the lower left corner."""
     from matplotlib.patheffects import withStroke
 
-    metric, imperial = bars_of(region, visible[3] - visible[1], 0.3)
+    metric, imperial = scale_bars_for(region, visible[3] - visible[1], 0.3)
     halo = [withStroke(linewidth=2.6, foreground=page.theme.map_halo)]
     style = {
         "transform": axes.transAxes,

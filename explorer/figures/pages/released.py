@@ -20,7 +20,7 @@ from explorer.figures.pages.page_layout import Page, drawable, wrap
 from explorer.figures.pages.reviewer_page import pdf_of, words_figure
 from explorer.figures.style import theme
 from explorer.figures.view_state import ViewState
-from explorer.geography.region import Region, beyond_180
+from explorer.geography.region import Region, longitude_note
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.result import Surface
 
@@ -173,7 +173,7 @@ def released_geotiff(what: Released) -> bytes:
             image.update_tags(
                 TIFFTAG_IMAGEDESCRIPTION=what.about,
                 TIFFTAG_SOFTWARE=f"Privacy Explorer {__version__}",
-                ABOUT="\n".join((what.title, what.about, *what.notes, *beyond_180(what.box))),
+                ABOUT="\n".join((what.title, what.about, *what.notes, *longitude_note(what.box))),
             )
             image.set_band_description(1, what.label)
             image.write(np.asarray(what.grid, np.float32)[::-1], 1)

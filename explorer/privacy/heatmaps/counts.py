@@ -22,7 +22,7 @@ from explorer.privacy.heatmaps.row_pass import (
     row_masses,
 )
 from explorer.privacy.noise.demonstration import IntArray
-from explorer.user_rows import EARTH_STEP, Box, Edges, rounded
+from explorer.user_rows import EARTH_STEP, Box, GridBox, round_to_steps
 
 
 @dataclass(frozen=True)
@@ -261,7 +261,8 @@ def cells_of(
     Parameters and errors are those of `aggregate`; rows keep their order.
     """
     user = np.asarray(user)
-    y, x, edges = rounded(latitude, step), rounded(longitude, step), Edges.of(box, step)
+    y, x = round_to_steps(latitude, step), round_to_steps(longitude, step)
+    edges = GridBox.of(box, step)
     if not (user.shape == y.shape == x.shape) or user.ndim != 1:
         raise ValueError("user, latitude, longitude: must be one-dimensional and equally long")
     inside = (y >= edges.south) & (y <= edges.north) & (x >= edges.west) & (x <= edges.east)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from explorer.privacy.heatmaps.quadtree import encode
 from explorer.privacy.noise.demonstration import IntArray
-from explorer.user_rows import Edges, UserRows, Where
+from explorer.user_rows import BoxFilter, GridBox, UserRows
 
 BITS = 40
 """A user's mass of 1 is 2^40, as long as all users' together stay below 2^63."""
@@ -68,7 +68,7 @@ def reciprocal(span: int, side: int) -> float:
     return 1.0 / span
 
 
-def cells_of_rows(y: NDArray[Any], x: NDArray[Any], edges: Edges, level: int) -> IntArray:
+def cells_of_rows(y: NDArray[Any], x: NDArray[Any], edges: GridBox, level: int) -> IntArray:
     """Return the Morton codes of the cells that rows inside a box lie in.
 
     The northern and eastern sides themselves belong to the last row and column.
@@ -136,7 +136,11 @@ _PIECE = 500_000
 
 
 def count_all(
-    rows: UserRows, where: Where, level: int, bits: int, check: Callable[[], None] = lambda: None
+    rows: UserRows,
+    where: BoxFilter,
+    level: int,
+    bits: int,
+    check: Callable[[], None] = lambda: None,
 ) -> CountedRows:
     """Count all users as `count_rows`, and call `check` now and then, which may raise to stop."""
     found = CountedRows(np.zeros(4**level, np.int64), bits, 0, 0, 0)
@@ -148,7 +152,7 @@ def count_all(
 
 def count_rows(
     rows: UserRows,
-    where: Where,
+    where: BoxFilter,
     level: int,
     most: int | None = None,
     among: int | None = None,
@@ -188,9 +192,9 @@ def count_rows(
 
 
 def _in_numpy(
-    rows: UserRows, where: Where, level: int, most: int, among: int, bits: int
+    rows: UserRows, where: BoxFilter, level: int, most: int, among: int, bits: int
 ) -> CountedRows:
-    found, each = rows.inside(rows.marked(where))
+    found, each = rows.inside(rows.mask(where))
     present = int(np.count_nonzero(each))
     each = each[:among]
     each = each[each > 0][:most]
@@ -201,7 +205,7 @@ def _in_numpy(
     return CountedRows(cells, bits, present, len(each), len(found))
 
 
-_compiled: Callable[[UserRows, Where, int, int, int, int], CountedRows] | None = None
+_compiled: Callable[[UserRows, BoxFilter, int, int, int, int], CountedRows] | None = None
 _compiling = threading.Lock()
 
 
@@ -222,7 +226,7 @@ def compile_pass() -> None:
         from explorer.privacy.heatmaps.compiled_pass import walk
 
         def compiled(
-            rows: UserRows, where: Where, level: int, most: int, among: int, bits: int
+            rows: UserRows, where: BoxFilter, level: int, most: int, among: int, bits: int
         ) -> CountedRows:
             side, edges = 1 << level, where.edges
             per_row = reciprocal(edges.north - edges.south, side)
@@ -253,7 +257,7 @@ def compile_pass() -> None:
 
         one = np.zeros(1, np.int32)
         rows = UserRows(one, one, one, np.zeros(1, np.int64), np.ones(1, np.int64))
-        compiled(rows, Where(Edges(0, 0, 1, 1), 0, 1), 1, 1, 1, 1)
+        compiled(rows, BoxFilter(GridBox(0, 0, 1, 1), 0, 1), 1, 1, 1, 1)
         _compiled = compiled
 
 
@@ -279,7 +283,7 @@ class _Last:
     """
 
     rows: UserRows
-    where: Where
+    where: BoxFilter
     level: int
     bits: int
     present: int
@@ -288,7 +292,7 @@ class _Last:
     upto: int
     found: CountedRows
 
-    def same(self, rows: UserRows, where: Where, level: int, bits: int) -> bool:
+    def same(self, rows: UserRows, where: BoxFilter, level: int, bits: int) -> bool:
         same_rows = self.rows.y is rows.y and self.rows.users == rows.users
         return same_rows and (self.where, self.level, self.bits) == (where, level, bits)
 
@@ -302,7 +306,7 @@ class FirstUsers:
     def count(
         self,
         rows: UserRows,
-        where: Where,
+        where: BoxFilter,
         level: int,
         most: int | None = None,
         among: int | None = None,
@@ -344,7 +348,7 @@ def _looked_at(last: _Last, most: int | None, among: int | None) -> _Last:
     while known < end and (most is None or inside < most):
         to = min(known + _CHUNK, rows.users)
         some = rows.cut(slice(known, to))
-        _, each = some.inside(some.marked(last.where))
+        _, each = some.inside(some.mask(last.where))
         pieces.append(known + np.flatnonzero(each))
         known, inside = to, inside + len(pieces[-1])
     return replace(last, there=np.concatenate(pieces), known=known)

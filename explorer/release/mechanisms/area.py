@@ -11,7 +11,7 @@ from explorer.release.errors import ParameterError
 from explorer.release.mechanisms.base import Plain, Reads
 from explorer.release.mechanisms.fields import Fields, time_text
 from explorer.release.user_records import BoolArray, UserRecords
-from explorer.user_rows import EARTH_STEP, TURN, Edges
+from explorer.user_rows import EARTH_STEP, TURN, GridBox
 
 WHERE = ("box", "start", "end")
 _SIDES = (("south", 90), ("west", 180), ("north", 90), ("east", 180))
@@ -25,14 +25,14 @@ class Area:
     ----------
     box : tuple of str
         South, west, north, east in degrees as typed; empty without one.
-    edges : Edges or None
+    edges : GridBox or None
         With a west above the east it crosses the antimeridian.
     start, end : int or None
         Seconds; rows with start ≤ t < end count.
     """
 
     box: tuple[str, ...]
-    edges: Edges | None
+    edges: GridBox | None
     start: int | None
     end: int | None
 
@@ -89,7 +89,7 @@ class Area:
         return found
 
 
-def _box(fields: Fields) -> tuple[tuple[str, ...], Edges]:
+def _box(fields: Fields) -> tuple[tuple[str, ...], GridBox]:
     given = fields.decimals("box", 4)
     whole = []
     for (name, most), (text, value) in zip(_SIDES, given, strict=True):
@@ -112,4 +112,4 @@ def _box(fields: Fields) -> tuple[tuple[str, ...], Edges]:
                 "is wider than 180° where it crosses the antimeridian, as west > east",
                 "give south, west, north, east",
             )
-    return tuple(text for text, _ in given), Edges(south, west, north, east, TURN)
+    return tuple(text for text, _ in given), GridBox(south, west, north, east, TURN)

@@ -20,7 +20,7 @@ from explorer.release.rows.format import (
     fixed_offset,
     time_pattern,
 )
-from explorer.user_rows import composed, id_text
+from explorer.user_rows import compose_nfc, id_text
 
 DEGREE = 10**7
 """Whole steps of a degree."""
@@ -61,7 +61,7 @@ _MONTHS = {
 def text_reader(form: FileFormat) -> Callable[[bytes], str | None]:
     """Return what reads text: without white space around it, in normal form C.
 
-    It returns None for bytes that the encoding does not have, and for what `composed` refuses.
+    It returns None for bytes that the encoding does not have, and for what `compose_nfc` refuses.
     Rows of UTF-16 come as UTF-8, in which half a character (a lone surrogate, an odd byte) is no
     valid sequence of bytes.
     """
@@ -74,7 +74,7 @@ def text_reader(form: FileFormat) -> Callable[[bytes], str | None]:
             return None
         # twice: a mark may stand within white space, or white space within marks
         text = text.strip().strip(AROUND).strip()
-        return composed(text)
+        return compose_nfc(text)
 
     return read
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.checkins.selection import Part, PointSet, ShardedPoints
+from explorer.checkins.selection import RowSelection, SelectedRows, ShardedRows
 from explorer.privacy.heatmaps import compare, level_of
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS
 from explorer.privacy.heatmaps.counts import from_rows
@@ -108,7 +108,11 @@ def _answers(request: Request, context: Context, early: bool = True) -> Iterator
     level = level_of(int(request["resolution"]))
     counted = Counted.asked(request)
     drawn_on = drawn_level(request, level)
-    first_users = points.early() if early and isinstance(points, PointSet | ShardedPoints) else None
+    first_users = (
+        points.preview_selection()
+        if early and isinstance(points, SelectedRows | ShardedRows)
+        else None
+    )
     if first_users is not None and (
         drawn_early := _early(request, context, points, first_users, watch)
     ):
@@ -146,8 +150,8 @@ def _answers(request: Request, context: Context, early: bool = True) -> Iterator
     ended = (empty or live) and not drawn
     fidelity = request.fidelity if ended else Fidelity.COARSE
     yield _with(first, plain, metrics, watch, fidelity, complete=ended)
-    if isinstance(points, PointSet) and not coarse:
-        points.surround(context.check)
+    if isinstance(points, SelectedRows) and not coarse:
+        points.cache_surroundings(context.check)
     if ended:
         return
     watch.resume()
@@ -184,7 +188,7 @@ class _NoRows:
 
 
 def _early(
-    request: Request, context: Context, points: Any, part: Part, watch: Stopwatch
+    request: Request, context: Context, points: Any, part: RowSelection, watch: Stopwatch
 ) -> Result | None:
     """Return pictures of the first users, scaled to all; None if they need more than counts.
 
@@ -198,7 +202,7 @@ def _early(
     share = part.layout.rows.users / points.users_in_file
     rows, begin = part.layout.rows, time.perf_counter()
     counts = from_rows(count_rows(rows, part.where, level))
-    points.early_took(len(rows.y), time.perf_counter() - begin)
+    points.preview_took(len(rows.y), time.perf_counter() - begin)
     if not counts.users:
         return None
     counts = replace(counts, masses=counts.masses / share)

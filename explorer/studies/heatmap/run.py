@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.checkins.selection import PointSet, ShardedPoints
+from explorer.checkins.selection import SelectedRows, ShardedRows
 from explorer.privacy.heatmaps import (
     CellCounts,
     FittedMap,
@@ -206,10 +206,10 @@ def counts_of(counted: Counted, points: Any, level: int, context: Context) -> Ce
     region = counted.rows.region
 
     def count() -> CellCounts:
-        if isinstance(points, ShardedPoints):
+        if isinstance(points, ShardedRows):
             return count_shards(points, region, level, counted.rule, context)
-        plain = isinstance(points, PointSet) and counted.rule == BY_CHECKINS
-        if plain and points.part.layout.weight is None:
+        plain = isinstance(points, SelectedRows) and counted.rule == BY_CHECKINS
+        if plain and points.selection.layout.weight is None:
             return counted_points(points, level, context)
         return aggregate(
             points.user,
@@ -226,16 +226,16 @@ def counts_of(counted: Counted, points: Any, level: int, context: Context) -> Ce
     return counts
 
 
-def counted_points(points: PointSet, level: int, context: Context) -> CellCounts:
+def counted_points(points: SelectedRows, level: int, context: Context) -> CellCounts:
     """Return the aggregate of check-ins that weigh the same, without taking out any row."""
-    part, bits = points.part, mass_bits(points.users_in_file)
+    part, bits = points.selection, mass_bits(points.users_in_file)
     begin = time.perf_counter()
-    found = points.kept(FirstUsers).count(
+    found = points.cached(FirstUsers).count(
         part.layout.rows, part.where, level, part.most, part.among, bits, context.check
     )
     whole = (part.most, part.among) == (None, None)
     seconds = time.perf_counter() - begin if whole else 0.0  # else most rows are not looked at
-    points.tell(found.present, found.used, found.rows, seconds)
+    points.record_counts(found.present, found.used, found.rows, seconds)
     return from_rows(found)
 
 

@@ -211,7 +211,7 @@ class StatusRow(QWidget):
         """Name check-ins, or none, and say how much of them was rejected."""
         self.data.setText(title)
         self.hint.setVisible(not title)  # there is room for one of them
-        count = data.report.total_set_aside if data is not None else 0
+        count = data.report.total_rejected if data is not None else 0
         self.aside.setText(f"{count:,} row{'s' * (count != 1)} rejected · Show…")
         self.aside.setVisible(count > 0)
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from explorer.checkins.cache import CacheUse, cache_size, cache_use, clear_cache, sweep
-from explorer.checkins.memory import sized
+from explorer.checkins.memory import format_bytes
 from explorer.engine.paths import checkins_cache
 from explorer.ui.base.errors import Problem, explain
 from explorer.ui.base.jobs import LatestJob, Task
@@ -55,7 +55,7 @@ class CachedCheckins(QObject):
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("Clear cached check-ins")
-        box.setText(f"Remove {sized(use.size)} that are kept of {files} opened before?")
+        box.setText(f"Remove {format_bytes(use.size)} that are kept of {files} opened before?")
         box.setInformativeText(
             "The files themselves stay where they are, and so does what is open now. A file that "
             "is opened again is read anew, which takes longer."
@@ -79,6 +79,6 @@ class CachedCheckins(QObject):
         self._job.submit(self._cleared, work)
 
     def _cleared(self, found: tuple[int, int]) -> None:
-        freed, left = map(sized, found)
+        freed, left = map(format_bytes, found)
         stays = f"; {left} stay, in use by check-ins that are open" if found[1] else ""
         self._show_status(f"{freed} freed{stays}.")

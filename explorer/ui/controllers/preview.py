@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from explorer.checkins.map_preview import FirstLook, first_looks
+from explorer.checkins.map_preview import MapPreview, map_previews
 from explorer.checkins.model import Dialect, Mapping, Preview
 from explorer.checkins.readers.base import Sample
 from explorer.geography.projection import aspect_at
@@ -48,7 +48,7 @@ def first_region(data: Rows) -> tuple[Region, Origin]:
 
     Parameters
     ----------
-    data : CheckinData or FirstLook
+    data : CheckinData or MapPreview
         With at least one row. Asked from a worker: two aggregated queries.
     """
     south, west, north, east = data.extent
@@ -157,7 +157,7 @@ def looking(
     Parameters
     ----------
     path, head, mapping, dialect
-        As in `first_looks`.
+        As in `map_previews`.
     region : Region or None
         What to draw; None chooses as after the load.
     report : callable
@@ -172,7 +172,7 @@ def looking(
 
     def work() -> None:
         try:
-            for look in first_looks(path, head, mapping, dialect, unwanted):
+            for look in map_previews(path, head, mapping, dialect, unwanted):
                 picture = _picture(look, mapping or head.mapping, region)
                 if picture is not None and not unwanted():
                     report(picture)
@@ -192,7 +192,7 @@ def looking(
         thread.join()
 
 
-def _picture(look: FirstLook, mapping: Mapping, region: Region | None) -> EarlyPicture | None:
+def _picture(look: MapPreview, mapping: Mapping, region: Region | None) -> EarlyPicture | None:
     plane = mapping.plane_there
     if region is None:
         region = first_region(look)[0] if plane is None else PlaneRegion.whole(plane)

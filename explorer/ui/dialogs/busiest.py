@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from explorer.figures.map_layers import shipped_cities
 from explorer.geography.coordinates import format_place
-from explorer.geography.projection import drawn_from
+from explorer.geography.projection import first_longitude
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Selection
 from explorer.ui.base.errors import explain
@@ -223,7 +223,7 @@ def _middle(box: Box) -> tuple[float, float]:
 
 def _on_globe(box: Box) -> Box:
     south, west, north, east = box
-    start = drawn_from(west, east)
+    start = first_longitude(west, east)
     return (max(south, -90.0), max(west, start), min(north, 90.0), min(east, start + 360))
 
 

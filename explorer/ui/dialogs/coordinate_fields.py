@@ -133,9 +133,9 @@ class SystemFields(QWidget):
         first = None if points is None or not points[0].size else (points[0][:1], points[1][:1])
 
         def locate(_task: object) -> tuple[float, float] | None:
-            from explorer.checkins.parsing.crs import canonical, converter
+            from explorer.checkins.parsing.crs import canonical_crs, converter
 
-            name = canonical(crs)
+            name = canonical_crs(crs)
             if first is None or name is None:
                 return None
             lat, lon = converter(name)(*first)

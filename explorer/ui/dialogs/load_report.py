@@ -83,7 +83,7 @@ class LoadReportDialog(QDialog):
         )
         self.export_button.setAutoDefault(False)
         self.export_button.setToolTip("Write line number, reason and text of every such row")
-        self.export_button.setEnabled(bool(report.total_set_aside))
+        self.export_button.setEnabled(bool(report.total_rejected))
         self.export_button.clicked.connect(self._choose_file)
         buttons.rejected.connect(self.reject)
         box.addWidget(buttons)
@@ -103,7 +103,7 @@ class LoadReportDialog(QDialog):
             lines += " (" + ", ".join(f"{n:,} {what}" for what, n in parts.items() if n) + ")"
         facts = [
             ("Rows kept", f"{report.kept:,}"),
-            ("Rows rejected", f"{report.total_set_aside:,}"),
+            ("Rows rejected", f"{report.total_rejected:,}"),
             ("Lines in the files" if report.parts else "Lines in the file", lines),
             *([("Files", _parts(report.parts))] if report.parts else []),
             ("Users", f"{data.users:,}" if data.unit == "user" else UNITS[data.unit]),
@@ -129,7 +129,7 @@ class LoadReportDialog(QDialog):
 
     def _fill(self) -> None:
         report = self.data.report
-        for reason, count in sorted(report.set_aside.items(), key=lambda item: -item[1]):
+        for reason, count in sorted(report.rejected.items(), key=lambda item: -item[1]):
             said = reason.said(self.data.mapping)
             top = QTreeWidgetItem([f"{count:,}", said])
             top.setToolTip(1, said)
@@ -143,8 +143,8 @@ class LoadReportDialog(QDialog):
             if rest > 0 and top.childCount():
                 top.addChild(QTreeWidgetItem(["…", f"and {rest:,} more: export them all"]))
             self.tree.addTopLevelItem(top)
-            top.setExpanded(len(report.set_aside) <= 3)
-        if not report.set_aside:
+            top.setExpanded(len(report.rejected) <= 3)
+        if not report.rejected:
             self.tree.addTopLevelItem(QTreeWidgetItem(["0", "Every row could be read."]))
 
     def _choose_file(self) -> None:
@@ -157,12 +157,12 @@ class LoadReportDialog(QDialog):
         """Write all rejected rows to a file, in a thread."""
         self.export_button.setEnabled(False)
         self._show_message("Exporting …")
-        question = self.data, "export_set_aside", path
+        question = self.data, "export_rejected", path
         self._job.submit(path, lambda task: self._files.ask(task, *question))
 
     def _exported(self, path: Path, _count: object) -> None:
         self.export_button.setEnabled(True)
-        self._show_message(f"{self.data.report.total_set_aside:,} rows written to {path.name}.")
+        self._show_message(f"{self.data.report.total_rejected:,} rows written to {path.name}.")
 
     def _show_message(self, text: str) -> None:
         self.message.setText(text)

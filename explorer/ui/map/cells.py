@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.geography.coordinates import coordinate_decimals, format_place
 from explorer.geography.plane import Plane
-from explorer.geography.projection import turns_to
+from explorer.geography.projection import turn_offset
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Surface
 
@@ -14,7 +14,7 @@ def cell_of(surface: Surface, longitude: float, latitude: float) -> tuple[int, i
     assert surface.region is not None
     south, west, north, east = surface.region.box
     if surface.region.plane is None:
-        longitude += turns_to(longitude, (west + east) / 2)
+        longitude += turn_offset(longitude, (west + east) / 2)
     if not (south <= latitude <= north and west <= longitude <= east):
         return None
     rows, columns = surface.values.shape
@@ -60,7 +60,7 @@ def beside(box: Box, region: Region, longitude: float) -> Box:
     if region.plane is not None:
         return box
     south, west, north, east = box
-    turn = turns_to((region.west + region.east) / 2, longitude)
+    turn = turn_offset((region.west + region.east) / 2, longitude)
     return south, west + turn, north, east + turn
 
 

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QGraphicsPathItem
 from explorer.figures.colour_maps import translucent
 from explorer.figures.map_layers import shipped_basemap
 from explorer.geography.basemap import Level
-from explorer.geography.projection import drawn_from
+from explorer.geography.projection import first_longitude
 from explorer.geography.region import Box, PlaneRegion, Region
 from explorer.studies.base.study import Selection
 from explorer.ui.base.jobs import LatestJob
@@ -74,7 +74,7 @@ def tile_paths(level: Level) -> tuple[QPainterPath, ...]:
 def tiles_in(level: Level, box: Box) -> tuple[range, range]:
     """Return rows and columns of the tiles that a view (south, west, north, east) shows."""
     (high, wide), (south, west, north, east) = _sides(level), box
-    start = drawn_from(west, east)
+    start = first_longitude(west, east)
     first, last = max(west, start) + 180, min(east, start + 360) + 180
     return (
         range(max(int((south + 90) // high), 0), min(int((north + 90) // high) + 1, 180 // high)),
@@ -318,7 +318,7 @@ class Dots(QObject):
         (south, west, north, east), width, height = self._view
         high, wide = (north - south) * MARGIN, (east - west) * MARGIN
         plane = self._data.plane
-        start = drawn_from(west - wide, east + wide)
+        start = first_longitude(west - wide, east + wide)
         least = (-90.0, start, 90.0, start + 360)
         if plane is not None:
             least = PlaneRegion.whole(plane).box

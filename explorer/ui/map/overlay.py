@@ -25,7 +25,7 @@ from PySide6.QtGui import (
 
 from explorer.figures.map_layers import shipped_cities
 from explorer.geography.coordinates import KM_PER_DEGREE
-from explorer.geography.projection import bars_of, scale_bars
+from explorer.geography.projection import scale_bars, scale_bars_for
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Overlay
 from explorer.ui.map.layers import dot_pixels
@@ -213,7 +213,7 @@ def scale_bar(
         at the latitude the map is true to.
     """
     if region is not None and region.plane is not None:
-        metric, imperial = bars_of(region, width * degrees_per_pixel, 0.3)
+        metric, imperial = scale_bars_for(region, width * degrees_per_pixel, 0.3)
     else:
         metric, imperial = scale_bars(width * degrees_per_pixel * KM_PER_DEGREE, 0.3)
     above = texts.text(metric.label, font, style, ratio)

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.engine.session.session import Session, SessionState
-from explorer.geography.coordinates import written_longitude
+from explorer.geography.coordinates import wrap_longitude
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.studies.heatmap.conditions import CAME_FROM
@@ -343,7 +343,7 @@ class DataPanel(QWidget):
         end = region.declared[SIDES.index(side)]
         end = round(end + step * size / 50, 6)
         if side in ("west", "east") and region.plane is None:
-            end = round(written_longitude(end), 6)
+            end = round(wrap_longitude(end), 6)
         self._try_side(side, end, f"region {side}")
 
     def _try_side(self, side: str, value: float, gesture: str | None) -> None:
@@ -392,7 +392,7 @@ class DataPanel(QWidget):
         self.file_name.setToolTip(plain_tip(data.basename))
         self.badge.setText("synthetic data" if data.synthetic else "real data")
         self.badge.show()
-        aside, naive = data.report.total_set_aside, data.report.naive_times > 0
+        aside, naive = data.report.total_rejected, data.report.naive_times > 0
         self.counts.setText(
             f"{data.rows:,} check-ins{OF_UNIT[data.unit].format(users=data.users)}\n"
             + (f"{aside:,} rows rejected\n" if aside else "no row rejected\n")

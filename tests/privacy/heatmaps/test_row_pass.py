@@ -26,10 +26,10 @@ from explorer.privacy.heatmaps.row_pass import (
     mass_bits,
     row_masses,
 )
-from explorer.user_rows import EARTH_STEP, Edges, UserRows, Where, positions, snapped, steps
+from explorer.user_rows import EARTH_STEP, BoxFilter, GridBox, UserRows, positions, snap, steps
 
 Histories = list[list[tuple[int, int, int]]]
-BOX = Edges(-3, -2, 6, 9)
+BOX = GridBox(-3, -2, 6, 9)
 
 places = st.tuples(st.integers(-6, 9), st.integers(-6, 12), st.integers(0, 5))
 histories = st.lists(st.lists(places, min_size=1, max_size=6), min_size=1, max_size=8)
@@ -55,7 +55,7 @@ def rows_of(people: Histories) -> UserRows:
 
 
 def enumerated(
-    people: Histories, where: Where, level: int, most: int, among: int, bits: int = 40
+    people: Histories, where: BoxFilter, level: int, most: int, among: int, bits: int = 40
 ) -> tuple[dict[int, int], int, int, int]:
     """The definition, in Python's whole numbers."""
     box, side = where.edges, 1 << level
@@ -97,7 +97,7 @@ def test_the_pass_is_the_definition(
     most: int,
     among: int,
 ) -> None:
-    where = Where(BOX, start, end)
+    where = BoxFilter(BOX, start, end)
     found = count_rows(rows_of(people), where, level, most, among)
     assert found.bits == 40
     assert as_dict(found) == enumerated(people, where, level, most, among)
@@ -107,7 +107,7 @@ def test_the_pass_is_the_definition(
 def test_one_user_moves_the_map_by_one_at_most(
     engine: str, people: Histories, level: int, data: st.DataObject
 ) -> None:
-    where = Where(BOX)
+    where = BoxFilter(BOX)
     who = data.draw(st.integers(0, len(people) - 1))
     others = people[:who] + people[who + 1 :]
     with_all = count_rows(rows_of(people), where, level).cells
@@ -124,10 +124,10 @@ def test_numba_and_numpy_give_the_same_numbers_of_many_rows(engine: str) -> None
     t = rng.integers(-(2**31), 2**31, ends[-1]).astype(np.int32)
     rows = UserRows(y, x, t, ends - each, ends)
     for box in (
-        Edges(-900_000_000, -1_800_000_000, 900_000_000, 1_800_000_000),
-        Edges(-3_000_000_000, -7, 1, 5_000_000_000),
+        GridBox(-900_000_000, -1_800_000_000, 900_000_000, 1_800_000_000),
+        GridBox(-3_000_000_000, -7, 1, 5_000_000_000),
     ):
-        for where in (Where(box), Where(box, -(2**31), 5), Where(box, 2**40)):
+        for where in (BoxFilter(box), BoxFilter(box, -(2**31), 5), BoxFilter(box, 2**40)):
             found = count_rows(rows, where, 9)
             want = row_pass._in_numpy(rows, where, 9, 3000, 3000, 40)
             assert np.array_equal(found.cells, want.cells)
@@ -145,7 +145,7 @@ def test_memory_maps_compile_nothing_anew(tmp_path: Any) -> None:
         mapped[name] = np.load(tmp_path / f"{name}.npy", mmap_mode="r")
     before = len(walk.signatures)
     for asked in (rows, UserRows(**mapped), UserRows(rows.y, rows.x, None, rows.starts, rows.ends)):
-        assert count_rows(asked, Where(BOX), 3).rows == 3
+        assert count_rows(asked, BoxFilter(BOX), 3).rows == 3
     assert len(walk.signatures) == before == 1
 
 
@@ -156,7 +156,7 @@ def test_nobody_compiles_unasked() -> None:
         "from explorer.user_rows import *\n"
         "one = np.zeros(1, np.int32)\n"
         "rows = UserRows(one, one, None, np.zeros(1, np.int64), np.ones(1, np.int64))\n"
-        "assert count_rows(rows, Where(Edges(0, 0, 1, 1)), 1).rows == 1\n"
+        "assert count_rows(rows, BoxFilter(GridBox(0, 0, 1, 1)), 1).rows == 1\n"
         "sys.exit('numba' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
@@ -203,7 +203,7 @@ def test_a_users_mass_is_at_most_one(rows: int) -> None:
 def test_a_time_range_needs_times(engine: str) -> None:
     rows = rows_of([[(0, 0, 0)]])
     with pytest.raises(ValueError, match="no times"):
-        count_rows(UserRows(rows.y, rows.x, None, rows.starts, rows.ends), Where(BOX, 0), 1)
+        count_rows(UserRows(rows.y, rows.x, None, rows.starts, rows.ends), BoxFilter(BOX, 0), 1)
 
 
 @given(st.integers(-1_800_000_000, 1_800_000_000))
@@ -211,17 +211,17 @@ def test_seven_decimals_come_back(whole: int) -> None:
     typed = float(f"{whole / 10**7:.7f}")
     assert steps(typed).tolist() == whole
     assert positions(np.array([whole]))[0] == typed
-    assert snapped((typed, typed, typed, typed)) == (typed,) * 4
+    assert snap((typed, typed, typed, typed)) == (typed,) * 4
 
 
 def test_boxes_are_snapped_to_steps() -> None:
-    assert snapped((0.12345674, -0.00000001, 1.99999999, 3.0)) == (0.1234567, 0.0, 2.0, 3.0)
-    assert snapped((0.3, 0.1, 12.0, 7.4), Fraction(1, 10)) == (0.3, 0.1, 12.0, 7.4)
-    assert Edges.of((0.5, -1.0, 1.0, 2.0), EARTH_STEP, (5, -5)) == Edges(
+    assert snap((0.12345674, -0.00000001, 1.99999999, 3.0)) == (0.1234567, 0.0, 2.0, 3.0)
+    assert snap((0.3, 0.1, 12.0, 7.4), Fraction(1, 10)) == (0.3, 0.1, 12.0, 7.4)
+    assert GridBox.of((0.5, -1.0, 1.0, 2.0), EARTH_STEP, (5, -5)) == GridBox(
         4_999_995, -9_999_995, 9_999_995, 20_000_005
     )
     with pytest.raises(ValueError, match="empty"):
-        Edges(1, 0, 0, 1)
+        GridBox(1, 0, 0, 1)
 
 
 numbers = st.none() | st.integers(0, 9)
@@ -232,7 +232,7 @@ def test_more_and_fewer_users_are_counted_from_the_last_ones(
     engine: str, people: Histories, start: int | None, end: int | None, asked: list[Any]
 ) -> None:
     rows, first = rows_of(people), FirstUsers()
-    for where in (Where(BOX, start, end), Where(Edges(-1, -1, 5, 6))):
+    for where in (BoxFilter(BOX, start, end), BoxFilter(GridBox(-1, -1, 5, 6))):
         for most, among in asked:
             found = first.count(rows, where, 2, most, among, 40)
             want = count_rows(rows, where, 2, most, among, 40)
@@ -244,7 +244,7 @@ def test_who_is_counted_already_is_not_counted_again(monkeypatch: pytest.MonkeyP
     people = [[(int(y), int(x), 0) for y, x in rng.integers(-2, 6, (3, 2))] for _ in range(100)]
     rows, first, looked_at = rows_of(people), FirstUsers(), []
     for most in (50, 50):
-        first.count(rows, Where(BOX), 2, most)
+        first.count(rows, BoxFilter(BOX), 2, most)
 
     def watched(rows: UserRows, *asked: Any, **named: Any) -> CountedRows:
         looked_at.append(rows.users)
@@ -252,7 +252,7 @@ def test_who_is_counted_already_is_not_counted_again(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(row_pass, "count_rows", watched)
     for most in (53, 51, 51, 60):
-        first.count(rows, Where(BOX), 2, most)
+        first.count(rows, BoxFilter(BOX), 2, most)
     assert sum(looked_at) < 40
 
 
@@ -265,7 +265,7 @@ def test_all_users_are_counted_in_pieces_and_the_counting_can_be_stopped(
     ends = np.searchsorted(users[order], np.unique(users), "right")
     starts = np.concatenate([[0], ends[:-1]])
     y, x, t = rng.integers(0, 1_000, (3, 3_000)).astype(np.int32)
-    rows, where = UserRows(y, x, t, starts, ends), Where(Edges(100, 100, 900, 800), 50, 950)
+    rows, where = UserRows(y, x, t, starts, ends), BoxFilter(GridBox(100, 100, 900, 800), 50, 950)
     want = count_rows(rows, where, 2, bits=40)
     monkeypatch.setattr(row_pass, "_PIECE", 120)
     checks: list[int] = []
@@ -283,4 +283,4 @@ def test_all_users_are_counted_in_pieces_and_the_counting_can_be_stopped(
         first.count(rows, where, 2, bits=40, check=stop)
     np.testing.assert_array_equal(first.count(rows, where, 2, bits=40).cells, want.cells)
     nobody = UserRows(y[:0], x[:0], None, starts[:0], ends[:0])
-    assert count_all(nobody, Where(Edges(0, 0, 1, 1)), 1, 40).rows == 0
+    assert count_all(nobody, BoxFilter(GridBox(0, 0, 1, 1)), 1, 40).rows == 0

@@ -19,7 +19,7 @@ from explorer.studies.heatmap.units import unit_of, worded_for
 
 def plain_readouts(request: Request, estimate: Estimate, points: Any) -> tuple[Readout, ...]:
     """Return counts and the budget's split; neither has a role."""
-    in_file = None if points.asked_once else points.users_in_file
+    in_file = None if points.region_only else points.users_in_file
     name = worded_for("Users", unit_of(request))
     readouts = [
         Readout("users_used", f"{name} in the map", points.users_used, curator_only=True),

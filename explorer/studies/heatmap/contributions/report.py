@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.checkins.selection import ShardedPoints
+from explorer.checkins.selection import ShardedRows
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import Role
 from explorer.privacy.heatmaps import contribution_sizes, level_of
@@ -59,7 +59,7 @@ def histogram(request: Request, points: Any, context: Context) -> Table:
 
 def _sizes(points: Any, region: Region, level: int, context: Context) -> tuple[IntArray, IntArray]:
     """Return the check-ins and the cells of every user inside, piece by piece."""
-    parts = points.parts if isinstance(points, ShardedPoints) else (points,)
+    parts = points.parts if isinstance(points, ShardedRows) else (points,)
     none = np.zeros(0, np.int64)
     found = [(none, none)]
     for user, lat, lon in (piece for part in parts for piece in part.pieces()):

@@ -14,7 +14,7 @@ import numpy as np
 
 from explorer.checkins.layout import ARRAYS, Layout
 from explorer.checkins.memory import allow_files
-from explorer.checkins.selection import PointSet, ShardedPoints
+from explorer.checkins.selection import SelectedRows, ShardedRows
 from explorer.geography.region import Region
 from explorer.privacy.heatmaps import CellCounts, aggregate
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS, Contribution
@@ -32,7 +32,7 @@ _OPEN = 512
 
 
 def count_shards(
-    points: ShardedPoints,
+    points: ShardedRows,
     region: Region,
     level: int,
     rule: Contribution,
@@ -42,7 +42,7 @@ def count_shards(
 
     Parameters
     ----------
-    points : ShardedPoints
+    points : ShardedRows
         No user is in two of its parts.
     region : Region
     level : int
@@ -51,7 +51,7 @@ def count_shards(
         Asked before every shard whether to go on, and for a cluster where there is much to count.
     """
     parts = points.parts
-    if rule == BY_CHECKINS and all(part.part.layout.weight is None for part in parts):
+    if rule == BY_CHECKINS and all(part.selection.layout.weight is None for part in parts):
         there = _counted_elsewhere(points, level, context)
         return from_rows(there or counted_rows(parts, level, context.check))
     pieces = []
@@ -67,7 +67,7 @@ def count_shards(
 
 
 def counted_rows(
-    parts: Sequence[PointSet], level: int, check: Callable[[], None] = lambda: None
+    parts: Sequence[SelectedRows], level: int, check: Callable[[], None] = lambda: None
 ) -> CountedRows:
     """Return what a pass over the rows of all shards finds."""
     bits = mass_bits(parts[0].users_in_file)
@@ -75,20 +75,20 @@ def counted_rows(
     present = used = rows = 0
     for points in parts:
         check()
-        begin, part = time.perf_counter(), points.part
+        begin, part = time.perf_counter(), points.selection
         found = count_rows(part.layout.rows, part.where, level, part.most, part.among, bits)
-        points.tell(found.present, found.used, found.rows, time.perf_counter() - begin)
+        points.record_counts(found.present, found.used, found.rows, time.perf_counter() - begin)
         cells += found.cells
         present, used, rows = present + found.present, used + found.used, rows + found.rows
     return CountedRows(cells, bits, present, used, rows)
 
 
-def _counted_elsewhere(points: ShardedPoints, level: int, context: Context) -> CountedRows | None:
+def _counted_elsewhere(points: ShardedRows, level: int, context: Context) -> CountedRows | None:
     """Return what a cluster finds; None if it is not worth it, or there is none for it."""
     places, bits = points.places, mass_bits(points.users_in_file)
     if not places or points.seconds < ELSEWHERE_S:
         return None
-    shared = {"where": points.parts[0].part.where, "level": level, "bits": bits}
+    shared = {"where": points.parts[0].selection.where, "level": level, "bits": bits}
 
     def tasks(workers: int) -> list[dict[str, Any]]:
         count = min(len(places), TASKS_A_WORKER * workers)
@@ -105,7 +105,7 @@ def _counted_elsewhere(points: ShardedPoints, level: int, context: Context) -> C
     for _, (first, numbers, found) in pieces:
         cells += found
         for part, said in zip(points.parts[first:], numbers, strict=False):
-            part.tell(*said)
+            part.record_counts(*said)
     totals = points.users_in_region, points.users_used, points.rows
     return CountedRows(cells, bits, *totals)
 

@@ -33,7 +33,7 @@ FILLED_SHARES = (0.04, 0.15, 0.3, 0.75)
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Points in the unit square, with the names of `explorer.checkins.PointSet`."""
+    """Points in the unit square, with the names of `explorer.checkins.SelectedRows`."""
 
     user: IntArray
     lat: FloatArray

@@ -56,7 +56,7 @@ class Sample:
 
 
 def count_points(points: Any, box: Box, level: int, rule: Contribution = BY_CHECKINS) -> Sample:
-    """Return the sample of some points, as in a `PointSet`, on a grid over a box."""
+    """Return the sample of some points, as in a `SelectedRows`, on a grid over a box."""
     given = (points.user, points.lat, points.lon, points.weight, box, level)
     step = points.step
     return Sample(

@@ -22,13 +22,13 @@ _LIBRARIES = (
 """Names of loggers."""
 
 
-class Lifeline:
+class ParentPipe:
     """A pipe to whose other end nobody writes, and which the system closes with this process.
 
     Attributes
     ----------
     path : str
-        What `end_with` is to be called with in a worker process.
+        What `exit_with_parent` is to be called with in a worker process.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Lifeline:
         for end in self._ends:
             os.close(end)
 
-    def __enter__(self) -> Lifeline:
+    def __enter__(self) -> ParentPipe:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -59,7 +59,7 @@ def quiet_libraries() -> None:
         library.propagate = False
 
 
-def end_with(lifeline: str) -> None:
+def exit_with_parent(lifeline: str) -> None:
     """Let this process be ended by the system once a pipe's other end is closed.
 
     SIGIO's default is the end of the process, whatever that is doing: a thread that looks for its
