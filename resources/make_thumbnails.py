@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.cli.common import open_file, open_host
+from explorer.cli.opening import open_file
+from explorer.cli.running import open_host
 from explorer.studies.base.face import primary_keys
 from explorer.studies.base.help_page import Preset, sampled_for
 from explorer.studies.base.result import Mark, Surface

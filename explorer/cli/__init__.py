@@ -13,7 +13,7 @@ from pkgutil import resolve_name
 import click
 
 from explorer import __version__, shutdown
-from explorer.cli.reading import OpenQuestions
+from explorer.cli.opening import OpenQuestions
 from explorer.studies.registry import add_installed
 
 COMMANDS = {
@@ -25,8 +25,8 @@ COMMANDS = {
     "users": "explorer.cli.users:users_command",
     "window": "explorer.cli.window:window_command",
     "release": "explorer.cli.release:release_command",
-    "ledger": "explorer.cli.release:ledger_command",
-    "verify": "explorer.cli.release:verify_command",
+    "ledger": "explorer.cli.ledger:ledger_command",
+    "verify": "explorer.cli.verify:verify_command",
     "fetch": "explorer.cli.fetch:fetch_command",
     "cache": "explorer.cli.cache:cache_command",
     "cluster": "explorer.cli.cluster:cluster_command",

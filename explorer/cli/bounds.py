@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -13,19 +15,16 @@ import click
 
 from explorer.cli import completion
 from explorer.cli.cluster import check_data, cluster_options
-from explorer.cli.common import (
+from explorer.cli.opening import count_values
+from explorer.cli.options import (
     check_output,
-    compute,
-    export,
-    open_host,
     parse_pair,
     parse_size,
     picture_options,
-    recipe_of,
     study_options,
     without_option,
 )
-from explorer.cli.release.looks import count_values
+from explorer.cli.running import compute, export, open_host, recipe_of
 from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, Over
 from explorer.figures.formats import Kind, by_suffix, of_kind, suffixes
 
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from explorer.engine.session.own_curves import OwnCurve
     from explorer.figures.export_job import ExportJob
     from explorer.studies.base.study import Request, Study, Sweep
+
 
 MAX_POINTS = 100_000
 _REVIEWER = {"text": "txt", "latex": "tex", "pdf": "pdf"}
@@ -212,11 +212,9 @@ def bounds_command(
                 param_hint="--json",
             )
         if (solve, series, target) != (None, None, None):
-            from explorer.cli.solving import print_solution
-
             if series is None and solve is not None and target is not None:
                 series = claimed_series(host, request, claim)
-            return print_solution(host, request, solve, series, target, as_json=as_json)
+            return _print_solution(host, request, solve, series, target, as_json=as_json)
         result = compute(host, request)
         if not any(series.present.any() for series in result.series):
             reasons = dict.fromkeys(s.undefined_reason for s in result.series if s.undefined_reason)
@@ -261,7 +259,7 @@ def bounds_command(
 
 def _write_reviewer(job: ExportJob) -> None:
     """Write what a reviewer asks to the job's file, or on standard output."""
-    from explorer.cli.common import say_written
+    from explorer.cli.running import say_written
     from explorer.figures.export_job import rendered
     from explorer.files import write_whole
 
@@ -367,3 +365,55 @@ def parse_sweep(study: Study, text: str) -> Sweep:
         raise ValueError(f"--sweep: {points} points; at most {MAX_POINTS}")
     p.grid(low, high, points, scale)
     return Sweep(key, low, high, points, scale)
+
+
+def _print_solution(
+    host: StudyRuntime,
+    request: Request,
+    key: str | None,
+    series: str | None,
+    target: float | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Find the value of a parameter at which a curve is the target, and print it.
+
+    The value alone goes to standard output (or everything, as JSON), the sentence to standard
+    error. Returns the exit code: 1 if the target can't be reached.
+
+    Raises
+    ------
+    BadParameter
+        If only a part of the question was asked.
+    ValueError
+        Naming the parameter or curve there is not.
+    """
+    from explorer.engine.solving.goal import SolveGoal, solution_sentence
+    from explorer.engine.solving.solve import solve
+
+    if key is None or series is None or target is None:
+        raise click.BadParameter("--solve KEY, --for CURVE and --target Y go together")
+    found = solve(host, SolveGoal(request, series, key, target), lambda: None)
+    words = solution_sentence(found)
+    if as_json:
+        document = {
+            "study": request.study,
+            "values": {k: v for k, v in request.values if k != key},
+            "parameter": key,
+            "value": found.value,
+            "possible": found.possible,
+            "series": series,
+            "role": found.role.value,
+            "quantity": request.quantity,
+            "target": target,
+            "reached": found.reached if math.isfinite(found.reached) else None,
+            "nearest": found.nearest,
+            "other_crossings": list(found.others),
+            "sentence": words,
+        }
+        click.echo(json.dumps(document, ensure_ascii=False, indent=1))
+    elif found.value is not None:
+        click.echo(str(found.value))
+    if not as_json or not found.possible:
+        click.echo(words, err=True)
+    return 0 if found.possible else 1

@@ -24,7 +24,7 @@ def check_command(runs: int, seed: int, as_json: bool) -> int:
     those from above, and mechanisms run on two neighbouring data sets to be held against their
     promises. The exit code is 1 if anything fails.
     """
-    from explorer.cli.common import open_host
+    from explorer.cli.running import open_host
     from explorer.engine.checking import Checked, Checking, checked
     from explorer.studies.guarantees.checks import NOTE
 

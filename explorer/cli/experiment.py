@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,28 +14,30 @@ from click.core import ParameterSource
 
 from explorer.cli import completion
 from explorer.cli.cluster import check_data, cluster_options, many_workers, workers_option
-from explorer.cli.common import open_file, parse_columns, parse_pair, parse_region, say_columns
-from explorer.cli.experiment_run import (
-    Progress,
-    as_table,
-    check_output,
-    document_json,
-    run_points,
-    stamp_of,
-    write,
+from explorer.cli.opening import (
+    chosen_reading,
+    memory_option,
+    open_file,
+    parse_columns,
+    parse_region,
+    plane_option,
+    reading_options,
+    record_view,
+    say_columns,
 )
-from explorer.cli.memory import memory_option
-from explorer.cli.planes import plane_option
-from explorer.cli.reading import chosen_reading, reading_options
-from explorer.cli.release.looks import record_view
+from explorer.cli.options import check_folder, parse_pair
+from explorer.cli.running import Progress, say_written
+from explorer.csv_rows import CsvRows
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
+    from explorer.engine.executors.base import Executor
     from explorer.engine.executors.cluster import Cluster
     from explorer.geography.region import Region
     from explorer.studies.heatmap.experiments.figures import Figure
     from explorer.studies.heatmap.experiments.plan import Point
     from explorer.studies.heatmap.experiments.sources import Place
+
 
 QUALITY = "heatmap-quality"
 DRAWS = 10
@@ -229,7 +233,7 @@ def experiment_command(
         return
     figure = _named(ctx, name)
     fixed = _fixed(asked["settings"], figure)
-    check_output(output)
+    _check_output(output)
     if asked["data"] is not None:
         check_data(cluster)
     with ExitStack() as stack:
@@ -251,7 +255,7 @@ def experiment_command(
             **report,
         }
     if output is not None:
-        write(output, document)
+        _write(output, document)
     click.echo(document_json(document) if as_json else as_table(document))
 
 
@@ -394,3 +398,109 @@ def _points(
     mechanisms = asked["mechanisms"] or ranked
     draws = asked["draws"] or DRAWS
     return list(quality_points(where, mechanisms, asked["users"], draws, axes, fixed))
+
+
+SHOWN = ("emd", "emd_low", "emd_high", "emd_km", "similarity", "pearson", "kl")
+
+
+def run_points(
+    stack: ExitStack, points: list[Point], seed: int, executor: Executor, progress: Progress
+) -> dict[str, Any]:
+    """Run what is not known yet of the trials of some rows, and return what all say."""
+    from explorer.engine.executors.base import task_key
+    from explorer.engine.executors.checkpoint import Checkpoint
+    from explorer.engine.experiments import find_trials, kept_trials
+    from explorer.studies.heatmap.experiments.plan import Trials, rows_of
+
+    folder = stack.enter_context(executor.shared_folder())
+    rows = []
+    for row in rows_of(points, seed, folder):
+        rows.append(row)
+        progress.counted(len(rows), len(points))
+    progress.end()
+    asked = {(row.point.place.name, row.users, row.point.users or 0) for row in rows}
+    for name, there, wanted in sorted(asked):
+        if there < wanted:
+            click.echo(f"{name} has {there:,} users of {wanted:,}; all are taken", err=True)
+    trials = Trials.of(rows, task_key)
+    checkpoint = Checkpoint(kept_trials())
+    stack.callback(checkpoint.close)
+    found: dict[str, Any] = {}
+    total = len(trials.by_key)
+    try:
+        for i, part in enumerate(find_trials(trials, executor, checkpoint, folder)):
+            found |= part
+            if i:
+                progress.at(len(found), total)
+            else:
+                progress.begin(len(found), total)
+    except KeyboardInterrupt:
+        progress.end()
+        click.echo(
+            f"{len(found):,} of {total:,} trials are kept; the same command goes on from there",
+            err=True,
+        )
+        raise
+    progress.end()
+    return trials.report(found)
+
+
+def stamp_of(data: CheckinData | None) -> str:
+    """Return what must stand on numbers computed from check-ins, or from made data."""
+    from explorer.studies.heatmap.text import SYNTHETIC, stamp
+
+    return SYNTHETIC if data is None else stamp(data.synthetic, curator_only=True)
+
+
+def _check_output(output: Path | None) -> None:
+    """Refuse a file that could not be written, before any work is done for it."""
+    if output is not None and output.suffix.lower() not in (".csv", ".json"):
+        raise click.BadParameter(
+            f"{output.name!r} ends neither with .csv nor with .json", param_hint="--output"
+        )
+    check_folder(output, "--output")
+
+
+def document_json(document: dict[str, Any]) -> str:
+    """Return a document as JSON."""
+    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def _write(output: Path, document: dict[str, Any]) -> None:
+    """Write a document as JSON, or its rows as CSV below comment lines with the rest."""
+    from explorer.files import write_whole
+
+    if output.suffix.lower() == ".json":
+        text = document_json(document) + "\n"
+    else:
+        rest = {key: value for key, value in document.items() if not isinstance(value, list)}
+        table = io.StringIO()
+        rows = document["rows"]
+        CsvRows(table).write_rows([rows[0], *([row[key] for key in rows[0]] for row in rows)])
+        comments = "".join(f"# {key}: {_plain(value)}\n" for key, value in rest.items())
+        text = comments + table.getvalue()
+    write_whole(output, text.encode())
+    say_written(output)
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def as_table(document: dict[str, Any]) -> str:
+    """Return the rows for a reader at a terminal."""
+    from explorer.studies.base.numbers import nearest
+
+    rows = document["rows"]
+    heads = ["region", "mechanism", "epsilon", "users", "draws"]
+    if "axis" in rows[0]:
+        heads += ["axis", "x"]
+    lines = [[*heads, *SHOWN]]
+    for row in rows:
+        measured = ("–" if row[key] is None else nearest(row[key]) for key in SHOWN)
+        lines.append([*(str(row[key]) for key in heads), *measured])
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    table = [
+        "  ".join(f"{cell:{w}}" for cell, w in zip(line, widths, strict=True)) for line in lines
+    ]
+    return "\n".join([*(line.rstrip() for line in table), document["stamp"]])

@@ -13,15 +13,8 @@ import click
 from explorer.cli import completion
 from explorer.cli.bounds import StudyCommand, bounds_request
 from explorer.cli.cluster import check_data, cluster_options, many_workers, workers_option
-from explorer.cli.common import (
-    check_folder,
-    open_host,
-    parse_size,
-    picture_options,
-    say_written,
-    study_options,
-)
-from explorer.cli.experiment_run import Progress
+from explorer.cli.options import check_folder, parse_size, picture_options, study_options
+from explorer.cli.running import Progress, open_host, say_written
 from explorer.figures.formats import ExportFormat, Kind, by_suffix, suffixes
 
 if TYPE_CHECKING:

@@ -6,7 +6,9 @@ from typing import Any
 import click
 
 from explorer.cli import completion
-from explorer.cli.common import parse_pair, parse_region, parse_size, say_written, study_options
+from explorer.cli.opening import parse_region
+from explorer.cli.options import parse_pair, parse_size, study_options
+from explorer.cli.running import say_written
 
 
 @click.command("window")

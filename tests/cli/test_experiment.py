@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from explorer.cli import experiment_run, run
+from explorer.cli import run, running
 from explorer.engine.executors.checkpoint import Checkpoint
 from explorer.engine.experiments import kept_trials
 from explorer.studies.heatmap.experiments.figures import FIGURES
@@ -121,7 +121,7 @@ def test_the_same_command_goes_on_after_a_stop(said: Said, monkeypatch: pytest.M
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(experiment_run.Progress, "at", stop)
+        patched.setattr(running.Progress, "at", stop)
         code, out, err = said(*SMALL, "--json")
     assert code == 130
     assert out == ""

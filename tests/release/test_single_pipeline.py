@@ -13,7 +13,7 @@ import pytest
 EXPLORER = Path(__file__).resolve().parents[2] / "explorer"
 INSIDE = ("rows", "user_records")
 """Modules of `explorer.release` that hold the rows of users."""
-STAMPED = ("cli/users/command.py",)
+STAMPED = ("cli/users.py",)
 """Draw with the system's randomness for the curator, and stamp what they write."""
 
 

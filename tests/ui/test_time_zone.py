@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.cli.common import recipe_of
+from explorer.cli.running import recipe_of
 from explorer.engine.session.recipe import recipe_from_dict
 from tests.ui.small_map import SMALL_MAP
 

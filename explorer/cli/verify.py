@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from explorer.cli.common import check_folder, say_written
+from explorer.cli.options import check_folder
+from explorer.cli.running import say_written
 from explorer.files import file_sha256, read_bounded
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from explorer.cli.common import check_folder, compute, open_host
+from explorer.cli.options import check_folder
+from explorer.cli.running import compute, open_host
 from explorer.csv_rows import CsvRows
 
 if TYPE_CHECKING:

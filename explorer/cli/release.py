@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from explorer.cli.common import check_folder, say_written
+from explorer.cli.options import check_folder
+from explorer.cli.running import say_written
 
 if TYPE_CHECKING:
     from fractions import Fraction

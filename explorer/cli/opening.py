@@ -1,0 +1,730 @@
+"""Opens check-in files for commands: columns, reading options, planes, regions and images."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from explorer.cli.options import parse_pair
+from explorer.files import read_bounded
+
+if TYPE_CHECKING:
+    from explorer.checkins import CheckinData, Dialect, Mapping, Preview, Progress
+    from explorer.checkins.model import Question
+    from explorer.engine.executors.base import Executor
+    from explorer.geography.plane import Plane
+    from explorer.geography.region import Region
+
+
+DECIMALS = {"point": ".", "comma": ","}
+
+
+KEYS = ("decimal", "encoding", "time_format", "zone", "crs", "layer", "unit", "unpack")
+
+
+OF_DIALECT = ("layer", "unpack")
+"""The options below, which are fields of a mapping; but for those of a dialect."""
+
+
+COLUMN_FIELDS = ("user", "time", "lat", "lon", "location", "weight", "image")
+"""Fields of a mapping that ``--columns`` gives."""
+
+
+OPTIONS = {
+    "time_format": ("--time-format", "EXAMPLE"),
+    "zone": ("--time-zone", "NAME"),
+    "decimal": ("--decimal", "point|comma"),
+    "encoding": ("--encoding", "NAME"),
+    "crs": ("--crs", "EPSG:NUMBER"),
+    "layer": ("--layer", "NAME"),
+    "unit": ("--unit", "user|row|file"),
+    "plane": ("--plane", "320x240, or --picture FILE"),
+}
+"""Field of a mapping or dialect that is no column → the option that gives it, and its value."""
+
+COLUMN_ROLES = (
+    "user",
+    "time",
+    "lat",
+    "lon",
+    "latlon",
+    "lonlat",
+    "location",
+    "weight",
+    "x",
+    "y",
+    "image",
+)
+
+
+ALIASES = {"x": "lon", "y": "lat"}
+"""Of planes that are not the Earth."""
+
+
+NEEDED_ROLES = ("user", "lat", "lon")
+
+
+COLUMNS_OPTION = "Give --columns ROLE=COLUMN,…; an empty COLUMN, as in time=, leaves it out."
+
+ALL = "all"
+
+
+PADDED = "padded"
+"""In place of a region: the square of the next power of two around a plane."""
+
+LEAST_MEMORY = 500_000_000
+
+
+class OpenQuestions(click.ClickException):
+    """What a file leaves open, and the options that answer it: one line for each question."""
+
+    exit_code = 2
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        super().__init__("\n".join(lines))
+        self.lines = tuple(lines)
+
+
+def open_file(
+    stack: ExitStack,
+    files: tuple[Path, ...],
+    columns: dict[str, str] | None,
+    *,
+    use_cache: bool,
+    quiet: bool,
+    plane: Plane | None = None,
+    reading: dict[str, str] | None = None,
+    memory: int | None = None,
+    executor: Callable[[Sequence[Path]], Executor | None] = lambda _: None,
+    once: dict[str, Any] | None = None,
+) -> tuple[CheckinData, Region | None]:
+    """Open check-ins with progress; return them and the region to look at first, if known.
+
+    Several files, or a folder of them, are one data set. `reading` is what `chosen_reading` has.
+    What is slow is said beforehand; an import may use `memory` bytes, and runs on what `executor`
+    returns (see `open_any_size`). `once` is what `open_once` is told of the only question.
+
+    Raises
+    ------
+    CheckinError
+        Naming the file, what is wrong with it and what to do.
+    """
+    from explorer.checkins.workers import warm_workers
+
+    if files != (Path("sample"),):
+        warm_workers(1, *files)  # it starts while this process imports the readers
+    from explorer.checkins import MappingNeeded
+    from explorer.checkins.cache import sweep
+    from explorer.checkins.region_query import ONCE, open_once
+    from explorer.engine.large_import import open_any_size
+    from explorer.engine.paths import checkins_cache
+    from explorer.geography.region import Region
+    from explorer.resources import resource_path, samples
+
+    if files == (Path("sample"),) and not files[0].exists():
+        files = (stack.enter_context(resource_path(samples()[0].file)),)
+    progress = None if quiet or not sys.stderr.isatty() else _show_progress
+    folder = checkins_cache()
+    sweep(folder)  # rows that a killed command left behind
+    mapping, dialect = None, None
+    if columns is not None or plane is not None or reading:
+        with _asking():
+            mapping, dialect = _wanted(files, columns or {}, plane, reading or {})
+    opening: Callable[..., CheckinData] = partial(
+        open_any_size,
+        cache_dir=folder if use_cache else None,
+        use_cache=use_cache,
+        say=lambda size: click.echo(size.said, err=True),
+        executor=executor,
+        known_synthetic=frozenset(s.sha256 for s in samples() if s.synthetic),
+    )
+    if once is not None:
+        opening = partial(open_once, **once)
+        if not quiet:
+            click.echo(ONCE, err=True)
+    try:
+        with _asking():
+            data = opening(
+                files, mapping=mapping, dialect=dialect, progress=progress, memory=memory
+            )
+    except MappingNeeded as error:
+        preview = error.preview
+        lines = [
+            question_line(preview, one)
+            for one in preview.questions
+            if mapping is None or one.key == "encoding"
+        ]
+        raise OpenQuestions(lines or [f"{error} {COLUMNS_OPTION}"]) from error
+    finally:
+        if progress is not None:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    suggested = {s.sha256: Region(*s.suggested_region) for s in samples()}
+    return data, suggested.get(data.fingerprint)
+
+
+@contextmanager
+def _asking() -> Iterator[None]:
+    """Let a file that unpacks to far more than its size be confirmed by an option.
+
+    Raises
+    ------
+    OpenQuestions
+    """
+    from explorer.checkins.errors import UnpackNeeded
+
+    try:
+        yield
+    except UnpackNeeded as error:
+        raise OpenQuestions([f"{error} Give --unpack."]) from None
+
+
+def _wanted(
+    files: tuple[Path, ...], columns: dict[str, str], plane: Plane | None, reading: dict[str, str]
+) -> tuple[Mapping, Dialect]:
+    """Return the guessed mapping of a file with what is named put right, and how it is read."""
+    from explorer.checkins import find_files, sniff_files
+    from explorer.checkins.parsing.ambiguities import remaining_questions
+    from explorer.checkins.parsing.guess_columns import with_columns
+
+    fields = {key: value for key, value in reading.items() if key not in OF_DIALECT}
+    layer = reading.get("layer")
+    preview = sniff_files(
+        find_files(files),
+        None,
+        reading.get("encoding"),
+        None,
+        reading.get("decimal"),
+        layer,
+        bool(reading.get("unpack")),
+    )
+    chosen: dict[str, int | None] = {}
+    for role, name in columns.items():
+        if not name:
+            chosen[role] = None
+        elif preview.columns.count(name) > 1:
+            numbers = [str(i) for i, one in enumerate(preview.columns, 1) if one == name]
+            raise ValueError(
+                f"{preview.basename}: several columns are called {name!r}; give the number of the "
+                f"one for {role}: {' or '.join(numbers)}"
+            )
+        elif name in preview.columns:
+            chosen[role] = preview.columns.index(name)
+        elif name.isdecimal() and 1 <= int(name) <= len(preview.columns):
+            chosen[role] = int(name) - 1
+        else:
+            names = ", ".join(preview.columns)
+            wrong = (
+                ""
+                if names.isascii() or not preview.delimiter
+                else (
+                    f". If letters of these names are wrong, give another --encoding than "
+                    f"{preview.encoding}"
+                )
+            )
+            raise ValueError(
+                f"{preview.basename}: there is no column {name!r} for {role}; there are "
+                f"{names}{wrong}"
+            )
+    chosen |= _without_user(preview, chosen, reading.get("unit"))
+    for order in (order for order in ("latlon", "lonlat") if order in chosen):
+        both = chosen.pop(order)
+        chosen |= {"lat": both, "lon": both}
+        fields["order"] = order
+    mapping = replace(with_columns(preview, chosen), **fields)  # type: ignore[arg-type]
+    if plane is not None:
+        mapping = replace(mapping, plane=plane.text, crs=None)
+    elif "crs" in fields:
+        mapping = replace(mapping, plane=None, image=None)
+    elif mapping.image is not None:
+        # a column of images belongs to points in a plane: so its range is asked for
+        mapping = replace(mapping, plane="")
+    given = {*chosen, *reading, *(("plane", "crs") if plane is not None else ())}
+    open_ones = remaining_questions(preview, mapping, given)
+    if open_ones:
+        raise OpenQuestions([question_line(preview, one) for one in open_ones])
+    return mapping, preview.dialect
+
+
+def _without_user(
+    preview: Preview, chosen: dict[str, int | None], unit: str | None
+) -> dict[str, int | None]:
+    """Return that there is no user column where the privacy unit says so.
+
+    Raises
+    ------
+    ValueError
+        If there is one.
+    """
+    if unit is None:
+        if "user" in chosen and chosen["user"] is None:
+            raise ValueError(
+                f"{preview.basename}: without a user column say what is protected: --unit row or "
+                "--unit file"
+            )
+        return {}
+    user = chosen.get("user", preview.mapping.user)
+    if user is not None:
+        remedy = "leave out --unit"
+        if "user" not in chosen:
+            remedy += ", or give --columns user= if it names no person or device"
+        raise ValueError(
+            f"{preview.basename}: --unit {unit} is for files without a user column, but "
+            f"{column_name(preview, user)} is one; {remedy}"
+        )
+    return {"user": None}
+
+
+def _show_progress(progress: Progress) -> None:
+    """Keep one line on a terminal up to date."""
+    text = f"{progress.stage}: {progress.rows:,} rows, {progress.bytes_done / 1e6:.1f} MB"
+    if progress.seconds_left is not None:
+        text += f", {progress.seconds_left:.0f} s left"
+    print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def say_columns(data: CheckinData) -> None:
+    """Write to standard error which columns were used, counted from 1, and the report's notes.
+
+    For the curator only.
+    """
+    named = [
+        f"{role} = {name} ({getattr(data.mapping, role) + 1})" for role, name in data.names.items()
+    ]
+    if data.unit != "user":
+        named.insert(0, f"no user column (unit {data.unit})")
+    click.echo(f"{data.basename}: columns used: {', '.join(named)}", err=True)
+    for note in data.report.notes:
+        click.echo(f"{data.basename}: {note}", err=True)
+
+
+def extent_of(data: CheckinData) -> Region:
+    """Return a box around all check-ins, or say how to choose one."""
+    from explorer.geography.region import Region
+
+    if not data.rows or data.extent is None:
+        raise ValueError(f"{data.basename}: no row was kept; see the counts of rejected rows")
+    south, west, north, east = data.extent
+    margin = 1e-6 + 1e-3 * max(north - south, east - west)
+    try:
+        # An extent across the antimeridian has an east above 180 already.
+        return Region(
+            max(-90.0, south - margin),
+            max(-180.0, west - margin),
+            min(90.0, north + margin),
+            min(180.0, east + margin) if east <= 180 else east + margin,
+        )
+    except ValueError as error:
+        raise ValueError(
+            f"{data.basename}: its check-ins span {east - west:.0f}° of longitude; "
+            "choose a part with --region LATMIN,LONMIN,LATMAX,LONMAX"
+        ) from error
+
+
+def record_view(data: CheckinData) -> None:
+    """Record a view of check-ins in the user's ledger, whose certificates state the count.
+
+    If that fails, a warning is printed and the command goes on.
+    """
+    if not data.synthetic:
+        _record(lambda log: log.record_view(data))
+
+
+def count_values(values: Collection[str]) -> None:
+    """Record a view of the files that a study reads, given as the values of its parameters."""
+    if values:
+        _record(lambda log: log.record_file_views({v.rpartition("#")[2]: None for v in values}))
+
+
+def _record(record: Callable[[Any], object]) -> None:
+    # imported here: commands start without the release package
+    from explorer.release import access_log
+    from explorer.release.errors import ReleaseError
+
+    try:
+        record(access_log)
+    except (ReleaseError, OSError) as error:
+        click.echo(
+            f"The view of these data could not be recorded ({error}); a certificate about them "
+            "will not count it.",
+            err=True,
+        )
+
+
+def parse_columns(
+    _ctx: click.Context, _option: click.Parameter, raw: tuple[str, ...]
+) -> dict[str, str] | None:
+    """Return role → column name or number from ``user=id,lat=3`` (an option's callback).
+
+    ``time=`` leaves the times out: the name is then empty. The option may be repeated.
+    """
+    if not raw:
+        return None
+    named: dict[str, str] = {}
+    for item in (item for one in raw for item in one.split(",")):
+        role, name = parse_pair(item, "--columns", empty=True)
+        role = ALIASES.get(role, role)
+        if named.setdefault(role, name) != name:
+            raise click.BadParameter(f"{role} is given twice: {named[role]} and {name}")
+    unknown = sorted(set(named) - set(COLUMN_ROLES))
+    if unknown:
+        raise click.BadParameter(
+            f"{', '.join(unknown)}: columns can hold {', '.join(COLUMN_ROLES)}"
+        )
+    both = [role for role in ("latlon", "lonlat") if role in named]
+    if both and (len(both) > 1 or {"lat", "lon"} & set(named)):
+        raise click.BadParameter(f"{both[0]} is one column with both coordinates; give it alone")
+    needed = [role for role in (*NEEDED_ROLES, *both) if named.get(role) == "" and role != "user"]
+    if needed:
+        raise click.BadParameter(
+            f"{needed[0]}= names no column; a check-in needs {', '.join(NEEDED_ROLES)}"
+        )
+    return named
+
+
+def _decimal(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str | None:
+    return None if raw is None else DECIMALS[raw]
+
+
+def _time_format(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str | None:
+    from explorer.checkins.parsing.times import format_of_example
+
+    try:
+        return None if raw is None else format_of_example(raw)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def _zone(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str | None:
+    from explorer.checkins import CheckinError
+    from explorer.checkins.parsing.times import zone_name
+
+    try:
+        return None if raw is None else zone_name(raw)
+    except CheckinError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def _encoding(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str | None:
+    from explorer.checkins.parsing.encodings import codec_of
+
+    try:
+        return None if raw is None else codec_of(raw)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def _unit(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str | None:
+    return None if raw == "user" else raw
+
+
+def _crs(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str | None:
+    from explorer.checkins.parsing.crs import WGS_84, canonical
+
+    try:
+        return None if raw is None else canonical(raw) or WGS_84
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def reading_options(command: Any) -> Any:
+    """Add the options."""
+    options: tuple[Callable[[Any], Any], ...] = (
+        click.option(
+            "--decimal",
+            type=click.Choice(list(DECIMALS)),
+            callback=_decimal,
+            help="What stands before fractions in the file. Default: told from its first rows.",
+        ),
+        click.option(
+            "--encoding",
+            callback=_encoding,
+            metavar="NAME",
+            help="Encoding of the text, such as utf-8, windows-1252, shift_jis, gb18030 or "
+            "utf-16-le. Default: detected.",
+        ),
+        click.option(
+            "--time-format",
+            callback=_time_format,
+            metavar="EXAMPLE",
+            help="A time as the file writes it, such as '31.12.2024 23:59', '12/31/2024 11:59 "
+            "PM' or 20241231; or iso, epoch_s, epoch_ms, epoch_us, excel_1900, excel_1904. "
+            "Default: told from the first rows.",
+        ),
+        click.option(
+            "--time-zone",
+            "zone",
+            callback=_zone,
+            metavar="NAME",
+            help="Time zone of times without an offset, such as Europe/Vienna [UTC]. A time that "
+            "the clocks show twice is the first of the two; one that they skip is read as if they "
+            "had not been put forward yet.",
+        ),
+        click.option(
+            "--crs",
+            callback=_crs,
+            metavar="EPSG:NUMBER",
+            help="Reference system that x (easting) and y (northing) are in, such as EPSG:25832; "
+            "they are converted to degrees; E7 for degrees times ten million. Default: what the "
+            "file says, or degrees.",
+        ),
+        click.option(
+            "--layer",
+            metavar="NAME",
+            help="Which layer (GeoPackage) or sheet (Excel) holds the check-ins.",
+        ),
+        click.option(
+            "--unpack",
+            is_flag=True,
+            callback=lambda _ctx, _option, raw: raw or None,
+            help="Read a .gz file or workbook that unpacks to more than 1,000 times its size: only "
+            "if you trust it.",
+        ),
+        click.option(
+            "--unit",
+            type=click.Choice(["user", "row", "file"]),
+            callback=_unit,
+            help="What counts as one person and is protected as a whole: all rows with one value "
+            "of the user column [user]; or, only where there is no such column, every row by "
+            "itself (a person with many rows is protected less) or the whole file (its map is "
+            "nearly pure noise).",
+        ),
+    )
+    return reduce(lambda made, option: option(made), reversed(options), command)
+
+
+def chosen_reading(asked: dict[str, Any]) -> dict[str, str]:
+    """Return which of the options were given, taken out of all that was."""
+    found = {key: asked.pop(key) for key in KEYS}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def question_line(preview: Preview, question: Question) -> str:
+    """Return a question, its candidates and the options that answer it, on one line."""
+    answers = [
+        f"{one.text}{f' (such as {one.example})' if one.example else ''}: "
+        + _option(preview, one.fields)
+        for one in question.candidates
+    ]
+    roles = ",".join(f"{role}=COLUMN" for role in question.fields if role in COLUMN_FIELDS)
+    options = [" ".join(OPTIONS[name]) for name in question.fields if name in OPTIONS]
+    other = " ".join([*([f"--columns {roles}"] if roles else []), *options])
+    ending = f"Otherwise give {other}." if answers else f"Give {other}."
+    about = [
+        question.title,
+        question.text,
+        *([f"{'; '.join(answers)}."] if answers else []),
+        ending,
+    ]
+    return f"{preview.basename}: {' '.join(about)}"
+
+
+def _option(preview: Preview, fields: Sequence[tuple[str, Any]]) -> str:
+    """Return what to type for an answer; names that can't be typed are given by number."""
+    from explorer.checkins.parsing.times import COUNTED, example_of
+
+    no_user = "unit" in dict(fields)  # that option says that there is no such column
+    roles = [
+        (role, column)
+        for role, column in fields
+        if role in COLUMN_FIELDS and not (no_user and role == "user")
+    ]
+    order = dict(fields).get("order")
+    if order is not None:  # one column holds both coordinates
+        roles = [(order, dict(fields)["lat"])]
+    typed = ",".join(f"{role}={column_name(preview, column)}" for role, column in roles)
+    options = [f"--columns {quote(typed)}"] if roles else []
+    for name, value in fields:
+        if name in OPTIONS:
+            example = name == "time_format" and value not in COUNTED
+            text = example_of(value) if example else str(value)
+            options.append(f"{OPTIONS[name][0]} {quote(text)}")
+    return " ".join(options)
+
+
+def column_name(preview: Preview, column: int | None) -> str:
+    """Return what ``--columns`` calls a column: its name, or its number from 1."""
+    if column is None:
+        return ""
+    name = preview.columns[column]
+    typable = name.isprintable() and not set(",=") & set(name) and not name.isdecimal()
+    return name if typable and preview.columns.count(name) == 1 else str(column + 1)
+
+
+def parse_memory(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> int | None:
+    """Return bytes from ``2GB`` or ``900MB`` (an option's callback)."""
+    if raw is None:
+        return None
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT])i?B?\s*", raw, re.IGNORECASE | re.ASCII)
+    size = float(found[1]) * 1000 ** (1 + "KMGT".index(found[2].upper())) if found else 0
+    if size < LEAST_MEMORY:
+        raise click.BadParameter(f"{raw!r} is not a size of 500MB or more, such as 2GB")
+    return round(size)
+
+
+memory_option = click.option(
+    "--memory",
+    callback=parse_memory,
+    metavar="SIZE",
+    help="Memory that opening check-ins may use, e.g. 2GB; more rows than it holds are sorted on "
+    "the disk first. Default: a quarter of what is free, at most 8GB.",
+)
+
+
+@dataclass(frozen=True)
+class Backdrop:
+    """The picture behind a map: its place, its bytes, and the plane that it spans in pixels."""
+
+    path: Path
+    data: bytes
+    plane: Plane
+
+
+def parse_plane(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> Plane | None:
+    """Return the plane that is declared (an option's callback)."""
+    from explorer.geography.plane import Plane
+
+    if raw is None:
+        return None
+    try:
+        return Plane.parse(raw)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def read_picture(
+    _ctx: click.Context, _option: click.Parameter, path: Path | None
+) -> Backdrop | None:
+    """Return the picture that lies behind the map (an option's callback)."""
+    from explorer.figures.pages.backdrop import MOST_BYTES, size_of
+    from explorer.geography.plane import Plane
+
+    if path is None:
+        return None
+    try:
+        data = read_bounded(path, MOST_BYTES)
+        width, height = size_of(data, path.name)
+    except OSError as fault:
+        raise click.BadParameter(f"{path.name} can't be read ({fault.strerror})") from fault
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+    return Backdrop(path, data, Plane(0.0, 0.0, float(width), float(height)))
+
+
+plane_option = click.option(
+    "--plane",
+    is_eager=True,
+    callback=parse_plane,
+    metavar="WxH[:UNIT[:down|up]]",
+    help="x and y of the file are no degrees, but lie in this range: 320x240 is x 0…320, y 0…240 "
+    "pixels, y downwards; or XMIN,YMIN,XMAX,YMAX:mm:up. Default with --picture: its size.",
+)
+
+
+picture_option = click.option(
+    "--picture",
+    is_eager=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    callback=read_picture,
+    metavar="PNG|JPEG",
+    help="Picture behind the map of a plane that is not the Earth; it spans the whole range.",
+)
+
+
+image_option = click.option(
+    "--image",
+    metavar=f"NAME|{ALL}",
+    help="Which picture's points, in a file with a column of them; all: every one in turn, and "
+    "the mean of their metrics.",
+)
+
+
+def declared(ctx: click.Context) -> Plane | None:
+    """Return the plane that the options read so far declare."""
+    picture = ctx.params.get("picture")
+    plane: Plane | None = ctx.params.get("plane") or (picture.plane if picture else None)
+    return plane
+
+
+def images_of(data: CheckinData, name: str | None) -> tuple[str | None, ...]:
+    """Return the images that are asked for; one None for a file without any.
+
+    Raises
+    ------
+    ValueError
+        If one must be chosen, or there is no such image.
+    """
+    some = ", ".join(data.images[:8]) + " …" * (len(data.images) > 8)
+    if not data.images:
+        if name is not None:
+            raise ValueError(f"{data.basename} has no column with images; leave out --image")
+        return (None,)
+    if name is None:
+        raise ValueError(
+            f"{data.basename} has points in several images: name one with --image, or {ALL}; "
+            f"there are {some}"
+        )
+    if name == ALL:
+        return data.images
+    if name not in data.images:
+        raise ValueError(f"{data.basename} has no image {name!r}; there are {some}")
+    return (name,)
+
+
+def parse_region(ctx: click.Context, _option: click.Parameter, raw: str | None) -> Any:
+    """Return the region that four comma-separated degrees describe (an option's callback)."""
+    from explorer.geography.region import region_of
+
+    if raw is None:
+        return None
+    plane, sides = declared(ctx), []
+    for side in raw.split(",") if plane is None or raw.strip() != PADDED else ():
+        try:
+            sides.append(float(side))
+        except ValueError:
+            raise click.BadParameter(
+                f"{side.strip()!r} is not a number of degrees; give LATMIN,LONMIN,LATMAX,LONMAX, "
+                "such as 40.5,-74.3,41.0,-73.6"
+                if plane is None
+                else f"{side.strip()!r} is not a number; give XMIN,YMIN,XMAX,YMAX, or {PADDED}"
+            ) from None
+    if plane is not None:
+        try:
+            return region_in(plane, raw, sides)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+    if len(sides) != 4:
+        raise click.BadParameter(
+            f"{raw!r} has {len(sides)} number{'s' * (len(sides) != 1)}; give "
+            "LATMIN,LONMIN,LATMAX,LONMAX"
+        )
+    try:
+        return region_of((sides[0], sides[1], sides[2], sides[3]))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def region_in(plane: Plane, raw: str, sides: list[float]) -> Region:
+    """Return the box XMIN, YMIN, XMAX, YMAX of a plane, or its padded square.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    from explorer.geography.region import PlaneRegion
+
+    if raw.strip() == PADDED:
+        return PlaneRegion.padded(plane)
+    if len(sides) != 4:
+        raise ValueError(f"{raw!r} is not XMIN,YMIN,XMAX,YMAX or {PADDED}")
+    left, low, right, high = sides
+    return PlaneRegion.whole(plane).at(plane.turned((low, left, high, right)))

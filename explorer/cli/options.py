@@ -1,0 +1,122 @@
+"""Options and parsers shared by the commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from explorer.cli import completion
+from explorer.figures.formats import PARTS, by_suffix
+
+if TYPE_CHECKING:
+    pass
+
+
+Decorator = Callable[[Any], Any]
+
+
+def together(*options: Decorator) -> Decorator:
+    """Return several options as one decorator; help lists them in this order."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
+
+
+def study_options(settings: str, preset: str, quantity: str) -> Decorator:
+    """Return the options that say what is asked of a study, with the help of each."""
+    return together(
+        click.option(
+            "--set",
+            "settings",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help=settings,
+            shell_complete=completion.of_study(completion.parameters, "="),
+        ),
+        click.option(
+            "--preset",
+            metavar="KEY",
+            help=preset,
+            shell_complete=completion.of_study(completion.presets),
+        ),
+        click.option(
+            "--quantity",
+            metavar="KEY",
+            help=quantity,
+            shell_complete=completion.of_study(completion.quantities),
+        ),
+    )
+
+
+def picture_options(size: str) -> Decorator:
+    """Return the options that say how a picture looks, whose size is this by default."""
+    return together(
+        click.option("--size", metavar="WxH", default=size, show_default=True, help="In pixels."),
+        click.option(
+            "--dpi",
+            type=click.IntRange(30, 1200),
+            default=150,
+            show_default=True,
+            help="Dots per inch; letters keep their size in inches.",
+        ),
+        click.option(
+            "--theme",
+            type=click.Choice(["light", "dark"]),
+            default="light",
+            show_default=True,
+            help="Colours of the picture.",
+        ),
+    )
+
+
+without_option = click.option(
+    "--without",
+    "left_out",
+    multiple=True,
+    type=click.Choice(PARTS),
+    help="Leave this out of the picture; may be repeated. Stamps and map credits stay.",
+)
+
+
+def parse_pair(text: str, option: str, empty: bool = False) -> tuple[str, str]:
+    """Split ``KEY=VALUE``, perhaps without a value, or say which option has something else."""
+    key, separator, value = text.partition("=")
+    if not (separator and key and (value or empty)):
+        raise click.BadParameter(f"{text!r} is not KEY=VALUE", param_hint=option)
+    return key.strip(), value.strip()
+
+
+def parse_size(text: str) -> tuple[int, int]:
+    """Return width and height in pixels from ``1280x800``."""
+    try:
+        width, height = (int(side) for side in text.lower().split("x"))
+    except ValueError:
+        raise click.BadParameter(
+            f"{text!r} is not WIDTHxHEIGHT, e.g. 1280x800", param_hint="--size"
+        ) from None
+    if not (200 <= width <= 20_000 and 150 <= height <= 20_000):
+        raise click.BadParameter(f"{text!r} is outside 200x150 … 20000x20000", param_hint="--size")
+    return width, height
+
+
+def check_output(output: Path | None, *, maps: bool = False) -> None:
+    """Refuse an output, of maps or of curves, that can't be written before any work is done."""
+    if output is None:
+        return
+    try:
+        missing = by_suffix(output.suffix, maps=maps).missing
+    except ValueError as error:
+        raise click.BadParameter(f"{output.name!r}: {error}", param_hint="--output") from None
+    if missing:
+        raise click.BadParameter(missing, param_hint="--output")
+    check_folder(output, "--output")
+
+
+def check_folder(path: Path | None, option: str) -> None:
+    """Refuse a file whose folder does not exist."""
+    if path is not None and not path.resolve().parent.is_dir():
+        raise click.BadParameter(
+            f"the folder {str(path.parent)!r} does not exist; create it first", param_hint=option
+        )
