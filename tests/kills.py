@@ -44,7 +44,7 @@ def save(folder: Path) -> None:
 
 def export(folder: Path) -> None:
     """Write pictures and tables over each other, for ever."""
-    from explorer.figures.export import figure_bytes
+    from explorer.figures.picture import figure_bytes
     from explorer.figures.view_state import ViewState
     from explorer.files import write_whole
     from tests.figures.samples import curves, file_bytes
@@ -95,7 +95,7 @@ def check_save(folder: Path) -> str:
 def check_export(folder: Path) -> str:
     from PIL import Image
 
-    from explorer.figures.read_recipe import read_recipe
+    from explorer.figures.recipes import read_recipe
 
     try:
         with Image.open(folder / "out.png") as image:

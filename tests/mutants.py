@@ -51,11 +51,11 @@ MUTANTS = (
         "tests/ui/test_export.py",
     ),
     Mutant(
-        "the gate lets everything pass",
-        "figures/gate.py",
+        "the export policy lets everything pass",
+        "figures/export_policy.py",
         "    if not private_only(result, view):\n",
         "    if True:\n",
-        "tests/figures/test_gate.py",
+        "tests/figures/test_export_policy.py",
     ),
     Mutant(
         "of several waiting requests the oldest is answered",

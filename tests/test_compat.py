@@ -17,7 +17,7 @@ import pytest
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.stored import state_from_dict
 from explorer.figures.formats import Kind, recipe_formats
-from explorer.figures.read_recipe import read_recipe
+from explorer.figures.recipes import read_recipe
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import preset, preset_request
 from explorer.studies.registry import get_study

@@ -25,7 +25,7 @@ from explorer.cli.options import (
     without_option,
 )
 from explorer.cli.running import compute, export, open_host, recipe_of
-from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, Over
+from explorer.figures.animation_frames import FRAMES, MOST_FRAMES, Over
 from explorer.figures.formats import Kind, by_suffix, of_kind, suffixes
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def bounds_command(
     The parameters of a study: privacy-explorer bounds shuffle-rdp --help
     """
     from explorer.engine.session.own_curves import beside, own_to_list
-    from explorer.figures.animation.frames import Animation, with_frames
+    from explorer.figures.animation_frames import Animation, with_frames
     from explorer.figures.export_job import ExportJob, rendered
     from explorer.figures.view_state import ViewState
     from explorer.studies.base.claims import check_claim, claimed

@@ -37,7 +37,7 @@ from explorer.cli.options import (
     without_option,
 )
 from explorer.cli.running import compute, export, open_host, recipe_of, say_written
-from explorer.figures.animation.frames import FRAMES, MOST_FRAMES, OF_MAPS, OF_TIME, Over
+from explorer.figures.animation_frames import FRAMES, MOST_FRAMES, OF_MAPS, OF_TIME, Over
 from explorer.figures.formats import Kind, suffixes
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def heatmap_command(
 ) -> None:
     """Draw the differentially private heatmap of a file of check-ins (demonstration noise)."""
     from explorer.checkins.presets import preset
-    from explorer.figures.animation.frames import Animation, with_frames
+    from explorer.figures.animation_frames import Animation, with_frames
     from explorer.figures.view_state import ViewState
     from explorer.geography.region import PlaneRegion, Region
     from explorer.studies.base.request import Unit
@@ -386,12 +386,14 @@ def heatmap_summary(result: Result, data: CheckinData, view: ViewState) -> dict[
 
     Of a view without the true map all that is not private is left out: its values are null.
     """
-    from explorer.figures.gate import gate
-    from explorer.figures.map_points import points_document
+    from explorer.figures.export_policy import apply_export_policy
+    from explorer.figures.tables import points_document
 
     there = result.request.selection
     unit = "km" if there is None or there.region.plane is None else "unit"
-    result, view, recipe = gate(result, view, recipe_of(result, view, data).to_dict())
+    result, view, recipe = apply_export_policy(
+        result, view, recipe_of(result, view, data).to_dict()
+    )
     private_only = bool(recipe.get("private_only"))
     numbers = {r.key: r for r in result.readouts}
     return {
@@ -454,13 +456,13 @@ def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
             "kept": report.kept,
             "blank": report.blank,
             "continued": report.continued,
-            "set_aside": {str(reason): n for reason, n in report.set_aside.items()},
+            "set_aside": {str(reason): n for reason, n in report.rejected.items()},
             "merged_ids": report.merged_ids,
             "times_without_offset": report.naive_times,
             "zone": (data.mapping.zone or "UTC") if report.naive_times else None,
         },
         "users": {
-            "in_file": None if data.asked_once else _count(numbers["users_in_file"].value),
+            "in_file": None if data.region_only else _count(numbers["users_in_file"].value),
             "in_region": _count(numbers["users_in_region"].value),
             "used": _count(numbers["users_used"].value),
         },
@@ -468,7 +470,7 @@ def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
         "metrics": metrics,
         "timings_ms": dict(result.timings_ms),
         "seed": result.request.seed,
-    } | ({"asked_once": " ".join(report.notes)} if data.asked_once else {})
+    } | ({"asked_once": " ".join(report.notes)} if data.region_only else {})
 
 
 def _promised(result: Result) -> dict[str, str]:

@@ -111,7 +111,7 @@ def open_file(
 
     Several files, or a folder of them, are one data set. `reading` is what `chosen_reading` has.
     What is slow is said beforehand; an import may use `memory` bytes, and runs on what `executor`
-    returns (see `open_any_size`). `once` is what `open_once` is told of the only question.
+    returns (see `open_any_size`). `once` is what `query_region` is told of the only question.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def open_file(
         warm_workers(1, *files)  # it starts while this process imports the readers
     from explorer.checkins import MappingNeeded
     from explorer.checkins.cache import sweep
-    from explorer.checkins.region_query import ONCE, open_once
+    from explorer.checkins.region_query import ONCE, query_region
     from explorer.engine.large_import import open_any_size
     from explorer.engine.paths import checkins_cache
     from explorer.geography.region import Region
@@ -148,7 +148,7 @@ def open_file(
         known_synthetic=frozenset(s.sha256 for s in samples() if s.synthetic),
     )
     if once is not None:
-        opening = partial(open_once, **once)
+        opening = partial(query_region, **once)
         if not quiet:
             click.echo(ONCE, err=True)
     try:
@@ -427,10 +427,10 @@ def _unit(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str
 
 
 def _crs(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> str | None:
-    from explorer.checkins.parsing.crs import WGS_84, canonical
+    from explorer.checkins.parsing.crs import WGS_84, canonical_crs
 
     try:
-        return None if raw is None else canonical(raw) or WGS_84
+        return None if raw is None else canonical_crs(raw) or WGS_84
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
 

@@ -109,8 +109,8 @@ def sweep_command(
     goes on. A table has a row a point.
     """
     from explorer.engine.session.recipe import Recipe
-    from explorer.figures.grid.job import GridJob, rendered_grid
-    from explorer.figures.grid.panels import shown_quantity
+    from explorer.figures.grid_export import GridJob, rendered_grid
+    from explorer.figures.grid_panels import shown_quantity
     from explorer.figures.view_state import ViewState
     from explorer.files import write_whole
     from explorer.studies.base.grid import Grid, axes_of
@@ -153,7 +153,7 @@ def sweep_command(
         write_whole(output, rendered_grid(job))
         say_written(output)
     if as_json:
-        from explorer.figures.grid.tables import grid_document
+        from explorer.figures.grid_export import grid_document
 
         click.echo(json.dumps(grid_document(job), ensure_ascii=False, indent=1, allow_nan=False))
     elif output is None:

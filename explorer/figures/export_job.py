@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
+from explorer.figures.export_policy import apply_export_policy
 from explorer.figures.formats import ExportFormat, Kind, suffixes
-from explorer.figures.gate import gate
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
-
-MAX_RECIPE = 1_000_000
-"""Bytes; a longer recipe is refused when written and when read."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +33,7 @@ class ExportJob:
     animation : mapping of JSON values
         What the recipe says of an animation: settings alone, nothing that was found.
     frames : iterable of ExportJob
-        Of an animation (`explorer.figures.animation.frames`): one after the other, each with the
+        Of an animation (`explorer.figures.animation_frames`): one after the other, each with the
         answer that it shows and what is to be said of it, computed when it is asked for.
     backdrop : bytes
         The picture (PNG or JPEG) that `ViewState.picture` names; empty without.
@@ -81,23 +77,6 @@ def rendered(job: ExportJob) -> bytes:
 
 def _passed(job: ExportJob) -> ExportJob:
     """Return a job with what the gate lets through."""
-    result, view, recipe = gate(job.result, job.view, job.recipe)
+    result, view, recipe = apply_export_policy(job.result, job.view, job.recipe)
     animated = {"animation": dict(job.animation)} if job.animation else {}
     return replace(job, result=result, view=view, recipe={**recipe, **animated})
-
-
-def recipe_text(recipe: Mapping[str, object]) -> str:
-    """Return a recipe as one line of ASCII JSON.
-
-    Raises
-    ------
-    ValueError
-        If it is too long or holds something that JSON can't (a NaN, an array).
-    """
-    try:
-        text = json.dumps(recipe, allow_nan=False, separators=(",", ":"))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"recipe: {error}") from None
-    if len(text) > MAX_RECIPE:
-        raise ValueError(f"recipe: {len(text)} bytes; at most {MAX_RECIPE} fit into a file")
-    return text

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
 
-_CELLS = "explorer.figures.cells:"
-_EXPORT = "explorer.figures.export:picture_bytes"
-_ANIMATION = "explorer.figures.animation.encode:animation_bytes"
-_VIDEO = "explorer.figures.animation.encode:video_bytes"
+_CELLS = "explorer.figures.geo_export:"
+_EXPORT = "explorer.figures.picture:picture_bytes"
+_ANIMATION = "explorer.figures.animation_encoding:animation_bytes"
+_VIDEO = "explorer.figures.animation_encoding:video_bytes"
 _TABLES = "explorer.figures.tables:"
-_READ = "explorer.figures.read_recipe:"
+_READ = "explorer.figures.recipes:"
 _COMPARISON = "explorer.figures.comparison:"
-_GRID = "explorer.figures.grid.tables:"
+_GRID = "explorer.figures.grid_export:"
 _REVIEWER = "explorer.figures.pages.reviewer:"
 _MULTIPLES = "explorer.figures.pages.multiples:grid_picture"
 
@@ -257,7 +257,7 @@ FORMATS = (
         "pdf",
         "PDF page with the plot",
         Kind.REVIEWER,
-        "explorer.figures.pages.reviewer_page:page_bytes",
+        "explorer.figures.pages.reviewer:page_bytes",
         "application/pdf",
     ),
 )

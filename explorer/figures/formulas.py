@@ -3,7 +3,7 @@
 import io
 from dataclasses import dataclass
 
-from explorer.figures.export import own_settings
+from explorer.figures.picture import own_settings
 
 
 @dataclass(frozen=True, slots=True)

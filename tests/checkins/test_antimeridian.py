@@ -15,7 +15,7 @@ from explorer.checkins import CheckinData, open_checkins
 from explorer.checkins.region_query import query_region
 from explorer.engine.executors.in_place import InPlaceExecutor
 from explorer.engine.large_import import open_any_size
-from explorer.figures.map_points import point_rows
+from explorer.figures.tables import point_rows
 from explorer.geography.region import Region, geometry, region_of, wrap_box
 from explorer.privacy.heatmaps import aggregate, row_pass
 from explorer.studies.base.study import Fidelity, Selection, default_request

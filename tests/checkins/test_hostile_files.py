@@ -9,7 +9,7 @@ import pytest
 from explorer import bounded
 from explorer.checkins import CheckinError, open_checkins, sniff, workers
 from explorer.checkins.parsing.gdal import KEPT, pyogrio
-from explorer.figures.read_recipe import read_recipe
+from explorer.figures.recipes import read_recipe
 from explorer.studies.cldp_sgd import data
 from tests.checkins import hostile_files
 

@@ -16,7 +16,7 @@ import pytest
 from explorer import __version__
 from explorer.cli import run
 from explorer.engine.session.recipe import recipe_from_dict
-from explorer.figures.read_recipe import read_recipe
+from explorer.figures.recipes import read_recipe
 from tests.figures.reading import everything_in
 from tests.figures.samples import ALL_OF_MAPS, CELLS
 

@@ -12,7 +12,7 @@ from PIL import Image
 
 from explorer.cli import run
 from explorer.engine.session.recipe import recipe_from_dict
-from explorer.figures.read_recipe import read_recipe
+from explorer.figures.recipes import read_recipe
 from explorer.geography.plane import Plane
 from explorer.geography.region import PlaneRegion
 from tests.figures.reading import words_of

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from explorer.cli import run
-from explorer.figures.read_recipe import read_recipe
+from explorer.figures.recipes import read_recipe
 from tests.waiting import time_limit, wait_until
 
 SMALL = ["amplification", "--sweep", "eps0=0.5:2:3", "--over", "n=1e4,1e5", "--workers", "1"]

@@ -23,7 +23,7 @@ from explorer.engine.session.as_code import (
 )
 from explorer.engine.session.link import link_of
 from explorer.engine.session.recipe import Recipe
-from explorer.figures.gate import gate
+from explorer.figures.export_policy import apply_export_policy
 from explorer.figures.view_state import ViewState
 from explorer.resources import resource_path, samples
 from explorer.studies.base.claims import claimed
@@ -132,7 +132,7 @@ def test_the_maps_line_tells_nothing_that_is_not_private(capsys, tmp_path: Path)
         result = final_result(runtime, replace(request, selection=selection))
         view = ViewState.for_result(result)
         recipe = Recipe(result.request, data.basename, view=view.to_dict()).to_dict()
-        settings = gate(result, view, recipe)[2]
+        settings = apply_export_policy(result, view, recipe)[2]
         line, script = map_line(settings), map_script(settings)
         for text in (line, script, link_of(settings)):
             assert data.fingerprint not in text
@@ -156,7 +156,7 @@ def test_the_maps_line_tells_nothing_that_is_not_private(capsys, tmp_path: Path)
 
         drawn = replace(selection, region_from=all_sides(Origin.DRAWN))
         drawn_result = replace(result, request=replace(result.request, selection=drawn))
-        line = map_line(gate(drawn_result, view, recipe)[2])
+        line = map_line(apply_export_policy(drawn_result, view, recipe)[2])
         assert "--region" not in line.partition("#")[0]
         assert "region: found on these check-ins" in line
     with pytest.raises(ValueError, match="have not passed the gate"):

@@ -27,7 +27,7 @@ from explorer.engine.session.session import Session, SessionState
 from explorer.engine.session.stored import state_from_dict, state_to_dict
 from explorer.figures.export_job import ExportJob, rendered
 from explorer.figures.formats import by_suffix, of_kind
-from explorer.figures.read_recipe import read_recipe
+from explorer.figures.recipes import read_recipe
 from explorer.figures.style import LIGHT, series_styles
 from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Role

@@ -6,7 +6,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from explorer.figures.formats import by_suffix
-from explorer.figures.read_recipe import read_recipe
+from explorer.figures.recipes import read_recipe
 
 SAID = "1-DP for the idealised real-valued mechanism: the counts of all bands change by at most 1"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorer.figures.animation.frames import Animation, with_frames
+from explorer.figures.animation_frames import Animation, with_frames
 from explorer.figures.export_job import ExportJob, rendered
 from explorer.figures.formats import Kind, by_suffix, of_kind
 from explorer.figures.view_state import ViewState

@@ -16,9 +16,8 @@ from PIL import Image
 from explorer.cli import run
 from explorer.engine.runtime.runtime import StudyRuntime, final_result
 from explorer.engine.session.recipe import recipe_from_dict
-from explorer.figures import captions
-from explorer.figures.animation import encode as module
-from explorer.figures.animation.frames import (
+from explorer.figures import animation_encoding as module, captions
+from explorer.figures.animation_frames import (
     FRAMES,
     OF_MAPS,
     Animation,
@@ -28,7 +27,7 @@ from explorer.figures.animation.frames import (
 )
 from explorer.figures.export_job import ExportJob, rendered
 from explorer.figures.formats import Kind, by_suffix, of_kind
-from explorer.figures.read_recipe import read_recipe
+from explorer.figures.recipes import read_recipe
 from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import format_number

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from explorer.figures.export import figure_bytes
+from explorer.figures.picture import figure_bytes
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Mark
 from tests.figures.reading import SVG, group, numbers, to_data, view_of, words_of

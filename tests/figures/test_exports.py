@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from explorer.figures.export import draw_page, figure_bytes, own_settings
+from explorer.figures.picture import draw_page, figure_bytes, own_settings
 from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Role
 from tests.figures.reading import BOTH, view_of, words_of
@@ -87,7 +87,7 @@ def test_bytes_do_not_depend_on_the_process(tmp_path):
     code = (
         "import sys, hashlib\n"
         "from tests.figures.samples import *\n"
-        "from explorer.figures.export import figure_bytes\n"
+        "from explorer.figures.picture import figure_bytes\n"
         "from explorer.figures.view_state import ViewState\n"
         "r = maps()\n"
         "for f in ('svg', 'pdf'):\n"

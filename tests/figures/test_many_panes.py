@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from explorer.figures.colour_limits import colour_limits
-from explorer.figures.export import draw_page, own_settings
+from explorer.figures.colour_maps import colour_limits
+from explorer.figures.picture import draw_page, own_settings
 from explorer.figures.tables import table_text
 from explorer.studies.base.study import Surface
 from tests.figures.reading import view_of, words_of

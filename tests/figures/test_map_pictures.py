@@ -7,9 +7,8 @@ import pytest
 from PIL import Image
 
 from explorer.figures.captions import joint_stamp
-from explorer.figures.colour_limits import colour_limits
-from explorer.figures.colour_maps import colour_table
-from explorer.figures.export import draw_page, figure_bytes, own_settings
+from explorer.figures.colour_maps import colour_limits, colour_table
+from explorer.figures.picture import draw_page, figure_bytes, own_settings
 from explorer.figures.style import THEMES
 from explorer.geography.region import Region
 from tests.figures.reading import BOTH, SVG, group, numbers, panes, view_of, words_of

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from explorer.figures.export import figure_bytes
 from explorer.figures.geometry import (
     absent_stretches,
     area_edges,
@@ -23,6 +22,7 @@ from explorer.figures.geometry import (
     whole_axis,
 )
 from explorer.figures.pages.draw_series import legend_handle
+from explorer.figures.picture import figure_bytes
 from explorer.figures.style import DASHES, dashes, series_styles, theme
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Mark, Scale, Sweep

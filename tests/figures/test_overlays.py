@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from explorer.figures import captions
-from explorer.figures.colour_limits import colour_limits
+from explorer.figures.colour_maps import colour_limits
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Origin, Overlay, Readout, Result, Surface
 from tests.figures.reading import BOTH, numbers, words_of

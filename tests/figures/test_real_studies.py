@@ -15,7 +15,7 @@ from PIL import Image
 from explorer.checkins import open_checkins
 from explorer.engine.runtime.runtime import StudyRuntime, final_result
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
-from explorer.figures.read_recipe import read_recipe
+from explorer.figures.recipes import read_recipe
 from explorer.figures.tables import table_text
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
@@ -127,7 +127,7 @@ def test_the_samples_map_is_stamped_synthetic(heatmap, tmp_path):
 
 
 def test_the_brightest_spot_of_the_private_map_is_drawn_where_it_is(heatmap):
-    from explorer.figures.export import figure_bytes
+    from explorer.figures.picture import figure_bytes
 
     private = heatmap.surface("private").values
     view = ViewState.for_result(heatmap, show_basemap=False, show_cities=False)

@@ -14,7 +14,7 @@ import pytest
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.figures.export_job import ExportJob, rendered
 from explorer.figures.formats import by_suffix, of_kind
-from explorer.figures.read_recipe import read_recipe
+from explorer.figures.recipes import read_recipe
 from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Result, Series

@@ -28,7 +28,7 @@ import psutil
 
 from explorer.checkins import open_checkins, sniff
 from explorer.figures.formats import recipe_formats
-from explorer.figures.read_recipe import MEMORY as RECIPE_MEMORY, read_recipe
+from explorer.figures.recipes import MEMORY as RECIPE_MEMORY, read_recipe
 from explorer.studies.cldp_sgd.data import MAX_IDX, read_idx
 from tests.fuzz.mutate import changed_bytes
 from tests.fuzz.outcome import Outcome

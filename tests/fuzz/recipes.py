@@ -14,7 +14,7 @@ from typing import Any
 
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.figures.formats import Kind, recipe_formats
-from explorer.figures.read_recipe import read_recipe
+from explorer.figures.recipes import read_recipe
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.studies.base.study import Selection, default_request, preset_request

@@ -15,7 +15,7 @@ from explorer.engine.session import wire
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.stored import state_from_dict
 from explorer.engine.session.which_view import WhichView, which_from_recipe, which_to_recipe
-from explorer.figures.gate import gate
+from explorer.figures.export_policy import apply_export_policy
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.privacy.heatmaps import schedule
@@ -298,12 +298,12 @@ def test_a_private_only_file_with_an_epsilon_judged_here_is_refused_with_a_remed
     recipe = Recipe(judged.request).to_dict()
     private = ViewState.for_result(judged)
     with pytest.raises(ValueError, match=r"judged on these check-ins.* Judge on a stand-in"):
-        gate(judged, private, recipe)
+        apply_export_policy(judged, private, recipe)
     with pytest.raises(ValueError, match="another setting was judged"):
-        gate(asked(Origin.JUDGED, "settings_from"), private, recipe)
+        apply_export_policy(asked(Origin.JUDGED, "settings_from"), private, recipe)
     both = ViewState.for_result(judged, surfaces=("true", "private"))
-    assert gate(judged, both, recipe) == (judged, both, recipe)  # the curator's own
-    assert gate(asked(Origin.STAND_IN), private, recipe)[2]["private_only"] is True
+    assert apply_export_policy(judged, both, recipe) == (judged, both, recipe)  # the curator's own
+    assert apply_export_policy(asked(Origin.STAND_IN), private, recipe)[2]["private_only"] is True
 
 
 @pytest.mark.parametrize("axis", AXES)

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QFileDialog
 
-from explorer.figures.read_recipe import read_recipe
+from explorer.figures.recipes import read_recipe
 from tests.ui.map_desk import Desk, made_checkins, opened
 from tests.ui.small_map import SMALL_MAP
 from tests.ui.test_panes import choose

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 
 from explorer.engine.session.stored import state_from_dict, state_to_dict
 from explorer.figures.colour_maps import diverging_table
-from explorer.figures.read_recipe import read_recipe
+from explorer.figures.recipes import read_recipe
 from explorer.studies.heatmap.panes import pane_keys
 from explorer.ui.map.panes import WAITING
 from tests.ui.map_desk import Desk, made_checkins, opened

@@ -8,7 +8,7 @@ from PySide6.QtPrintSupport import QPrinter
 
 from explorer.engine.session.quantities import with_quantity
 from explorer.engine.session.recipe import recipe_from_dict
-from explorer.figures.read_recipe import read_recipe
+from explorer.figures.recipes import read_recipe
 from explorer.studies.registry import get_study
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 
-from explorer.figures.read_recipe import read_recipe
+from explorer.figures.recipes import read_recipe
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Origin, Scale, Sweep
 from explorer.ui.panels.range_play import SIMULATED, Way

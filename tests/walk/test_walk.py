@@ -21,7 +21,7 @@ from explorer.engine.session.session import Session, SessionState
 from explorer.engine.session.stored import state_from_dict, state_to_dict
 from explorer.figures.formats import of_kind
 from explorer.figures.formulas import formula_pictures
-from explorer.figures.read_recipe import read_recipe
+from explorer.figures.recipes import read_recipe
 from explorer.studies.base.study import (
     Kind,
     default_request,

@@ -15,7 +15,10 @@ from explorer.figures.style import series_styles
 from explorer.figures.view_state import ViewState, study_of
 from explorer.privacy.core.bound import FloatArray
 from explorer.studies.base.claims import stated
+from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Mark, Result, Series
+from explorer.studies.heatmap.experiments.error_curves import MEASURES
+from explorer.studies.heatmap.experiments.which_result import GREY, TARGET, axis_texts
 
 _AXIS_LINES = 2.6
 """Height of the x axis' numbers and label, in lines of the label."""
@@ -197,3 +200,35 @@ def _range(
         return low / room, high * room
     room = (high - low) * margin if high > low else 0.5 * (abs(high) or 1.0)
     return low - room, high + room
+
+
+def draw_errors(page: Page, result: Result, view: ViewState, recipe: Mapping[str, object]) -> None:
+    """Draw curves as `draw_curves`, with a line at the target and a wash from the grey map's on.
+
+    Raises
+    ------
+    ValueError
+        If the view hides every curve.
+    """
+    axes = draw_curves(page, result, view, recipe, axis_texts(result.request))
+    measure = MEASURES[result.request.quantity.split()[0]]
+    (left, _), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    for line in result.readouts:
+        if line.key not in (TARGET, GREY) or line.value is None or not bottom < line.value < top:
+            continue
+        colour = page.theme.map_region if line.key == TARGET else page.theme.stamp_text
+        if line.key == GREY:
+            worse = top if measure.low_is_good else bottom
+            axes.axhspan(line.value, worse, facecolor=colour, alpha=0.1, zorder=1, gid=line.key)
+        else:
+            axes.axhline(line.value, color=colour, linewidth=1.2, linestyle="--", gid=line.key)
+        axes.annotate(
+            f"{line.label}: {measure.written(format_number(line.value))}",
+            (left, line.value),
+            (4, 2),
+            textcoords="offset points",
+            color=colour,
+            fontsize=page.small,
+            zorder=7,
+            parse_math=False,
+        )

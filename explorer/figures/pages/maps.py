@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 
 from explorer.figures import captions
-from explorer.figures.colour_limits import colour_limits, largest
-from explorer.figures.colour_maps import colour_table, diverging_table
+from explorer.figures.colour_maps import colour_limits, colour_table, diverging_table, largest
 from explorer.figures.map_layers import shipped_basemap, shipped_cities
 from explorer.figures.pages.backdrop import draw_backdrop
-from explorer.figures.pages.boxes import around, filling, overlap
 from explorer.figures.pages.histogram import Strip
-from explorer.figures.pages.overlays import draw_overlay
 from explorer.figures.pages.page_layout import Page, drawable, width_in_ems, wrap
 from explorer.figures.view_state import ViewState, study_of
 from explorer.geography.basemap import clip_lines, lines_in
@@ -22,8 +19,133 @@ from explorer.geography.coordinates import format_along
 from explorer.geography.plane import Plane
 from explorer.geography.projection import scale_bars_for
 from explorer.geography.region import Box, Region
+from explorer.privacy.core.bound import FloatArray
 from explorer.studies.base.numbers import power_of_ten
-from explorer.studies.base.study import Result, Surface
+from explorer.studies.base.study import Overlay, Result, Surface
+
+MANY = 2000
+"""More points than these become a picture inside a drawing, which would be megabytes long."""
+
+
+def draw_overlay(
+    page: Page, axes: Any, overlay: Overlay, region: Region | None, image: Any
+) -> None:
+    """Draw a map's overlay over its region; in place of the cells' image."""
+    from matplotlib.collections import LineCollection, PolyCollection
+    from matplotlib.patheffects import withStroke
+
+    theme = page.theme
+    south, west, north, east = (0.0, 0.0, 1.0, 1.0) if region is None else region.box
+    image.set_visible(False)
+    size = np.array([east - west, north - south])
+
+    def placed(row: FloatArray, column: FloatArray) -> FloatArray:
+        return np.asarray(np.stack([column, row], axis=-1) * size + (west, south))
+
+    row, column, side = overlay.squares.T
+    half = np.array([(-1, -1), (-1, 1), (1, 1), (1, -1)]) / 2
+    corners = placed(
+        row[:, None] + half[:, 0] * side[:, None], column[:, None] + half[:, 1] * side[:, None]
+    )
+    axes.add_collection(
+        PolyCollection(
+            list(corners),
+            facecolor=theme.map_region,
+            alpha=0.7,
+            linewidth=0,
+            zorder=3.2,
+            gid="squares",
+        )
+    )
+    lines = placed(overlay.borders[:, 0::2], overlay.borders[:, 1::2])
+    halo = [withStroke(linewidth=2.6, foreground=theme.map_halo)]
+    axes.add_collection(
+        LineCollection(
+            list(lines),
+            colors=theme.map_label,
+            linewidths=1.1,
+            zorder=3.4,
+            path_effects=halo,
+            gid="borders",
+        )
+    )
+    x, y = placed(overlay.points[:, 0], overlay.points[:, 1]).T
+    if not overlay.numbered:
+        axes.scatter(
+            x,
+            y,
+            s=2.5,
+            color=theme.map_region,
+            linewidth=0,
+            alpha=0.6,
+            zorder=3.6,
+            rasterized=len(x) > MANY,
+            gid="points",
+        )
+        return
+    axes.scatter(
+        x,
+        y,
+        s=3.2 * page.label_size**1.5,
+        color=theme.map_halo,
+        edgecolor=theme.map_label,
+        linewidth=1.0,
+        zorder=6,
+        gid="points",
+    )
+    for number, (right, up) in enumerate(zip(x, y, strict=True), 1):
+        axes.annotate(
+            str(number),
+            (right, up),
+            ha="center",
+            va="center",
+            fontsize=page.small,
+            color=theme.map_label,
+            zorder=7,
+            annotation_clip=True,
+            parse_math=False,
+        )
+
+
+MARGIN = 0.04
+"""Room around the region, as a share of its size, where the view does not say what it shows."""
+POLE = 90.0
+
+
+def filling(box: Box, shape: float, on_earth: bool) -> Box:
+    """Return a box that reaches further around the same middle, as wide to its height as asked.
+
+    On the Earth it ends at the poles and after a turn.
+    """
+    south, west, north, east = box
+    high, wide = north - south, east - west
+    if wide < shape * high:
+        grow = min(shape * high, max(360.0 if on_earth else math.inf, wide)) - wide
+        return south, west - grow / 2, north, east + grow / 2
+    grow = wide / shape - high
+    south, north = south - grow / 2, north + grow / 2
+    if not on_earth:
+        return south, west, north, east
+    # The map ends at the poles: what is missing on one side goes to the other.
+    south, north = (
+        max(-POLE, south - max(0.0, north - POLE)),
+        min(POLE, north + max(0.0, -POLE - south)),
+    )
+    return min(south, box[0]), west, max(north, box[2]), east
+
+
+def around(region: Region) -> Box:
+    """Return a region with a margin."""
+    south, west, north, east = region.box
+    high, wide = MARGIN * (north - south), MARGIN * (east - west)
+    return south - high, west - wide, north + high, east + wide
+
+
+def overlap(one: Box, other: Box) -> Box:
+    """Return what two boxes share; turned inside out, and so empty, if they share nothing."""
+    south, west = max(one[0], other[0]), max(one[1], other[1])
+    return south, west, min(one[2], other[2]), min(one[3], other[3])
+
 
 TITLE_LINES = 2
 NOWHERE = "The map is drawn without its place, which was found from the check-ins."

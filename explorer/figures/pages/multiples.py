@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 
 from explorer.figures import captions
-from explorer.figures.export import MAX_PIXELS, METADATA, own_settings
-from explorer.figures.export_job import recipe_text
 from explorer.figures.geometry import axis_coordinates, bar_edges
-from explorer.figures.grid.job import GridJob
-from explorer.figures.grid.panels import (
+from explorer.figures.grid_export import GridJob
+from explorer.figures.grid_panels import (
     Panel,
     headings,
     legend_series,
@@ -23,6 +21,8 @@ from explorer.figures.grid.panels import (
 from explorer.figures.pages.draw_series import draw_series
 from explorer.figures.pages.legend import draw_legend
 from explorer.figures.pages.page_layout import Page, drawable
+from explorer.figures.picture import MAX_PIXELS, own_settings
+from explorer.figures.recipes import METADATA, recipe_text
 from explorer.figures.style import SeriesStyle, series_styles, theme
 from explorer.studies.base.study import Series, parameter, relevant, with_unit
 from explorer.studies.registry import get_study

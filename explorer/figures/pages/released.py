@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer import __version__
-from explorer.figures.export import METADATA, own_settings
 from explorer.figures.pages.maps import draw_one
 from explorer.figures.pages.page_layout import Page, drawable, wrap
-from explorer.figures.pages.reviewer_page import pdf_of, words_figure
+from explorer.figures.pages.reviewer import pdf_of, words_figure
+from explorer.figures.picture import own_settings
+from explorer.figures.recipes import METADATA
 from explorer.figures.style import theme
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region, longitude_note

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QWidget
 
 from explorer import checkins
 from explorer.engine.service import StudyService
-from explorer.figures.read_recipe import read_exported
+from explorer.figures.recipes import read_exported
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.theme import Theme

@@ -16,10 +16,10 @@ from explorer.engine.runtime.runtime import final_result, first_result
 from explorer.engine.session.as_code import bounds_line, bounds_script, map_line, map_script
 from explorer.engine.session.link import left_out, link_of
 from explorer.engine.session.recipe import Recipe
-from explorer.figures.animation.frames import Animation
+from explorer.figures.animation_frames import Animation
 from explorer.figures.export_job import ExportJob, rendered
+from explorer.figures.export_policy import apply_export_policy
 from explorer.figures.formats import Kind, by_suffix
-from explorer.figures.gate import gate
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Fidelity
 from explorer.studies.registry import get_study
@@ -82,9 +82,11 @@ class ExportActions(QObject):
         Raises
         ------
         ValueError
-            If nothing of it may be written under that view (`gate`).
+            If nothing of it may be written under that view (`apply_export_policy`).
         """
-        return dict(gate(result, view, self._whole_recipe(result.request, data, view))[2])
+        return dict(
+            apply_export_policy(result, view, self._whole_recipe(result.request, data, view))[2]
+        )
 
     def _whole_recipe(
         self, asked: Request, data: CheckinData | None, view: ViewState

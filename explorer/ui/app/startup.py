@@ -12,7 +12,7 @@ from explorer.engine.service import StudyService
 from explorer.engine.session.link import recipe_of
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import Session
-from explorer.figures.read_recipe import read_recipe
+from explorer.figures.recipes import read_recipe
 from explorer.files import write_whole
 from explorer.studies.base.help_page import Preset, sampled_for
 from explorer.studies.base.study import Origin, Value, all_sides, parameter, preset, preset_request

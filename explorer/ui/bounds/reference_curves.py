@@ -24,7 +24,7 @@ from explorer.engine.session.own_curves import (
 from explorer.engine.session.plot_view import MAX_PINS, Pin
 from explorer.engine.session.session import Session
 from explorer.figures.pins import PinnedAnswer, pin_label, with_pins
-from explorer.figures.read_recipe import read_exported
+from explorer.figures.recipes import read_exported
 from explorer.figures.style import PIN_DASHES, SeriesStyle
 from explorer.studies.base.study import Request, Result, parameter, quantity
 from explorer.studies.registry import get_study

@@ -20,7 +20,7 @@ from explorer.engine.session.link import is_link, recipe_of
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import Session
 from explorer.figures.formats import recipe_formats
-from explorer.figures.read_recipe import read_exported
+from explorer.figures.recipes import read_exported
 from explorer.figures.view_state import ViewState
 from explorer.resources import samples
 from explorer.studies.base.request import Unit

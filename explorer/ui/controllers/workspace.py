@@ -11,7 +11,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QWidget
 
-from explorer.figures.gate import EARLY
+from explorer.figures.export_policy import EARLY
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Request, Result
 

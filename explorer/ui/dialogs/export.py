@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.figures.animation.frames import (
+from explorer.figures.animation_frames import (
     FRAMES,
     MOST_FRAMES,
     OF_TIME,

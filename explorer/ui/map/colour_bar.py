@@ -10,8 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
-from explorer.figures.colour_limits import largest
-from explorer.figures.colour_maps import diverging_table
+from explorer.figures.colour_maps import diverging_table, largest
 from explorer.studies.base.study import Surface
 
 BAR_HEIGHT = 10

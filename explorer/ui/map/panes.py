@@ -7,8 +7,7 @@ from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from explorer.figures.colour_limits import colour_limits
-from explorer.figures.colour_maps import COLOUR_MAPS, colour_table
+from explorer.figures.colour_maps import COLOUR_MAPS, colour_limits, colour_table
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Result, Surface
 from explorer.studies.heatmap.panes import CENTRES, DIFFERENCE, PRIVATE, TRUE, is_map

@@ -10,7 +10,7 @@ from explorer.engine.farm.running import grid_answer
 from explorer.engine.runtime.runtime import StudyRuntime
 from explorer.engine.session.recipe import Recipe
 from explorer.figures.formats import Kind, by_suffix
-from explorer.figures.grid.job import GridJob, rendered_grid
+from explorer.figures.grid_export import GridJob, rendered_grid
 from explorer.figures.view_state import ViewState
 from explorer.files import write_whole
 from explorer.studies.base.grid import Grid

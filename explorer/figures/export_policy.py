@@ -1,9 +1,9 @@
-"""The one gate through which everything passes that is shown without the true map.
+"""Export policy: what may be written of a view without the non-private map.
 
-A picture, table, document or clipboard that shows a map study's private surfaces alone is private
-only: nothing in it may tell what the noise was to hide, be it in a caption, in the recipe or in a
-file's metadata. So none of its words come from the answer: `gate` has the study make them anew
-(`public_result`), and lets through of view and recipe what is listed here.
+A picture, table, document or clipboard that shows only the private surfaces of a map study must not
+reveal what the noise protects: not in captions, recipe or file metadata. None of its texts are
+copied from the answer: `apply_export_policy` lets the study create them anew (`public_result`), and
+passes only the listed fields of view and recipe.
 """
 
 import re
@@ -52,7 +52,7 @@ def private_only(result: Result, view: ViewState) -> bool:
     return bool(shown) and not any(surface.curator_only for surface in shown)
 
 
-def gate(
+def apply_export_policy(
     result: Result, view: ViewState, recipe: Mapping[str, Any]
 ) -> tuple[Result, ViewState, Mapping[str, Any]]:
     """Return what may be written of an answer, its view and its recipe.

@@ -16,7 +16,7 @@ from explorer.cli import run
 from explorer.engine.session.recipe import Recipe
 from explorer.figures import formats
 from explorer.figures.formats import FORMATS, ExportFormat, by_suffix
-from explorer.figures.read_recipe import MAX_HEAD, read_recipe
+from explorer.figures.recipes import MAX_HEAD, read_recipe
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Origin
 from tests.figures.reading import BOTH

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from explorer.figures import captions
-from explorer.figures.animation.frames import OF_TIME, Over, frame_ms
+from explorer.figures.animation_frames import OF_TIME, Over, frame_ms
 from explorer.figures.captions import parameter_text
-from explorer.figures.colour_limits import colour_limits
-from explorer.figures.export import draw_page, own_settings
-from explorer.figures.export_job import ExportJob, recipe_text
+from explorer.figures.colour_maps import colour_limits
+from explorer.figures.export_job import ExportJob
 from explorer.figures.pages.curves import common_ranges
+from explorer.figures.picture import draw_page, own_settings
+from explorer.figures.recipes import recipe_text
 from explorer.figures.view_state import study_of
 from explorer.studies.base.study import parameter, with_unit
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from explorer import __version__
 from explorer.figures import captions
-from explorer.figures.export_job import ExportJob, recipe_text
-from explorer.figures.map_points import COLUMNS, point_rows
-from explorer.figures.tables import cell_texts, comments, one_grid, whole_stamp
+from explorer.figures.export_job import ExportJob
+from explorer.figures.recipes import recipe_text
+from explorer.figures.tables import COLUMNS, cell_texts, comments, one_grid, point_rows, whole_stamp
 from explorer.geography.region import Region, geometry, longitude_note, wrap_box
 from explorer.studies.base.study import Surface
 

@@ -1,22 +1,69 @@
 """A grid's answer as one table with a row a point, for CSV and Parquet, and as JSON."""
 
+from __future__ import annotations
+
 import io
 import json
 import math
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from explorer import __version__
 from explorer.csv_rows import CsvRows
-from explorer.figures.export_job import recipe_text
-from explorer.figures.grid.job import GridJob
-from explorer.figures.tables import RECIPE_PREFIX
+from explorer.figures.formats import ExportFormat
+from explorer.figures.recipes import RECIPE_PREFIX, recipe_text
+from explorer.figures.view_state import ViewState
 from explorer.studies.base.grid_answer import Cell, GridAnswer
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Kind, Parameter, Series, Study, relevant
 from explorer.studies.registry import get_study
+
+
+@dataclass(frozen=True)
+class GridJob:
+    """A grid's answer to be written.
+
+    Attributes
+    ----------
+    answer : GridAnswer
+    view : ViewState
+        Title, theme, scales and hidden curves.
+    recipe : mapping of JSON values
+    format : ExportFormat
+        Of `Kind.GRID`.
+    curve : str
+        Key of the curve that is drawn where the third parameter's values are colours.
+    page : int
+        Which of the third parameter's values a picture of one page shows.
+    size_px : (int, int)
+    dpi : float
+    """
+
+    answer: GridAnswer
+    view: ViewState
+    recipe: Mapping[str, Any]
+    format: ExportFormat
+    curve: str = ""
+    page: int = 0
+    size_px: tuple[int, int] = (1600, 1200)
+    dpi: float = 150.0
+
+
+def rendered_grid(job: GridJob) -> bytes:
+    """Return a job's file as bytes.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to show, or the size is out of range.
+    """
+    data: bytes = resolve_name(job.format.writer)(job)
+    return data
+
 
 SCHEMA = "privacy-explorer-grid/1"
 _ABOUT = (

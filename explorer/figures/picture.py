@@ -2,15 +2,15 @@
 
 import io
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from explorer.figures.export_job import ExportJob, recipe_text
-from explorer.figures.pages.curves import draw_curves
-from explorer.figures.pages.errors import draw_errors
+from explorer.figures.export_job import ExportJob
+from explorer.figures.pages.curves import draw_curves, draw_errors
 from explorer.figures.pages.maps import draw_maps
 from explorer.figures.pages.page_layout import Page
+from explorer.figures.recipes import METADATA, recipe_text
 from explorer.figures.style import FONT, theme
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
@@ -139,24 +139,3 @@ def draw_page(
     else:
         draw_curves(page, result, view, recipe)
     return page
-
-
-_CREATOR = "Privacy Explorer"
-METADATA: dict[str, Callable[[str, str], dict[str, Any]]] = {
-    "png": lambda recipe, stamp: (
-        {"Recipe": recipe, "Software": _CREATOR} | ({"Comment": stamp} if stamp else {})
-    ),
-    "svg": lambda recipe, stamp: {
-        "Description": recipe,
-        "Date": None,
-        "Creator": _CREATOR,
-        "Rights": stamp or None,
-    },
-    "pdf": lambda recipe, stamp: {
-        "Keywords": recipe,
-        "CreationDate": None,
-        "Creator": _CREATOR,
-        "Subject": stamp or None,
-    },
-}
-"""What goes beside the picture: the recipe where its reader looks for it, and no dates."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from PIL import Image, PngImagePlugin
 
-from explorer.figures.read_recipe import read_recipe
+from explorer.figures.recipes import read_recipe
 from explorer.figures.view_state import ViewState
 from tests.figures.samples import ALL_OF_MAPS, PICTURES, RECIPE, TABLES, curves, export, maps
 

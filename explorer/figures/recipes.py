@@ -1,24 +1,28 @@
-"""Find the recipe inside a file that this program exported.
+"""Recipes inside exported files: embedding them when writing, finding them when reading.
 
-Only the file itself is read: nothing that a recipe names is ever opened here. However large the
-file and whatever is in it, no more than some megabytes of it are kept.
+PNG, SVG and PDF carry the recipe in their metadata (`METADATA`), CSV in a comment, JSON in a field;
+the other writers pass `recipe_text` to their format's comment. Only the exported file itself is
+read: files named in a recipe are never opened here, and however large a file is, only a few
+megabytes of it are read.
 """
 
 import codecs
 import io
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, BinaryIO
 from xml.etree import ElementTree
 
 from explorer.bounded import call, in_worker
-from explorer.figures.export_job import MAX_RECIPE
 from explorer.figures.formats import ExportFormat, recipe_formats
-from explorer.figures.tables import RECIPE_PREFIX
 
+RECIPE_PREFIX = "# recipe: "
+"""Begins the comment line with the recipe in CSV files."""
+MAX_RECIPE = 1_000_000
+"""Bytes; a longer recipe is refused when written and when read."""
 MAX_FILE = 20_000_000
 """Bytes of a PDF, which is read from its end."""
 MAX_HEAD = 4_000_000
@@ -35,6 +39,44 @@ _PIECE = 1 << 16
 _GEOJSON_KEYS = ("features", "geometry", "geometries", "coordinates", "arcs")
 _TIFF_DESCRIPTION = 270
 _DESCRIPTION = "{http://purl.org/dc/elements/1.1/}description"
+
+
+def recipe_text(recipe: Mapping[str, object]) -> str:
+    """Return a recipe as one line of ASCII JSON.
+
+    Raises
+    ------
+    ValueError
+        If it is too long or holds something that JSON can't (a NaN, an array).
+    """
+    try:
+        text = json.dumps(recipe, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"recipe: {error}") from None
+    if len(text) > MAX_RECIPE:
+        raise ValueError(f"recipe: {len(text)} bytes; at most {MAX_RECIPE} fit into a file")
+    return text
+
+
+_CREATOR = "Privacy Explorer"
+METADATA: dict[str, Callable[[str, str], dict[str, Any]]] = {
+    "png": lambda recipe, stamp: (
+        {"Recipe": recipe, "Software": _CREATOR} | ({"Comment": stamp} if stamp else {})
+    ),
+    "svg": lambda recipe, stamp: {
+        "Description": recipe,
+        "Date": None,
+        "Creator": _CREATOR,
+        "Rights": stamp or None,
+    },
+    "pdf": lambda recipe, stamp: {
+        "Keywords": recipe,
+        "CreationDate": None,
+        "Creator": _CREATOR,
+        "Subject": stamp or None,
+    },
+}
+"""What goes beside the picture: the recipe where its reader looks for it, and no dates."""
 
 
 def read_recipe(path: Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
-from explorer.figures.gate import gate, private_only
+from explorer.figures.export_policy import apply_export_policy, private_only
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.studies.base.study import Condition, Origin, Readout, Result, Surface, Table
@@ -211,7 +211,7 @@ def test_what_may_pass_does(fmt: str) -> None:
     result = maps()
     view = ViewState.for_result(result, title="Our map", linked_scale=False)
     recipe = Recipe(result.request, "name.txt", view=view.to_dict()).to_dict()
-    _, _, settings = gate(result, view, recipe)
+    _, _, settings = apply_export_policy(result, view, recipe)
     read = recipe_from_dict(settings)
     assert read.request.values == result.request.values
     assert read.request.selection is None
@@ -234,7 +234,7 @@ def test_what_may_pass_does(fmt: str) -> None:
 
 def test_remarks_pass_word_for_word_or_not_at_all() -> None:
     result = replace(maps(), notes=(NOISY_NOTES[0], f"{NOISY_NOTES[1]} 2,069 users."))
-    public, _, _ = gate(result, ViewState.for_result(result), {})
+    public, _, _ = apply_export_policy(result, ViewState.for_result(result), {})
     assert public.notes == (NOISY_NOTES[0],)
 
 
@@ -247,7 +247,7 @@ def test_numbers_made_of_noise_keep_their_values() -> None:
             Readout("cells_read", "Noisy counts read", 512.0, curator_only=True),
         ),
     )
-    public, _, _ = gate(result, ViewState.for_result(result), {})
+    public, _, _ = apply_export_policy(result, ViewState.for_result(result), {})
     assert [(r.key, r.value) for r in public.readouts] == [
         ("objective", 1.25),
         ("epsilon_level_2", 0.5),
@@ -256,7 +256,7 @@ def test_numbers_made_of_noise_keep_their_values() -> None:
 
 def test_a_stamp_is_never_lost() -> None:
     result = replace(maps(), stamp="fit for release")
-    public, _, _ = gate(result, ViewState.for_result(result), {})
+    public, _, _ = apply_export_policy(result, ViewState.for_result(result), {})
     assert "not private" in public.stamp
     assert {s.stamp for s in public.surfaces} == {public.stamp}
 
@@ -268,7 +268,7 @@ def test_an_assumed_number_found_from_the_data_is_not_told() -> None:
     request = request.with_value("mechanism", "least-squares").with_value("n0", 137)
     result = replace(result, request=request)
     view = ViewState.for_result(result)
-    public, _, settings = gate(result, view, Recipe(request).to_dict())
+    public, _, settings = apply_export_policy(result, view, Recipe(request).to_dict())
     assert "n0" not in settings["values"]
     assert any(c.holds is False and "n₀" in c.text for c in public.conditions)
     assert b"137" not in write("csv", result, view, Recipe(request).to_dict())
@@ -313,7 +313,7 @@ def test_curves_and_curators_files_pass_untouched() -> None:
     ):
         recipe = {"anything": 1}
         assert not private_only(result, view)
-        assert gate(result, view, recipe) == (result, view, recipe)
+        assert apply_export_policy(result, view, recipe) == (result, view, recipe)
 
 
 @pytest.mark.parametrize("shown", [(), BOTH])
@@ -321,10 +321,10 @@ def test_a_first_glance_at_a_part_of_the_users_is_not_exported(shown: tuple[str,
     early = replace(maps(), early=True)
     view = replace(ViewState.for_result(early), surfaces=shown) if shown else ViewState()
     with pytest.raises(ValueError, match="once all are counted"):
-        gate(early, view, {})
+        apply_export_policy(early, view, {})
 
 
 def test_a_study_without_a_list_lets_nothing_through() -> None:
     result = replace(maps(), request=replace(maps().request, study="made-up"))
     with pytest.raises(ValueError, match="does not say what of it may be published"):
-        gate(result, ViewState.for_result(result), {})
+        apply_export_policy(result, ViewState.for_result(result), {})

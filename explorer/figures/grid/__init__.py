@@ -1,1 +1,0 @@
-"""Curves over a grid of parameters: small multiples and one table."""
