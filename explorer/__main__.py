@@ -23,7 +23,7 @@ def _main() -> int:
     # on: a heatmap's frame then takes 50 ms instead of 2.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if getattr(sys, "frozen", False):
-        from explorer.engine.executors.frozen import ran_child
+        from explorer.engine.executors.pyinstaller import ran_child
 
         if ran_child(sys.argv):
             return 0

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from explorer.engine.runtime.runtime import StudyRuntime, final_result
+from explorer.engine.runtime import StudyRuntime, final_result
 from explorer.figures.colour_maps import colour_table
 from explorer.studies.base.face import primary_keys
 from explorer.studies.base.study import default_request

@@ -29,8 +29,7 @@ ROWS = 4000
 
 def save(folder: Path) -> None:
     """Save sessions that differ, each larger than a page of the disk, for ever."""
-    from explorer.engine.session.session import SessionState
-    from explorer.engine.session.stored import state_to_dict
+    from explorer.engine.session.session import SessionState, state_to_dict
     from explorer.ui.controllers.session_store import own_file
 
     file = own_file(folder)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
-from explorer.engine.session.stored import state_from_dict
+from explorer.engine.session.session import state_from_dict
 from explorer.figures.formats import Kind, recipe_formats
 from explorer.figures.recipes import read_recipe
 from explorer.figures.view_state import ViewState

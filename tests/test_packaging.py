@@ -191,13 +191,13 @@ def test_the_source_archive_builds_and_holds_all_that_tests_and_wheel_need(tmp_p
 def test_a_frozen_build_knows_the_commands_of_libraries_and_no_others() -> None:
     from loky.backend import popen_loky_posix, resource_tracker
 
-    from explorer.engine.executors import frozen
+    from explorer.engine.executors import pyinstaller
 
-    assert popen_loky_posix.__name__ == frozen.MODULE
-    assert f"from {resource_tracker.main.__module__} import main" in frozen.COMMANDS
-    assert frozen.ran_child(["privacy-explorer", "bounds", "amplification"]) is False
-    assert frozen.ran_child(["privacy-explorer", "-h"]) is False
-    assert frozen.ran_child(["privacy-explorer", "-c", "raise SystemExit(9)"]) is False
+    assert popen_loky_posix.__name__ == pyinstaller.MODULE
+    assert f"from {resource_tracker.main.__module__} import main" in pyinstaller.COMMANDS
+    assert pyinstaller.ran_child(["privacy-explorer", "bounds", "amplification"]) is False
+    assert pyinstaller.ran_child(["privacy-explorer", "-h"]) is False
+    assert pyinstaller.ran_child(["privacy-explorer", "-c", "raise SystemExit(9)"]) is False
 
 
 def test_every_shipped_thing_of_others_has_its_notice() -> None:

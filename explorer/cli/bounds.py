@@ -30,8 +30,8 @@ from explorer.figures.formats import Kind, by_suffix, of_kind, suffixes
 
 if TYPE_CHECKING:
     from explorer.engine.executors.cluster import Cluster
-    from explorer.engine.runtime.runtime import StudyRuntime
-    from explorer.engine.session.own_curves import OwnCurve
+    from explorer.engine.runtime import StudyRuntime
+    from explorer.engine.session.imported_curves import OwnCurve
     from explorer.figures.export_job import ExportJob
     from explorer.studies.base.study import Request, Study, Sweep
 
@@ -177,7 +177,7 @@ def bounds_command(
 
     The parameters of a study: privacy-explorer bounds shuffle-rdp --help
     """
-    from explorer.engine.session.own_curves import beside, own_to_list
+    from explorer.engine.session.imported_curves import beside, own_to_list
     from explorer.figures.animation_frames import Animation, with_frames
     from explorer.figures.export_job import ExportJob, rendered
     from explorer.figures.view_state import ViewState
@@ -275,7 +275,7 @@ def _own_curves(
     host: StudyRuntime, request: Request, files: Sequence[Path]
 ) -> tuple[OwnCurve, ...]:
     """Return the curves of files, saying on standard error which rows are not drawn."""
-    from explorer.engine.session.own_curves import imported, plot_of, read_curves
+    from explorer.engine.session.imported_curves import imported, plot_of, read_curves
 
     own: tuple[OwnCurve, ...] = ()
     for path in files:
@@ -313,7 +313,7 @@ def bounds_request(
     OSError
         If a file can't be read.
     """
-    from explorer.engine.runtime.runtime import typed_value
+    from explorer.engine.runtime import typed_value
     from explorer.studies.base.study import (
         default_request,
         default_sweep,
@@ -388,8 +388,7 @@ def _print_solution(
     ValueError
         Naming the parameter or curve there is not.
     """
-    from explorer.engine.solving.goal import SolveGoal, solution_sentence
-    from explorer.engine.solving.solve import solve
+    from explorer.engine.solving import SolveGoal, solution_sentence, solve
 
     if key is None or series is None or target is None:
         raise click.BadParameter("--solve KEY, --for CURVE and --target Y go together")

@@ -25,7 +25,7 @@ def check_command(runs: int, seed: int, as_json: bool) -> int:
     promises. The exit code is 1 if anything fails.
     """
     from explorer.cli.running import open_host
-    from explorer.engine.checking import Checked, Checking, checked
+    from explorer.engine.compute_tasks import Checked, Checking, checked
     from explorer.studies.guarantees.checks import NOTE
 
     def say(so_far: Checked) -> None:

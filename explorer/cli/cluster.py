@@ -104,8 +104,8 @@ def many_workers(
 
     For commands with an option ``--workers``, which may not be given with a cluster.
     """
+    from explorer.engine.computing import connected
     from explorer.engine.executors.embedded import EmbeddedExecutor
-    from explorer.engine.runtime.computing import connected
 
     given = click.get_current_context().get_parameter_source("workers")
     if cluster is not None and given is ParameterSource.COMMANDLINE:

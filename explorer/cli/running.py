@@ -16,7 +16,7 @@ from explorer.figures.formats import by_suffix
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
     from explorer.engine.executors.cluster import Cluster
-    from explorer.engine.runtime.runtime import StudyRuntime
+    from explorer.engine.runtime import StudyRuntime
     from explorer.engine.session.recipe import Recipe
     from explorer.figures.export_job import ExportJob
     from explorer.figures.view_state import ViewState
@@ -92,7 +92,7 @@ def open_host(
     RuntimeError
         If the cluster can't be used; the message says why and what to do.
     """
-    from explorer.engine.runtime.runtime import StudyRuntime
+    from explorer.engine.runtime import StudyRuntime
 
     host = StudyRuntime()
     stack.callback(host.close)
@@ -106,7 +106,7 @@ def open_host(
 
 def compute(host: StudyRuntime, request: Request, *, quiet: bool = False) -> Result:
     """Return a request's final result, saying on a terminal how far it is."""
-    from explorer.engine.runtime.runtime import final_result
+    from explorer.engine.runtime import final_result
 
     if quiet or not sys.stderr.isatty():
         return final_result(host, request)

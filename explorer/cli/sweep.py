@@ -20,7 +20,7 @@ from explorer.figures.formats import ExportFormat, Kind, by_suffix, suffixes
 if TYPE_CHECKING:
     from explorer.engine.executors.base import Executor
     from explorer.engine.executors.cluster import Cluster
-    from explorer.engine.runtime.runtime import StudyRuntime
+    from explorer.engine.runtime import StudyRuntime
     from explorer.studies.base.grid import Grid
     from explorer.studies.base.grid_answer import GridAnswer
     from explorer.studies.base.study import Request
@@ -184,7 +184,7 @@ def run_grid(
     """Compute what is not known yet of a grid, and return its answer."""
     from explorer.engine.executors.checkpoint import Checkpoint
     from explorer.engine.experiments import kept_trials
-    from explorer.engine.farm.farm import Farm
+    from explorer.engine.grid_runner import Farm
 
     farm = Farm(request, grid, host.files())
     checkpoint = Checkpoint(kept_trials())

@@ -16,7 +16,7 @@ from explorer.cli.running import compute, open_host
 from explorer.csv_rows import CsvRows
 
 if TYPE_CHECKING:
-    from explorer.engine.runtime.runtime import StudyRuntime
+    from explorer.engine.runtime import StudyRuntime
     from explorer.studies.base.study import Request, Result
 
 _QUANTITIES = {"1": "mean", "2": "shares"}

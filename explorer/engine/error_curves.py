@@ -19,7 +19,7 @@ from explorer.engine.executors.base import CHECK_S, Executor, name_of, task_key
 from explorer.engine.executors.checkpoint import Checkpoint
 from explorer.engine.experiments import find_trials, kept_trials
 from explorer.engine.paths import checkins_cache
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.runtime import StudyRuntime
 from explorer.geography.plane import Plane
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from explorer.engine.compute.client import ComputeClient
 from explorer.engine.compute.latest import Delivery, LatestWorker
 from explorer.engine.executors.cluster import Cluster
-from explorer.engine.runtime.runtime import StudyRuntime, file_value
+from explorer.engine.runtime import StudyRuntime, file_value
 from explorer.studies.base.study import Request
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.runtime import StudyRuntime
 from explorer.privacy import learning
 from explorer.studies.base.study import Request, default_request, default_sweep
 from explorer.studies.cldp_sgd.data import clients_of, digits

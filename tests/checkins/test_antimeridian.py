@@ -13,7 +13,7 @@ import pytest
 
 from explorer.checkins import CheckinData, open_checkins
 from explorer.checkins.region_query import query_region
-from explorer.engine.executors.in_place import InPlaceExecutor
+from explorer.engine.executors.base import InPlaceExecutor
 from explorer.engine.large_import import open_any_size
 from explorer.figures.tables import point_rows
 from explorer.geography.region import Region, geometry, region_of, wrap_box

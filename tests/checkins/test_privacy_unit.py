@@ -15,7 +15,7 @@ from explorer.checkins import CheckinError, Mapping, Reason, open_checkins
 from explorer.checkins.data import CheckinData
 from explorer.checkins.database import connect, written_file
 from explorer.checkins.region_query import query_region
-from explorer.engine.executors.in_place import InPlaceExecutor
+from explorer.engine.executors.base import InPlaceExecutor
 from explorer.engine.large_import import open_any_size
 
 BOX = (40.0, -75.0, 41.5, -73.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from explorer.cli import run
-from explorer.engine import checking
+from explorer.engine import compute_tasks
 from explorer.studies.guarantees.checks import ENUMERATIONS, Check
 
 
@@ -18,7 +18,7 @@ def test_everything_passes_without_audits(capsys):
 
 def test_what_fails_is_named_and_fails_the_command(capsys, monkeypatch):
     bad = Check(ENUMERATIONS, "something", False, "1 against 2")
-    monkeypatch.setattr(checking, "checks", lambda *_: iter([bad]))
+    monkeypatch.setattr(compute_tasks, "checks", lambda *_: iter([bad]))
     assert run(["check", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)[0]["passed"] is False
     assert run(["check"]) == 1

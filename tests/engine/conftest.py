@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.runtime import StudyRuntime
 from explorer.studies.registry import register, unregister
 from tests.engine.tiny import TinyStudy
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from explorer.engine.executors.base import task_key, task_seed
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.runtime import StudyRuntime
 from explorer.privacy.noise.bits import BitSource
 
 

@@ -22,9 +22,8 @@ from explorer.engine.compute.latest import Delivery
 from explorer.engine.compute.process import ServerProcess
 from explorer.engine.compute.stream import AnswerStream
 from explorer.engine.executors.base import WorkerDied
-from explorer.engine.runtime.runtime import FileNotOpenError, StudyRuntime, final_result
-from explorer.engine.solving.goal import SolveGoal
-from explorer.engine.solving.solve import solve
+from explorer.engine.runtime import FileNotOpenError, StudyRuntime, final_result
+from explorer.engine.solving import SolveGoal, solve
 from explorer.studies.base.study import Cancelled, Context, Request, Result, default_request
 from explorer.studies.registry import get_study, register, unregister
 from tests.engine.tiny import TinyStudy
@@ -232,7 +231,7 @@ def test_the_process_does_not_outlive_a_crash() -> None:
     program = (
         "import os\n"
         "from explorer.engine.compute.client import ComputeClient\n"
-        "from explorer.engine.runtime.runtime import StudyRuntime\n"
+        "from explorer.engine.runtime import StudyRuntime\n"
         "client = ComputeClient(StudyRuntime())\n"
         "client.start()\n"
         "print(client.pid, flush=True)\n"

@@ -18,14 +18,14 @@ import psutil
 import pytest
 
 import explorer
+from explorer.engine import computing
+from explorer.engine.computing import Computing
 from explorer.engine.executors import base, dask
 from explorer.engine.executors.base import DifferentCode, Executor, WorkerDied
 from explorer.engine.executors.checkpoint import Checkpoint
 from explorer.engine.executors.cluster import Cluster
 from explorer.engine.executors.dask import DaskExecutor, local_cluster
 from explorer.engine.executors.embedded import EmbeddedExecutor
-from explorer.engine.runtime import computing
-from explorer.engine.runtime.computing import Computing
 from explorer.files import is_private
 from explorer.privacy.noise.bits import SystemBits
 from explorer.studies.base.study import Cancelled, NoWorker

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.engine.runtime.runtime import StudyRuntime, final_result
+from explorer.engine.runtime import StudyRuntime, final_result
 from explorer.engine.session.comparison import (
     MAX_ENTRIES,
     Entry,
@@ -29,8 +29,7 @@ from explorer.engine.session.plot_view import (
     pins_from_list,
     pins_to_list as pins_list,
 )
-from explorer.engine.session.session import Session, SessionState
-from explorer.engine.session.stored import state_from_dict, state_to_dict
+from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
 from explorer.figures.comparison import compared_row
 from explorer.figures.style import PIN_DASHES
 from explorer.privacy.core.bound import Reference, Role

@@ -17,8 +17,8 @@ from datasets.generate_checkins import main as generate
 from explorer.checkins import CheckinData, Mapping, open_checkins, working_set
 from explorer.checkins.stored import StoredData
 from explorer.engine.compute.client import ComputeClient
-from explorer.engine.data_questions import DataQuestion, ask_data
-from explorer.engine.runtime.runtime import StudyRuntime, final_result, first_result
+from explorer.engine.compute_tasks import DataQuestion, ask_data
+from explorer.engine.runtime import StudyRuntime, final_result, first_result
 from explorer.geography.region import Region
 from explorer.studies.base.study import Request, Result, Selection, default_request
 from explorer.studies.registry import get_study

@@ -8,8 +8,8 @@ import pytest
 
 from explorer.engine import error_curves
 from explorer.engine.error_curves import Answer, Question, find_curves
-from explorer.engine.executors.in_place import InPlaceExecutor
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.executors.base import InPlaceExecutor
+from explorer.engine.runtime import StudyRuntime
 from explorer.geography.region import Region
 from explorer.studies.base.study import Selection, default_request
 from explorer.studies.heatmap.experiments.error_curves import EPSILONS
@@ -24,9 +24,7 @@ def test_the_first_whole_curve_is_reported_when_it_is_there(
     monkeypatch.setattr(error_curves, "FIRST_S", 3600.0)
     monkeypatch.setattr(error_curves, "LATER_S", 3600.0)
     # No processes: what is looked at is which results are told of, and when.
-    monkeypatch.setattr(
-        "explorer.engine.runtime.computing.EmbeddedExecutor", lambda *_: InPlaceExecutor()
-    )
+    monkeypatch.setattr("explorer.engine.computing.EmbeddedExecutor", lambda *_: InPlaceExecutor())
     request = default_request(HeatmapStudy(), resolution="64")
     request = replace(request, selection=Selection("0" * 64, Region(0.0, 0.0, 1.0, 1.0)))
     question = Question(request, measure="similarity", judged_on=next(iter(MADE)), draws=1)

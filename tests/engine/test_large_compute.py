@@ -12,10 +12,10 @@ import pytest
 
 from explorer.checkins import open_checkins, working_set
 from explorer.checkins.region_query import query_region
+from explorer.engine.computing import Computing
 from explorer.engine.executors.cluster import CERTIFICATES, Cluster
 from explorer.engine.large_import import open_any_size
-from explorer.engine.runtime.computing import Computing
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.runtime import StudyRuntime
 from explorer.geography.region import Region
 from explorer.studies.base.study import Fidelity, Selection, default_request
 from explorer.studies.heatmap.contributions import shard_counts

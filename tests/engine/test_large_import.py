@@ -21,8 +21,8 @@ from explorer.checkins.data import CheckinData
 from explorer.checkins.database import connect, limit_memory
 from explorer.checkins.import_size import ImportSize
 from explorer.checkins.selection import ShardedRows
+from explorer.engine.executors.base import InPlaceExecutor
 from explorer.engine.executors.embedded import EmbeddedExecutor
-from explorer.engine.executors.in_place import InPlaceExecutor
 from explorer.engine.large_import import open_any_size
 from explorer.privacy.heatmaps.row_pass import CountedRows, count_rows, mass_bits
 from tests.waiting import time_limit

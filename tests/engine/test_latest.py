@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from explorer.engine.compute.latest import Delivery, LatestWorker
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.runtime import StudyRuntime
 from explorer.studies.base.study import Context, Fidelity, Request, Result, default_request
 from tests.engine.tiny import TinyStudy
 from tests.waiting import time_limit, wait_until

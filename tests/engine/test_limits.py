@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from explorer.engine.farm.task import MOST_TYPED
+from explorer.engine.grid_runner import MOST_TYPED
 from explorer.engine.session.recipe import Recipe, RecipeError, recipe_from_dict, request_from_dict
 from explorer.studies.base.grid import MAX_POINTS, Grid, axes_of
 from explorer.studies.base.study import Request, default_request

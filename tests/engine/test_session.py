@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from explorer.engine.session.recipe import Recipe, RecipeError, recipe_from_dict
-from explorer.engine.session.session import Session, SessionState
-from explorer.engine.session.stored import state_from_dict, state_to_dict
+from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
 from explorer.geography.region import Region
 from explorer.studies.base.study import Scale, Selection, Sweep, default_request
 from tests.engine.tiny import TinyStudy

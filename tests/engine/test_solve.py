@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from explorer.engine.runtime.runtime import StudyRuntime
-from explorer.engine.solving.goal import (
+from explorer.engine.runtime import StudyRuntime
+from explorer.engine.solving import (
     Solution,
     SolveGoal,
     solution_sentence,
     solvable_parameters,
     solvable_series,
+    solve,
 )
-from explorer.engine.solving.solve import solve
 from explorer.privacy.core.bound import FloatArray, Reference, Role
 from explorer.studies.base.study import (
     Cancelled,

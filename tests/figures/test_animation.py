@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from explorer.cli import run
-from explorer.engine.runtime.runtime import StudyRuntime, final_result
+from explorer.engine.runtime import StudyRuntime, final_result
 from explorer.engine.session.recipe import recipe_from_dict
 from explorer.figures import animation_encoding as module, captions
 from explorer.figures.animation_frames import (

@@ -16,9 +16,9 @@ from PIL import Image
 from pypdf import PdfReader
 
 from explorer import __version__
+from explorer.engine.executors.base import InPlaceExecutor
 from explorer.engine.executors.checkpoint import Checkpoint
-from explorer.engine.executors.in_place import InPlaceExecutor
-from explorer.engine.farm.farm import Farm
+from explorer.engine.grid_runner import Farm
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.figures.formats import Kind, by_suffix, of_kind
 from explorer.figures.grid_export import GridJob, columns_of, rendered_grid, rows_of
@@ -29,7 +29,7 @@ from explorer.privacy.core.bound import Role
 from explorer.studies.base.grid import Grid
 from explorer.studies.base.study import default_request
 from explorer.studies.registry import get_study, study_infos
-from tests.engine.test_farm import GRIDS, tiny
+from tests.engine.test_grid_runner import GRIDS, tiny
 
 QUICK = ("amplification", "choose-alpha", "coordinate-learnt", "unbounded", "private-regression")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.runtime import StudyRuntime
 from explorer.figures.pages.page_layout import PLOT_SHARE
 from explorer.figures.picture import draw_page, own_settings
 from explorer.studies.base.study import Result, default_request, default_sweep

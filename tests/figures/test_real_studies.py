@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from explorer.checkins import open_checkins
-from explorer.engine.runtime.runtime import StudyRuntime, final_result
+from explorer.engine.runtime import StudyRuntime, final_result
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.figures.recipes import read_recipe
 from explorer.figures.tables import table_text

@@ -17,9 +17,8 @@ from typing import Any
 
 from explorer.engine.paths import state_folder
 from explorer.engine.session.plot_view import Pin
-from explorer.engine.session.session import Session, SessionState
-from explorer.engine.session.stored import state_to_dict
-from explorer.engine.session.wire import WINDOW_SCHEMA
+from explorer.engine.session.schema import WINDOW_SCHEMA
+from explorer.engine.session.session import Session, SessionState, state_to_dict
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import default_request
 from explorer.studies.registry import get_study, study_ids

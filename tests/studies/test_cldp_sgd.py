@@ -377,7 +377,7 @@ def test_figure_5_learning_rates_are_per_epoch():
 _ALONE = """
 import sys
 from dataclasses import replace
-from explorer.engine.runtime.runtime import StudyRuntime, final_result
+from explorer.engine.runtime import StudyRuntime, final_result
 from explorer.studies.base.study import Sweep, default_request
 from explorer.studies.registry import get_study
 

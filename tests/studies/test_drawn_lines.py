@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.engine.runtime.runtime import StudyRuntime, final_result
+from explorer.engine.runtime import StudyRuntime, final_result
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Mark, default_request, default_sweep
 from explorer.studies.registry import get_study

@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.runtime import StudyRuntime
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.claims import claimed
 from explorer.studies.base.face import (

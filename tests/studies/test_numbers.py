@@ -106,7 +106,7 @@ def test_intervals_are_rounded_outwards():
 _BY_HAND = re.compile(r":,?\.\d+[gef][}\"']|%\.\d+[gef]")
 _ALLOWED = {
     # What is computed with, not shown: a number cut to a few digits and read back.
-    "engine/solving/solve.py",
+    "engine/solving.py",
     "ui/bounds/solving.py",
     "studies/base/parameters.py",
     "ui/plot/handles.py",

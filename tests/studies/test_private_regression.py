@@ -11,9 +11,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from explorer.engine.runtime.runtime import StudyRuntime
-from explorer.engine.solving.goal import SolveGoal
-from explorer.engine.solving.solve import solve
+from explorer.engine.runtime import StudyRuntime
+from explorer.engine.solving import SolveGoal, solve
 from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Cancelled, Fidelity, Mark, Scale, Sweep, default_request

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from scipy.optimize import isotonic_regression
 
-from explorer.engine.session import wire
+from explorer.engine.session import schema
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
-from explorer.engine.session.stored import state_from_dict
-from explorer.engine.session.which_view import WhichView, which_from_recipe, which_to_recipe
+from explorer.engine.session.session import state_from_dict
+from explorer.engine.session.utility_view import WhichView, which_from_recipe, which_to_recipe
 from explorer.figures.export_policy import apply_export_policy
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
@@ -392,7 +392,7 @@ class OneCell:
 
 def test_the_words_of_files_are_those_of_the_program() -> None:
     for name, known in (("axis", AXES), ("measure", MEASURES)):
-        field = next(f for f in msgspec.structs.fields(wire.Which) if f.name == name)
+        field = next(f for f in msgspec.structs.fields(schema.Which) if f.name == name)
         assert set(get_args(field.type)) == set(known)
 
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from explorer.engine.session.comparison import entries_from_list, entries_of, entries_to_list
-from explorer.engine.session.stored import state_from_dict, state_to_dict
+from explorer.engine.session.session import state_from_dict, state_to_dict
 from explorer.figures.captions import legend_label
 from explorer.figures.comparison import compared_row
 from explorer.figures.geometry import absent_stretches, invalid_stretches

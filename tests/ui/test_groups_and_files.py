@@ -12,7 +12,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication
 
-from explorer.engine.runtime.runtime import (
+from explorer.engine.runtime import (
     FileNotOpenError,
     StudyRuntime,
     content_hash,

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QLabel
 
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.runtime import StudyRuntime
 from explorer.studies.base.claims import SO_FAR, claimed
 from explorer.studies.base.phrases import best_chance, chance_of, shown_odds
 from explorer.studies.base.study import Guarantee, default_request, default_sweep

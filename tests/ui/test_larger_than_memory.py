@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 from explorer.checkins import open_checkins
-from explorer.engine.runtime.runtime import StudyRuntime, final_result
+from explorer.engine.runtime import StudyRuntime, final_result
 from explorer.geography.region import Region
 from tests.engine.test_large_import import made_folder
 from tests.ui.small_map import SMALL_MAP

@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QGraphicsItem
 
-from explorer.engine.runtime.runtime import first_result
+from explorer.engine.runtime import first_result
 from explorer.figures.map_layers import shipped_basemap
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region

@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 
-from explorer.engine.session.stored import state_from_dict, state_to_dict
+from explorer.engine.session.session import state_from_dict, state_to_dict
 from explorer.figures.colour_maps import diverging_table
 from explorer.figures.recipes import read_recipe
 from explorer.studies.heatmap.panes import pane_keys

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from explorer.engine.error_curves import Answer
-from explorer.engine.session.which_view import WhichView
+from explorer.engine.session.utility_view import WhichView
 from explorer.geography.plane import Plane
 from explorer.geography.region import PlaneRegion
 from explorer.studies.base.study import Origin

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QMenu
 
-from explorer.engine.session.stored import state_from_dict, state_to_dict
+from explorer.engine.session.session import state_from_dict, state_to_dict
 from explorer.figures.formulas import formula_pictures
 from explorer.studies.base.study import default_request, preset_request
 from explorer.studies.registry import get_study

@@ -6,8 +6,8 @@ from pypdf import PdfReader
 from PySide6.QtGui import QPageLayout, QPageSize
 from PySide6.QtPrintSupport import QPrinter
 
-from explorer.engine.session.quantities import with_quantity
 from explorer.engine.session.recipe import recipe_from_dict
+from explorer.engine.session.session import with_quantity
 from explorer.figures.recipes import read_recipe
 from explorer.studies.registry import get_study
 

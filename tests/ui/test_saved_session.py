@@ -13,7 +13,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from explorer.engine.paths import state_folder
-from explorer.engine.session.wire import RECIPE_SCHEMA
+from explorer.engine.session.schema import RECIPE_SCHEMA
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Scale, Sweep
 from explorer.ui.controllers.session_store import SCHEMA, StateFile
@@ -198,7 +198,7 @@ def test_a_fault_of_our_own_while_reading_keeps_no_window_from_starting(
     def fail(*_: object) -> None:
         raise AttributeError("who would have thought")
 
-    monkeypatch.setattr("explorer.engine.session.stored.state_from_dict", fail)
+    monkeypatch.setattr("explorer.engine.session.session.state_from_dict", fail)
     window = open_window(study="shuffle-rdp")
     assert "who would have thought" in window.banner.text.text()
     (kept,) = state_folder().glob("window-*.json")

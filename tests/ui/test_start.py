@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QPushButton
 
-from explorer.engine.session.wire import Visit
+from explorer.engine.session.schema import Visit
 from explorer.resources import resource_bytes
 from explorer.studies.base.study import parameter
 from explorer.studies.registry import get_study, study_infos

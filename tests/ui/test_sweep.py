@@ -12,7 +12,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
-from explorer.engine.session.stored import state_from_dict, state_to_dict
+from explorer.engine.session.session import state_from_dict, state_to_dict
 from explorer.figures.recipes import read_recipe
 from explorer.studies.base.grid import Grid
 from explorer.studies.base.study import Sweep

@@ -14,8 +14,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from explorer.engine.error_curves import SAMPLE, THEORY
-from explorer.engine.session.session import Session
-from explorer.engine.session.stored import state_from_dict, state_to_dict
+from explorer.engine.session.session import Session, state_from_dict, state_to_dict
 from explorer.studies.base.study import Origin, preset
 from explorer.studies.heatmap.conditions import conditions
 from explorer.studies.registry import get_study

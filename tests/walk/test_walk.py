@@ -17,8 +17,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtWidgets import QFileDialog
 
-from explorer.engine.session.session import Session, SessionState
-from explorer.engine.session.stored import state_from_dict, state_to_dict
+from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
 from explorer.figures.formats import of_kind
 from explorer.figures.formulas import formula_pictures
 from explorer.figures.recipes import read_recipe

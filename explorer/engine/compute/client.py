@@ -20,7 +20,7 @@ from explorer.engine.compute.stream import AnswerStream
 from explorer.engine.compute.transport import Receiver
 from explorer.engine.executors.base import WorkerDied
 from explorer.engine.executors.cluster import Cluster
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.runtime import StudyRuntime
 from explorer.studies.base.study import Cancelled
 from explorer.studies.registry import StudyInfo, registered
 

@@ -15,7 +15,7 @@ from explorer.engine.compute.latest import Delivery, LatestWorker
 from explorer.engine.compute.transport import Sender
 from explorer.engine.executors.base import portable
 from explorer.engine.paths import compiled_folder
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.runtime import StudyRuntime
 from explorer.parent_watchdog import quiet_libraries
 from explorer.privacy.heatmaps.row_pass import compile_pass
 from explorer.studies.base.study import Cancelled

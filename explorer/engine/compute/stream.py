@@ -7,7 +7,7 @@ from threading import Condition
 from typing import Any, Protocol
 
 from explorer.engine.compute.latest import Delivery
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.runtime import StudyRuntime
 from explorer.studies.base.study import Request
 
 

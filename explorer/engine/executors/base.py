@@ -1,8 +1,10 @@
-"""The interface of executors, and what is written once above it: a call, a map over tasks.
+"""Executor interface, and the calls and batches implemented once above it.
 
 Functions go by their importable names. One defined in ``__main__`` would travel by value, and a
 worker with other code would then go unnoticed. Nothing that draws release noise goes through here:
 a job that is sent again would be a second release.
+
+`InPlaceExecutor` starts no process: a worker runs in itself what a study would hand to one.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ import numpy as np
 
 import explorer
 from explorer.bounded import portable as portable
+from explorer.checkins.cache import scratch
 
 CHECK_S = 0.01
 """Seconds between two calls of `check` while waiting."""
@@ -331,3 +334,32 @@ def outcome(function: str, args: BinaryIO) -> bytes:
         return pickle.dumps((result, None), pickle.HIGHEST_PROTOCOL)
     except BaseException as error:
         return pickle.dumps((None, portable(error)))
+
+
+class InPlaceExecutor(Executor):
+    """Runs every function at once in the thread that submits it."""
+
+    workers = 1
+
+    def submit(self, function: str, *args: Any) -> Future[Any]:
+        """Return what became of ``function(*args)`` (see `Executor.submit`)."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(resolve_name(function)(*args))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    def cancel(self, future: Future[Any]) -> None:
+        """Do nothing: it is over."""
+
+    def close(self) -> None:
+        """Do nothing: there is no process."""
+
+    def shared_folder(self) -> AbstractContextManager[Path]:
+        """Yield a temporary folder of this machine."""
+        return scratch()
+
+    def state(self) -> str:
+        """Return who works."""
+        return "this process"

@@ -4,9 +4,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from explorer.engine.session import wire
+from explorer.engine.session import schema
 from explorer.engine.session.recipe import Recipe, request_from_dict
-from explorer.engine.session.wire_reading import read, read_list
+from explorer.engine.session.validation import read, read_list
 from explorer.studies.base.claims import claimed
 from explorer.studies.base.study import (
     Fidelity,
@@ -196,7 +196,7 @@ def entries_from_list(raw: Sequence[Any], left_out: list[str]) -> tuple[Entry, .
     """Read rows back; `left_out` gets a sentence for each that can't be followed any more."""
 
     def take(item: Any, where: str) -> Entry:
-        entry = read(item, wire.Entry, where)
+        entry = read(item, schema.Entry, where)
         request = request_from_dict(item["recipe"], f"{where}.recipe")
         return Entry(replace(request, selection=None), entry.readout, entry.claimed)
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from explorer.engine.session import wire
+from explorer.engine.session import schema
 from explorer.engine.session.recipe import MAX_PINNED, Recipe, request_from_dict
-from explorer.engine.session.wire_reading import plain, read, read_list
+from explorer.engine.session.validation import plain, read, read_list
 from explorer.studies.base.face import MOST_CURVES, primary_keys
 from explorer.studies.base.result import OWN
 from explorer.studies.base.study import Fidelity, Request, Scale, Study, quantity
@@ -150,7 +150,7 @@ def looks_to_list(looks: Mapping[Subject, PlotView]) -> list[dict[str, Any]]:
     """Return looks as JSON values."""
     return [
         plain(
-            wire.PlotView(
+            schema.PlotView(
                 study,
                 key,
                 look.y_log,
@@ -169,7 +169,7 @@ def looks_from_list(raw: Sequence[Any], left_out: list[str]) -> dict[Subject, Pl
     """Read looks back; `left_out` gets a sentence for each that can't be read."""
 
     def take(item: Any, where: str) -> tuple[Subject, PlotView]:
-        look = read(item, wire.PlotView, where)
+        look = read(item, schema.PlotView, where)
         try:
             subject = (look.study, quantity(get_study(look.study), look.quantity).key)
         except ValueError as error:
@@ -189,7 +189,7 @@ def pins_from_list(raw: Sequence[Any], left_out: list[str]) -> tuple[Pin, ...]:
     """Read pins back; `left_out` gets a sentence for each that can't be followed any more."""
 
     def take(item: Any, where: str) -> Pin:
-        pin = read(item, wire.Pin, where)
+        pin = read(item, schema.Pin, where)
         request = request_from_dict(item["recipe"], f"{where}.recipe")
         return Pin(replace(request, selection=None), frozenset(pin.hidden))
 

@@ -1,17 +1,20 @@
-"""Everything needed to make a result again, as it stands inside every exported file."""
+"""Recipes: all settings needed to compute a result again, embedded in every exported file."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Literal
 
 from msgspec import UNSET
 
 from explorer import __version__
-from explorer.engine.session import wire, wire_reading
-from explorer.engine.session.grids import grid_of, grid_to_dict
-from explorer.engine.session.own_curves import own_from_list, own_to_list
-from explorer.engine.session.which_view import WhichView, which_from_recipe
+from explorer.engine.session import schema, validation
+from explorer.engine.session.imported_curves import own_from_list, own_to_list
+from explorer.engine.session.utility_view import WhichView, which_from_recipe
+from explorer.engine.session.validation import plain, read, read_list
 from explorer.geography.region import Region, region_of
 from explorer.studies.base.grid import MAX_POINTS, Grid, axes_of
 from explorer.studies.base.request import Unit
@@ -29,7 +32,7 @@ from explorer.studies.base.study import (
     parameter,
     quantity,
 )
-from explorer.studies.registry import get_study
+from explorer.studies.registry import get_study, study_ids
 
 SCHEMA: Literal["privacy-explorer-recipe/1"] = "privacy-explorer-recipe/1"
 MAX_PINNED = 8
@@ -109,14 +112,14 @@ class Recipe:
         view = {"view": dict(self.view)} if self.view else {}
         grid = {"grid": grid_to_dict(self.grid)} if self.grid is not None else {}
         question = _question(self.request, self.version, self.data_name, self.columns)
-        return wire_reading.plain(question) | view | grid
+        return validation.plain(question) | view | grid
 
 
 def _question(
     request: Request, version: str, data_name: str, columns: Mapping[str, Any]
-) -> wire.Question:
+) -> schema.Question:
     sweep, selection = request.sweep, request.selection
-    question = wire.Question(
+    question = schema.Question(
         schema=SCHEMA,
         version=version,
         study=request.study,
@@ -126,21 +129,21 @@ def _question(
         fidelity="coarse" if request.fidelity is Fidelity.COARSE else "full",
     )
     if sweep is not None:
-        question.sweep = wire.Sweep(
+        question.sweep = schema.Sweep(
             sweep.key, sweep.low, sweep.high, sweep.points, sweep.scale.value
         )
     if selection is not None:
-        question.data = wire.Data(data_name, selection.data)
+        question.data = schema.Data(data_name, selection.data)
         if columns:
-            question.data.columns = wire.Columns(**columns)
+            question.data.columns = schema.Columns(**columns)
         question.selection = _written(selection)
     return question
 
 
-def _written(selection: Selection) -> wire.Selection:
+def _written(selection: Selection) -> schema.Selection:
     """Return a selection as it is written, without its data."""
     sides = [_word(origin) for origin in selection.region_from]
-    written = wire.Selection(
+    written = schema.Selection(
         list(selection.region.declared),
         selection.start,
         selection.end,
@@ -167,7 +170,7 @@ def _written(selection: Selection) -> wire.Selection:
     return written
 
 
-def _word(origin: Origin) -> wire.Origin:
+def _word(origin: Origin) -> schema.Origin:
     return origin.value
 
 
@@ -184,7 +187,7 @@ def recipe_from_dict(raw: object) -> Recipe:
     """
     _check_schema(raw)
     try:
-        read = wire_reading.read(raw, wire.Recipe)
+        read = validation.read(raw, schema.Recipe)
         request = _request(read)
         left_out: list[str] = []
         if read.sweep and read.sweep.points > MAX_POINTS:
@@ -205,10 +208,10 @@ def recipe_from_dict(raw: object) -> Recipe:
             grid = None
             left_out.append(f"grid: {error}")
     # Without a selection nothing was drawn from the file that is named.
-    data = wire.Data() if read.data is UNSET or request.selection is None else read.data
-    columns = {} if data.columns is UNSET else wire_reading.plain(data.columns)
+    data = schema.Data() if read.data is UNSET or request.selection is None else read.data
+    columns = {} if data.columns is UNSET else validation.plain(data.columns)
     part = None
-    if read.private_only is True and isinstance(read.selection, wire.Selection):
+    if read.private_only is True and isinstance(read.selection, schema.Selection):
         part = Part(*_part(read.selection))
     return Recipe(
         request, data.name, read.version, view, columns, part, which, grid, tuple(left_out)
@@ -227,8 +230,8 @@ def request_from_dict(raw: object, where: str, most: int = MAX_POINTS) -> Reques
     """
     try:
         _check_schema(raw)
-        return _request(wire_reading.read(raw, wire.Question, where), most)
-    except wire_reading.WireError as error:
+        return _request(validation.read(raw, schema.Question, where), most)
+    except validation.WireError as error:
         raise RecipeError(str(error)) from error
     except ValueError as error:
         raise RecipeError(f"{where}: {error}") from error
@@ -244,14 +247,14 @@ def view_from_dict(raw: object, where: str, left_out: list[str]) -> dict[str, An
     WireError
         Naming the field by its path, which begins with `where`.
     """
-    return _view(wire_reading.read(raw, wire.View, where), where, left_out)
+    return _view(validation.read(raw, schema.View, where), where, left_out)
 
 
-def _view(read: wire.View, where: str, left_out: list[str]) -> dict[str, Any]:
-    view = wire_reading.plain(read)
+def _view(read: schema.View, where: str, left_out: list[str]) -> dict[str, Any]:
+    view = validation.plain(read)
     if "pinned" in view:
         path = f"{where}.pinned"
-        view["pinned"] = wire_reading.read_list(view["pinned"], _pinned, path, left_out, MAX_PINNED)
+        view["pinned"] = validation.read_list(view["pinned"], _pinned, path, left_out, MAX_PINNED)
     if "own" in view:
         view["own"] = own_to_list(own_from_list(view["own"], left_out))
     return view
@@ -259,7 +262,7 @@ def _view(read: wire.View, where: str, left_out: list[str]) -> dict[str, Any]:
 
 def _pinned(raw: Any, where: str) -> dict[str, Any]:
     """Return a pinned curve as it is, if it can be read."""
-    pin = wire_reading.read(raw, wire.Pin, where)
+    pin = validation.read(raw, schema.Pin, where)
     return {
         "recipe": Recipe(request_from_dict(raw["recipe"], f"{where}.recipe")).to_dict(),
         "hidden": pin.hidden,
@@ -277,7 +280,7 @@ def _check_schema(raw: object) -> None:
     )
 
 
-def _request(read: wire.Question, most: int = MAX_POINTS) -> Request:
+def _request(read: schema.Question, most: int = MAX_POINTS) -> Request:
     """Return the question, every value checked against what its study declares."""
     study = get_study(read.study)
     for key in read.values:
@@ -301,11 +304,11 @@ def _request(read: wire.Question, most: int = MAX_POINTS) -> Request:
 
 def _meant(study: Study, p: Parameter) -> Value:
     """Return the value of a parameter that a file does not name."""
-    return wire.FORMER_DEFAULTS.get((study.id, p.key), p.default)
+    return schema.FORMER_DEFAULTS.get((study.id, p.key), p.default)
 
 
 def _sweep(
-    read: wire.Sweep, study: Study, shown: str, allowed: tuple[str, ...], most: int
+    read: schema.Sweep, study: Study, shown: str, allowed: tuple[str, ...], most: int
 ) -> Sweep:
     if read.key not in allowed:
         raise RecipeError(f"sweep: {shown or study.id!r} can't be swept over {read.key!r}")
@@ -315,9 +318,9 @@ def _sweep(
     return sweep
 
 
-def _selection(read: wire.Question) -> Selection:
+def _selection(read: schema.Question) -> Selection:
     chosen = read.selection
-    assert isinstance(chosen, wire.Selection)
+    assert isinstance(chosen, schema.Selection)
     if read.data is UNSET or read.data.sha256 is UNSET:
         raise RecipeError("data: lacks the field 'sha256' of the file that the selection is of")
     region, others = _part(chosen)
@@ -333,7 +336,7 @@ def _selection(read: wire.Question) -> Selection:
     return Selection(data=read.data.sha256, region=region, **others)
 
 
-def _part(chosen: wire.Selection) -> tuple[Region | None, dict[str, Any]]:
+def _part(chosen: schema.Selection) -> tuple[Region | None, dict[str, Any]]:
     """Return a selection's region, None where it is not told, and its other fields but the data."""
     for name, instant in (("start", chosen.start), ("end", chosen.end)):
         try:
@@ -366,3 +369,34 @@ def _part(chosen: wire.Selection) -> tuple[Region | None, dict[str, Any]]:
         came = Origin.UNKNOWN if chosen.time_from is UNSET else Origin(chosen.time_from)
         others |= {"start": chosen.start, "end": chosen.end, "time_from": came}
     return region, others
+
+
+MOST = 400
+"""Studies whose grids are read."""
+
+
+def grid_to_dict(grid: Grid) -> dict[str, Any]:
+    """Return a grid as JSON values."""
+    return plain(schema.Grid(list(grid.over), grid.trials, grid.colours))
+
+
+def grid_of(found: schema.Grid) -> Grid:
+    """Return the grid that a file has, whether or not a study can be asked over it."""
+    return Grid(tuple(found.over), found.trials, found.colours)
+
+
+def grids_to_list(grids: Mapping[str, Grid]) -> list[dict[str, Any]]:
+    """Return the grids of studies as JSON values."""
+    return [{"study": study, **grid_to_dict(grid)} for study, grid in grids.items()]
+
+
+def grids_from_list(raw: list[Any], left_out: list[str]) -> Mapping[str, Grid]:
+    """Read the grids of studies back; `left_out` gets a sentence for each that can't be read."""
+
+    def take(item: Any, where: str) -> tuple[str, Grid]:
+        found = read(item, schema.GridOfStudy, where)
+        if found.study not in study_ids():
+            raise ValueError(f"{where}.study: there is no study {found.study!r}")
+        return found.study, grid_of(found)
+
+    return MappingProxyType(dict(read_list(raw, take, "grids", left_out, MOST)))

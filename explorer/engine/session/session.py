@@ -1,4 +1,4 @@
-"""The state of a working session: what is asked, of which data, and how one got there.
+"""Session state: the question, its data and view, with undo and redo.
 
 Immutable snapshots in an evented holder; undo and redo walk the snapshots. Widgets read the
 state and call the holder's methods, and nothing else.
@@ -13,17 +13,22 @@ from typing import Any
 
 from psygnal import Signal
 
-from explorer.engine.session.comparison import Entry
-from explorer.engine.session.own_curves import OwnCurve
+from explorer.engine.session import schema, validation
+from explorer.engine.session.comparison import Entry, entries_from_list, entries_to_list
+from explorer.engine.session.imported_curves import OwnCurve, own_from_list, own_to_list
 from explorer.engine.session.plot_view import (
     MAX_PINS,
     Pin,
     PlotView,
     Subject,
     default_plot_view,
+    looks_from_list,
+    looks_to_list,
+    pins_from_list,
+    pins_to_list,
 )
-from explorer.engine.session.quantities import with_quantity
-from explorer.engine.session.which_view import WhichView
+from explorer.engine.session.recipe import Recipe, grids_from_list, grids_to_list, request_from_dict
+from explorer.engine.session.utility_view import WhichView, which_from_dict, which_to_dict
 from explorer.studies.base.grid import Grid
 from explorer.studies.base.study import (
     Fidelity,
@@ -32,6 +37,7 @@ from explorer.studies.base.study import (
     Sweep,
     Value,
     default_request,
+    default_sweep,
     parameter,
     quantity,
 )
@@ -380,3 +386,70 @@ class Session:
     def _notify(self, old: SessionState) -> None:
         self.changed.emit(self._state, old)
         self.history_changed.emit()
+
+
+def with_quantity(request: Request, key: str) -> Request:
+    """Return a question about another quantity; its x axis stays if it can."""
+    study = get_study(request.study)
+    chosen = quantity(study, key)
+    request = replace(request, quantity=key)
+    if request.sweep is None or request.sweep.key not in chosen.sweeps:
+        sweep = default_sweep(study, chosen.sweeps[0]) if chosen.sweeps else None
+        request = replace(request, sweep=sweep)
+    return request
+
+
+def state_to_dict(state: SessionState) -> dict[str, Any]:
+    """Return a session state as JSON values; data is named by fingerprint, never by path.
+
+    But for a public file that *Which ε?* judges on.
+    """
+    if not state.requests and state.study in study_ids():  # one at least carries the selection
+        state = state.with_request(state.request)
+    return validation.plain(
+        schema.Session(
+            study=state.study,
+            requests=[
+                Recipe(replace(r, selection=state.selection)).to_dict()
+                for r in state.requests.values()
+            ],
+            looks=looks_to_list(state.looks),
+            pins=pins_to_list(state.pins),
+            comparison=entries_to_list(state.comparison),
+            which=which_to_dict(state.which),
+            grids=grids_to_list(state.grids),
+            own=own_to_list(state.own),
+        )
+    )
+
+
+def state_from_dict(raw: object, left_out: list[str] | None = None) -> SessionState:
+    """Read a session state back, as much of it as can be read.
+
+    Parameters
+    ----------
+    raw : JSON values
+    left_out : list of str, optional
+        Gets a sentence with its path for each field or item that can't be read any more.
+    """
+    left_out = [] if left_out is None else left_out
+    read = validation.read_fields(raw, schema.Session, "", left_out)
+    state = SessionState(read.study or study_ids()[0])
+    if state.study not in study_ids():
+        left_out.append(f"study: there is no study {state.study!r}")
+        state = SessionState(study_ids()[0])
+    for request in validation.read_list(
+        read.requests, request_from_dict, "requests", left_out, MAX_REQUESTS
+    ):
+        state = state.with_request(request)
+        if request.selection is not None:
+            state = replace(state, selection=request.selection)
+    return replace(
+        state,
+        looks=MappingProxyType(looks_from_list(read.looks, left_out)),
+        pins=pins_from_list(read.pins, left_out),
+        comparison=entries_from_list(read.comparison, left_out),
+        which=which_from_dict(read.which, left_out),
+        grids=grids_from_list(read.grids, left_out),
+        own=own_from_list(read.own, left_out),
+    )

@@ -25,8 +25,8 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.engine.executors.cluster import CERTIFICATES, LOCAL, MAX_LOCAL, Cluster
-from explorer.engine.runtime.runtime import try_cluster
-from explorer.engine.session.wire import Computing
+from explorer.engine.runtime import try_cluster
+from explorer.engine.session.schema import Computing
 from explorer.ui.base.errors import explain
 from explorer.ui.base.jobs import LatestJob
 from explorer.ui.base.styled import plain_label, styled_label

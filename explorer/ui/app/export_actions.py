@@ -12,8 +12,8 @@ from PySide6.QtCore import QByteArray, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QImage, QPageLayout, QPageSize, QPainter
 from PySide6.QtWidgets import QFileDialog
 
-from explorer.engine.runtime.runtime import final_result, first_result
-from explorer.engine.session.as_code import bounds_line, bounds_script, map_line, map_script
+from explorer.engine.runtime import final_result, first_result
+from explorer.engine.session.code_export import bounds_line, bounds_script, map_line, map_script
 from explorer.engine.session.link import left_out, link_of
 from explorer.engine.session.recipe import Recipe
 from explorer.figures.animation_frames import Animation

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
-from explorer.engine.runtime.runtime import typed_value
+from explorer.engine.runtime import typed_value
 from explorer.engine.session.link import is_link, recipe_of
 from explorer.studies.base.study import Parameter, Preset
 from explorer.studies.glossary import TERMS

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.engine.session.wire import Visit
+from explorer.engine.session.schema import Visit
 from explorer.studies.registry import study_ids, study_infos
 from explorer.ui.app.context import WindowContext
 from explorer.ui.base.errors import Banner, Problem

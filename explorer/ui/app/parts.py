@@ -1,6 +1,6 @@
 """Classes of which the main window is built, imported after the first picture."""
 
-from explorer.engine.runtime.runtime import FileNotOpenError as FileNotOpenError
+from explorer.engine.runtime import FileNotOpenError as FileNotOpenError
 from explorer.figures.view_state import ViewState as ViewState
 from explorer.ui.app.compact_layout import CompactLayout as CompactLayout
 from explorer.ui.app.dock_area import DockArea as DockArea, LeftSide as LeftSide

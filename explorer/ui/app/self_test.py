@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.engine.checking import Checked, Checking, checked
+from explorer.engine.compute_tasks import Checked, Checking, checked
 from explorer.studies.guarantees.checks import NOTE, Check
 from explorer.ui.app.context import WindowContext
 from explorer.ui.base.errors import explain

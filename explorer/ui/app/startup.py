@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QBuffer, QByteArray, QObject, QTimer, Signal
 
-from explorer.engine.runtime.runtime import FileNotOpenError, typed_value
+from explorer.engine.runtime import FileNotOpenError, typed_value
 from explorer.engine.service import StudyService
 from explorer.engine.session.link import recipe_of
 from explorer.engine.session.recipe import Recipe, recipe_from_dict

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QToolButton, QWidget
 
 from explorer.engine.service import StudyService
-from explorer.engine.session.own_curves import (
+from explorer.engine.session.imported_curves import (
     CurveFile,
     OwnCurve,
     Plot,

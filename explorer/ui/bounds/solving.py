@@ -10,15 +10,15 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
-from explorer.engine.solving.goal import (
+from explorer.engine.solving import (
     DIGITS,
     Solution,
     SolveGoal,
     solution_sentence,
     solvable_parameters,
     solvable_series,
+    solve,
 )
-from explorer.engine.solving.solve import solve
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.claims import claimed
 from explorer.studies.base.study import Request, Result, Series, Study, parameter, quantity

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from explorer.engine.service import StudyService
-from explorer.engine.session.own_curves import own_from_list, own_to_list
+from explorer.engine.session.imported_curves import own_from_list, own_to_list
 from explorer.engine.session.plot_view import Pin, PlotView, pins_from_list, pins_to_list
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from explorer.engine.runtime.runtime import FileNotOpenError
+from explorer.engine.runtime import FileNotOpenError
 from explorer.engine.service import StudyService
 from explorer.figures.pages.backdrop import MOST_BYTES, pixels_of
 from explorer.files import read_bounded

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer.engine.runtime.runtime import final_result
+from explorer.engine.runtime import final_result
 from explorer.engine.service import StudyService
 from explorer.studies.base.study import Cancelled, Request, Result
 from explorer.ui.base.jobs import LatestJob

@@ -27,8 +27,7 @@ from explorer.checkins.model import (
     Question,
 )
 from explorer.checkins.parsing.ambiguities import NO_USER
-from explorer.engine.data_import import ImportTask, import_data
-from explorer.engine.data_questions import DataQuestion, ask_data
+from explorer.engine.compute_tasks import DataQuestion, ImportTask, ask_data, import_data
 from explorer.engine.paths import checkins_cache
 from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState

@@ -11,11 +11,10 @@ from typing import Any
 from PySide6.QtCore import QByteArray, QMimeData, QObject, Signal
 from PySide6.QtGui import QGuiApplication, QImage
 
-from explorer.engine.runtime.runtime import final_result
+from explorer.engine.runtime import final_result
 from explorer.engine.service import StudyService
 from explorer.engine.session.plot_view import hidden_keys
-from explorer.engine.session.quantities import with_quantity
-from explorer.engine.session.session import SessionState
+from explorer.engine.session.session import SessionState, with_quantity
 from explorer.figures.animation_frames import Animation, with_frames
 from explorer.figures.export_job import ExportJob, rendered
 from explorer.figures.formats import ExportFormat, by_suffix

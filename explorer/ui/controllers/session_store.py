@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 from PySide6.QtCore import QLockFile, QObject, QTimer, Signal
 
-from explorer.engine.session.wire import WINDOW_SCHEMA, Computing, Key, Place, Visit, Window
-from explorer.engine.session.wire_reading import (
+from explorer.engine.session.schema import WINDOW_SCHEMA, Computing, Key, Place, Visit, Window
+from explorer.engine.session.validation import (
     WireError,
     decode,
     plain,
@@ -308,7 +308,7 @@ class SessionStore(QObject):
 
     def _load_session(self, file: StateFile) -> None:
         from explorer.engine.session.recipe import view_from_dict
-        from explorer.engine.session.stored import state_from_dict
+        from explorer.engine.session.session import state_from_dict
         from explorer.figures.view_state import ViewState
 
         values, left_out = self.values, self._left_out
@@ -457,7 +457,7 @@ class SessionStore(QObject):
 
     def _everything(self) -> dict[str, Any]:
         assert self._session is not None
-        from explorer.engine.session.stored import state_to_dict
+        from explorer.engine.session.session import state_to_dict
 
         window, state = self._window, self._session.state
         return {

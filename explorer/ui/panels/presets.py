@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from explorer.engine.session.plot_view import PlotView, default_plot_view
 from explorer.engine.session.session import Session, SessionState
-from explorer.engine.session.which_view import WhichView
+from explorer.engine.session.utility_view import WhichView
 from explorer.figures.captions import parameter_text
 from explorer.studies.base.face import essential_keys
 from explorer.studies.base.help_page import Preset, sampled_for

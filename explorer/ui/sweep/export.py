@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.engine.farm.running import grid_answer
-from explorer.engine.runtime.runtime import StudyRuntime
+from explorer.engine.grid_runner import grid_answer
+from explorer.engine.runtime import StudyRuntime
 from explorer.engine.session.recipe import Recipe
 from explorer.figures.formats import Kind, by_suffix
 from explorer.figures.grid_export import GridJob, rendered_grid

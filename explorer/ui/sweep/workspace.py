@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.engine.farm.running import Asked, News, grid_news
+from explorer.engine.grid_runner import Asked, News, grid_news
 from explorer.engine.service import StudyService
 from explorer.engine.session.plot_view import PlotView, hidden_keys
 from explorer.engine.session.session import Session, SessionState

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.engine.error_curves import HERE, SAMPLE, THEORY, Answer, Question
-from explorer.engine.session.which_view import WhichView, judged_on_words
+from explorer.engine.session.utility_view import WhichView, judged_on_words
 from explorer.figures import style
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import nearest

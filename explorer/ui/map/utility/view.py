@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from explorer.engine.error_curves import Answer, Question, Searching, find_curves, make_sure
 from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
-from explorer.engine.session.which_view import WhichView, which_to_recipe
+from explorer.engine.session.utility_view import WhichView, which_to_recipe
 from explorer.figures import style
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.numbers import nearest

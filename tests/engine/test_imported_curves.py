@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from explorer.cli import run
-from explorer.engine.runtime.runtime import StudyRuntime, final_result
-from explorer.engine.session import own_curves
-from explorer.engine.session.own_curves import (
+from explorer.engine.runtime import StudyRuntime, final_result
+from explorer.engine.session import imported_curves
+from explorer.engine.session.imported_curves import (
     CurveFile,
     beside,
     imported,
@@ -23,8 +23,7 @@ from explorer.engine.session.own_curves import (
 )
 from explorer.engine.session.plot_view import first_keys
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
-from explorer.engine.session.session import Session, SessionState
-from explorer.engine.session.stored import state_from_dict, state_to_dict
+from explorer.engine.session.session import Session, SessionState, state_from_dict, state_to_dict
 from explorer.figures.export_job import ExportJob, rendered
 from explorer.figures.formats import by_suffix, of_kind
 from explorer.figures.recipes import read_recipe
@@ -88,7 +87,7 @@ def test_a_file_read_again_takes_the_place_of_what_it_was(tmp_path: Path, monkey
     other = of(WIDE, tmp_path, "other.csv").curves
     again = of("x,New\n1,1\n2,2\n", tmp_path).curves
     assert imported((*first, *other), again) == (*other, *again)
-    monkeypatch.setattr(own_curves, "MAX_CURVES", 3)
+    monkeypatch.setattr(imported_curves, "MAX_CURVES", 3)
     with pytest.raises(TableFileError, match="4 own curves with 10 points, and can have 3"):
         imported(first, other)
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from explorer.engine.session import wire
-from explorer.engine.session.wire_reading import plain, read, read_list
+from explorer.engine.session import schema
+from explorer.engine.session.validation import plain, read, read_list
 from explorer.privacy.core.bound import Reference, Role
 from explorer.studies.base.csv_table import (
     MAX_BYTES,
@@ -257,7 +257,7 @@ def _sorted(points: list[tuple[float, float]]) -> tuple[tuple[float, ...], tuple
 def own_to_list(own: Sequence[OwnCurve]) -> list[dict[str, Any]]:
     """Return curves as JSON values."""
     return [
-        plain(wire.OwnCurve(*c.plot, c.file, c.name, list(c.x), list(c.y), c.called)) for c in own
+        plain(schema.OwnCurve(*c.plot, c.file, c.name, list(c.x), list(c.y), c.called)) for c in own
     ]
 
 
@@ -277,7 +277,7 @@ def own_curve(raw: Any, where: str) -> OwnCurve:
     ValueError
         Naming the field that can't be read.
     """
-    found = read(raw, wire.OwnCurve, where)
+    found = read(raw, schema.OwnCurve, where)
     try:
         shown = quantity(get_study(found.study), found.quantity)
     except ValueError as error:

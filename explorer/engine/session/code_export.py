@@ -124,7 +124,7 @@ def bounds_script(result: Result, claim: str = "") -> str:
         "# By the study, which asks explorer.privacy for every curve and checks its conditions.\n"
         "from contextlib import closing\nfrom dataclasses import replace\n"
         + ("from pathlib import Path\n" if files else "")
-        + "\nfrom explorer.engine.runtime.runtime import StudyRuntime, final_result\n"
+        + "\nfrom explorer.engine.runtime import StudyRuntime, final_result\n"
         "from explorer.studies.base.claims import claimed\n"
         "from explorer.studies.base.study import Scale, Sweep, default_request\n"
         "from explorer.studies.registry import get_study\n\n"

@@ -11,10 +11,10 @@ import msgspec
 import pytest
 
 from explorer.checkins.model import Mapping as ColumnMapping
-from explorer.engine.session import wire
+from explorer.engine.session import schema
 from explorer.engine.session.recipe import RecipeError, recipe_from_dict
-from explorer.engine.session.stored import state_from_dict
-from explorer.engine.session.wire_reading import WireError, decode, read
+from explorer.engine.session.session import state_from_dict
+from explorer.engine.session.validation import WireError, decode, read
 from explorer.figures.view_state import ViewState
 from tests.fuzz.recipes import recipes
 
@@ -38,14 +38,14 @@ FROZEN = {
 
 @pytest.mark.parametrize("name", FROZEN)
 def test_no_name_in_a_file_is_ever_taken_away(name: str) -> None:
-    struct = getattr(wire, name)
+    struct = getattr(schema, name)
     assert set(FROZEN[name].split()) <= set(struct.__struct_fields__)
 
 
 def test_the_wire_knows_every_field_of_what_it_carries() -> None:
-    assert set(wire.View.__struct_fields__) == {f.name for f in fields(ViewState)}
+    assert set(schema.View.__struct_fields__) == {f.name for f in fields(ViewState)}
     read = {f.name for f in fields(ColumnMapping)} | {"layer", "names"}  # of dialect and preview
-    assert set(wire.Columns.__struct_fields__) == read
+    assert set(schema.Columns.__struct_fields__) == read
 
 
 def data_recipe() -> dict[str, Any]:
@@ -209,14 +209,14 @@ def test_numbers_too_large_for_any_field_are_left_to_the_fields() -> None:
 
 def test_what_an_earlier_version_wrote_is_read(request: pytest.FixtureRequest) -> None:
     path = request.path.parent.parent / "data" / "sessions" / "window-1.json"
-    window = msgspec.convert(decode(path.read_bytes()), wire.Window)
+    window = msgspec.convert(decode(path.read_bytes()), schema.Window)
     said: list[str] = []
     state = state_from_dict(window.session, said)
     assert said == []
     assert state.study == "shuffle-rdp"
     assert state.selection is not None
     for view in window.views.values():
-        read(view, wire.View)
+        read(view, schema.View)
 
 
 def test_a_file_named_without_a_selection_is_not_kept() -> None:

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from explorer.cli import run
-from explorer.engine.runtime.runtime import StudyRuntime, final_result
-from explorer.engine.session.as_code import (
+from explorer.engine.runtime import StudyRuntime, final_result
+from explorer.engine.session.code_export import (
     FUNCTIONS,
     bounds_line,
     bounds_script,

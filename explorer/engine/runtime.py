@@ -1,19 +1,22 @@
-"""What running studies share: open data sets, computed intermediates, the worker process."""
+"""Runtime shared by studies: open data sets, cached intermediate results, the worker process."""
 
 from __future__ import annotations
 
 import hashlib
+import sys
 import threading
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
+import numpy as np
 from cachetools import LRUCache
 
+from explorer.engine.computing import Computing
 from explorer.engine.executors.base import Executor
 from explorer.engine.executors.cluster import Cluster
-from explorer.engine.runtime.computing import Computing
-from explorer.engine.runtime.sizes import size_of
 from explorer.files import open_regular
 from explorer.studies.base.study import Kind, Parameter, Request, Result, Selection, Tasks, Value
 from explorer.studies.registry import get_study
@@ -422,3 +425,40 @@ def final_result(
     if result is None:
         raise RuntimeError(f"study {request.study!r} gave no answer")
     return result
+
+
+_PLAIN = frozenset({bool, int, float, type(None)})
+_SEVERAL = (tuple, list, set, frozenset)
+
+
+@lru_cache(None)
+def _fields_of(kind: Any) -> tuple[str, ...] | None:
+    """Return the names of a dataclass' fields; None for other types."""
+    return tuple(f.name for f in fields(kind)) if is_dataclass(kind) else None
+
+
+def size_of(value: object) -> int:
+    """Return roughly how many bytes a value holds: its arrays, and a little for the rest."""
+    total, left = 0, [value]
+    while left:
+        item = left.pop()
+        kind: Any = type(item)
+        if kind in _PLAIN:
+            total += 64
+        elif isinstance(item, str):
+            total += 64 + len(item)
+        elif isinstance(item, np.ndarray):
+            total += int(item.nbytes) + 128
+        elif isinstance(item, _SEVERAL):
+            total += 64
+            left.extend(item)
+        elif (names := _fields_of(kind)) is not None:
+            total += 64
+            left.extend([getattr(item, name) for name in names])
+        elif isinstance(item, Mapping):
+            total += 64
+            left.extend(item)
+            left.extend(item.values())
+        else:
+            total += sys.getsizeof(item, 64)
+    return total

@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import UNSET
 
-from explorer.engine.session import wire
-from explorer.engine.session.wire_reading import plain, read_fields
+from explorer.engine.session import schema
+from explorer.engine.session.validation import plain, read_fields
 from explorer.studies.heatmap.experiments.judging import MADE, axes_on
 
 JUDGED_ON = {
@@ -36,7 +36,7 @@ class WhichView:
     ----------
     open : bool
     axis, measure, statistic : str
-        The words of `explorer.engine.session.wire.Which`.
+        The words of `explorer.engine.session.schema.Which`.
     targets : mapping of measure to float
         What one can live with, where that was chosen; above 0.
     judged_on : str
@@ -72,14 +72,14 @@ class WhichView:
 
 def which_to_dict(which: WhichView) -> dict[str, Any]:
     """Return a view as JSON values."""
-    return plain(wire.Which(**{**vars(which), "targets": dict(which.targets)}))
+    return plain(schema.Which(**{**vars(which), "targets": dict(which.targets)}))
 
 
 def which_from_dict(raw: object, left_out: list[str]) -> WhichView:
     """Read a view back, as much of it as can be read; `left_out` gets a sentence for the rest."""
     if raw is UNSET:
         return WhichView()
-    found = read_fields(raw, wire.Which, "which", left_out)
+    found = read_fields(raw, schema.Which, "which", left_out)
     values = {name: getattr(found, name) for name in found.__struct_fields__}
     return WhichView(**{**values, "targets": MappingProxyType(found.targets)})
 
@@ -94,7 +94,7 @@ def which_to_recipe(which: WhichView, draws: int) -> dict[str, Any]:
         "judged_on": judged_on_words(which.judged_on),
         "draws": draws,
     }
-    return plain(wire.ExportedWhich(**shown))
+    return plain(schema.ExportedWhich(**shown))
 
 
 def which_from_recipe(raw: object, left_out: list[str]) -> WhichView:
@@ -103,7 +103,7 @@ def which_from_recipe(raw: object, left_out: list[str]) -> WhichView:
     Where curves were judged on a file that is not named, synthetic people take its place: falling
     back on the map's own check-ins would be a look at them that nobody asked for.
     """
-    found = read_fields(raw, wire.ExportedWhich, "which", left_out)
+    found = read_fields(raw, schema.ExportedWhich, "which", left_out)
     judged_on = JUDGED_ON.get(found.judged_on)
     if judged_on is None:
         left_out.append(

@@ -1,4 +1,4 @@
-"""Checking what came out of a file against the structs of `explorer.engine.session.wire`."""
+"""Checking what came out of a file against the structs of `explorer.engine.session.schema`."""
 
 import json
 import math

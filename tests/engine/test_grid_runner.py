@@ -8,12 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from explorer.engine.executors.base import InPlaceExecutor
 from explorer.engine.executors.checkpoint import Checkpoint
 from explorer.engine.executors.embedded import EmbeddedExecutor
-from explorer.engine.executors.in_place import InPlaceExecutor
-from explorer.engine.farm.farm import Farm
-from explorer.engine.farm.task import seeded
-from explorer.engine.runtime.runtime import (
+from explorer.engine.grid_runner import Farm, seeded
+from explorer.engine.runtime import (
     FileNotOpenError,
     StudyRuntime,
     file_value,

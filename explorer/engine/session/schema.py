@@ -1,7 +1,7 @@
 """The names and types that stand in recipes, sessions and column mappings, and nothing else.
 
 What is read from a file is checked against this, field by field
-(`explorer.engine.session.wire_reading`).
+(`explorer.engine.session.validation`).
 **The names of the fields and
 the words of the choices are frozen**: files that hold them are in people's folders and papers.
 Classes may be renamed, fields may be added with a default; none may be renamed or taken away.

@@ -1,0 +1,125 @@
+"""Tasks of the compute process other than study answers: imports, data queries, self-checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from explorer.checkins.errors import LoadCancelled
+from explorer.checkins.model import Dialect, Mapping, Progress
+from explorer.engine.runtime import StudyRuntime, final_result
+from explorer.studies.base.study import Cancelled
+from explorer.studies.guarantees.checks import Check, checks, count
+
+
+@dataclass(frozen=True, slots=True)
+class ImportTask:
+    """What is imported, as `explorer.engine.large_import.open_any_size` has it."""
+
+    source: tuple[Path, ...]
+    mapping: Mapping | None
+    dialect: Dialect | None
+    memory: int
+    cache_dir: Path
+
+
+def import_data(
+    runtime: StudyRuntime,
+    task: ImportTask,
+    check: Callable[[], None],
+    report: Callable[[Progress], None],
+) -> None:
+    """Leave an entry in the cache, made here or on the cluster in use.
+
+    Raises
+    ------
+    Cancelled
+        When `check` says so.
+    CheckinError, ValueError, NoWorker
+        As `open_any_size` and `Computing.for_import`.
+    """
+    from explorer.engine.large_import import open_any_size  # with DuckDB, on first use
+
+    def cancelled() -> bool:
+        try:
+            check()
+        except Cancelled:
+            return True
+        return False
+
+    try:
+        open_any_size(
+            task.source,
+            task.mapping,
+            dialect=task.dialect,
+            cache_dir=task.cache_dir,
+            memory=task.memory,
+            in_memory=0,
+            progress=report,
+            cancelled=cancelled,
+            executor=partial(runtime.computing.for_import, check=check),
+        ).close()
+    except LoadCancelled:
+        check()
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class DataQuestion:
+    """A question that open check-ins answer.
+
+    Attributes
+    ----------
+    data : str
+        Fingerprint.
+    method : str
+        Of `explorer.checkins.CheckinData`.
+    arguments : tuple
+        Positional; they are pickled, and so is what the method returns.
+    """
+
+    data: str
+    method: str
+    arguments: tuple[Any, ...]
+
+
+def ask_data(runtime: StudyRuntime, question: DataQuestion, check: Callable[[], None]) -> Any:
+    """Return what the data set says; raises LookupError if it is not open, else what it raises."""
+    check()
+    return getattr(runtime.data(question.data), question.method)(*question.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Checking:
+    """What is wanted: `runs` of every audit (0 for none), by noise of this `seed`."""
+
+    runs: int = 4000
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What is known so far, and out of how many checks."""
+
+    found: tuple[Check, ...]
+    total: int
+
+
+def checked(
+    runtime: StudyRuntime,
+    wanted: Checking,
+    check: Callable[[], None],
+    report: Callable[[Checked], object] = lambda _: None,
+) -> Checked:
+    """Return what every check gave, reporting after each; raises what `check` raises."""
+    found: list[Check] = []
+    total = count(wanted.runs)
+    ask = lambda request: final_result(runtime, request, check)  # noqa: E731
+    for item in checks(ask, wanted.runs, wanted.seed):
+        check()
+        found.append(item)
+        report(Checked(tuple(found), total))
+    return Checked(tuple(found), total)

@@ -1,1 +1,0 @@
-"""Questions over grids of parameters, computed by worker processes."""

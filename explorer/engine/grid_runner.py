@@ -1,0 +1,405 @@
+"""Computes a study over a grid of parameters: coarse results first, then exact ones, then trials.
+
+Every piece is kept under the hash of what it depends on, as soon as it comes: whoever stops, or is
+stopped, goes on with the same question, and a cell of another grid that was computed is not again.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from explorer.engine.computing import Computing
+from explorer.engine.executors.base import Executor, InPlaceExecutor, Task, task_key, task_seed
+from explorer.engine.executors.checkpoint import Checkpoint
+from explorer.engine.experiments import kept_trials
+from explorer.engine.runtime import FileNotOpenError, StudyRuntime
+from explorer.engine.session.recipe import Recipe, request_from_dict
+from explorer.studies.base.grid import MOST_TYPED, Grid, axes_of, requests_of
+from explorer.studies.base.grid_answer import (
+    Cell,
+    GridAnswer,
+    answer_to_dict,
+    averaged,
+    cell_of,
+    series_of,
+)
+from explorer.studies.base.study import Cancelled, Kind, Request, Scale, Series, quantity
+from explorer.studies.registry import StudyInfo, get_study, registered, set_registered
+
+FIRST, BEST, AGAIN = "first", "best", "again"
+"""A study's first answer, its last one, and of another trial the last one's simulated curves."""
+
+
+def known_as(request: Request, part: str) -> Task:
+    """Return what a piece of work depends on, and is kept under."""
+    return {"question": Recipe(request).to_dict(), "part": part}
+
+
+def sent_as(known: Task, files: Mapping[str, Path]) -> Task:
+    """Return a piece of work with all that a worker needs: files' places, studies of others."""
+    study = get_study(known["question"]["study"])
+    values = known["question"]["values"]
+    needed = [values[p.key] for p in study.parameters if p.kind is Kind.FILE and values[p.key]]
+    return {
+        **known,
+        "files": {value: str(files[value]) for value in needed if value in files},
+        "cards": [asdict(info) for info in registered()],
+    }
+
+
+def seeded(request: Request, trial: int) -> Request:
+    """Return the question of a trial: its own seed for the first, which is the study's own answer.
+
+    The others have 53 bits of the hash of the question and their number (`task_seed`).
+    """
+    if not trial:
+        return request
+    key = task_key({"question": Recipe(request).to_dict(), "trial": trial})
+    return replace(request, seed=int(task_seed(key).random_raw()) >> 11)
+
+
+@cache
+def _runtime() -> StudyRuntime:
+    """Return this worker's runtime: what trials share is computed once."""
+    return StudyRuntime(worker=InPlaceExecutor())
+
+
+def run_cell(task: Task) -> dict[str, Any]:
+    """Return a study's answer as JSON values, or why it has none (in a worker).
+
+    Raises
+    ------
+    FileNotOpenError
+        If it needs a file that was not open when the grid was asked.
+    """
+    infos = [StudyInfo(**info) for info in task["cards"]]
+    if set(infos) != set(registered()):
+        set_registered(infos)
+    runtime = _runtime()
+    for value, path in task["files"].items():
+        runtime.register_file(value, Path(path))
+    try:
+        request = request_from_dict(task["question"], "question", MOST_TYPED)
+        # What is kept under a task's key may not depend on what this worker did before.
+        answers = runtime.fresh_answer(request, lambda: None)
+        result = next(answers)
+        if task["part"] != FIRST:
+            result = deque(answers, maxlen=1)[-1] if not result.complete else result
+    except FileNotOpenError:
+        raise  # what is lacking here and now must not be kept as the answer
+    except (ValueError, LookupError) as error:
+        return {"error": " ".join(str(error).split()) or type(error).__name__}
+    return answer_to_dict(result, only_simulated=task["part"] == AGAIN)
+
+
+Piece = tuple[int, int]
+"""A cell's place and a trial's number."""
+
+
+class Farm:
+    """The answers of one grid, found piece by piece.
+
+    Parameters
+    ----------
+    request : Request
+        What is asked in every cell.
+    grid : Grid
+    files : mapping of str to Path
+        Where the files of `Kind.FILE` values are; workers must see them.
+
+    Attributes
+    ----------
+    answer : GridAnswer
+        What is known so far.
+    known : int
+        Pieces of it that were kept from before.
+
+    Raises
+    ------
+    ValueError
+        As `axes_of`.
+    """
+
+    def __init__(
+        self, request: Request, grid: Grid, files: Mapping[str, Path] | None = None
+    ) -> None:
+        study = get_study(request.study)
+        axes = axes_of(study, request, grid)
+        # What an error, or what is drawn on a logarithmic axis, can't be below.
+        shown = quantity(study, request.quantity)
+        positive = shown.statistic is not None or shown.scale is Scale.LOG
+        self._least = 0.0 if positive else -math.inf
+        self._files = files or {}
+        self._asked = requests_of(request, axes)
+        self._first: dict[int, Cell] = {}
+        self._drawn: dict[int, dict[int, tuple[int, tuple[Series, ...]]]] = {}
+        self.known = 0
+        n = len(self._asked)
+        self.answer = GridAnswer(request, grid, axes, (None,) * n, 0, n)
+
+    def run(
+        self,
+        executor: Executor,
+        checkpoint: Checkpoint,
+        check: Callable[[], None] = lambda: None,
+    ) -> Iterator[tuple[int, ...]]:
+        """Yield which cells have changed, whenever some have; `answer` has them.
+
+        Raises
+        ------
+        WorkerDied, DifferentCode, Cancelled, NoWorker
+            As `Executor.batches`; what came before stays.
+        """
+        asked = {(place, 0): request for place, request in enumerate(self._asked)}
+        yield from self._part(FIRST, asked, executor, checkpoint, check)
+        asked = {(c.place, 0): self._asked[c.place] for c in self._cells() if not c.final}
+        self._expect(len(asked))
+        yield from self._part(BEST, asked, executor, checkpoint, check)
+        self._first = {c.place: c for c in self._cells() if not c.error and c.simulates}
+        self._drawn = {place: {} for place in self._first}
+        asked = {}
+        for trial in range(1, self.answer.grid.trials):
+            for place in self._first:  # trial after trial: every cell has some before any has all
+                check()
+                asked[place, trial] = seeded(self._asked[place], trial)
+        self._expect(len(asked))
+        yield from self._part(AGAIN, asked, executor, checkpoint, check)
+
+    def _cells(self) -> list[Cell]:
+        return [cell for cell in self.answer.cells if cell is not None]
+
+    def _expect(self, more: int) -> None:
+        self.answer = replace(self.answer, total=self.answer.total + more)
+
+    def _part(
+        self,
+        part: str,
+        asked: dict[Piece, Request],
+        executor: Executor,
+        checkpoint: Checkpoint,
+        check: Callable[[], None],
+    ) -> Iterator[tuple[int, ...]]:
+        """Take over what is kept, then compute the rest, batch after batch."""
+        keys = {}
+        for piece, request in asked.items():
+            check()
+            keys[piece] = task_key(known_as(request, part))
+        kept = checkpoint.known(keys.values())
+        if known := [(piece, kept[key]) for piece, key in keys.items() if key in kept]:
+            self.known += len(known)
+            yield self._put(part, asked, known)
+        missing = [piece for piece, key in keys.items() if key not in kept]
+        tasks = (sent_as(known_as(asked[piece], part), self._files) for piece in missing)
+        for batch in executor.batches(run_cell, tasks, check):
+            found = [(missing[number], raw) for number, raw in batch]
+            checkpoint.add((known_as(asked[piece], part), raw) for piece, raw in found)
+            yield self._put(part, asked, found)
+
+    def _put(
+        self, part: str, asked: dict[Piece, Request], found: list[tuple[Piece, dict[str, Any]]]
+    ) -> tuple[int, ...]:
+        changed: dict[int, Cell] = {}
+        for (place, trial), raw in found:
+            if part != AGAIN:
+                changed[place] = cell_of(place, self._asked[place], raw)
+                continue
+            seed = asked[place, trial].seed
+            if "error" in raw:
+                self._first[place] = replace(
+                    self._first[place], error=f"trial {trial + 1}, seed {seed}: {raw['error']}"
+                )
+            self._drawn[place][trial] = seed, tuple(series_of(raw)) if "series" in raw else ()
+        for place in {place for (place, _), _ in found} if part == AGAIN else ():
+            first, drawn = self._first[place], self._drawn[place]
+            # In the order of the trials, not of their coming: sums depend on it.
+            others = [drawn[trial] for trial in sorted(drawn)]
+            changed[place] = first if first.error else averaged(first, others, self._least)
+        cells = tuple(changed.get(place, cell) for place, cell in enumerate(self.answer.cells))
+        self.answer = replace(self.answer, cells=cells, done=self.answer.done + len(found))
+        return tuple(sorted(changed))
+
+
+NEWS_S = 0.3
+"""How long a question for news waits for some."""
+MOST_CELLS = 16
+"""In one piece of news: a window unpacks it in its own process."""
+ABANDONED_S = 10.0
+"""After so long without a question nobody is waiting any more."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question over a grid, and how much of its answer is known to who asks."""
+
+    request: Request
+    grid: Grid
+    seen: int = 0
+
+
+@dataclass(frozen=True)
+class News:
+    """What has changed.
+
+    Attributes
+    ----------
+    seen : int
+        To be said with the next question.
+    cells : tuple of Cell
+        Those that are new or better.
+    done, total : int
+    ended : bool
+        Whether nothing more will come.
+    """
+
+    seen: int
+    cells: tuple[Cell, ...]
+    done: int
+    total: int
+    ended: bool
+
+
+class RunningGrid:
+    """Computes one grid at a time in a thread; the newest one asked for takes its place.
+
+    Parameters
+    ----------
+    computing : Computing
+        All cores of this machine, or a cluster.
+    """
+
+    def __init__(self, computing: Computing) -> None:
+        self._computing = computing
+        self._changed = threading.Condition()
+        self._run: _Run | None = None
+
+    def news(self, asked: Asked, files: Mapping[str, Path], check: Callable[[], None]) -> News:
+        """Return what has changed since, soon; begin if this is not what is computed.
+
+        Raises
+        ------
+        Cancelled
+            From `check`; the grid is then given up.
+        Exception
+            What ended the computation.
+        """
+        with self._changed:
+            run = self._run
+            if run is None or run.asked != (asked.request, asked.grid) or run.stopped:
+                if run is not None:
+                    run.stopped = True
+                farm = Farm(asked.request, asked.grid, files)
+                of_data = any(value in files for _, value in asked.request.values)
+                executor = partial(self._computing.for_tasks, of_data)
+                run = self._run = _Run(farm, executor, self._changed)
+                run.thread.start()
+            try:
+                end = time.monotonic() + NEWS_S
+                while run.version <= asked.seen and not run.ended and time.monotonic() < end:
+                    self._changed.wait(0.02)
+                    check()
+            except Cancelled:
+                run.stopped = True
+                raise
+            run.polled = time.monotonic()
+            if run.error is not None:
+                self._run = None
+                raise run.error
+            answer = run.farm.answer
+            new = sorted(
+                (version, place)
+                for place, version in enumerate(run.versions)
+                if version > asked.seen
+            )[:MOST_CELLS]
+            cells = tuple(cell for _, at in new if (cell := answer.cells[at]) is not None)
+            seen = new[-1][0] if new else asked.seen
+            ended = run.ended and seen >= run.version
+            return News(seen, cells, answer.done, answer.total, ended)
+
+    def answer(self, request: Request, grid: Grid) -> GridAnswer | None:
+        """Return what is known of a grid, if it is the newest one."""
+        with self._changed:
+            run = self._run
+            known = run is not None and run.asked == (request, grid)
+            return run.farm.answer if known and run is not None else None
+
+    def close(self) -> None:
+        """Stop."""
+        with self._changed:
+            run, self._run = self._run, None
+            if run is not None:
+                run.stopped = True
+        if run is not None:
+            run.thread.join()
+
+
+class _Run:
+    """A thread that computes a grid; everything but `farm` under its condition."""
+
+    def __init__(
+        self,
+        farm: Farm,
+        executor: Callable[[Callable[[], None]], Executor],
+        changed: threading.Condition,
+    ) -> None:
+        self.farm = farm
+        self.asked = farm.answer.request, farm.answer.grid
+        self.version = 0
+        self.versions = [0] * len(farm.answer.cells)
+        self.ended = self.stopped = False
+        self.error: Exception | None = None
+        self.polled = time.monotonic()
+        self._executor, self._changed = executor, changed
+        self.thread = threading.Thread(target=self._work, name="grid", daemon=True)
+
+    def _check(self) -> None:
+        if self.stopped or time.monotonic() - self.polled > ABANDONED_S:
+            raise Cancelled
+
+    def _work(self) -> None:
+        try:
+            with closing(Checkpoint(kept_trials())) as checkpoint:
+                executor = self._executor(self._check)  # connecting a cluster takes its time
+                for places in self.farm.run(executor, checkpoint, self._check):
+                    with self._changed:
+                        for place in places:
+                            self.version += 1
+                            self.versions[place] = self.version
+                        self._changed.notify_all()
+            with self._changed:
+                self.ended = True
+        except Cancelled:
+            self.stopped = True
+        except Exception as error:  # told to whoever asks
+            self.error, self.ended = error, True
+        finally:
+            with self._changed:
+                self._changed.notify_all()
+
+
+def grid_news(runtime: StudyRuntime, asked: Asked, check: Callable[[], None]) -> News:
+    """Return what is new of a grid (in the compute process)."""
+    running = runtime.keep("grids", partial(RunningGrid, runtime.computing))
+    return running.news(asked, runtime.files(), check)
+
+
+def grid_answer(runtime: StudyRuntime, request: Request, grid: Grid) -> GridAnswer:
+    """Return the answer that was computed (in the compute process).
+
+    Raises
+    ------
+    LookupError
+        If another one was meanwhile.
+    """
+    found = runtime.keep("grids", partial(RunningGrid, runtime.computing)).answer(request, grid)
+    if found is None:
+        raise LookupError("this grid is not there any more; compute it again")
+    return found

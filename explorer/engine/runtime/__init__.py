@@ -1,1 +1,0 @@
-"""What running studies share: open files, cached results, the worker process."""

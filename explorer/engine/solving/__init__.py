@@ -1,1 +1,0 @@
-"""The value of a parameter at which a curve reaches a target."""
