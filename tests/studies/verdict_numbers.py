@@ -38,7 +38,7 @@ from explorer.studies.linear_queries import help as linear_queries
 from explorer.studies.private_regression import help as private_regression
 from explorer.studies.registry import get_study
 from explorer.studies.shuffle_accountant import help as shuffle_rdp
-from explorer.studies.shuffled_histograms import presets as histograms
+from explorer.studies.shuffled_histograms import help as histograms
 from explorer.studies.unbounded import help as unbounded
 from explorer.studies.users_data import help as users_data
 from tests.studies import preset_answers

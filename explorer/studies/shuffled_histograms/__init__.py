@@ -1,4 +1,4 @@
-"""Histograms in the shuffled model as a study."""
+"""Study of histograms in the shuffled model."""
 
 from explorer.studies.shuffled_histograms.study import ShuffledHistograms
 

@@ -1,345 +1,612 @@
-"""The curves of the study of shuffled histograms at arrays of parameter points."""
+"""Curves of the study of shuffled histograms, and the points at which they are computed."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from explorer.privacy.core.bound import BoolArray, Bound, FloatArray
-from explorer.privacy.core.checks import DELTA_MIN
-from explorer.privacy.histograms import (
-    Query,
-    calibrate,
-    central_error,
-    central_rmse,
-    count_delta,
-    count_messages,
-    error_bound,
-    error_law,
-    histogram_delta,
-    histogram_messages,
-    local_error,
-    local_rmse,
-    noise_radius,
-    stable_error,
+from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
+from explorer.privacy.histograms import Query
+from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
+from explorer.studies.base.claims import Claimed
+from explorer.studies.base.curve_study import Curve, Plot, Points
+from explorer.studies.base.face import number_of
+from explorer.studies.base.numbers import at_most, nearest
+from explorer.studies.base.phrases import error_phrase
+from explorer.studies.base.study import (
+    Answer,
+    Quantity,
+    Result,
+    Scale,
+    Statistic,
 )
-from explorer.privacy.odds import count_total_variation, two_bin_total_variation
-from explorer.studies.base.study import Context
 from explorer.studies.base.sweeping import SweptPoints
-from explorer.studies.shuffled_histograms import text
-from explorer.studies.shuffled_histograms.paper_tables import table1_orders
+from explorer.studies.shuffled_histograms import (
+    paper_tables,
+    sources,
+    theory,
+)
+from explorer.studies.shuffled_histograms.theory import Settings, Values
 
-_KEPT = 20_000
-_AT_ONCE = 8
-_WORK = 30.0
-"""How much calibration goes on between two looks at whether it is still wanted: some 10 ms."""
-_HUMPS_USERS = 1e5
-_HUMPS = 0.02
-_LEAST_BIAS = 1e-3
-"""Share of the root mean square error from which on the bias is drawn."""
-ORDERS = ("local_order", "cheu_order", "few_order", "fewest_order", "central_order")
+_CALIBRATED_SWEEPS = ("n", "eps", "delta", "trusted")
+"""Sweeps of which every point has a noise of its own to calibrate."""
+_COARSE_POINTS = 12
+_POINTS, _SLOW_POINTS = 100, 50
+SLOW_EPS = 0.3
+"""Below it a calibration takes up to a tenth of a second: fewer points then."""
+
+
+class HistogramPoints(Points):
+    """Points of a sweep with the noise at each of them."""
+
+    part: HistogramPoints
+    """Points at which the least number of users is known so far."""
+    users: FloatArray
+    """The least number of users at these points."""
+
+    @property
+    def kind(self) -> Query:
+        """Whether a histogram is released, or a single count."""
+        return Query(self.request["release"])
+
+    @property
+    def shared(self) -> bool:
+        """Whether β is shared among the bins that can err."""
+        return self.request.quantity == "error" and self.kind is Query.HISTOGRAM
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Parameters of the protocol."""
+        return Settings.of(self.swept, self.kind)
+
+    @cached_property
+    def noise(self) -> theory.Noise:
+        """Least noise by the exact δ."""
+        return theory.calibrated(self.settings, self.context)
+
+    @cached_property
+    def paper_noise(self) -> theory.Noise:
+        """Noise by the paper's constants."""
+        return theory.paper_noise(self.settings)
+
+    @cached_property
+    def bins(self) -> FloatArray:
+        """How many bins share β."""
+        return self.settings.h if self.shared else self.ones
+
+    @property
+    def domain(self) -> FloatArray:
+        """How many bins can err if every bin of the domain is noisy."""
+        return self.settings.d if self.request.quantity == "error" else self.ones
+
+    @property
+    def ones(self) -> FloatArray:
+        """1 at every point."""
+        return np.ones(self.settings.n.shape)
+
+    @cached_property
+    def table_1(self) -> list[paper_tables.Row]:
+        """Rows of Table 1 that are orders of growth only."""
+        s = self.settings
+        return paper_tables.table1_orders(s.n, s.d, s.eps, s.delta)
+
+    @cached_property
+    def fewer(self) -> HistogramPoints:
+        """Points of the curves for which noise is calibrated."""
+        if self.coarse:
+            return self.thinned(_COARSE_POINTS)
+        key = self.swept.sweep.key
+        noisy = key in _CALIBRATED_SWEEPS
+        if not noisy and self.request.quantity != "loss":
+            return self
+        slow = noisy and key != "eps" and self.request["eps"] < SLOW_EPS
+        return self.thinned(_SLOW_POINTS if slow else _POINTS)
+
+    @cached_property
+    def at_sliders(self) -> HistogramPoints:
+        """The sliders' own point alone."""
+        last = {key: column[-1:] for key, column in self.swept.columns.items()}
+        return self.at(SweptPoints(self.swept.sweep, np.empty(0), last))
+
+    @property
+    def adding_here(self) -> float | None:
+        """Users who add noise at the sliders, where that is plotted; else None."""
+        return float(self.settings.adding[-1]) if self.request.quantity == "loss" else None
+
+    @cached_property
+    def delta_reached(self) -> float | None:
+        """Exact δ if fewer or more users add noise than are trusted to; None if as many do."""
+        one, adding = self.at_sliders, self.adding_here
+        held = float(one.settings.held[0])
+        if adding is None or adding == held or not one.noise.valid[0]:
+            return None
+        eps, q = float(one.settings.eps[0]), float(one.noise.q[0])
+        return float(theory.exact_delta(self.kind, eps, adding, q))
 
 
 @dataclass(frozen=True)
-class Points:
-    """Parameter points, arrays of one length, the sliders' own last.
+class _Curve(Curve):
+    """Curve with another name and source for a single count.
 
     Attributes
     ----------
-    kind : Query
-    eps, delta, n, d, h, beta, s : ndarray of float
-        h is cut to what n and d allow; for a count d = h = 1.
-    held, adding : ndarray of float
-        Users trusted to add noise, and users who do.
+    name : str
+        Label for a histogram, and for a count if `count` has none.
+    count : tuple of (str, Reference), optional
+        Label and source for a single count.
     """
 
-    kind: Query
-    eps: FloatArray
-    delta: FloatArray
-    n: FloatArray
-    d: FloatArray
-    h: FloatArray
-    beta: FloatArray
-    s: FloatArray
-    held: FloatArray
-    adding: FloatArray
+    name: str = ""
+    count: tuple[str, Reference] | None = None
 
-    @classmethod
-    def of(cls, swept: SweptPoints, kind: Query) -> Points:
-        """Return the points of a sweep."""
-        n = swept["n"]
-        d = swept["d"] if kind is Query.HISTOGRAM else np.ones(n.shape)
-        return cls(
-            kind,
-            swept["eps"],
-            swept["delta"],
-            n,
-            d,
-            np.minimum(np.minimum(swept["h"], n), d),
-            swept["beta"],
-            swept["s"],
-            np.maximum(np.rint(swept["trusted"] * n), 1.0),
-            np.maximum(np.rint(swept["adding"] * n), 1.0),
-        )
-
-    @property
-    def sensitivity(self) -> float:
-        """By how much a replaced user changes the counts, in ℓ1."""
-        return 2.0 if self.kind is Query.HISTOGRAM else 1.0
-
-    @property
-    def local_eps(self) -> FloatArray:
-        """The ε at which a one-hot bit is flipped at half: a single bit may use all of it."""
-        return self.eps if self.kind is Query.HISTOGRAM else 2 * self.eps
+    def bound(self, p: HistogramPoints) -> Bound | None:
+        """Return the values at all points; infinite ones are undefined."""
+        found = None if self.value is None else self.value(p)
+        if found is None:
+            return None
+        value = np.asarray(np.broadcast_to(found.value, p.settings.n.shape), float)
+        known = np.broadcast_to(found.valid, value.shape) & np.isfinite(value)
+        why = "" if known.all() else found.reason
+        source = self.source
+        if self.count is not None and p.kind is Query.COUNT:
+            source = self.count[1]
+        return Bound(value, self.role, source, known, why, found.truncated)
 
 
-@dataclass(frozen=True)
-class Noise:
-    """The noise of P_hist at every point: q = 1−p, NaN where there is none.
+def _curve(
+    key: str,
+    name: str,
+    short: str,
+    role: Role,
+    source: Reference,
+    value: Callable[[HistogramPoints], Values | None] | None,
+    *,
+    count: tuple[str, Reference] | None = None,
+    **more: Any,
+) -> _Curve:
+    """Return a curve whose label depends on what is released."""
 
-    Attributes
-    ----------
-    q : ndarray of float
-    valid : ndarray of bool
-    reason : str
-    cut : ndarray of bool
-        Where a little less noise might do: above 1e5 users humps of δ are not searched.
-    """
+    def label(p: HistogramPoints) -> str:
+        return count[0] if count is not None and p.kind is Query.COUNT else name
 
-    q: FloatArray
-    valid: BoolArray
-    reason: str
-    cut: BoolArray
-
-    @property
-    def p(self) -> FloatArray:
-        """Probability of a noise bit; ½ where there is none."""
-        return np.where(self.valid, 1 - self.q, 0.5)
+    return _Curve(key, label, short, role, source, value, name=name, count=count, **more)
 
 
-def calibrated(points: Points, context: Context) -> Noise:
-    """Return the least noise by the exact δ, each distinct target calibrated once and kept."""
-    kept: dict[tuple[Any, ...], float] = context.memo(("histograms", "calibrations"), dict)
-    if len(kept) > _KEPT:
-        kept.clear()
-    rows, which = np.unique(
-        np.stack([points.eps, points.delta, points.held]), axis=1, return_inverse=True
+def _fewer(p: HistogramPoints) -> HistogramPoints:
+    return p.fewer
+
+
+def _order(
+    key: str, row: int, name: str, short: str, *, messages: bool = False, **more: Any
+) -> Curve:
+    """Return a curve of Table 1 that is an order of growth, with its constant set to 1."""
+
+    def value(p: HistogramPoints) -> Values | None:
+        if p.kind is Query.COUNT:
+            return None
+        bound = p.table_1[row].messages if messages else p.table_1[row].value
+        if bound is None:
+            return None
+        why = "Table 1 assumes ε ≤ 1; its rows of [13] also δ < 1/ln d"
+        return Values(bound.value, bound.valid, why)
+
+    note = "an order of growth with its constant set to 1: compare slopes, not heights"
+    return _curve(
+        key,
+        f"{name} (order only)",
+        short,
+        Role.ESTIMATE,
+        sources.TABLE_1,
+        value,
+        note=note,
+        primary=0,
+        **more,
     )
-    keys = [(points.kind, *row) for row in rows.T.tolist()]
-    missing = [i for i, key in enumerate(keys) if key not in kept]
-    eps, delta, held = rows
-    for some in _in_pieces(missing, _calibration_work(eps, delta, held, points.kind)):
-        context.check()
-        found = calibrate(eps[some], delta[some], held[some], points.kind)
-        values = np.where(found.feasible, 1 - found.p, math.nan)
-        kept.update((keys[i], float(value)) for i, value in zip(some, values, strict=True))
-    q = np.array([kept[key] for key in keys])[which.ravel()]
-    valid = np.isfinite(q)
-    cut = valid & (points.held > _HUMPS_USERS) & (np.nan_to_num(q) >= _HUMPS)
-    return Noise(q, valid, "" if valid.all() else text.TOO_FEW, cut)
 
 
-def _calibration_work(
-    eps: FloatArray, delta: FloatArray, held: FloatArray, kind: Query
-) -> FloatArray:
-    """Return about how much work a calibration is: wide noise is more, and so are humps of δ."""
-    spread = np.sqrt(np.maximum(-4 * np.log(delta), 1.0)) / eps
-    share = spread**2 / held
-    humps = (held <= _HUMPS_USERS) & (share > _HUMPS / 2) & (share < 0.5)
-    one_bin = 2 if kind is Query.COUNT else 1
-    return np.asarray(one_bin * (1 + spread * np.where(humps, 1 / 8, 1 / 40)))
+_CHEU = ("cheu_order", 1, "shuffled, the paper's [8]", "shuffled [8], order only")
+_FEW = ("few_order", 2, "shuffled, the paper's [13], few messages", "few messages [13], order")
+_FEWEST = (
+    "fewest_order",
+    3,
+    "shuffled, the paper's [13], fewest messages",
+    "fewest messages [13]",
+)
+_CURATOR = "it trusts a curator who sees the data, and the claim trusts a shuffler alone"
+_OTHER_NOISE = "it is of the paper's noise, and the claim is of the noise calibrated by the exact δ"
+_ERRORS_OF_ALL = (
+    _curve(
+        "calibrated",
+        "P_hist, calibrated exactly",
+        "exact noise",
+        Role.UPPER,
+        sources.EXACT,
+        lambda p: theory.error(p.settings, p.noise, p.bins),
+        count=("P_zsum, calibrated exactly", sources.EXACT),
+        note=lambda p: (
+            f"(1−p) + 2√(p(1−p)ln({theory.odds_of_failure(p.shared)})/n) with the least noise "
+            "whose exact δ is small enough"
+        ),
+        primary=0,
+        claimable=2,
+        points=_fewer,
+    ),
+    _curve(
+        "paper",
+        "P_hist, the paper's constants",
+        "the paper's constants",
+        Role.UPPER,
+        sources.PROOF_32,
+        lambda p: theory.error(p.settings, p.paper_noise, p.bins),
+        count=("P_zsum, the paper's constants", sources.PROOF_31),
+        note="the same formula with the paper's p, constant 50",
+        primary=2,
+        unclaimed=_OTHER_NOISE,
+    ),
+    _curve(
+        "printed",
+        "P_hist, α of Theorem 3.2(iii) as printed",
+        "Theorem 3.2(iii)",
+        Role.UPPER,
+        sources.PRINTED_32,
+        lambda p: (
+            theory.printed_error(p.settings, p.paper_noise, p.settings.n) if p.shared else None
+        ),
+        count=("P_zsum, α of Theorem 3.1(ii) as printed", sources.PRINTED_31),
+        note=("the paper's p, β shared among all n users (needs no h), and without the proof's √p"),
+        primary=0,
+        unclaimed=_OTHER_NOISE,
+    ),
+    _curve(
+        "printed_one",
+        "P_hist, α of Theorem 3.2(ii) as printed",
+        "Theorem 3.2(ii)",
+        Role.UPPER,
+        sources.PRINTED_ONE,
+        lambda p: None if p.shared else theory.printed_error(p.settings, p.paper_noise, p.bins),
+        count=("P_zsum, α of Theorem 3.1(ii) as printed", sources.PRINTED_31),
+        note="the paper's p, without the proof's √p",
+        primary=0,
+        unclaimed=_OTHER_NOISE,
+    ),
+    _curve(
+        "local",
+        "local: unary encoding",
+        "local, no shuffler",
+        Role.UPPER,
+        UNARY,
+        lambda p: theory.local_comparator(p.settings, p.domain),
+        count=("local: randomised response", sources.WARNER),
+        note="ε-LDP on every user's device; no shuffler is trusted",
+        primary=3,
+        unclaimed="it is of a protocol in which no shuffler is trusted",
+    ),
+    _curve(
+        "central",
+        "central: Laplace",
+        "a trusted curator",
+        Role.EXACT,
+        LAPLACE,
+        lambda p: theory.central_comparator(p.settings, p.domain),
+        note="a curator sees the data; pure ε, every bin of the domain noisy",
+        primary=4,
+        unclaimed=_CURATOR,
+    ),
+    # After the others, so that the simulated dots, which come last, have the colour of this curve.
+    _curve(
+        "tails",
+        "P_hist, calibrated exactly, exact tails",
+        "exact noise and tails",
+        Role.UPPER,
+        sources.TAILS,
+        lambda p: theory.tails(p.settings, p.noise, p.bins, p.context),
+        count=("P_zsum, calibrated exactly, exact tails", sources.TAILS),
+        note="the same noise, with the binomial's own tails",
+        primary=1,
+        claimable=1,
+        points=_fewer,
+    ),
+    _curve(
+        "stable",
+        "central: stability-based",
+        "curator, stability-based",
+        Role.UPPER,
+        STABLE,
+        lambda p: theory.stable_comparator(p.settings) if p.shared else None,
+        note="a curator sees the data; (ε, δ), only bins that occur; independent of d",
+        primary=0,
+        unclaimed=_CURATOR,
+    ),
+)
+_SIMULATED = Curve(
+    "simulated", "simulated", "simulated", Role.ESTIMATE, sources.SIMULATED, primary=5
+)
+"""Dots that `simulated_series` draws after the last curve."""
+_ERRORS_ORDERS = (
+    _order("local_order", 0, "local, the paper's [3]", "local [3], order only"),
+    _order(*_CHEU),
+    _order(*_FEW),
+    _order(*_FEWEST),
+    _order("central_order", 4, "central, the paper's [4, 7, 9, 14]", "central, order only"),
+)
+_RMSE = (
+    _curve(
+        "rmse",
+        "P_hist, calibrated exactly",
+        "exact noise, RMSE",
+        Role.EXACT,
+        sources.LAW,
+        lambda p: theory.root_mean_square(p.settings, p.noise)[0],
+        count=("P_zsum, calibrated exactly", sources.LAW),
+        points=_fewer,
+    ),
+    _curve(
+        "bias",
+        "P_hist, calibrated exactly: |bias|",
+        "its |bias|",
+        Role.EXACT,
+        sources.LAW,
+        lambda p: theory.root_mean_square(p.settings, p.noise)[1],
+        count=("P_zsum, calibrated exactly: |bias|", sources.LAW),
+        note=(
+            "small counts are cut to 0: near s = n(1−p) the bias dominates; drawn while it is "
+            "above a thousandth of the rms error"
+        ),
+        primary=0,
+        points=_fewer,
+    ),
+    _curve(
+        "paper_rmse",
+        "P_hist, the paper's constants",
+        "the paper's noise, RMSE",
+        Role.EXACT,
+        sources.LAW,
+        lambda p: theory.root_mean_square(p.settings, p.paper_noise)[0],
+        count=("P_zsum, the paper's constants", sources.LAW),
+    ),
+    _curve(
+        "local_rmse",
+        "local: unary encoding",
+        "local, RMSE",
+        Role.EXACT,
+        UNARY,
+        lambda p: theory.local_root_mean_square(p.settings),
+        count=("local: randomised response", sources.WARNER),
+    ),
+    _curve(
+        "central_rmse",
+        "central: Laplace",
+        "a trusted curator, RMSE",
+        Role.EXACT,
+        LAPLACE,
+        lambda p: theory.central_root_mean_square(p.settings),
+    ),
+    replace(_SIMULATED, primary=1),
+)
+_NOISE = (
+    _curve(
+        "noise",
+        "least noise, calibrated exactly",
+        "least noise",
+        Role.EXACT,
+        sources.EXACT,
+        lambda p: theory.missing_bits(p.settings, p.noise),
+        points=_fewer,
+    ),
+    _curve(
+        "paper_noise",
+        "the paper's constants",
+        "the paper's noise",
+        Role.UPPER,
+        sources.THEOREM_32,
+        lambda p: theory.missing_bits(p.settings, p.paper_noise),
+        count=("the paper's constants", sources.THEOREM_31),
+    ),
+)
+_USERS = (
+    _curve(
+        "users",
+        "least users, by the exact δ",
+        "least users, exact δ",
+        Role.EXACT,
+        sources.EXACT,
+        lambda p: Values(p.users),
+        points=lambda p: p.part,
+    ),
+    _curve(
+        "paper_users",
+        "the paper's constants",
+        "the paper's users",
+        Role.UPPER,
+        sources.THEOREM_32,
+        lambda p: theory.printed_users(p.settings),
+        count=("the paper's constants", sources.THEOREM_31),
+    ),
+)
+_MESSAGES = (
+    _curve(
+        "messages",
+        "P_hist, calibrated exactly (expected)",
+        "exact noise, messages",
+        Role.EXACT,
+        sources.MESSAGES,
+        lambda p: theory.messages(p.settings, p.noise),
+        count=("P_zsum, calibrated exactly (with a 1)", sources.THEOREM_31),
+        points=_fewer,
+    ),
+    _curve(
+        "paper_messages",
+        "P_hist, the paper's constants (expected)",
+        "the paper's messages",
+        Role.EXACT,
+        sources.MESSAGES,
+        lambda p: theory.messages(p.settings, p.paper_noise),
+        count=("P_zsum, the paper's constants (of a user with a 1)", sources.THEOREM_31),
+    ),
+    _curve(
+        "most_messages",
+        "P_hist, at most",
+        "at most",
+        Role.UPPER,
+        sources.MESSAGES,
+        lambda p: Values(1 + p.settings.d),
+        count=("P_zsum, at most", sources.THEOREM_31),
+    ),
+    _curve(
+        "one_message",
+        "local: one message",
+        "local, one message",
+        Role.EXACT,
+        UNARY,
+        lambda p: Values(1.0),
+        count=("local: one message", sources.WARNER),
+    ),
+    _order(*_CHEU, messages=True),
+    _order(*_FEW, messages=True),
+    _order(*_FEWEST, messages=True),
+)
+_LOSS = (
+    _curve(
+        "loss",
+        "δ with the calibrated noise",
+        "δ with exact noise",
+        Role.EXACT,
+        sources.EXACT,
+        lambda p: theory.loss(p.settings, p.noise, p.context),
+        note="m users add noise where the calibration counted on nₕ",
+        points=_fewer,
+    ),
+    _curve(
+        "paper_loss",
+        "δ with the paper's noise",
+        "δ with the paper's noise",
+        Role.EXACT,
+        sources.EXACT,
+        lambda p: theory.loss(p.settings, p.paper_noise, p.context),
+        points=_fewer,
+    ),
+    _curve(
+        "target",
+        "the δ that was asked for",
+        "the δ asked for",
+        Role.BASELINE,
+        sources.EXACT,
+        lambda p: Values(p.settings.delta),
+    ),
+)
 
 
-def _in_pieces(items: list[int], work: FloatArray) -> Iterator[list[int]]:
-    """Yield the items some at a time, none of them above `_WORK` unless it is one item."""
-    piece: list[int] = []
-    for item in items:
-        if piece and work[[*piece, item]].sum() > _WORK:
-            yield piece
-            piece = []
-        piece.append(item)
-    if piece:
-        yield piece
+def _headline(result: Result, found: Claimed | None) -> Answer | None:
+    if found is None:
+        return None
+    one = result.request.quantity == "query"
+    runs = nearest(100 * (1 - float(result.request["beta"])))
+    error = error_phrase(found.value, Statistic.QUANTILE, runs=runs)
+    text = f"{'One bin' if one else 'All bins'}: {error}"
+    paper = number_of(result, "paper")
+    if paper is not None:
+        text += f"; with the paper's noise {at_most(paper)} is proved"
+    return Answer(found.said.number, f"{text}.", statistic=Statistic.QUANTILE)
 
 
-def printed(points: Points) -> Noise:
-    """Return the paper's noise: 50 ln(2/δ)/ε² for a count, twice at half for a histogram."""
-    if points.kind is Query.HISTOGRAM:
-        noise, limit = 200 / points.eps**2 * np.log(4 / points.delta), 2.0
-    else:
-        noise, limit = 50 / points.eps**2 * np.log(2 / points.delta), 1.0
-    valid = (points.eps <= limit) & (points.held >= 2 * noise)
-    q = np.where(valid, noise / points.held, np.nan)
-    reason = "" if valid.all() else text.PAPER_NEEDS[points.kind]
-    return Noise(q, valid, reason, np.zeros(q.shape, bool))
-
-
-def bound(
-    key: str, points: Points, value: Any, valid: Any = True, reason: str = "", cut: Any = None
-) -> Bound:
-    """Return a bound under the key's role and source, infinities left out."""
-    _, role, reference = text.named(key, points.kind)
-    value = np.asarray(np.broadcast_to(value, points.n.shape), float)
-    known = np.broadcast_to(valid, value.shape) & np.isfinite(value)
-    return Bound(value, role, reference, known, "" if known.all() else reason, cut)
-
-
-def error(key: str, points: Points, noise: Noise, bins: FloatArray) -> Bound:
-    """Return α at β for P_hist with this noise, β shared among so many bins that can err."""
-    found = error_bound(points.n, noise.p, np.maximum(points.beta / bins, DELTA_MIN))
-    too_small = text.beta_too_small(bool(np.any(bins > 1)))
-    why = _either(noise.reason, too_small * (not found.valid.all()))
-    return bound(key, points, found.value, noise.valid & found.valid, why, noise.cut)
-
-
-def printed_error(key: str, points: Points, paper: Noise, bins: FloatArray) -> Bound:
-    """Return α as Theorem 3.1(ii) prints it, at a share of β for each of so many bins.
-
-    50 ln(2/δ)/(ε²n) + √(200 ln(2/δ)ln(2/β))/(εn) is q + 2√(q·ln(2/β)/n) for the paper's q = 1−p.
-    """
-    share = np.maximum(points.beta / bins, DELTA_MIN)
-    holds = paper.valid & error_bound(points.n, paper.p, share).valid
-    q = np.where(paper.valid, paper.q, 0.5)
-    too_small = text.beta_too_small(False) + " for its share of it"
-    why = _either(paper.reason, too_small * bool(np.any(paper.valid & ~holds)))
-    return bound(key, points, q + 2 * np.sqrt(q * np.log(2 / share) / points.n), holds, why)
-
-
-def tails(points: Points, noise: Noise, bins: FloatArray, context: Context) -> Bound:
-    """Return α at β from the binomial's own tails, which needs no condition on β.
-
-    An estimate cut to 0 hides a count of at most W ≤ nq + r; any other is off by |W − nq| ≤ r.
-    """
-    q = np.where(noise.valid, noise.q, 0.5)
-    share = np.maximum(points.beta / bins, DELTA_MIN)
-    value = q + _each("radius", noise_radius, context, points.n, q, share) / points.n
-    return bound("tails", points, value, noise.valid, noise.reason, noise.cut)
-
-
-def _each(
-    key: object, function: Callable[..., Any], context: Context, *arguments: FloatArray
-) -> FloatArray:
-    """Evaluate a slow function once for each distinct point, a few at a time, and keep it."""
-    kept: dict[bytes, float] = context.memo(("histograms", "each", key), dict)
-    if len(kept) > _KEPT:
-        kept.clear()
-    rows, which = np.unique(np.stack(arguments), axis=1, return_inverse=True)
-    keys = [row.tobytes() for row in rows.T]
-    out = np.array([kept.get(key, math.nan) for key in keys])
-    missing = np.flatnonzero(np.isnan(out))
-    for start in range(0, missing.size, _AT_ONCE):
-        context.check()
-        some = missing[start : start + _AT_ONCE]
-        out[some] = function(*rows[:, some])
-        kept.update((keys[i], float(out[i])) for i in some)
-    return np.asarray(out[which.ravel()])
-
-
-def _either(*reasons: str) -> str:
-    return " or ".join(r for r in reasons if r)
-
-
-def comparators(points: Points, what: str) -> dict[str, Bound]:
-    """Return the other models' errors, with constants, then Table 1's orders of growth."""
-    bins = points.d if what == "error" else np.ones(points.n.shape)
-    local = local_error(points.n, bins, points.local_eps, points.beta)
-    central = central_error(points.n, bins, points.eps, points.beta, points.sensitivity)
-    out = {
-        "local": bound("local", points, local.value),
-        "central": bound("central", points, central.value),
-    }
-    if points.kind is Query.COUNT or what != "error":
-        return out
-    stable = stable_error(points.n, points.h, points.eps, points.delta, points.beta)
-    out["stable"] = bound("stable", points, stable.value)
-    rows = table1_orders(points.n, points.d, points.eps, points.delta)
-    for key, row in zip(ORDERS, rows, strict=True):
-        out[key] = bound(key, points, row.value.value, row.value.valid, text.TABLE_NEEDS)
-    return out
-
-
-def root_mean_square(key: str, points: Points, noise: Noise) -> dict[str, Bound]:
-    """Return the exact root mean square error of a bin with s users, and its bias as ``bias``."""
-    inside = points.s <= points.n
-    law = error_law(points.n, noise.p, np.where(inside, points.s, 1.0))
-    holds = noise.valid & inside
-    why = _either(noise.reason, text.TOO_MANY * (not inside.all()))
-    bias = np.abs(law.bias)
-    # Down to 1e-300 it would take the axis along; the sliders' own is a number beside the plot.
-    matters = bias >= _LEAST_BIAS * np.asarray(law.rmse)
-    matters[-1] = True
-    below = text.NO_BIAS * (not matters.all())
-    return {
-        key: bound(key, points, law.rmse, holds, why, noise.cut),
-        "bias": bound("bias", points, bias, holds & matters, _either(why, below), noise.cut),
-    }
-
-
-def other_root_mean_squares(points: Points) -> dict[str, Bound]:
-    """Return the exact root mean square errors of the other models: the same for every count."""
-    inside = points.s <= points.n
-    found = {
-        "local_rmse": local_rmse(points.n, points.local_eps),
-        "central_rmse": central_rmse(points.n, points.eps, points.sensitivity),
-    }
-    return {key: bound(key, points, v, inside, text.TOO_MANY) for key, v in found.items()}
-
-
-def amount(key: str, points: Points, noise: Noise) -> Bound:
-    """Return n(1−p), the expected number of noise bits that are not sent in a bin."""
-    return bound(key, points, points.n * noise.q, noise.valid, noise.reason, noise.cut)
-
-
-def sent(key: str, points: Points, noise: Noise) -> Bound:
-    """Return the expected number of messages of a user."""
-    if points.kind is Query.HISTOGRAM:
-        value = histogram_messages(noise.p, points.d)
-    else:
-        value = count_messages(noise.p, 1.0)
-    return bound(key, points, value, noise.valid, noise.reason)
-
-
-def other_messages(points: Points) -> dict[str, Bound]:
-    """Return the most messages a user of P_hist sends, and the other models' messages."""
-    out = {
-        "most_messages": bound("most_messages", points, 1 + points.d),
-        "one_message": bound("one_message", points, 1.0),
-    }
-    if points.kind is Query.HISTOGRAM:
-        rows = table1_orders(points.n, points.d, points.eps, points.delta)
-        for key, row in zip(ORDERS[1:4], rows[1:4], strict=True):
-            found = row.messages
-            if found is not None:
-                out[key] = bound(key, points, found.value, found.valid, text.TABLE_NEEDS)
-    return out
-
-
-def exact_delta(kind: Query, eps: Any, users: Any, q: Any) -> Any:
-    """Return the exact δ of q-noise of so many users, for replaced users."""
-    return (histogram_delta if kind is Query.HISTOGRAM else count_delta)(eps, users, q)
-
-
-def apart(kind: Query, users: float, q: float, context: Context) -> float:
-    """Return an upper bound on δ(0) of the noise of so many users, kept for the next answer."""
-    find = two_bin_total_variation if kind is Query.HISTOGRAM else count_total_variation
-    found: float = context.memo(
-        ("histograms", "total variation", kind, users, q), lambda: float(find(users, q).value)
-    )
-    return found
-
-
-def loss(key: str, points: Points, noise: Noise, context: Context) -> Bound:
-    """Return the exact δ if only some users add the noise that was calibrated for others too."""
-    exact = partial(exact_delta, points.kind)
-    delta = _each(("exact", points.kind), exact, context, points.eps, points.adding, 1 - noise.p)
-    return bound(key, points, delta, noise.valid, noise.reason)
-
-
-def target(points: Points) -> Bound:
-    """Return the δ that was asked for."""
-    return bound("target", points, points.delta)
+PLOTS = (
+    Plot(
+        Quantity(
+            "error",
+            "α",
+            "largest error of all bins",
+            ("n", "d", "eps", "delta", "beta", "h"),
+            unit="frequency",
+            scale=Scale.LOG,
+            latex=r"\alpha",
+            statistic=Statistic.QUANTILE,
+        ),
+        (*_ERRORS_OF_ALL, *_ERRORS_ORDERS, _SIMULATED),
+        sliders=("eps", "n", "d", "h"),
+        solves="n",
+        headline=_headline,
+    ),
+    Plot(
+        Quantity(
+            "query",
+            "α",
+            "error of one bin",
+            ("n", "eps", "delta", "beta"),
+            unit="frequency",
+            scale=Scale.LOG,
+            latex=r"\alpha",
+            statistic=Statistic.QUANTILE,
+        ),
+        (*_ERRORS_OF_ALL, _SIMULATED),
+        sliders=("eps", "n", "delta", "beta"),
+        solves="n",
+        headline=_headline,
+    ),
+    Plot(
+        Quantity(
+            "rmse",
+            "RMSE",
+            "root mean square error of a bin with s users",
+            ("s", "n", "eps", "delta"),
+            unit="frequency",
+            scale=Scale.LOG,
+            statistic=Statistic.RMS,
+        ),
+        _RMSE,
+        sliders=("eps", "n", "s"),
+    ),
+    Plot(
+        Quantity(
+            "noise",
+            "n(1−p)",
+            "noise",
+            ("n", "eps", "delta", "trusted"),
+            unit="users",
+            scale=Scale.LOG,
+            latex=r"n(1-p)",
+        ),
+        _NOISE,
+        sliders=("eps", "n", "delta"),
+    ),
+    Plot(
+        Quantity(
+            "users",
+            "n",
+            "least number of users",
+            ("eps", "delta"),
+            unit="users",
+            scale=Scale.LOG,
+            latex=r"n",
+        ),
+        _USERS,
+        sliders=("eps", "delta"),
+    ),
+    Plot(
+        Quantity(
+            "messages",
+            "",
+            "messages sent by a user",
+            ("d", "n", "eps", "delta"),
+            unit="messages",
+            scale=Scale.LOG,
+        ),
+        _MESSAGES,
+        sliders=("d", "n", "eps"),
+    ),
+    Plot(
+        Quantity(
+            "loss",
+            "δ",
+            "if users add no noise",
+            ("adding", "n"),
+            scale=Scale.LOG,
+            latex=r"\delta",
+        ),
+        _LOSS,
+        sliders=("adding", "n", "eps", "delta"),
+    ),
+)

@@ -1,8 +1,8 @@
-"""P_hist run many times: what the bounds are held against.
+"""Simulated runs of P_hist, with intervals.
 
-The functions here that draw are module-level and take plain numbers, for they run in a process of
-their own. Empty bins have the estimate 0 for certain, so only occupied bins are drawn: exact for
-the analyzer's output (not for the view of the shuffled messages).
+Functions that draw are module-level and take plain numbers, as they run in worker processes. Empty
+bins have the estimate 0 with certainty, so only occupied bins are drawn: exact for the analyzer's
+output, not for the view of the shuffled messages.
 """
 
 import math
@@ -13,27 +13,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.privacy.core.binomial import log_pmf
-from explorer.privacy.core.bound import FloatArray
-from explorer.privacy.histograms import simulate_histogram
-from explorer.studies.base.study import Context
+from explorer.privacy.core.bound import FloatArray, Role
+from explorer.privacy.histograms import Query, simulate_histogram
+from explorer.studies.base.study import Context, Mark, Request, Series
+from explorer.studies.base.sweeping import SweptPoints, evenly_spread
+from explorer.studies.shuffled_histograms import sources
+from explorer.studies.shuffled_histograms.theory import Noise, Settings
 
-DRAWS_AT_ONCE = 4_000_000
-"""Noises drawn in one call to the worker: some 0.3 s."""
-CONFIDENCE = 0.99
+_MAX_DRAWS = 4_000_000
+"""Noises drawn in one call of a worker: some 0.3 s."""
+_CONFIDENCE = 0.99
+_DOTS = 8
+MAX_VALUES = 100_000
+"""Most values that occur in simulated data: a run draws one noise for each."""
 
 
 class Dot(NamedTuple):
-    """A simulated number with an interval made to hold the true one in 99 of 100 simulations.
-
-    NaN where the runs are too few to give it.
-    """
+    """Simulated number with a 99 % confidence interval; NaN where the runs are too few."""
 
     value: float
     low: float
     high: float
 
 
-NOTHING = Dot(math.nan, math.nan, math.nan)
+_NO_DOT = Dot(math.nan, math.nan, math.nan)
 
 
 def counts_of(shape: str, n: int, h: int, edge: float) -> NDArray[np.int64]:
@@ -68,11 +71,11 @@ def largest_errors(
     rng = np.random.default_rng(seed)
     counts = counts_of(shape, n, h, n * q)
     out = np.empty(runs)
-    at_once = max(1, 1_000_000 // counts.size)
-    for start in range(0, runs, at_once):
-        some = min(at_once, runs - start)
-        found = simulate_histogram(counts, n, 1 - q, rng, some)
-        out[start : start + some] = np.abs(found - counts / n).max(axis=1)
+    size = max(1, 1_000_000 // counts.size)
+    for start in range(0, runs, size):
+        batch = min(size, runs - start)
+        found = simulate_histogram(counts, n, 1 - q, rng, batch)
+        out[start : start + batch] = np.abs(found - counts / n).max(axis=1)
     return out
 
 
@@ -82,40 +85,40 @@ def errors_of_bin(s: int, n: int, q: float, runs: int, seed: tuple[int, ...]) ->
     return np.asarray(found[:, 0] - s / n)
 
 
-def in_pieces(runs: int, width: int) -> Iterator[int]:
-    """Yield numbers of runs that add up, each a call of bearable length."""
-    at_once = max(1, DRAWS_AT_ONCE // width)
+def _batches(runs: int, width: int) -> Iterator[int]:
+    """Yield numbers of runs that add up to `runs`, for calls of workers."""
+    size = max(1, _MAX_DRAWS // width)
     while runs > 0:
-        yield min(runs, at_once)
-        runs -= at_once
+        yield min(runs, size)
+        runs -= size
 
 
 def simulate(
     context: Context, shape: str, n: int, h: int, q: float, runs: int, seed: tuple[int, ...]
 ) -> Iterator[FloatArray]:
-    """Yield pieces of `largest_errors`, each from the worker process."""
-    for i, some in enumerate(in_pieces(runs, h)):
+    """Yield batches of `largest_errors`, each from a worker process."""
+    for i, batch in enumerate(_batches(runs, h)):
         context.check()
-        yield context.run_in_worker(largest_errors, shape, n, h, q, some, (*seed, i))
+        yield context.run_in_worker(largest_errors, shape, n, h, q, batch, (*seed, i))
 
 
 def quantile_dot(values: FloatArray, level: float) -> Dot:
     """Return the empirical quantile and its distribution-free interval by order statistics.
 
-    The number of values at or below the true quantile is binomial; its own 0.5 % and 99.5 % points
-    name the order statistics. NaN if the upper one is beyond the largest value.
+    The number of values at or below the true quantile is binomial; its 0.5 % and 99.5 % points are
+    the ranks of the order statistics. NaN if the upper one is beyond the largest value.
     """
     size = values.size
     if level >= 1:
-        return NOTHING
+        return _NO_DOT
     ranks = np.arange(size + 1.0)
     law = np.exp(log_pmf(ranks, float(size), math.log(level), math.log1p(-level)))
     below = np.cumsum(law)
-    tail = (1 - CONFIDENCE) / 2
+    tail = (1 - _CONFIDENCE) / 2
     low = int(np.searchsorted(below, tail, side="left"))
     high = int(np.searchsorted(below, 1 - tail, side="left")) + 1
     if high > size or low < 1:
-        return NOTHING
+        return _NO_DOT
     ordered = np.sort(values)
     return Dot(
         float(ordered[min(size - 1, math.ceil(level * size) - 1)]),
@@ -125,11 +128,78 @@ def quantile_dot(values: FloatArray, level: float) -> Dot:
 
 
 def rmse_dot(errors: FloatArray) -> Dot:
-    """Return the root mean square with its interval from the spread of the squares.
+    """Return the root mean square with its interval by the normal approximation.
 
-    By the normal approximation: about 99 in 100, and no width where all errors are the same.
+    The coverage is about 99 %; the interval has no width where all errors are the same.
     """
     squares = errors**2
     mean = float(squares.mean())
     half = 2.576 * float(squares.std(ddof=1)) / math.sqrt(squares.size)
     return Dot(math.sqrt(mean), math.sqrt(max(mean - half, 0.0)), math.sqrt(mean + half))
+
+
+def simulated_series(
+    request: Request, swept: SweptPoints, points: Settings, noise: Noise, context: Context
+) -> Iterator[tuple[Series, float]]:
+    """Yield the series of the dots that are simulated so far, and the share that is done.
+
+    Parameters
+    ----------
+    request : Request
+    swept : SweptPoints
+        The points at which noise is calibrated.
+    points : Settings
+        The same points.
+    noise : Noise
+    context : Context
+    """
+    what, kind = request.quantity, points.kind
+    possible = noise.valid[:-1] & ((points.s <= points.n)[:-1] | (what == "error"))
+    index = np.flatnonzero(possible)
+    index = index[evenly_spread(index.size, _DOTS)]
+    dots: list[Dot] = []
+    runs = int(request["runs"])
+    for done, i in enumerate(index, 1):
+        n, q, seed = int(points.n[i]), float(noise.q[i]), (request.seed, int(i))
+        level = 1 - float(points.beta[i])
+        if what == "error":
+            h, shape = int(min(points.h[i], MAX_VALUES)), str(request["shape"])
+            h, shape = (h, shape) if kind is Query.HISTOGRAM else (1, "even")
+            batches = list(simulate(context, shape, n, h, q, runs, seed))
+            dot = quantile_dot(np.concatenate(batches), level)
+        else:
+            context.check()
+            errors = context.run_in_worker(errors_of_bin, int(points.s[i]), n, q, 10 * runs, seed)
+            dot = quantile_dot(np.abs(errors), level) if what == "query" else rmse_dot(errors)
+        dots.append(dot)
+        fewer = what == "error" and bool(np.any(points.h[index] > MAX_VALUES))
+        yield _series(swept.x[index[:done]], dots, what, runs, fewer), done / index.size
+
+
+def _series(x: FloatArray, dots: list[Dot], what: str, runs: int, fewer: bool) -> Series:
+    value, low, high = np.array(dots).T
+    statistic = "root mean square" if what == "rmse" else "(1−β)-quantile"
+    times = runs if what == "error" else 10 * runs
+    return Series(
+        "simulated",
+        f"simulated: {statistic} of {times} runs",
+        Role.ESTIMATE,
+        x,
+        value,
+        sources.SIMULATED,
+        low=low,
+        high=high,
+        undefined_reason=(
+            "β is too small to be seen in so many runs: raise R or β"
+            if np.isnan(value).any()
+            else ""
+        ),
+        note=(
+            "intervals by the normal approximation, about 99 in 100; of no width where all runs "
+            "agree"
+            if what == "rmse"
+            else "intervals that hold the true number at least 99 times in 100"
+            + f"; at most {MAX_VALUES:,} values occur in what is drawn" * fewer
+        ),
+        mark=Mark.DOTS,
+    )

@@ -1,121 +1,380 @@
-"""Histograms in the shuffled model: error, noise, users, messages and what missing users cost."""
+"""Histograms in the shuffled model: error, noise, users, messages, and users without noise."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, ClassVar
 
 import numpy as np
 
-from explorer.privacy.core.bound import Role
+from explorer.privacy import histograms as hg
+from explorer.privacy.core.bound import Bound, FloatArray, Role
 from explorer.privacy.histograms import Adjacency, Query, count_delta, single_message_epsilon
 from explorer.privacy.histograms.baselines import LAPLACE, STABLE, UNARY
-from explorer.studies.base.claims import number_only
-from explorer.studies.base.randomiser_table import table_key, table_of
+from explorer.studies.base.builders import choice, count, delta, epsilon, real, share, simulate
+from explorer.studies.base.curve_study import Curve, CurveStudy
+from explorer.studies.base.randomiser_table import (
+    FILE,
+    TYPED,
+    table_key,
+    table_of,
+    table_parameters,
+)
 from explorer.studies.base.study import (
-    Claim,
+    Condition,
     Context,
     Fidelity,
+    Guarantee,
     Readout,
     Request,
     Result,
-    Study,
+    Scale,
+    Sweep,
     Table,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, swept_points
-from explorer.studies.guarantees.tradeoffs import with_tradeoff
-from explorer.studies.shuffled_histograms import curves, tables, text, tradeoff
-from explorer.studies.shuffled_histograms.curve_sets import Drawn, dots, draw, draw_users
-from explorer.studies.shuffled_histograms.curves import Points
-from explorer.studies.shuffled_histograms.face import FACES, SHORT_NAMES
-from explorer.studies.shuffled_histograms.help import PAGE
-from explorer.studies.shuffled_histograms.parameters import PARAMETERS, QUANTITIES
-from explorer.studies.shuffled_histograms.presets import PRESETS
+from explorer.studies.guarantees.audits import Audited
+from explorer.studies.guarantees.tradeoffs import Law, with_tradeoff
+from explorer.studies.shuffled_histograms import (
+    guarantee as words,
+    sources,
+    tables,
+    theory,
+)
+from explorer.studies.shuffled_histograms.curves import PLOTS, SLOW_EPS, HistogramPoints
+from explorer.studies.shuffled_histograms.help import PAGE, PRESETS
+from explorer.studies.shuffled_histograms.simulation import simulated_series
+from explorer.studies.shuffled_histograms.theory import Settings
 
-_NOISY = ("n", "eps", "delta", "trusted")
-"""Sweeps along which every point has a noise of its own to calibrate."""
-_COARSE_POINTS = 12
-_POINTS = 100
-_SLOW_POINTS = 50
-_USERS_POINTS = 25
-_SLOW_USERS_POINTS = 7
-_SLOW_EPS = 0.3
-"""Below it a calibration takes up to a tenth of a second: fewer points then."""
+_USERS_POINTS, _SLOW_USERS_POINTS = 25, 7
+_SUM_ERROR = 2e-9
+"""Relative error of a δ computed as a sum, by which it is moved to its safe side."""
+_MAX_WHOLE_USERS = 1_000
+"""Users up to whom an audit draws every noise bit; of more, their sum."""
+_ERRORS = ("error", "query", "rmse")
+_HISTOGRAM = (("release", (Query.HISTOGRAM.value,)),)
+
+PARAMETERS = (
+    choice(
+        "release",
+        "",
+        "what is released",
+        "A histogram over d bins, or a single count: how many users have a certain property.",
+        Query.HISTOGRAM.value,
+        ((Query.HISTOGRAM.value, "histogram"), (Query.COUNT.value, "a single count")),
+    ),
+    epsilon(
+        "privacy",
+        "Privacy of the whole release for one user. Smaller is more private.",
+        1.0,
+        0.1,
+        5.0,
+    ),
+    delta(1e-6, 1e-20, name="failure probability of the privacy"),
+    count(
+        "n",
+        "n",
+        "users",
+        "How many users take part; the number is public. With more users the same noise weighs "
+        "less.",
+        10_000,
+        10,
+        1_000_000_000,
+        unit="users",
+    ),
+    count(
+        "d",
+        "d",
+        "bins",
+        "How many values a user may have. P_hist's error does not depend on it, the number of "
+        "messages does.",
+        1000,
+        2,
+        1e15,
+        unit="bins",
+        relevant_when=_HISTOGRAM,
+    ),
+    count(
+        "h",
+        "h",
+        "values that occur",
+        "At most so many different values occur among the users; empty bins have no error in "
+        "P_hist. If nothing is known, it is the smaller of n and d, to which it is cut anyway.",
+        100,
+        1,
+        1_000_000_000,
+        unit="values",
+        quantities=("error",),
+        relevant_when=_HISTOGRAM,
+    ),
+    real(
+        "beta",
+        "β",
+        "failure probability of the error",
+        "With what probability the error may be larger than the bound says.",
+        0.05,
+        1e-9,
+        0.5,
+        latex=r"\beta",
+    ),
+    count(
+        "s",
+        "s",
+        "true count of a bin",
+        "How many users really have the value.",
+        200,
+        1,
+        1_000_000_000,
+        unit="users",
+        quantities=("query", "rmse"),
+    ),
+    share(
+        "trusted",
+        "nₕ/n",
+        "users trusted to add noise",
+        "The noise is calibrated as if only this share of the users added theirs. Smaller is "
+        "safer, and noisier.",
+        1.0,
+        0.05,
+        more_private="low",
+        latex=r"n_h/n",
+        group="mechanism",
+        quantities=("error", "query", "rmse", "noise", "messages", "loss"),
+    ),
+    share(
+        "adding",
+        "m/n",
+        "users who really add noise",
+        "What if only this share of the users adds noise in the end? The others send their "
+        "value alone. Larger is more private.",
+        1.0,
+        0.05,
+        more_private="high",
+        latex=r"m/n",
+        group="mechanism",
+        quantities=("loss",),
+    ),
+    simulate(
+        "Run the calibrated protocol many times and draw what comes out as dots.",
+        True,
+        quantities=_ERRORS,
+    ),
+    choice(
+        "shape",
+        "",
+        "simulated data",
+        "How the users spread over the values that occur.",
+        "edge",
+        (
+            ("edge", "hardest: counts at n(1−p)"),
+            ("zipf", "heavy-tailed: count ∝ 1/rank"),
+            ("even", "even"),
+        ),
+        group="simulation",
+        quantities=("error",),
+        relevant_when=(*_HISTOGRAM, ("simulate", ("True",))),
+    ),
+    count(
+        "runs",
+        "R",
+        "simulated runs",
+        "How often the protocol is run for a dot.",
+        400,
+        50,
+        2000,
+        group="simulation",
+        quantities=_ERRORS,
+        relevant_when=(("simulate", ("True",)),),
+    ),
+    count(
+        "levels",
+        "h",
+        "levels of the tree",
+        "Multi-party pointer jumping: levels of the tree, each held by users of its own; also "
+        "the size of the support in support identification.",
+        5,
+        2,
+        12,
+        Scale.LINEAR,
+        group="reductions",
+    ),
+    count(
+        "children",
+        "s",
+        "children of a node",
+        "Multi-party pointer jumping: labels a node may have.",
+        3,
+        2,
+        3,
+        Scale.LINEAR,
+        group="reductions",
+    ),
+    count(
+        "length",
+        "ℓ",
+        "length of the permutations",
+        "Pointer chasing: the domain has (ℓ!)² values; the number of users does not depend on it.",
+        100,
+        2,
+        10_000,
+        latex=r"\ell",
+        group="reductions",
+    ),
+    count(
+        "crowd",
+        "",
+        "users of the small protocols",
+        "Whose views are enumerated completely in the last table.",
+        3,
+        1,
+        4,
+        Scale.LINEAR,
+        unit="users",
+        group="reductions",
+    ),
+    choice(
+        "own",
+        "",
+        "your own randomiser in the last table",
+        "A randomiser of yours, at most 4 inputs and 6 outputs, beside those of the paper: "
+        "whether shuffling makes it pure (Theorem 4.1).",
+        "none",
+        (("none", "none"), (TYPED, "a table, typed"), (FILE, "a table from a CSV file")),
+        group="reductions",
+    ),
+    *table_parameters("own", "own_table", "0.75 0.25; 0.5 0.5", {"group": "reductions"}),
+)
 
 
-@with_tradeoff(tradeoff.USES, laws=tradeoff.laws, promising=("law",), audits=tradeoff.audits)
-class ShuffledHistograms(Study):
-    """P_hist and P_zsum beside the local and the central model."""
+def _laws(request: Request, promise: Guarantee, context: Context) -> Iterator[Law]:
+    """Yield the exact δ(ε) of the noise that is added."""
+    kind, users, q = _noise(request, context)
+    yield Law(
+        "law",
+        "exact law of the messages",
+        lambda eps: np.minimum(theory.exact_delta(kind, eps, users, q) * (1 + _SUM_ERROR), 1.0),
+        Role.UPPER,
+        promise.pairs[0][0],
+        sources.EXACT,
+    )
+
+
+def _noise(request: Request, context: Context) -> tuple[Query, float, float]:
+    """Return what is released, how many users are trusted to add noise, and 1 − p."""
+    kind = Query(request["release"])
+    values = {k: np.array([float(v)]) for k, v in request.values if isinstance(v, int | float)}
+    one = Settings.of(SweptPoints(Sweep("n", 1.0, 1.0, 1), np.empty(0), values), kind)
+    noise = theory.calibrated(one, context)
+    return kind, float(one.held[0]), float(noise.q[0])
+
+
+def _audits(request: Request, promise: Guarantee, context: Context) -> Audited:
+    """Return the audit of the randomiser and the shuffler: one user's value is replaced."""
+    kind, held, q = _noise(request, context)
+    users, (eps, delta) = int(held), promise.pairs[0]
+    two = kind is Query.HISTOGRAM
+
+    def whole(side: int, rng: np.random.Generator) -> float:
+        values = np.zeros(users, np.int64)
+        values[0] = side
+        if not two:
+            return float(hg.count_randomizer(values, 1 - q, rng).messages.size)
+        sent = hg.histogram_randomizer(values, 2, 1 - q, rng)
+        seen = np.bincount(hg.shuffler(sent, rng), minlength=2)
+        return float(seen[1] - seen[0])
+
+    def run(side: int, runs: int, rng: np.random.Generator) -> FloatArray:
+        if users <= _MAX_WHOLE_USERS:
+            return np.array([whole(side, rng) for _ in range(runs)])
+        noise: FloatArray = rng.binomial(users, 1 - q, runs).astype(float) + side
+        if two:
+            noise -= rng.binomial(users, 1 - q, runs) + (1 - side)
+        return noise
+
+    moved = "from one bin to another, both counts are seen" if two else "from 0 to 1"
+    return Audited(
+        f"{'P_hist' if two else 'P_zsum'} of {users:,} users; one of them moves {moved}",
+        run,
+        eps,
+        delta,
+        at_once=max(1, 2_000_000 // users) if users <= _MAX_WHOLE_USERS else 10_000,
+    )
+
+
+@with_tradeoff(
+    ("release", "eps", "delta", "n", "trusted"),
+    laws=_laws,
+    promising=("law",),
+    audits=_audits,
+)
+class ShuffledHistograms(CurveStudy):
+    """P_hist and P_zsum, compared with the local and the central model."""
 
     id = "histograms"
     simulated = "shuffle.histogram/1"
+    parameters = PARAMETERS
+    plots = PLOTS
+    points = HistogramPoints
+    page = PAGE
+    presets = PRESETS
     references = (
-        text.THEOREM_32,
-        text.THEOREM_31,
-        text.EXACT,
-        text.LAW,
-        text.MESSAGES,
-        text.TABLE_1,
-        text.TABLE_2,
-        text.CLAIMS,
+        sources.THEOREM_32,
+        sources.THEOREM_31,
+        sources.EXACT,
+        sources.LAW,
+        sources.MESSAGES,
+        sources.TABLE_1,
+        sources.TABLE_2,
+        sources.CLAIMS,
         UNARY,
         LAPLACE,
         STABLE,
     )
-    parameters = PARAMETERS
-    quantities = QUANTITIES
-    page = PAGE
-    presets = PRESETS
-    faces = FACES
-    short_names = SHORT_NAMES
-    claims: ClassVar = {
-        key: Claim(("tails", "calibrated"), number_only, solves="n", besides=text.OTHERS)
-        for key in ("error", "query")
-    }
+
+    def stages(self, p: HistogramPoints) -> Iterable[HistogramPoints]:
+        """Return few calibrations first, then all."""
+        return (p.at(p.swept, Fidelity.COARSE), p)
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield few calibrations first, then all, then simulated dots, then the slow tables."""
-        swept, kind = swept_points(self, request), Query(request["release"])
-        what, coarse = request.quantity, request.fidelity is Fidelity.COARSE
-        if what == "users":
-            best = None
-            points = _SLOW_USERS_POINTS if request["eps"] < 2 * _SLOW_EPS else _USERS_POINTS
-            for drawn, share in draw_users(swept, kind, context, points):
-                best = self._result(request, drawn, kind, context)
-                last = coarse and share < 1
-                yield replace(
-                    best,
-                    fidelity=Fidelity.COARSE if share < 1 else Fidelity.FULL,
-                    progress=share,
-                    complete=last,
-                )
-                if last:
-                    return
-            assert best is not None
-            yield from self._with_tables(best, context)
-            return
-        noisy = swept.sweep.key in _NOISY
-        drawn = draw(what, swept, swept.downsampled(_COARSE_POINTS), kind, context)
-        first = self._result(request, drawn, kind, context)
-        yield replace(first, fidelity=Fidelity.COARSE, complete=coarse)
-        if coarse:
-            return
-        fewer = swept
-        if noisy or what == "loss":
-            slow = noisy and swept.sweep.key != "eps" and request["eps"] < _SLOW_EPS
-            fewer = swept.downsampled(_SLOW_POINTS if slow else _POINTS)
-        drawn = draw(what, swept, fewer, kind, context)
-        full = self._result(request, drawn, kind, context)
-        yield full
-        if what in ("error", "query", "rmse") and request["simulate"]:
-            curves_only = full.series
-            for series, share in dots(request, what, fewer, kind, context):
-                full = replace(full, series=(*curves_only, series), progress=0.9 * share)
-                yield full
-        yield from self._with_tables(full, context)
+        """Yield the curves, then simulated dots, then the tables that take a moment.
 
-    def _with_tables(self, full: Result, context: Context) -> Iterator[Result]:
-        """Yield the answer with the tables that take a moment: Table 2, reductions, views."""
-        request = full.request
+        The least number of users takes long at each point; its curve grows from result to result.
+        """
+        if request.quantity != "users":
+            yield from super().answer(request, context)
+            return
+        p = self.points(swept_points(self, request), request, context)
+        fewer = p.thinned(_SLOW_USERS_POINTS if p.here.eps < 2 * SLOW_EPS else _USERS_POINTS)
+        for users, progress in theory.exact_users(fewer.settings, context):
+            index = np.append(np.flatnonzero(np.isfinite(users[:-1])), users.size - 1)
+            columns = {key: column[index] for key, column in fewer.swept.columns.items()}
+            stage = p.at(p.swept, Fidelity.COARSE if progress < 1 else Fidelity.FULL)
+            stage.part = p.at(SweptPoints(p.swept.sweep, fewer.swept.x[index[:-1]], columns))
+            stage.part.users = users[index]
+            last = request.fidelity is Fidelity.COARSE and progress < 1
+            result = replace(self.result(stage, complete=last), progress=progress)
+            yield result
+            if last:
+                return
+        yield from self._with_tables(result, context)
+
+    def simulation(self, p: HistogramPoints) -> Callable[[Result], Iterator[Result]]:
+        """Return the function that adds simulated dots, then the tables that take a moment."""
+
+        def later(result: Result) -> Iterator[Result]:
+            curves, q = result.series, p.fewer
+            if p.request.quantity in _ERRORS and p.request["simulate"]:
+                dots = simulated_series(p.request, q.swept, q.settings, q.noise, p.context)
+                for series, done in dots:
+                    result = replace(result, series=(*curves, series), progress=0.9 * done)
+                    yield result
+            yield from self._with_tables(result, p.context)
+
+        return later
+
+    def _with_tables(self, result: Result, context: Context) -> Iterator[Result]:
+        """Yield the answer with Table 2, the reductions and the views."""
+        request = result.request
         eps, delta = float(request["eps"]), float(request["delta"])
         levels, length = int(request["levels"]), int(request["length"])
         children, crowd = int(request["children"]), int(request["crowd"])
@@ -146,107 +405,109 @@ class ShuffledHistograms(Study):
             views,
             tables.one_by_one(crowd, request.seed),
         )
-        yield replace(full, tables=full.tables + more, complete=True, progress=1.0)
+        yield replace(result, tables=result.tables + more, complete=True, progress=1.0)
 
-    def _result(self, request: Request, drawn: Drawn, kind: Query, context: Context) -> Result:
-        swept = swept_points(self, request)
-        here = SweptPoints(swept.sweep, np.empty(0), {k: v[-1:] for k, v in swept.columns.items()})
-        one = Points.of(here, kind)
-        noise = curves.calibrated(one, context)
-        readouts = tuple(
-            readout_from(key, text.named(key, kind)[0], bound)
-            for key, (_, bound) in drawn.bounds.items()
+    def readouts(self, p: HistogramPoints) -> tuple[Readout, ...]:
+        """Return the curves at the sliders, then the noise of the protocol there."""
+        found = [
+            readout_from(curve.key, _label(curve, p), p.bounds[curve.key])
+            for curve in self.curves(p)
+            if curve.key in p.bounds
+        ]
+        one = p.at_sliders
+        n, noise, label = float(one.settings.n[0]), one.noise, "1−p, a noise bit not sent"
+        if noise.valid[0]:
+            q = float(noise.q[0])
+            found += [Readout("q", label, q), Readout("edge", "truncation edge n(1−p)", n * q)]
+        else:
+            found.append(Readout("q", label, None, note=noise.reason))
+        alone = single_message_epsilon(float(one.settings.eps[0]), n)
+        found.append(
+            Readout(
+                "alone",
+                "ε + ln n: ε of a message alone, if one is sent",
+                alone,
+                Role.UPPER,
+                note=(
+                    "Section 1.2: a protocol in which each user sends one message, (ε, δ)-DP "
+                    "behind the shuffle, has a randomiser that is (ε + ln n, δ)-DP by itself; of "
+                    "several messages it says nothing"
+                ),
+            )
         )
-        return Result(
-            request,
-            Fidelity.FULL,
-            series=drawn.series(),
-            readouts=readouts + _plain(one, noise),
-            **_at_sliders(request, one, noise, kind, context),
-        )
+        return tuple(found)
 
-
-def _plain(one: Points, noise: curves.Noise) -> tuple[Readout, ...]:
-    """Return the protocol's own numbers at the sliders' values."""
-    q = float(noise.q[-1]) if noise.valid[-1] else None
-    alone = single_message_epsilon(float(one.eps[-1]), float(one.n[-1]))
-    lemma = Readout("alone", text.ALONE, alone, Role.UPPER, note=text.ALONE_NOTE)
-    label = "1−p, a noise bit not sent"
-    if q is None:
-        return (Readout("q", label, None, note=noise.reason), lemma)
-    return (
-        Readout("q", label, q),
-        Readout("edge", "truncation edge n(1−p)", float(one.n[-1]) * q),
-        lemma,
-    )
-
-
-def _at_sliders(
-    request: Request, one: Points, noise: curves.Noise, kind: Query, context: Context
-) -> dict[str, Any]:
-    """Return conditions, guarantee and Table 1 at the sliders' values."""
-    eps, delta, n = float(one.eps[0]), float(one.delta[0]), float(one.n[0])
-    held, feasible = float(one.held[0]), bool(noise.valid[0])
-    q = float(noise.q[0]) if feasible else np.nan
-    what, h = request.quantity, float(one.h[0])
-    shared = what == "error" and kind is Query.HISTOGRAM
-    adding = float(one.adding[0]) if what == "loss" else None
-    reached = None
-    if feasible and adding is not None and adding != held:
-        reached = float(curves.exact_delta(kind, eps, adding, q))
-    paper = curves.printed(one)
-    out: dict[str, Any] = {
-        "conditions": text.conditions(
-            kind,
-            eps,
-            delta,
-            n,
+    def conditions(self, p: HistogramPoints) -> tuple[Condition, ...]:
+        """Return the conditions at the sliders' values."""
+        one = p.at_sliders
+        s, noise = one.settings, one.noise
+        h, held = float(s.h[0]), float(s.held[0])
+        errors = p.request.quantity in ("error", "query")
+        return words.conditions(
+            p.kind,
+            float(s.eps[0]),
+            float(s.delta[0]),
+            float(s.n[0]),
             held,
-            held * q if feasible else np.inf,
-            beta=float(one.beta[0]) / (h if shared else 1) if what in ("error", "query") else None,
-            values=(h, float(min(one.n[0], one.d[0]))) if shared else None,
-            adding=adding,
-            reached=reached,
+            held * float(noise.q[0]) if noise.valid[0] else np.inf,
+            beta=float(s.beta[0]) / (h if p.shared else 1) if errors else None,
+            values=(h, float(min(s.n[0], s.d[0]))) if p.shared else None,
+            adding=p.adding_here,
+            reached=p.delta_reached,
         )
-    }
-    if kind is Query.HISTOGRAM:
-        errors = {
-            "calibrated": curves.error("calibrated", one, noise, one.h),
-            "tails": curves.tails(one, noise, one.h, context),
-            "paper": curves.error("paper", one, paper, one.h),
-            "printed": curves.printed_error("printed", one, paper, one.n),
-        } | curves.comparators(one, "error")
-        sent = {
-            "messages": curves.sent("messages", one, noise),
-            "paper_messages": curves.sent("paper_messages", one, paper),
-        } | curves.other_messages(one)
-        out["tables"] = (tables.table_1(errors, sent, h),)
-    if not feasible:
-        out["notes"] = (
+
+    def tables(self, p: HistogramPoints) -> tuple[Table, ...]:
+        """Return Table 1 at the sliders' values, for a histogram."""
+        if p.kind is not Query.HISTOGRAM:
+            return ()
+        one = p.at_sliders
+        labels, errors = self._curves_of("error", one)
+        _, messages = self._curves_of("messages", one)
+        return (tables.table_1(labels, errors, messages, float(one.settings.h[0])),)
+
+    def _curves_of(self, shown: str, p: HistogramPoints) -> tuple[dict[str, str], dict[str, Bound]]:
+        """Return labels and values of the curves of a quantity."""
+        q = HistogramPoints(p.swept, replace(p.request, quantity=shown), p.context)
+        curves = self.curves(q)
+        bounds = {curve.key: bound for curve in curves if (bound := curve.bound(q)) is not None}
+        return {curve.key: _label(curve, q) for curve in curves}, bounds
+
+    def notes(self, p: HistogramPoints) -> tuple[str, ...]:
+        """Return that there is no noise at the sliders' values, where that is so."""
+        if p.at_sliders.noise.valid[0]:
+            return ()
+        return (
             "at the sliders' values no noise reaches (ε, δ): raise n, ε or δ, or trust more users",
         )
-        return out
-    if reached is not None:
-        delta = reached
-    users = held if adding is None else adding
-    removal = float(count_delta(eps, users, 1 - q, Adjacency.REMOVE))
-    local = curves.comparators(one, "query")["local"].value[0]
-    own = curves.tails(one, noise, np.ones(1), context).value[0]
-    out["guarantee"] = text.guarantee(
-        kind,
-        eps,
-        delta,
-        held,
-        adding,
-        removal,
-        curves.apart(kind, users, q, context),
-        text.differences(
-            kind,
-            n * q,
-            n * float(paper.q[0]) if paper.valid[0] else None,
-            1 - q,
-            float(one.d[0]),
-            float(local / own),
-        ),
-    )
-    return out
+
+    def guarantee(self, p: HistogramPoints) -> Guarantee | None:
+        """Return the guarantee at the sliders' values; None where no noise reaches (ε, δ)."""
+        one, adding = p.at_sliders, p.adding_here
+        s, noise, paper = one.settings, one.noise, one.paper_noise
+        if not noise.valid[0]:
+            return None
+        n, eps, held, q = float(s.n[0]), float(s.eps[0]), float(s.held[0]), float(noise.q[0])
+        users = held if adding is None else adding
+        local = theory.local_comparator(s, one.ones).value[0]
+        own = theory.tails(s, noise, one.ones, p.context).value[0]
+        return words.guarantee(
+            p.kind,
+            eps,
+            float(s.delta[0]) if p.delta_reached is None else p.delta_reached,
+            held,
+            adding,
+            float(count_delta(eps, users, 1 - q, Adjacency.REMOVE)),
+            theory.total_variation(p.kind, users, q, p.context),
+            words.differences(
+                p.kind,
+                n * q,
+                n * float(paper.q[0]) if paper.valid[0] else None,
+                1 - q,
+                float(s.d[0]),
+                float(local / own),
+            ),
+        )
+
+
+def _label(curve: Curve, p: HistogramPoints) -> str:
+    return curve.label if isinstance(curve.label, str) else curve.label(p)

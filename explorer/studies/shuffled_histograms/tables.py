@@ -1,4 +1,4 @@
-"""The tables of the study: Tables 1 and 2, the reductions run, and views enumerated."""
+"""Tables of the study: Tables 1 and 2, runs of the reductions, and views enumerated."""
 
 import math
 from fractions import Fraction
@@ -10,57 +10,57 @@ from explorer.privacy import histograms as hist
 from explorer.privacy.core.bound import Bound, FloatArray, Role
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Table
-from explorer.studies.shuffled_histograms import paper_tables, text
+from explorer.studies.shuffled_histograms import paper_tables
 
 Cell = str | float | None
 Randomiser = dict[int, dict[tuple[int, ...], Fraction]]
 _ROLES = {role.value: role for role in Role} | {"lower bound, order only": Role.LOWER}
 _RUNS = 20
 _LENGTHS = 1e2, 1e4, 1e6, 1e8
-"""Where users are counted against ℓ."""
-_INPUTS_MAX, _OUTPUTS_MAX = 4, 6
+"""Values of ℓ in the table of Theorem 1.2."""
+_MAX_INPUTS, _MAX_OUTPUTS = 4, 6
 """Of a user's own randomiser."""
-_SAMPLES_MAX = 3_000_000
+_MAX_SAMPLES = 3_000_000
 
 
-def table_1(bounds: dict[str, Bound], messages: dict[str, Bound], values: float) -> Table:
-    """Return Table 1 at the sliders' values from the curves' own bounds, where h values occur."""
+_TABLE_1 = {
+    "local_order": "one_message",
+    "local": "one_message",
+    "cheu_order": "cheu_order",
+    "few_order": "few_order",
+    "fewest_order": "fewest_order",
+    "printed": "paper_messages",
+    "paper": "paper_messages",
+    "calibrated": "messages",
+    "tails": "messages",
+    "central_order": "",
+    "central": "",
+    "stable": "",
+}
+"""Curves of the error in the order of Table 1, each with that of its messages."""
+
+
+def table_1(
+    labels: dict[str, str], errors: dict[str, Bound], messages: dict[str, Bound], values: float
+) -> Table:
+    """Return Table 1 at the sliders' values.
+
+    Parameters
+    ----------
+    labels, errors, messages : dict
+        Labels and values of the curves of the error, and values of those of the messages, by key.
+    values : float
+        How many values occur, h.
+    """
     rows: list[tuple[Cell, ...]] = []
     roles: list[tuple[Role, Role | None]] = []
-    sent = {
-        "local": "one_message",
-        "local_order": "one_message",
-        "paper": "paper_messages",
-        "printed": "paper_messages",
-        "calibrated": "messages",
-        "tails": "messages",
-        "cheu_order": "cheu_order",
-        "few_order": "few_order",
-        "fewest_order": "fewest_order",
-    }
-    order = (
-        "local_order",
-        "local",
-        "cheu_order",
-        "few_order",
-        "fewest_order",
-        "printed",
-        "paper",
-        "calibrated",
-        "tails",
-        "central_order",
-        "central",
-        "stable",
-    )
-    for key in order:
-        found = bounds[key]
-        label, role, reference = text.CURVES[key]
-        error = float(found.value[-1]) if found.valid[-1] else None
-        own = messages.get(sent.get(key, ""))
+    for key, sent in _TABLE_1.items():
+        bound, own = errors[key], messages.get(sent)
+        error = float(bound.value[-1]) if bound.valid[-1] else None
         each = float(own.value[-1]) if own is not None and own.valid[-1] else None
-        standing = "order only" if role is Role.ESTIMATE else str(role.value)
-        rows.append((label, error, standing, each, str(reference)))
-        roles.append((role, own.role if own is not None else None))
+        standing = "order only" if bound.role is Role.ESTIMATE else str(bound.role.value)
+        rows.append((labels[key], error, standing, each, str(bound.reference)))
+        roles.append((bound.role, own.role if own is not None else None))
     return Table(
         "table1",
         "Table 1: error",
@@ -77,7 +77,7 @@ def table_1(bounds: dict[str, Bound], messages: dict[str, Bound], values: float)
 
 
 def table_2_rows(eps: float, delta: float, levels: int, length: int) -> list[tuple[Cell, ...]]:
-    """Return the rows of Table 2 (for the worker: up to 2 s)."""
+    """Return the rows of Table 2; run in a worker, as it takes up to 2 s."""
     rows: list[tuple[Cell, ...]] = []
     for problem, found in paper_tables.table2(eps, delta, levels, length).items():
         for row in found:
@@ -112,7 +112,7 @@ def table_2(rows: list[tuple[Cell, ...]], eps: float, delta: float) -> Table:
 
 
 def separation(rows: list[tuple[Cell, ...]], eps: float) -> Table:
-    """Return what Theorem 1.2 is about: users against ℓ, from the rows of Table 2."""
+    """Return the separation of Theorem 1.2, users against ℓ, from the rows of Table 2."""
     shuffled = [row for row in rows if row[0] == "pointer chasing" and row[3] == "upper bound"]
     local = paper_tables.chasing_lower(eps, _LENGTHS)
     orders = np.where(local.valid, local.value, np.nan)
@@ -141,9 +141,9 @@ def separation(rows: list[tuple[Cell, ...]], eps: float) -> Table:
 def reduction_rows(
     eps: float, delta: float, levels: int, children: int, length: int, seed: int
 ) -> list[tuple[Cell, ...]]:
-    """Run the three reductions and return their rows (for the worker).
+    """Run the three reductions and return their rows; run in a worker.
 
-    Every run draws a new instance and new users, and counts as solved if the answer is right.
+    Every run draws a new instance and new users, and is solved if the solution is correct.
     """
     rng = np.random.default_rng((seed, 20))
     rows: list[tuple[Cell, ...]] = []
@@ -155,7 +155,7 @@ def reduction_rows(
         needed = hist.exact_samples(eps, delta, size)
         printed = _printed(eps, delta, size)
         n = float(needed.n)
-        if not n <= _SAMPLES_MAX:
+        if not n <= _MAX_SAMPLES:
             rows.append((name, None, None, printed, None, "too many users to draw"))
             continue
         t, p = hist.calibrated_error(eps, delta, n, size)
@@ -205,17 +205,17 @@ def reductions(rows: list[tuple[Cell, ...]]) -> Table:
 
 
 def own_randomiser(table: FloatArray) -> Randomiser:
-    """Return a user's table as a randomiser of one message, its rows adding up to 1 exactly.
+    """Return a user's table as a randomiser of one message, with rows that sum to 1 exactly.
 
     Raises
     ------
     ValueError
         If it has more than 4 inputs or 6 outputs.
     """
-    if table.shape[0] > _INPUTS_MAX or table.shape[1] > _OUTPUTS_MAX:
+    if table.shape[0] > _MAX_INPUTS or table.shape[1] > _MAX_OUTPUTS:
         raise ValueError(
             f"your own randomiser: {table.shape[0]} inputs and {table.shape[1]} outputs; all views "
-            f"are listed for at most {_INPUTS_MAX} and {_OUTPUTS_MAX}: give a smaller table"
+            f"are listed for at most {_MAX_INPUTS} and {_MAX_OUTPUTS}: give a smaller table"
         )
     out: Randomiser = {}
     for x, row in enumerate(table.tolist()):
@@ -225,7 +225,7 @@ def own_randomiser(table: FloatArray) -> Randomiser:
 
 
 def _exact(chance: float) -> Fraction:
-    """Return the fraction of small denominator that a double stands for, else its digits."""
+    """Return the fraction of small denominator that rounds to a double, else its decimal value."""
     simple = Fraction(chance).limit_denominator(10**6)
     return simple if float(simple) == chance else Fraction(repr(chance))
 
@@ -233,7 +233,12 @@ def _exact(chance: float) -> Fraction:
 def views(crowd: int, own: Randomiser | None = None) -> Table:
     """Return which views of small randomisers are pure, by complete enumeration.
 
-    `own` is a user's randomiser.
+    Parameters
+    ----------
+    crowd : int
+        How many users there are.
+    own : dict, optional
+        A user's own randomiser.
     """
     keep, noise = Fraction(3, 4), Fraction(3, 4)
     cases: tuple[tuple[str, Any, str], ...] = (
@@ -307,8 +312,8 @@ def one_by_one(crowd: int, seed: int) -> Table:
     found = hist.histogram_analyzer(seen, crowd, 2, p)
     truth = np.bincount(values, minlength=2) / crowd
     for letter, own, true in zip("AB", found, truth, strict=True):
-        said = f"{nearest(float(own))} of the users (really {nearest(float(true))})"
-        rows.append((f"analyzer: bin {letter}", said))
+        text = f"{nearest(float(own))} of the users (really {nearest(float(true))})"
+        rows.append((f"analyzer: bin {letter}", text))
     return Table(
         "one_by_one",
         "P_hist, message by message",
