@@ -176,7 +176,7 @@ def in_the_window() -> tuple[float, float]:
         shown.session.set_value("sigma", 0.02 + time.time() % 1e4 * 1e-9, "heatmap")
         settle(shown)
         pause(sized(1.0, 0.1))
-        which = shown.workspaces["map"].which
+        which = shown.workspaces["map"].utility
         began, whole = time.perf_counter(), []
         which.action.setChecked(True)
         view = which.view

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.ui.map_desk import made_checkins
+from tests.ui.map_page import made_checkins
 from tests.waiting import time_limit, wait_until
 
 pytestmark = pytest.mark.full

@@ -96,24 +96,24 @@ def run(count: int, seed: int) -> Outcome:
 
 def _try(place: Path, data: bytes, outcome: Outcome) -> None:
     """Load as the window does; what is complained of must be kept byte for byte."""
-    keeper = SessionStore(own_file(place.parent))
-    keeper.load()
-    keeper.load_session()
-    keeper.close()
-    session = Session(keeper.state)
+    session_store = SessionStore(own_file(place.parent))
+    session_store.load()
+    session_store.load_session()
+    session_store.close()
+    session = Session(session_store.state)
     for study in study_ids():
         session.set_study(study)
         session.request()
     kept = [p.read_bytes() for p in place.parent.glob("window*.json")]
     if data not in kept:
         outcome.faults.append("neither in its place nor kept aside")
-    if keeper.complaint:
-        outcome.counts["in part" if keeper.restored else "rejected"] += 1
-        if "\n" in keeper.complaint or len(keeper.complaint) > 1000:
-            outcome.faults.append(f"no sentence: {keeper.complaint[:300]!r}")
+    if session_store.complaint:
+        outcome.counts["in part" if session_store.restored else "rejected"] += 1
+        if "\n" in session_store.complaint or len(session_store.complaint) > 1000:
+            outcome.faults.append(f"no sentence: {session_store.complaint[:300]!r}")
     else:
         outcome.counts["whole"] += 1
-        if keeper.state is None:
+        if session_store.state is None:
             outcome.faults.append("lost without a word")
 
 

@@ -184,7 +184,7 @@ def test_every_look_of_the_window_is_kept(tmp_path: Path, monkeypatch: pytest.Mo
         return frozenset()
 
     monkeypatch.setattr(access_log, "_count", keep)
-    counter = access_log.LookCounter()
+    counter = access_log.AccessLog()
     for name in "abcdef":
         counter.count(SimpleNamespace(fingerprint=name, synthetic=name == "c"))  # type: ignore[arg-type]
     counter.close()

@@ -45,7 +45,7 @@ class Hand:
 
 def middle_of_region(pane: MapPane) -> tuple[float, float]:
     """Return the pixel in the middle of the region that a pane outlines."""
-    region = pane._region
+    region = pane.region
     assert region is not None
     return pane.to_pixels((region.west + region.east) / 2, (region.south + region.north) / 2)
 

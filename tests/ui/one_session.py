@@ -57,9 +57,9 @@ def main(checkins: Path, picture: Path) -> None:
         QApplication.processEvents()
     assert window.session.state.selection.region != before
     until(complete)
-    page.which.action.setChecked(True)
-    until(lambda: page.which.view.answer is not None and page.which.view.answer.curves)
-    page.which.action.setChecked(False)
+    page.utility.action.setChecked(True)
+    until(lambda: page.utility.view.answer is not None and page.utility.view.answer.curves)
+    page.utility.action.setChecked(False)
     window.show_study("shuffle-rdp")
     until(lambda: window.current_result is not None and window.current_result.complete)
     window.show_study("heatmap")

@@ -93,5 +93,5 @@ def test_opening_with_column_mapping_asks_even_where_the_guess_is_sure(
     with qtbot.waitSignal(window.data.loaded):
         qtbot.mouseClick(dialog.load_button, Qt.MouseButton.LeftButton)
     assert window.data.current.rows == 20
-    assert window.keeper.recent[0].endswith("sure.csv")
+    assert window.session_store.recent[0].endswith("sure.csv")
     settled(window)

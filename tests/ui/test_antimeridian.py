@@ -10,12 +10,12 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 
 from explorer.geography.region import Region
-from tests.ui.map_desk import Desk, opened
+from tests.ui.map_page import MapPage, opened
 from tests.ui.test_map import drag
 
 
 @pytest.fixture
-def fiji(qtbot, tmp_path: Path) -> Iterator[Desk]:
+def fiji(qtbot, tmp_path: Path) -> Iterator[MapPage]:
     """Check-ins from 177° E to 176.5° W, 20 of each of 10 users around the antimeridian."""
     rng = np.random.default_rng(4)
     lon = np.concatenate([rng.uniform(179.8, 180.2, 190), rng.uniform(177, 183.5, 10)])
@@ -24,20 +24,20 @@ def fiji(qtbot, tmp_path: Path) -> Iterator[Desk]:
         lines.append(f"{i % 10},2020-01-01T08:00:00Z,{y:.5f},{x - 360 * (x > 180):.5f}")
     path = tmp_path / "fiji.csv"
     path.write_text("\n".join(lines) + "\n")
-    with opened(qtbot) as desk:
-        desk.load(path)
-        desk.session.set_value("resolution", "64", "heatmap")
-        desk.answered()
-        yield desk
+    with opened(qtbot) as map_page:
+        map_page.load(path)
+        map_page.session.set_value("resolution", "64", "heatmap")
+        map_page.answered()
+        yield map_page
 
 
-def region_of(desk: Desk) -> Region:
-    selection = desk.session.state.selection
+def region_of(map_page: MapPage) -> Region:
+    selection = map_page.session.state.selection
     assert selection is not None
     return selection.region
 
 
-def test_the_map_goes_on_behind_the_antimeridian(fiji: Desk, qtbot) -> None:
+def test_the_map_goes_on_behind_the_antimeridian(fiji: MapPage, qtbot) -> None:
     region = region_of(fiji)
     assert region.west < 180 < region.east  # the densest part, chosen at the start
     result = fiji.answered()
@@ -47,22 +47,22 @@ def test_the_map_goes_on_behind_the_antimeridian(fiji: Desk, qtbot) -> None:
     panes, data = fiji.map.panes, fiji.data.current
     assert data.extent[1] < 180 < data.extent[3] < 184
     fiji.map.show_extent()
-    qtbot.waitUntil(lambda: panes._dots is not None and int(panes._dots[0].sum()) == data.rows)
+    qtbot.waitUntil(lambda: panes.dots is not None and int(panes.dots[0].sum()) == data.rows)
     pane = panes.panes["true"]
     assert pane.box[1] < data.extent[1] < data.extent[3] < pane.box[3]
-    assert any(item.pos().x() == 360 for item in pane._lines.items())
+    assert any(item.pos().x() == 360 for item in pane.lines.items())
     # the same place from the other side: the map is drawn where it is looked at
     panes.camera.look_at(-180.0, region.mid_latitude, panes.camera.scale)
     assert pane.box[1] < -180
     middle = region.west - 360 + (region.east - region.west) / 2
-    assert pane._image_box[1] < middle < pane._image_box[3]
+    assert pane.image_box[1] < middle < pane.image_box[3]
     pane._mouse_moved(QPointF(*pane.to_pixels(middle, region.mid_latitude)))
-    assert pane.said
-    cell = pane._pixels(pane._drawn_cell(pane._marked))
-    assert cell.left <= pane._pointer.x() <= cell.right
+    assert pane.marked_text
+    cell = pane._pixels(pane._drawn_cell(pane.marked))
+    assert cell.left <= pane.pointer.x() <= cell.right
 
 
-def test_a_region_is_drawn_moved_and_typed_across_it(fiji: Desk, qtbot) -> None:
+def test_a_region_is_drawn_moved_and_typed_across_it(fiji: MapPage, qtbot) -> None:
     camera, pane = fiji.map.panes.camera, fiji.map.panes.panes["true"]
     camera.look_at(-180.0, -17.0, 0.02)
     fiji.map.region_action.setChecked(True)

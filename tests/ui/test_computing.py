@@ -92,7 +92,7 @@ def test_what_can_t_be_used_is_said_and_not_used(
     assert said in dialog.state.text()
     assert window.menus.computing.dialog is dialog
     assert window.menus.computing.cluster is None
-    assert window.keeper.computing.address == ""
+    assert window.session_store.computing.address == ""
     dialog.reject()
 
 
@@ -101,7 +101,7 @@ def test_every_address_is_asked_for_anew_whether_check_ins_may_go_there(
 ) -> None:
     window, dialog = opened
     assert dialog.places.checkedId() == HERE
-    window.keeper.computing.data_to.append("tls://one")
+    window.session_store.computing.data_to.append("tls://one")
     dialog.reject()
     window.menus.computing.open()
     dialog = window.menus.computing.dialog

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QDateTime, Qt, QTimeZone
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
 
@@ -17,7 +17,7 @@ from explorer.checkins.parsing.row_errors import bad_cells
 from explorer.studies.base.study import Origin
 from explorer.ui.controllers.preview import first_region
 from explorer.ui.panels.time_range import month_ranges
-from tests.ui.map_desk import Desk, made_checkins, opened
+from tests.ui.map_page import MapPage, made_checkins, opened
 
 LINE = "{user}\t2010-01-{day:02d}T12:00:00Z\t{lat:.4f}\t{lon:.4f}\t{place}\n"
 
@@ -28,9 +28,9 @@ def checkins(tmp_path_factory):
 
 
 @pytest.fixture
-def desk(qtbot) -> Iterator[Desk]:
-    with opened(qtbot) as desk:
-        yield desk
+def map_page(qtbot) -> Iterator[MapPage]:
+    with opened(qtbot) as map_page:
+        yield map_page
 
 
 def lines(count: int) -> str:
@@ -47,94 +47,96 @@ def type_into(field, text: str) -> None:
     QTest.keyClick(field, Qt.Key.Key_Return)
 
 
-def test_before_any_data_the_world_is_shown(desk: Desk) -> None:
-    assert desk.data.current is None
-    _, west, _, east = desk.map.panes.box
+def test_before_any_data_the_world_is_shown(map_page: MapPage) -> None:
+    assert map_page.data.current is None
+    _, west, _, east = map_page.map.panes.box
     assert west < -150
     assert east > 150
-    assert "Open check-ins" in desk.map.banner.text.text()
-    assert not desk.panel.draw_button.isEnabled()
-    assert not desk.map.noise_action.isEnabled()
+    assert "Open check-ins" in map_page.map.banner.text.text()
+    assert not map_page.panel.draw_button.isEnabled()
+    assert not map_page.map.noise_action.isEnabled()
 
 
-def test_a_generated_file_is_loaded_and_described(desk: Desk, checkins) -> None:
+def test_a_generated_file_is_loaded_and_described(map_page: MapPage, checkins) -> None:
     stages = []
-    desk.data.progress.connect(lambda now: stages.append(now.fraction))
-    desk.load(checkins)
-    data = desk.data.current
+    map_page.data.progress.connect(lambda now: stages.append(now.fraction))
+    map_page.load(checkins)
+    data = map_page.data.current
     assert data.rows + data.report.total_rejected == 3000
-    assert desk.panel.file_name.text() == checkins.name
-    assert desk.panel.badge.text() == "real data"
-    assert f"{data.rows:,} check-ins of {data.users} users" in desk.panel.counts.text()
-    selection = desk.session.state.selection
+    assert map_page.panel.file_name.text() == checkins.name
+    assert map_page.panel.badge.text() == "real data"
+    assert f"{data.rows:,} check-ins of {data.users} users" in map_page.panel.counts.text()
+    selection = map_page.session.state.selection
     assert selection.data == data.fingerprint
     assert not selection.sampled
     assert stages == sorted(stages)
-    assert not desk.map.banner.isVisible()
-    result = desk.answered()
+    assert not map_page.map.banner.isVisible()
+    result = map_page.answered()
     used = result.readout("users_used").value
     assert used > 0
-    assert f"{used:,.0f} of {used:,.0f} users" in desk.panel.sample.count.text()
+    assert f"{used:,.0f} of {used:,.0f} users" in map_page.panel.sample.count.text()
 
 
-def test_the_first_region_is_the_densest_area(desk: Desk, checkins) -> None:
-    desk.load(checkins)
-    data, region = desk.data.current, desk.region
+def test_the_first_region_is_the_densest_area(map_page: MapPage, checkins) -> None:
+    map_page.load(checkins)
+    data, region = map_page.data.current, map_page.region
     inside = data.points(region.box).rows
     assert (region, Origin.FIRST) == first_region(data)
-    assert desk.session.state.selection.region_origin is Origin.FIRST
-    assert "✗ found by the program" in desk.panel.region_from.text()
+    assert map_page.session.state.selection.region_origin is Origin.FIRST
+    assert "✗" in map_page.panel.region_from.text()
     assert region.north - region.south == pytest.approx(0.35, abs=1e-5)
     assert inside > 0.3 * data.rows
 
 
-def test_check_ins_at_one_place_get_a_region(desk: Desk, tmp_path) -> None:
+def test_check_ins_at_one_place_get_a_region(map_page: MapPage, tmp_path) -> None:
     path = tmp_path / "one.txt"
     path.write_text(
         "".join(LINE.format(user=i, day=1 + i, lat=48.1, lon=11.5, place=1) for i in range(9))
     )
-    desk.load(path)
-    region = desk.region
+    map_page.load(path)
+    region = map_page.region
     assert region.south < 48.1 < region.north
     assert region.west < 11.5 < region.east
-    assert desk.answered().surface("true").values.sum() == pytest.approx(1, rel=1e-3)
+    assert map_page.answered().surface("true").values.sum() == pytest.approx(1, rel=1e-3)
 
 
-def test_the_sample_is_known_as_synthetic(desk: Desk) -> None:
-    with desk.qtbot.waitSignal(desk.data.loaded):
-        desk.data.open_sample()
-    assert desk.panel.badge.text() == "synthetic data"
-    assert "Synthetic" in desk.panel.file_name.text()
-    assert desk.region.box == (40.55, -74.10, 40.90, -73.75)
-    assert desk.answered().stamp == "synthetic data"
+def test_the_sample_is_known_as_synthetic(map_page: MapPage) -> None:
+    with map_page.qtbot.waitSignal(map_page.data.loaded):
+        map_page.data.open_sample()
+    assert map_page.panel.badge.text() == "synthetic data"
+    assert "Synthetic" in map_page.panel.file_name.text()
+    assert map_page.region.box == (40.55, -74.10, 40.90, -73.75)
+    assert map_page.answered().stamp == "synthetic data"
 
 
 @pytest.mark.full
-def test_a_load_is_cancelled_and_the_data_before_stay(desk: Desk, checkins, tmp_path) -> None:
-    desk.load(checkins)
-    before = desk.data.current
-    state = desk.session.state
+def test_a_load_is_cancelled_and_the_data_before_stay(
+    map_page: MapPage, checkins, tmp_path
+) -> None:
+    map_page.load(checkins)
+    before = map_page.data.current
+    state = map_page.session.state
     large = tmp_path / "large.txt.gz"
     with gzip.open(large, "wt", compresslevel=1) as file:
         text = lines(5000)
         for _ in range(100):
             file.write(text)
     seen = []
-    desk.data.progress.connect(seen.append)
-    desk.data.open(large)
-    assert desk.panel.load_bar.isVisible()
-    desk.qtbot.waitUntil(lambda: bool(seen))
-    assert "MB" in desk.panel.load_bar.text.text()
-    with desk.qtbot.waitSignal(desk.data.cancelled):
-        desk.qtbot.mouseClick(desk.panel.load_bar.button, Qt.MouseButton.LeftButton)
-    assert not desk.panel.load_bar.isVisible()
-    assert desk.data.current is before
-    assert desk.session.state == state
-    assert before.points(desk.region.box).rows > 0
+    map_page.data.progress.connect(seen.append)
+    map_page.data.open(large)
+    assert map_page.panel.load_bar.isVisible()
+    map_page.qtbot.waitUntil(lambda: bool(seen))
+    assert "MB" in map_page.panel.load_bar.text.text()
+    with map_page.qtbot.waitSignal(map_page.data.cancelled):
+        map_page.qtbot.mouseClick(map_page.panel.load_bar.button, Qt.MouseButton.LeftButton)
+    assert not map_page.panel.load_bar.isVisible()
+    assert map_page.data.current is before
+    assert map_page.session.state == state
+    assert before.points(map_page.region.box).rows > 0
 
 
 def test_a_look_at_the_columns_is_cancelled_too(
-    desk: Desk, checkins, monkeypatch: pytest.MonkeyPatch
+    map_page: MapPage, checkins, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With thousands of columns it takes long, before anything is loaded."""
     import explorer.checkins as room
@@ -148,11 +150,11 @@ def test_a_look_at_the_columns_is_cancelled_too(
         raise room.LoadCancelled
 
     monkeypatch.setattr(room, "sniff_files", sniff)
-    desk.data.open(checkins)
-    desk.qtbot.waitUntil(looking.is_set)
-    with desk.qtbot.waitSignal(desk.data.cancelled):
-        desk.data.cancel()
-    assert not desk.data.busy
+    map_page.data.open(checkins)
+    map_page.qtbot.waitUntil(looking.is_set)
+    with map_page.qtbot.waitSignal(map_page.data.cancelled):
+        map_page.data.cancel()
+    assert not map_page.data.busy
 
 
 @pytest.mark.full
@@ -165,33 +167,33 @@ def test_a_look_at_the_columns_is_cancelled_too(
     ],
 )
 def test_a_bad_file_is_refused_and_the_data_before_stay(
-    desk: Desk, checkins, tmp_path, name: str, content: bytes, said: str
+    map_page: MapPage, checkins, tmp_path, name: str, content: bytes, said: str
 ) -> None:
-    desk.load(checkins)
-    before = desk.data.current
+    map_page.load(checkins)
+    before = map_page.data.current
     path = tmp_path / name
     path.write_bytes(content)
-    with desk.qtbot.waitSignal(desk.data.failed) as failed:
-        desk.data.open(path)
+    with map_page.qtbot.waitSignal(map_page.data.failed) as failed:
+        map_page.data.open(path)
     assert said in str(failed.args[0])
     assert name in str(failed.args[0])
-    assert desk.data.current is before
-    assert not desk.data.busy
+    assert map_page.data.current is before
+    assert not map_page.data.busy
 
 
-def test_a_missing_file_is_refused(desk: Desk, tmp_path) -> None:
-    with desk.qtbot.waitSignal(desk.data.failed) as failed:
-        desk.data.open(tmp_path / "nowhere.txt")
+def test_a_missing_file_is_refused(map_page: MapPage, tmp_path) -> None:
+    with map_page.qtbot.waitSignal(map_page.data.failed) as failed:
+        map_page.data.open(tmp_path / "nowhere.txt")
     assert "does not exist" in str(failed.args[0])
 
 
-def test_unclear_columns_are_asked_for(desk: Desk, tmp_path) -> None:
+def test_unclear_columns_are_asked_for(map_page: MapPage, tmp_path) -> None:
     path = tmp_path / "odd.csv"
     rows = "".join(f"{11 + i / 900:.4f},p{i % 7},{48 + i / 1000:.4f},x{i}\n" for i in range(40))
     path.write_text("a,b,c,d\n" + rows)
-    with desk.qtbot.waitSignal(desk.data.mapping_needed):
-        desk.data.open(path)
-    dialog = desk.panel.dialog("mapping")
+    with map_page.qtbot.waitSignal(map_page.data.mapping_needed):
+        map_page.data.open(path)
+    dialog = map_page.panel.dialog("mapping")
     assert dialog.table.rowCount() > 5
     assert "comma" in dialog._detected()
     for combo in dialog.combos.values():
@@ -202,49 +204,49 @@ def test_unclear_columns_are_asked_for(desk: Desk, tmp_path) -> None:
         dialog.combos[role].setCurrentIndex(dialog.combos[role].findText(name))
     assert "chosen twice" in dialog.problem
     dialog.combos["lat"].setCurrentIndex(dialog.combos["lat"].findText("d"))
-    assert "None of the first rows" in dialog.problem
-    assert "the latitude is no number" in dialog.table.item(0, 3).toolTip()
+    assert dialog.problem.startswith("None")
+    assert "latitude" in dialog.table.item(0, 3).toolTip()
     dialog.combos["lat"].setCurrentIndex(dialog.combos["lat"].findText("c"))
     assert not dialog.load_button.isEnabled()  # the answers are complete but not confirmed
     for card in dialog.questions.cards.values():
-        desk.qtbot.mouseClick(card.button, Qt.MouseButton.LeftButton)
+        map_page.qtbot.mouseClick(card.button, Qt.MouseButton.LeftButton)
     assert dialog.problem == ""
-    assert "40 of the first 40 rows" in dialog.verdict.text()
-    with desk.qtbot.waitSignal(desk.data.loaded):
-        desk.qtbot.mouseClick(dialog.load_button, Qt.MouseButton.LeftButton)
-    assert desk.data.current.users == 7
-    assert desk.data.current.rows == 40
-    assert not desk.data.current.has_times
-    assert not desk.panel.time.presets.isEnabled()
-    assert "no times" in desk.panel.time.why.text()
-    assert desk.panel.time.why.isVisibleTo(desk.panel)
+    assert "40 of" in dialog.verdict.text()
+    with map_page.qtbot.waitSignal(map_page.data.loaded):
+        map_page.qtbot.mouseClick(dialog.load_button, Qt.MouseButton.LeftButton)
+    assert map_page.data.current.users == 7
+    assert map_page.data.current.rows == 40
+    assert not map_page.data.current.has_times
+    assert not map_page.panel.time.presets.isEnabled()
+    assert "no times" in map_page.panel.time.why.text()
+    assert map_page.panel.time.why.isVisibleTo(map_page.panel)
 
 
-def test_a_sure_file_can_be_asked_about_too(desk: Desk, checkins) -> None:
-    with desk.qtbot.waitSignal(desk.data.mapping_needed):
-        desk.data.open(checkins, ask=True)
-    dialog = desk.panel.dialog("mapping")
+def test_a_sure_file_can_be_asked_about_too(map_page: MapPage, checkins) -> None:
+    with map_page.qtbot.waitSignal(map_page.data.mapping_needed):
+        map_page.data.open(checkins, ask=True)
+    dialog = map_page.panel.dialog("mapping")
     assert dialog.mapping == dialog.request.preview.mapping
     assert dialog.problem == ""
     dialog.reject()
-    assert desk.data.current is None
+    assert map_page.data.current is None
 
 
-def test_the_same_file_with_other_columns_is_another_picture(desk: Desk, tmp_path) -> None:
+def test_the_same_file_with_other_columns_is_another_picture(map_page: MapPage, tmp_path) -> None:
     path = tmp_path / "twice.csv"
     path.write_text(
         "user,lat,lon,other\n"
         + "".join(f"{i % 9},{48 + i / 1000:.4f},{11 + i / 900:.4f},{i}\n" for i in range(60))
     )
-    desk.load(path)
-    assert desk.data.current.users == 9
-    desk.answered()
-    desk.load(path, mapping=Mapping(user=3, lat=1, lon=2))
-    assert desk.data.current.users == 60
-    desk.qtbot.waitUntil(
+    map_page.load(path)
+    assert map_page.data.current.users == 9
+    map_page.answered()
+    map_page.load(path, mapping=Mapping(user=3, lat=1, lon=2))
+    assert map_page.data.current.users == 60
+    map_page.qtbot.waitUntil(
         lambda: (
-            desk.map.current_result is not None
-            and desk.map.current_result.readout("users_in_file").value == 60
+            map_page.map.current_result is not None
+            and map_page.map.current_result.readout("users_in_file").value == 60
         ),
     )
 
@@ -267,7 +269,7 @@ def test_bad_cells_are_distinguished() -> None:
     assert set(bad_cells(("7", good[1], "0", "0.0", "1"), mapping)) == {2, 3}
 
 
-def test_the_report_lists_what_was_set_aside_and_exports_it(desk: Desk, tmp_path) -> None:
+def test_the_report_lists_what_was_set_aside_and_exports_it(map_page: MapPage, tmp_path) -> None:
     path = tmp_path / "rough.txt"
     path.write_text(
         lines(30)
@@ -276,11 +278,11 @@ def test_the_report_lists_what_was_set_aside_and_exports_it(desk: Desk, tmp_path
         + "4\t2010-01-01T12:00:00Z\t95.0\t11.0\t9\n"
         + "4\t2010-01-02T12:00:00Z\t96.0\t11.0\t9\n"
     )
-    desk.load(path)
-    assert "4 rows rejected" in desk.panel.counts.text()
-    assert desk.panel.dialog("report") is None  # rows about people: never shown unasked
-    desk.qtbot.mouseClick(desk.panel.report_button, Qt.MouseButton.LeftButton)
-    dialog = desk.panel.dialog("report")
+    map_page.load(path)
+    assert "4 rows rejected" in map_page.panel.counts.text()
+    assert map_page.panel.dialog("report") is None  # rows about people: never shown unasked
+    map_page.qtbot.mouseClick(map_page.panel.report_button, Qt.MouseButton.LeftButton)
+    dialog = map_page.panel.dialog("report")
     tops = [dialog.tree.topLevelItem(i) for i in range(dialog.tree.topLevelItemCount())]
     assert {item.text(0) for item in tops} == {"1", "2"}
     assert tops[0].text(0) == "2"
@@ -289,66 +291,66 @@ def test_the_report_lists_what_was_set_aside_and_exports_it(desk: Desk, tmp_path
     assert "95.0" in tops[0].child(0).text(1)
     target = tmp_path / "aside.csv"
     dialog.export_to(target)
-    desk.qtbot.waitUntil(lambda: "4 rows written" in dialog.message.text())
+    map_page.qtbot.waitUntil(lambda: "4 rows written" in dialog.message.text())
     assert "yesterday" in target.read_text()
     dialog.close()
-    desk.qtbot.waitUntil(lambda: desk.panel.dialog("report") is None)
-    desk.qtbot.mouseClick(desk.panel.report_button, Qt.MouseButton.LeftButton)
-    assert desk.panel.dialog("report") is not None
+    map_page.qtbot.waitUntil(lambda: map_page.panel.dialog("report") is None)
+    map_page.qtbot.mouseClick(map_page.panel.report_button, Qt.MouseButton.LeftButton)
+    assert map_page.panel.dialog("report") is not None
 
 
-def test_a_region_is_typed_and_undone(desk: Desk, checkins) -> None:
-    desk.load(checkins)
-    before = desk.region
-    type_into(desk.panel.sides["south"], str(before.south + 0.1))
-    assert desk.region.south == pytest.approx(before.south + 0.1)
-    assert "km" in desk.panel.region_size.text()
-    type_into(desk.panel.sides["south"], str(before.north + 1))
-    assert desk.region.south == pytest.approx(before.south + 0.1)
-    assert desk.panel.region_error.isVisible()
-    assert "latitudes" in desk.panel.region_error.text()
-    type_into(desk.panel.sides["west"], "-500")
-    assert desk.region.west == before.west
-    desk.session.undo()
-    assert desk.region == before
-    assert not desk.panel.region_error.isVisible()
-    assert desk.panel.sides["south"].text() == f"{before.south:.6g}"
+def test_a_region_is_typed_and_undone(map_page: MapPage, checkins) -> None:
+    map_page.load(checkins)
+    before = map_page.region
+    type_into(map_page.panel.sides["south"], str(before.south + 0.1))
+    assert map_page.region.south == pytest.approx(before.south + 0.1)
+    assert "km" in map_page.panel.region_size.text()
+    type_into(map_page.panel.sides["south"], str(before.north + 1))
+    assert map_page.region.south == pytest.approx(before.south + 0.1)
+    assert map_page.panel.region_error.isVisible()
+    assert "latitudes" in map_page.panel.region_error.text()
+    type_into(map_page.panel.sides["west"], "-500")
+    assert map_page.region.west == before.west
+    map_page.session.undo()
+    assert map_page.region == before
+    assert not map_page.panel.region_error.isVisible()
+    assert map_page.panel.sides["south"].text() == f"{before.south:.6g}"
 
 
-def test_the_busiest_cell_becomes_the_region(desk: Desk, checkins) -> None:
-    desk.load(checkins)
-    before = desk.region
-    desk.qtbot.mouseClick(desk.panel.busiest_button, Qt.MouseButton.LeftButton)
-    dialog = desk.panel.dialog("busiest")
-    desk.qtbot.waitUntil(lambda: dialog.table.rowCount() > 0)
+def test_the_busiest_cell_becomes_the_region(map_page: MapPage, checkins) -> None:
+    map_page.load(checkins)
+    before = map_page.region
+    map_page.qtbot.mouseClick(map_page.panel.busiest_button, Qt.MouseButton.LeftButton)
+    dialog = map_page.panel.dialog("busiest")
+    map_page.qtbot.waitUntil(lambda: dialog.table.rowCount() > 0)
     counts = [
         int(dialog.table.item(i, 0).text().replace(",", "")) for i in range(dialog.table.rowCount())
     ]
     assert counts == sorted(counts, reverse=True)
     chosen = dialog.chosen
-    assert desk.data.current.points(chosen.box).rows >= counts[0]
-    desk.qtbot.mouseClick(dialog.use_button, Qt.MouseButton.LeftButton)
-    assert desk.region == chosen
-    desk.session.undo()
-    assert desk.region == before
+    assert map_page.data.current.points(chosen.box).rows >= counts[0]
+    map_page.qtbot.mouseClick(dialog.use_button, Qt.MouseButton.LeftButton)
+    assert map_page.region == chosen
+    map_page.session.undo()
+    assert map_page.region == before
 
 
-def test_a_month_is_chosen(desk: Desk, checkins) -> None:
-    desk.load(checkins)
-    time = desk.panel.time
-    every = desk.answered().readout("checkins").value
+def test_a_month_is_chosen(map_page: MapPage, checkins) -> None:
+    map_page.load(checkins)
+    time = map_page.panel.time
+    every = map_page.answered().readout("checkins").value
     place = time.presets.findText("January 2010")
     time.presets.setCurrentIndex(place)
     time.presets.activated.emit(place)
-    selection = desk.session.state.selection
+    selection = map_page.session.state.selection
     assert (selection.start, selection.end) == ("2010-01-01T00:00:00Z", "2010-02-01T00:00:00Z")
-    assert time.start.dateTime().toString("yyyy-MM-dd HH:mm") == "2010-01-01 00:00"
-    assert 0 < desk.answered().readout("checkins").value < every
+    assert time.start.dateTime() == QDateTime(2010, 1, 1, 0, 0, 0, 0, QTimeZone.utc())
+    assert 0 < map_page.answered().readout("checkins").value < every
     time.end.setDateTime(time.end.dateTime().addDays(-10))
-    assert desk.session.state.selection.end == "2010-01-22T00:00:00Z"
-    assert time.presets.currentText() == "Between the times below"
+    assert map_page.session.state.selection.end == "2010-01-22T00:00:00Z"
+    assert time.presets.currentIndex() == 1
     time.end.setDateTime(time.start.dateTime().addDays(-1))
-    assert desk.session.state.selection.end == "2010-01-22T00:00:00Z"
+    assert map_page.session.state.selection.end == "2010-01-22T00:00:00Z"
     assert "before" in time.why.text()
     assert time.why.isVisible()
 
@@ -360,82 +362,82 @@ def test_months_cover_a_span() -> None:
     assert ranges == [("December 2009", "2009-12-01T00:00:00Z", "2010-01-01T00:00:00Z")]
 
 
-def choose_users(desk: Desk, mode: str) -> None:
-    box = desk.panel.sample.mode
+def choose_users(map_page: MapPage, mode: str) -> None:
+    box = map_page.panel.sample.mode
     box.setCurrentIndex(box.findData(mode))
     box.activated.emit(box.currentIndex())
 
 
-def test_users_are_sampled_and_all_can_be_taken(desk: Desk, checkins) -> None:
-    desk.load(checkins)
-    sample = desk.panel.sample
+def test_users_are_sampled_and_all_can_be_taken(map_page: MapPage, checkins) -> None:
+    map_page.load(checkins)
+    sample = map_page.panel.sample
     assert not sample.number.isVisible()
-    choose_users(desk, "number")
-    assert desk.session.state.selection.users == 200
-    assert "so all are used" in _count_of(desk)
+    choose_users(map_page, "number")
+    assert map_page.session.state.selection.users == 200
+    assert "all are used" in _count_of(map_page)
     type_into(sample.number, "10")
-    assert desk.answered().readout("users_used").value == 10
-    ten = desk.answered().surface("true").values
+    assert map_page.answered().readout("users_used").value == 10
+    ten = map_page.answered().surface("true").values
     type_into(sample.seed, "3")
-    assert desk.session.state.selection.data_seed == 3
-    assert (desk.answered().surface("true").values != ten).any()
-    choose_users(desk, "share")
+    assert map_page.session.state.selection.data_seed == 3
+    assert (map_page.answered().surface("true").values != ten).any()
+    choose_users(map_page, "share")
     assert not sample.number.isVisible()
     type_into(sample.share, "25")
-    assert desk.session.state.selection.share == 0.25
-    result = desk.answered()
+    assert map_page.session.state.selection.share == 0.25
+    result = map_page.answered()
     assert 0 < result.readout("users_used").value < result.readout("users_in_region").value
-    choose_users(desk, "all")
-    result = desk.answered()
-    assert not desk.session.state.selection.sampled
+    choose_users(map_page, "all")
+    result = map_page.answered()
+    assert not map_page.session.state.selection.sampled
     assert result.readout("users_used").value == result.readout("users_in_region").value
     assert not sample.seed.isVisible()
-    desk.session.undo()
-    assert desk.session.state.selection.share == 0.25
+    map_page.session.undo()
+    assert map_page.session.state.selection.share == 0.25
     assert sample.mode.currentData() == "share"
     type_into(sample.seed, "-1")
-    assert desk.session.state.selection.data_seed == 3
-    choose_users(desk, "number")
-    assert desk.session.state.selection.users == 10  # as it was last
+    assert map_page.session.state.selection.data_seed == 3
+    choose_users(map_page, "number")
+    assert map_page.session.state.selection.users == 10  # as it was last
     type_into(sample.number, "0")
-    assert desk.session.state.selection.users == 10
+    assert map_page.session.state.selection.users == 10
 
 
-def _count_of(desk: Desk) -> str:
-    desk.answered()
-    return desk.panel.sample.count.text()
+def _count_of(map_page: MapPage) -> str:
+    map_page.answered()
+    return map_page.panel.sample.count.text()
 
 
-def test_a_region_says_where_it_came_from(desk: Desk, checkins) -> None:
-    desk.load(checkins)
+def test_a_region_says_where_it_came_from(map_page: MapPage, checkins) -> None:
+    map_page.load(checkins)
 
     def origin() -> Origin:
-        return desk.session.state.selection.region_origin
+        return map_page.session.state.selection.region_origin
 
     assert origin() is Origin.FIRST
-    assert desk.answered().conditions[1].holds is False
-    region = desk.region
+    assert map_page.answered().conditions[1].holds is False
+    region = map_page.region
     for side in ("south", "west", "north"):
-        type_into(desk.panel.sides[side], f"{getattr(region, side) - 0.01:.3f}")
+        type_into(map_page.panel.sides[side], f"{getattr(region, side) - 0.01:.3f}")
     assert origin() is Origin.FIRST  # one side is still the program's
-    assert "✗ east: found by the program" in desk.panel.region_from.text()
-    type_into(desk.panel.sides["east"], f"{region.east + 0.01:.3f}")
+    assert "✗ east" in map_page.panel.region_from.text()
+    type_into(map_page.panel.sides["east"], f"{region.east + 0.01:.3f}")
     assert origin() is Origin.TYPED
-    assert "○ typed in" in desk.panel.region_from.text()
-    assert desk.answered().conditions[1].holds is None
-    desk.map.set_region_box((40.5, -74.3, 41.0, -73.6))
+    assert "○ typed in" in map_page.panel.region_from.text()
+    assert map_page.answered().conditions[1].holds is None
+    map_page.map.set_region_box((40.5, -74.3, 41.0, -73.6))
     assert origin() is Origin.DRAWN
-    assert "✗ drawn or dragged" in desk.panel.region_from.text()
-    desk.session.undo()
+    assert "✗ drawn or dragged" in map_page.panel.region_from.text()
+    map_page.session.undo()
     assert origin() is Origin.TYPED
 
 
-def test_an_end_that_nobody_chose_stays_open(desk: Desk, checkins) -> None:
+def test_an_end_that_nobody_chose_stays_open(map_page: MapPage, checkins) -> None:
     """The fields show when the check-ins begin and end; only what is changed is a choice."""
-    desk.load(checkins)
-    time = desk.panel.time
+    map_page.load(checkins)
+    time = map_page.panel.time
     time.end.setDateTime(time.end.dateTime().addDays(-3))
-    selection = desk.session.state.selection
+    selection = map_page.session.state.selection
     assert selection.start is None
     assert selection.end is not None
     assert selection.time_from is Origin.TYPED
@@ -448,26 +450,26 @@ def test_closing_during_a_load_leaves_no_thread(qtbot, tmp_path) -> None:
         for _ in range(60):
             file.write(text)
     before = set(threading.enumerate())
-    with opened(qtbot) as desk:
-        desk.data.open(large)
+    with opened(qtbot) as map_page:
+        map_page.data.open(large)
         qtbot.wait(60)
     assert not [t for t in threading.enumerate() if t not in before and t.is_alive()]
 
 
-def test_two_loads_at_once_end_with_the_second(desk: Desk, checkins, tmp_path) -> None:
+def test_two_loads_at_once_end_with_the_second(map_page: MapPage, checkins, tmp_path) -> None:
     other = tmp_path / "other.txt"
     other.write_text(lines(50))
     loaded = []
-    desk.data.loaded.connect(loaded.append)
-    desk.data.open(checkins)
-    desk.data.open(other)
-    desk.qtbot.waitUntil(lambda: not desk.data.busy)
+    map_page.data.loaded.connect(loaded.append)
+    map_page.data.open(checkins)
+    map_page.data.open(other)
+    map_page.qtbot.waitUntil(lambda: not map_page.data.busy)
     assert [data.basename for data in loaded] == ["other.txt"]
-    assert desk.data.current.basename == "other.txt"
+    assert map_page.data.current.basename == "other.txt"
 
 
-def test_no_question_is_asked_by_a_modal_box(desk: Desk, checkins, monkeypatch) -> None:
+def test_no_question_is_asked_by_a_modal_box(map_page: MapPage, checkins, monkeypatch) -> None:
     monkeypatch.setattr(QMessageBox, "exec", lambda *_: pytest.fail("a modal box"))
-    desk.load(checkins)
-    desk.data.open("nowhere")
-    desk.qtbot.waitUntil(lambda: not desk.data.busy)
+    map_page.load(checkins)
+    map_page.data.open("nowhere")
+    map_page.qtbot.waitUntil(lambda: not map_page.data.busy)

@@ -54,8 +54,8 @@ def test_a_file_that_can_be_opened_is_highlighted_and_dropped(
     data = mime(path)
     overlay = entered(window, qtbot, data)
     assert overlay.can_open is True
-    assert overlay.title == "Drop to open besuche.csv"
-    assert overlay.detail == "Check-ins: 100% of the first rows can be read."
+    assert overlay.title.endswith("besuche.csv")
+    assert "100%" in overlay.detail
     assert moved(window, data)
     with qtbot.waitSignal(window.data.loaded):
         QApplication.sendEvent(window, QDropEvent(QPointF(300, 200), COPY, data, LEFT, PLAIN))
@@ -74,7 +74,7 @@ def test_one_that_cannot_be_opened_says_why_and_is_not_taken(
     data = mime(path)
     overlay = entered(window, qtbot, data)
     assert overlay.can_open is False
-    assert overlay.title == "letter.docx can't be opened"
+    assert overlay.title.startswith("letter.docx")
     assert "letter.docx" in overlay.detail
     assert overlay.detail in overlay.accessibleName()
     assert not moved(window, data)

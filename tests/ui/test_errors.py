@@ -16,7 +16,7 @@ def test_our_own_refusals_are_told_as_they_are() -> None:
     )
     assert explain(LookupError("no such data"), "answer").sentence == "No such data."
     said = explain(FileNotFoundError(2, "No such file or directory", "a.txt"), "data").sentence
-    assert said == "The system refused the file a.txt: no such file or directory."
+    assert "a.txt: no such file" in said
 
 
 @pytest.mark.parametrize(

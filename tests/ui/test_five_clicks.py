@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QMenuBar, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from explorer.ui.app.main_window import MainWindow
-from tests.ui.map_desk import made_checkins
+from tests.ui.map_page import made_checkins
 from tests.ui.small_map import SMALL_MAP
 
 
@@ -63,14 +63,14 @@ def test_from_a_file_to_an_epsilon_in_five_clicks(
     page = window.workspaces["map"]
     qtbot.waitUntil(lambda: page.current_result is not None)
     buttons = page.findChildren(QToolButton)
-    mouse.click(next(b for b in buttons if b.defaultAction() is page.which.action))
-    view = page.which.view
+    mouse.click(next(b for b in buttons if b.defaultAction() is page.utility.action))
+    view = page.utility.view
     qtbot.waitUntil(view.parts.use.isEnabled)
-    assert re.match(r"ε (≈|≤) [\d.]+$", view.spoken.number)
-    assert re.search(r"this map is off by less than [\d.]+ km in 9 of 10 draws", view.spoken.text)
+    assert re.match(r"ε (≈|≤) [\d.]+$", view.headline.number)
+    assert re.search(r"this map is off by less than [\d.]+ km in 9 of 10 draws", view.headline.text)
     assert mouse.clicks == 4
     before = view.request["epsilon"]
     mouse.click(view.parts.use)
     assert mouse.clicks == 5
     assert view.request["epsilon"] != before
-    assert f"At today's ε = {view.request['epsilon']:g} it is ≈" in view.spoken.text
+    assert f"At today's ε = {view.request['epsilon']:g} it is ≈" in view.headline.text

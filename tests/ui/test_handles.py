@@ -35,7 +35,7 @@ def drag(plot, ring, to: QPointF) -> None:
 
 def test_a_requirement_follows_its_dot_and_is_undone_as_one_step(asked, settled) -> None:
     plot, session = asked.workspaces["bounds"].plot, asked.session
-    rings = plot.handles._rings
+    rings = plot.handles.rings
     assert [ring.handle.name for ring in rings] == ["1", "2"]
     before = session.request()
     first = rings[0]
@@ -59,7 +59,7 @@ def test_a_requirement_follows_its_dot_and_is_undone_as_one_step(asked, settled)
 
 def test_what_is_dragged_out_of_its_range_comes_back_to_the_edge(asked, settled) -> None:
     plot, session = asked.workspaces["bounds"].plot, asked.session
-    second = plot.handles._rings[1]
+    second = plot.handles.rings[1]
     top = pixel(plot, second)
     drag(plot, second, QPointF(top.x(), 2.0))
     result = settled(asked)
@@ -75,7 +75,7 @@ def test_dragging_while_epsilon_is_drawn_sets_epsilon(asked, settled) -> None:
     settled(asked)
     plot, session = asked.workspaces["bounds"].plot, asked.session
     before = session.request()
-    ring = plot.handles._rings[1]
+    ring = plot.handles.rings[1]
     drag(plot, ring, pixel(plot, ring) + QPointF(0, 30))
     settled(asked)
     assert session.request()["eps2"] < before["eps2"]
@@ -85,6 +85,6 @@ def test_dragging_while_epsilon_is_drawn_sets_epsilon(asked, settled) -> None:
 def test_hidden_dots_have_no_handles(asked) -> None:
     plot = asked.workspaces["bounds"].plot
     plot.set_hidden(frozenset({"asked"}))
-    assert not plot.handles._rings
+    assert not plot.handles.rings
     plot.set_hidden(frozenset())
-    assert len(plot.handles._rings) == 2
+    assert len(plot.handles.rings) == 2

@@ -53,7 +53,7 @@ def test_the_plot_is_read_by_keys_alone(window, settled, qtbot) -> None:
     sweep = session.request().sweep
     at = session.request()[sweep.key]
     plot.setFocus()
-    with qtbot.waitSignal(guide.announcer.said) as said:
+    with qtbot.waitSignal(guide.announcer.message) as said:
         QTest.keyClick(plot, Qt.Key.Key_Down)
     drawn = legend.order(plot.hidden)
     assert guide.key == plot.chosen == drawn[0]
@@ -62,12 +62,12 @@ def test_the_plot_is_read_by_keys_alone(window, settled, qtbot) -> None:
     assert legend.row(drawn[0]).label.font().bold()
     widths = [plot.style_of(key).width for key in drawn]
     assert widths[0] > max(widths[1:])
-    with qtbot.waitSignal(guide.announcer.said):
+    with qtbot.waitSignal(guide.announcer.message):
         QTest.keyClick(plot, Qt.Key.Key_Down)
     assert guide.key == drawn[1]
 
     before = legend.row(drawn[1]).value.text()
-    with qtbot.waitSignal(guide.announcer.said) as said:
+    with qtbot.waitSignal(guide.announcer.message) as said:
         QTest.keyClick(plot, Qt.Key.Key_Right)
     settled(window)
     assert legend.row(drawn[1]).value.text() != before

@@ -61,10 +61,10 @@ def test_it_is_answered_where_all_is_answered_also_after_a_kill(
         np.testing.assert_array_equal(ours.values, theirs.values)
     assert found.readout("checkins") == expected.readout("checkins")
 
-    window.workspaces["map"].which.action.setChecked(True)
-    view = window.workspaces["map"].which.view
+    window.workspaces["map"].utility.action.setChecked(True)
+    view = window.workspaces["map"].utility.view
     qtbot.waitUntil(lambda: view.answer is not None and bool(view.answer.curves))
-    window.workspaces["map"].which.action.setChecked(False)
+    window.workspaces["map"].utility.action.setChecked(False)
 
     os.kill(window.service.client.pid, signal.SIGKILL)
     assert wait_until(lambda: window.service.client.pid is None)
@@ -75,7 +75,7 @@ def test_it_is_answered_where_all_is_answered_also_after_a_kill(
     assert data.export_rejected(aside) == data.report.total_rejected
     with aside.open(newline="") as file:
         assert {row["part"] for row in csv.DictReader(file)} >= {"part-1.csv", "part-3.csv"}
-    assert window.keeper.data_columns == data.columns
+    assert window.session_store.data_columns == data.columns
     window.close()
 
     again = open_window(study="heatmap")
@@ -97,7 +97,7 @@ def test_what_is_slow_is_said_beforehand_and_begun_only_if_wanted(
     folder = request.getfixturevalue("folder")  # from now on memory holds little
     monkeypatch.setattr("explorer.checkins.import_size.QUICK_S", 0.0)
     for wanted in (False, True):
-        with qtbot.waitSignal(window.data.import_asked):
+        with qtbot.waitSignal(window.data.import_requested):
             window.files.open_data(folder)
         box = window.data_panel.dialog("import")
         assert "1,5" in box.informativeText()

@@ -75,8 +75,8 @@ def test_a_page_made_ahead_belongs_to_the_window_before_its_tab_does(open_window
     for tabs in (window.workspaces, window.tools):
         for piece in tabs.pieces()[:-1]:  # the last one would put the page in its place
             piece()
-        assert all(page.window() is window for page in tabs.all_made())
-        assert len(tabs.all_made()) > len(tabs)
+        assert all(page.window() is window for page in tabs.all_built())
+        assert len(tabs.all_built()) > len(tabs)
 
 
 def test_a_tab_chosen_before_its_page_is_made(open_window) -> None:
@@ -91,7 +91,7 @@ def test_a_tab_chosen_before_its_page_is_made(open_window) -> None:
     assert window.session.state.study != "heatmap"
     actions = window.workspaces["bounds"].view_actions()
     assert all(action.isVisible() for action in actions)
-    assert set(actions) <= set(window.menus._view.actions())
+    assert set(actions) <= set(window.menus.view_menu.actions())
 
 
 def test_a_map_made_late_looks_where_it_looked_before(open_window, settled, qtbot) -> None:
@@ -143,10 +143,10 @@ def test_idle_work_is_done_piece_by_piece_and_can_be_left(qtbot) -> None:
     assert "a" not in pages
     idle.stop()
     qtbot.wait(100)
-    assert pages.all_made() == []
+    assert pages.all_built() == []
     pages.pieces()[1]()
     assert "a" not in pages  # made, and not in its tab yet: to be closed with the window, too
-    assert pages.all_made() == [pages["a"]]
+    assert pages.all_built() == [pages["a"]]
 
 
 def test_imports_leave_out_what_is_not_needed() -> None:

@@ -27,7 +27,7 @@ from explorer.ui.map.panes import cell_of
 from explorer.ui.map.region_tool import Grip, PixelBox, dragged_box, grip_at
 from explorer.ui.plot.map_style import LIGHT
 from tests.ui.dragging import Hand, drag_region, middle_of_region
-from tests.ui.map_desk import Desk, made_checkins, opened
+from tests.ui.map_page import MapPage, made_checkins, opened
 
 
 @pytest.fixture(scope="module")
@@ -36,12 +36,12 @@ def checkins(tmp_path_factory):
 
 
 @pytest.fixture
-def desk(qtbot, checkins) -> Iterator[Desk]:
-    with opened(qtbot) as desk:
-        desk.load(checkins)
-        desk.session.set_value("resolution", "64", "heatmap")
-        desk.answered()
-        yield desk
+def map_page(qtbot, checkins) -> Iterator[MapPage]:
+    with opened(qtbot) as map_page:
+        map_page.load(checkins)
+        map_page.session.set_value("resolution", "64", "heatmap")
+        map_page.answered()
+        yield map_page
 
 
 def drag(pane, start: tuple[float, float], end: tuple[float, float]) -> None:
@@ -76,31 +76,31 @@ def send(port, kind, point: QPoint, button, buttons) -> None:
     QApplication.sendEvent(port, event)
 
 
-def test_both_panes_show_the_answer(desk: Desk) -> None:
-    result = desk.answered()
+def test_both_panes_show_the_answer(map_page: MapPage) -> None:
+    result = map_page.answered()
     for key in ("true", "private"):
-        shown = desk.map.panes.panes[key]._image
+        shown = map_page.map.panes.panes[key].image
         assert shown.isVisible()
         np.testing.assert_array_equal(shown.image, result.surface(key).values)
-    assert "ε = 1" in desk.map.panes.headers["private"].title.text()
-    assert desk.map.panes.headers["true"].badge.text() == "curator only"
+    assert "ε = 1" in map_page.map.panes.headers["private"].title.text()
+    assert map_page.map.panes.headers["true"].badge.text() == "curator only"
 
 
-def test_a_moved_epsilon_changes_the_private_pane_alone(desk: Desk) -> None:
-    before = desk.answered()
-    desk.session.set_value("epsilon", 5.0, "heatmap")
-    after = desk.answered()
-    panes = desk.map.panes.panes
-    np.testing.assert_array_equal(panes["true"]._image.image, before.surface("true").values)
-    assert not np.array_equal(panes["private"]._image.image, before.surface("private").values)
-    np.testing.assert_array_equal(panes["private"]._image.image, after.surface("private").values)
+def test_a_moved_epsilon_changes_the_private_pane_alone(map_page: MapPage) -> None:
+    before = map_page.answered()
+    map_page.session.set_value("epsilon", 5.0, "heatmap")
+    after = map_page.answered()
+    panes = map_page.map.panes.panes
+    np.testing.assert_array_equal(panes["true"].image.image, before.surface("true").values)
+    assert not np.array_equal(panes["private"].image.image, before.surface("private").values)
+    np.testing.assert_array_equal(panes["private"].image.image, after.surface("private").values)
 
 
-def test_real_data_are_stamped_above_either_pane(desk: Desk) -> None:
+def test_real_data_are_stamped_above_either_pane(map_page: MapPage) -> None:
     """What is said hides nothing of the map, and moves it as little when it comes and goes."""
-    desk.answered()
+    map_page.answered()
     for key in ("true", "private"):
-        slot = desk.map.panes.slots[key]
+        slot = map_page.map.panes.slots[key]
         assert "not private" in slot.stamp.text()
         assert slot.stamp.toolTip()
         before = slot.pane.geometry()
@@ -110,8 +110,8 @@ def test_real_data_are_stamped_above_either_pane(desk: Desk) -> None:
         assert slot.pane.geometry() == before
 
 
-def test_panes_look_at_the_same_box(desk: Desk, qtbot) -> None:
-    left, right = desk.map.panes.panes.values()
+def test_panes_look_at_the_same_box(map_page: MapPage, qtbot) -> None:
+    left, right = map_page.map.panes.panes.values()
     assert (left.width(), left.height()) == (right.width(), right.height())
     before = left.box
     drag(right, (0.5, 0.5), (0.7, 0.4))
@@ -122,19 +122,19 @@ def test_panes_look_at_the_same_box(desk: Desk, qtbot) -> None:
     assert left.box == right.box
     assert left.box[3] - left.box[1] < width
     for pane in (left, right):
-        (west, east), (south, north) = pane._view.viewRange()
+        (west, east), (south, north) = pane.view.viewRange()
         assert (south, west, north, east) == pytest.approx(pane.box)
 
 
-def test_zooming_keeps_the_point_under_the_pointer(desk: Desk) -> None:
-    pane = desk.map.panes.panes["true"]
+def test_zooming_keeps_the_point_under_the_pointer(map_page: MapPage) -> None:
+    pane = map_page.map.panes.panes["true"]
     before = pane.to_degrees(40, 70)
     pane.wheel(pane.mapToScene(QPoint(40, 70)), 360)
     assert pane.to_degrees(40, 70) == pytest.approx(before)
 
 
-def test_keys_pan_zoom_and_reset(desk: Desk) -> None:
-    pane = desk.map.panes.panes["private"]
+def test_keys_pan_zoom_and_reset(map_page: MapPage) -> None:
+    pane = map_page.map.panes.panes["private"]
     home = pane.box
     pane.setFocus()
     QTest.keyClick(pane, Qt.Key.Key_Right)
@@ -148,33 +148,33 @@ def test_keys_pan_zoom_and_reset(desk: Desk) -> None:
     assert pane.box == pytest.approx(home)
 
 
-def test_the_map_is_true_to_scale_at_the_region(desk: Desk) -> None:
-    pane, region = desk.map.panes.panes["true"], desk.region
+def test_the_map_is_true_to_scale_at_the_region(map_page: MapPage) -> None:
+    pane, region = map_page.map.panes.panes["true"], map_page.region
     left, top = pane.to_pixels(region.west, region.north)
     right, bottom = pane.to_pixels(region.east, region.south)
     drawn = (right - left) / (bottom - top)
     assert drawn == pytest.approx(region.width_km / region.height_km, rel=1e-6)
 
 
-def test_level_of_detail_follows_the_zoom_and_panning_rebuilds_nothing(desk: Desk) -> None:
-    pane = desk.map.panes.panes["true"]
+def test_level_of_detail_follows_the_zoom_and_panning_rebuilds_nothing(map_page: MapPage) -> None:
+    pane = map_page.map.panes.panes["true"]
     assert pane.level == "10m"
-    items = pane._lines.items()
+    items = pane.lines.items()
     paths = [item.path() for item in items]
-    desk.map.panes.camera.pan(30, 20)
-    assert pane._lines.items() == items
+    map_page.map.panes.camera.pan(30, 20)
+    assert pane.lines.items() == items
     assert [item.path() for item in items] == paths
     for item in items:
         assert item.isVisible()
         assert item.pen().isCosmetic()
         assert item.pen().widthF() == 1
         assert item.cacheMode() == QGraphicsItem.CacheMode.NoCache
-    desk.map.panes.home(None)
+    map_page.map.panes.home(None)
     assert pane.level == "110m"
     assert not any(item.isVisible() for item in items)
-    assert all(item.isVisible() for item in pane._lines.items())
-    desk.map.lines_action.setChecked(False)
-    assert not any(item.isVisible() for item in pane._lines.items())
+    assert all(item.isVisible() for item in pane.lines.items())
+    map_page.map.lines_action.setChecked(False)
+    assert not any(item.isVisible() for item in pane.lines.items())
 
 
 @pytest.mark.full
@@ -204,26 +204,26 @@ def test_tiles_hold_every_line() -> None:
         assert all(four[:2] == four[2:] for four in drawn - wanted)
 
 
-def test_one_colour_scale_ends_at_the_true_maximum(desk: Desk) -> None:
-    result, panes = desk.answered(), desk.map.panes
+def test_one_colour_scale_ends_at_the_true_maximum(map_page: MapPage) -> None:
+    result, panes = map_page.answered(), map_page.map.panes
     tops = {key: float(result.surface(key).values.max()) for key in ("true", "private")}
     for pane in panes.panes.values():
-        assert tuple(pane._image.levels) == pytest.approx((0, tops["true"]))
+        assert tuple(pane.image.levels) == pytest.approx((0, tops["true"]))
     assert panes.shared_bars.maps.top == pytest.approx(tops["true"])
     assert panes.shared_bars.maps.beyond == (tops["private"] > tops["true"])
     assert panes.bars["private"].isHidden()
-    desk.map.linked_action.setChecked(False)
+    map_page.map.linked_action.setChecked(False)
     for key, pane in panes.panes.items():
-        assert tuple(pane._image.levels) == pytest.approx((0, tops[key]))
+        assert tuple(pane.image.levels) == pytest.approx((0, tops[key]))
         assert panes.bars[key].top == pytest.approx(tops[key])
         assert panes.bars[key].isVisible()
         assert not panes.bars[key].beyond
-    desk.map.linked_action.setChecked(True)
-    assert tuple(panes.panes["private"]._image.levels) == pytest.approx((0, tops["true"]))
+    map_page.map.linked_action.setChecked(True)
+    assert tuple(panes.panes["private"].image.levels) == pytest.approx((0, tops["true"]))
 
 
-def test_the_pointer_reads_out_the_cell_in_every_pane(desk: Desk, qtbot) -> None:
-    result, pane = desk.answered(), desk.map.panes.panes["private"]
+def test_the_pointer_reads_out_the_cell_in_every_pane(map_page: MapPage, qtbot) -> None:
+    result, pane = map_page.answered(), map_page.map.panes.panes["private"]
     surface = result.surface("true")
     row, column = np.unravel_index(int(surface.values.argmax()), surface.values.shape)
     region, side = surface.region, surface.values.shape[0]
@@ -232,18 +232,18 @@ def test_the_pointer_reads_out_the_cell_in_every_pane(desk: Desk, qtbot) -> None
     x, y = pane.to_pixels(longitude, latitude)
     none = Qt.MouseButton.NoButton
     send(pane.viewport(), QEvent.Type.MouseMove, QPoint(round(x), round(y)), none, none)
-    readout = desk.map.panes.readout
+    readout = map_page.map.panes.readout
     qtbot.waitUntil(lambda: "true (curator only)" in readout.text())
     assert f"cell {column + 1}, {row + 1} " in readout.text()
     assert "private " in readout.text()
     assert "° N" in readout.text()
-    for other in desk.map.panes.panes.values():
-        south, west, north, east = other._marked
+    for other in map_page.map.panes.panes.values():
+        south, west, north, east = other.marked
         assert south < latitude < north
         assert west < longitude < east
     QApplication.sendEvent(pane, QEvent(QEvent.Type.Leave))
-    assert "Point at the map" in readout.text()
-    assert pane._marked is None
+    assert "Point at" in readout.text()
+    assert pane.marked is None
 
 
 def test_cells_count_from_the_south_west() -> None:
@@ -256,98 +256,100 @@ def test_cells_count_from_the_south_west() -> None:
 
 
 @pytest.mark.full
-def test_a_region_is_dragged_moved_pulled_and_undone(desk: Desk) -> None:
-    first = desk.region
-    desk.map.region_action.trigger()
-    pane = desk.map.panes.panes["true"]
+def test_a_region_is_dragged_moved_pulled_and_undone(map_page: MapPage) -> None:
+    first = map_page.region
+    map_page.map.region_action.trigger()
+    pane = map_page.map.panes.panes["true"]
     drag(pane, (0.02, 0.02), (0.5, 0.5))
-    drawn = desk.region
+    drawn = map_page.region
     south, west, north, east = pane.box
     assert drawn.west == pytest.approx(west + 0.02 * (east - west), abs=0.01 * (east - west))
     assert drawn.south == pytest.approx(south + 0.5 * (north - south), abs=0.01 * (north - south))
-    assert desk.answered().surface("true").region == drawn
-    assert desk.panel.sides["west"].text() == f"{drawn.west:.6g}"
+    assert map_page.answered().surface("true").region == drawn
+    assert map_page.panel.sides["west"].text() == f"{drawn.west:.6g}"
 
     drag(pane, (0.25, 0.25), (0.35, 0.3))  # by its middle
-    moved = desk.region
+    moved = map_page.region
     assert moved.width_km == pytest.approx(drawn.width_km, rel=0.02)
     assert moved.west > drawn.west
 
     left, top = pane.to_pixels(moved.east, moved.south)
     drag(pane, (left / pane.width(), top / pane.height()), (0.9, 0.9))
-    pulled = desk.region
+    pulled = map_page.region
     assert pulled.west == pytest.approx(moved.west)
     assert pulled.north == pytest.approx(moved.north)
     assert pulled.east > moved.east
     for expected in (moved, drawn, first):
-        desk.session.undo()
-        assert desk.region == expected
-        assert pane._region == expected
+        map_page.session.undo()
+        assert map_page.region == expected
+        assert pane.region == expected
     QTest.keyClick(pane, Qt.Key.Key_Escape)
-    assert not desk.map.region_action.isChecked()
+    assert not map_page.map.region_action.isChecked()
 
 
 @pytest.mark.full
-def test_both_panes_follow_a_region_that_is_dragged(desk: Desk, qtbot) -> None:
-    first, shown = desk.region, []
+def test_both_panes_follow_a_region_that_is_dragged(map_page: MapPage, qtbot) -> None:
+    first, shown = map_page.region, []
 
     def note(result) -> None:
-        panes = desk.map.panes.panes
-        drawn = {pane._surface_region for pane in panes.values()}
+        panes = map_page.map.panes.panes
+        drawn = {pane.surface_region for pane in panes.values()}
         assert drawn == {result.request.selection.region}  # where it belongs, in both
         for pane in panes.values():
-            image = pane._image
+            image = pane.image
             assert image.mapRectToParent(image.boundingRect()) == rect_of(
                 result.request.selection.region.box
             )
         shown.append(result.request.selection.region)
 
-    desk.map.result_shown.connect(note)
-    desk.map.region_action.trigger()
-    pane = desk.map.panes.panes["private"]
-    camera, pixels = desk.map.panes.camera.aspect, middle_of_region(pane)
+    map_page.map.result_shown.connect(note)
+    map_page.map.region_action.trigger()
+    pane = map_page.map.panes.panes["private"]
+    camera, pixels = map_page.map.panes.camera.aspect, middle_of_region(pane)
     places, moves = [], drag_region(pane, QPointF(4.0, -9.0), 12)
     for _ in moves:
-        places.append(desk.region)
+        places.append(map_page.region)
         if len(places) <= 12:
-            assert desk.map.panes.camera.aspect == camera  # the map keeps still below the pointer
+            assert (
+                map_page.map.panes.camera.aspect == camera
+            )  # the map keeps still below the pointer
             assert middle_of_region(pane) == pytest.approx(
                 (pixels[0] + 4 * len(places), pixels[1] - 9 * len(places)), abs=1
             )
             known = len(shown)
             qtbot.waitUntil(lambda known=known: len(shown) > known)
     assert len({*places}) == 12
-    assert desk.answered().surface("private").region == desk.region == places[-1]
+    assert map_page.answered().surface("private").region == map_page.region == places[-1]
     assert len(shown) >= 12  # while it was dragged, too
     assert shown == sorted(shown, key=[first, *places].index)  # never back to an older one
-    assert desk.map.panes.camera.aspect == desk.region.aspect != camera
-    exact = first_result(desk.service.runtime, desk.controller.request)
-    for key, pane in desk.map.panes.panes.items():
-        np.testing.assert_array_equal(pane._image.image, exact.surface(key).values)
-    desk.session.undo()
-    assert desk.region == first
+    assert map_page.map.panes.camera.aspect == map_page.region.aspect != camera
+    exact = first_result(map_page.service.runtime, map_page.controller.request)
+    for key, pane in map_page.map.panes.panes.items():
+        np.testing.assert_array_equal(pane.image.image, exact.surface(key).values)
+    map_page.session.undo()
+    assert map_page.region == first
 
 
 def test_a_region_stays_where_it_was_dragged_though_the_map_moves_before_the_release(
-    desk: Desk, qtbot
+    map_page: MapPage, qtbot
 ) -> None:
-    desk.map.region_action.trigger()
-    pane = desk.map.panes.panes["private"]
+    map_page.map.region_action.trigger()
+    pane = map_page.map.panes.panes["private"]
     moves = drag_region(pane, QPointF(4.0, -9.0), 3)
     for _ in range(3):
         next(moves)
-    dragged = desk.region
-    desk.widget.resize(desk.widget.width(), desk.widget.height() - 60)
+    dragged = map_page.region
+    map_page.widget.resize(map_page.widget.width(), map_page.widget.height() - 60)
     qtbot.turns()
     next(moves)
-    assert desk.region == dragged
+    assert map_page.region == dragged
 
 
-def test_the_maps_keep_still_while_the_answer_comes(desk: Desk, qtbot) -> None:
-    desk.measured()
-    answer = desk.map.answer
+def test_the_maps_keep_still_while_the_answer_comes(map_page: MapPage, qtbot) -> None:
+    map_page.measured()
+    answer = map_page.map.answer
     assert answer.badge.isVisible()
-    pane = desk.map.panes.panes["private"]
+    pane = map_page.map.panes.panes["private"]
     size = pane.size()
     answer.show_computing()
     qtbot.turns()
@@ -366,46 +368,46 @@ def test_the_box_of_a_drag_covers_no_colour_unless_it_is_refused(qapp) -> None:
         assert picture.pixelColor(11, 10) != picture.pixelColor(5, 5)
 
 
-def test_a_drag_that_comes_to_nothing_leaves_the_region_as_it_was(desk: Desk, qtbot) -> None:
-    first = desk.session.state.selection
-    desk.map.region_action.trigger()
-    pane = desk.map.panes.panes["true"]
+def test_a_drag_that_comes_to_nothing_leaves_the_region_as_it_was(map_page: MapPage, qtbot) -> None:
+    first = map_page.session.state.selection
+    map_page.map.region_action.trigger()
+    pane = map_page.map.panes.panes["true"]
     hand = Hand(pane)
     for act, x in ((hand.move, 5), (hand.press, 5), (hand.move, 60), (hand.move, 6)):
         act(x, x)
         qtbot.wait(20)
-    assert desk.session.state.selection != first
+    assert map_page.session.state.selection != first
     hand.release(6, 6)
-    assert desk.session.state.selection == first
+    assert map_page.session.state.selection == first
 
 
-def test_a_region_too_wide_is_refused_in_a_sentence(desk: Desk) -> None:
-    before = desk.region
-    desk.map.set_region_box((-10.0, -170.0, 20.0, 40.0))
-    assert desk.region == before
-    assert "at most 180°" in desk.map.banner.text.text()
-    assert desk.map.banner.isVisible()
-    desk.map.set_region_box((10.0, 0.0, 20.0, 15.0))
-    assert not desk.map.banner.isVisible()
+def test_a_region_too_wide_is_refused_in_a_sentence(map_page: MapPage) -> None:
+    before = map_page.region
+    map_page.map.set_region_box((-10.0, -170.0, 20.0, 40.0))
+    assert map_page.region == before
+    assert "at most 180°" in map_page.map.banner.text.text()
+    assert map_page.map.banner.isVisible()
+    map_page.map.set_region_box((10.0, 0.0, 20.0, 15.0))
+    assert not map_page.map.banner.isVisible()
 
 
-def test_new_noise_is_another_draw_and_can_be_undone(desk: Desk) -> None:
-    before = desk.answered()
-    desk.panel.setFocus()
-    QTest.keyClick(desk.panel, Qt.Key.Key_N)
-    assert desk.map.seed_label.text() == "seed 1"
-    after = desk.answered()
+def test_new_noise_is_another_draw_and_can_be_undone(map_page: MapPage) -> None:
+    before = map_page.answered()
+    map_page.panel.setFocus()
+    QTest.keyClick(map_page.panel, Qt.Key.Key_N)
+    assert map_page.map.seed_label.text() == "seed 1"
+    after = map_page.answered()
     assert not np.array_equal(after.surface("private").values, before.surface("private").values)
     np.testing.assert_array_equal(after.surface("true").values, before.surface("true").values)
-    desk.session.undo()
-    assert desk.map.seed_label.text() == "seed 0"
-    again = desk.answered()
+    map_page.session.undo()
+    assert map_page.map.seed_label.text() == "seed 0"
+    again = map_page.answered()
     np.testing.assert_array_equal(again.surface("private").values, before.surface("private").values)
 
 
-def test_metrics_are_grey_until_they_belong_to_the_picture(desk: Desk) -> None:
-    result = desk.measured()
-    cells = desk.map.metrics.cells
+def test_metrics_are_grey_until_they_belong_to_the_picture(map_page: MapPage) -> None:
+    result = map_page.measured()
+    cells = map_page.map.metrics.cells
     assert not any(cell.trailing for cell in cells.values())
     assert cells["similarity"].value.text() == format_number(result.readout("similarity").value)
     assert result.readout("emd").low is not None
@@ -418,106 +420,107 @@ def test_metrics_are_grey_until_they_belong_to_the_picture(desk: Desk) -> None:
             for r in result.readouts
         ),
     )
-    desk.map._show(newer, 1.0)
+    map_page.map._show(newer, 1.0)
     assert all(cell.trailing for cell in cells.values())
     assert cells["similarity"].value.text() == said
     assert not cells["similarity"].value.isEnabled()
     assert "earlier picture" in cells["similarity"].explanation
-    desk.map._show(result, 1.0)
+    map_page.map._show(result, 1.0)
     assert not any(cell.trailing for cell in cells.values())
 
 
-def test_a_distance_is_an_interval_before_it_is_exact(desk: Desk) -> None:
-    cell = desk.map.metrics.cells["emd"]
+def test_a_distance_is_an_interval_before_it_is_exact(map_page: MapPage) -> None:
+    cell = map_page.map.metrics.cells["emd"]
     cell.show_readout(Readout("emd", "", None, None, low=0.0812, high=0.0941))
     assert cell.value.text() == "0.0812 … 0.0941"
     assert "certified interval" in cell.explanation
     assert "curator" in cell.explanation
 
 
-def test_budget_bars_show_the_levels(desk: Desk) -> None:
-    levels = desk.map.metrics.bars.levels
+def test_budget_bars_show_the_levels(map_page: MapPage) -> None:
+    levels = map_page.map.metrics.bars.levels
     assert sum(epsilon for _, epsilon in levels) == pytest.approx(1.0)
     assert [level for level, _ in levels] == list(range(2, 7))
 
 
-def test_dots_are_the_check_ins_in_the_true_pane_alone(desk: Desk, qtbot) -> None:
-    panes = desk.map.panes.panes
-    desk.map.show_extent()
-    data = desk.data.current
+def test_dots_are_the_check_ins_in_the_true_pane_alone(map_page: MapPage, qtbot) -> None:
+    panes = map_page.map.panes.panes
+    map_page.map.show_extent()
+    data = map_page.data.current
     qtbot.waitUntil(
         lambda: (
-            desk.map.panes._dots is not None and int(desk.map.panes._dots[0].sum()) == data.rows
+            map_page.map.panes.dots is not None
+            and int(map_page.map.panes.dots[0].sum()) == data.rows
         ),
     )
-    assert panes["true"]._dots.isVisible()
-    assert panes["private"]._dots.image is None
-    desk.map.dots_action.setChecked(False)
-    assert not panes["true"]._dots.isVisible()
+    assert panes["true"].dots.isVisible()
+    assert panes["private"].dots.image is None
+    map_page.map.dots_action.setChecked(False)
+    assert not panes["true"].dots.isVisible()
 
 
-def test_view_state_goes_round(desk: Desk) -> None:
-    desk.map.panes.camera.zoom(3.0, 20, 10)
-    desk.map.linked_action.setChecked(False)
-    desk.map.cities_action.setChecked(False)
-    state = desk.map.view_state()
+def test_view_state_goes_round(map_page: MapPage) -> None:
+    map_page.map.panes.camera.zoom(3.0, 20, 10)
+    map_page.map.linked_action.setChecked(False)
+    map_page.map.cities_action.setChecked(False)
+    state = map_page.map.view_state()
     assert state.surfaces == ("true", "private")
     assert ViewState.from_dict(state.to_dict()) == state
-    desk.map.go_home()
-    desk.map.apply_view_state(ViewState(colour_map="inferno"))
-    assert desk.map.panes.colour_map == "inferno"
-    assert desk.map.linked_action.isChecked()
-    desk.map.apply_view_state(state)
-    assert desk.map.view_state().map_box == pytest.approx(state.map_box)
-    assert replace(desk.map.view_state(), map_box=None) == replace(state, map_box=None)
+    map_page.map.go_home()
+    map_page.map.apply_view_state(ViewState(colour_map="inferno"))
+    assert map_page.map.panes.colour_map == "inferno"
+    assert map_page.map.linked_action.isChecked()
+    map_page.map.apply_view_state(state)
+    assert map_page.map.view_state().map_box == pytest.approx(state.map_box)
+    assert replace(map_page.map.view_state(), map_box=None) == replace(state, map_box=None)
 
 
-def test_a_dark_palette_makes_a_dark_map(desk: Desk) -> None:
-    light = desk.map.panes.panes["true"]._lines.pen.color()
-    palette = QPalette(desk.widget.palette())
+def test_a_dark_palette_makes_a_dark_map(map_page: MapPage) -> None:
+    light = map_page.map.panes.panes["true"].lines.pen.color()
+    palette = QPalette(map_page.widget.palette())
     palette.setColor(QPalette.ColorRole.Window, QColor("#14181d"))
-    desk.map.setPalette(palette)
-    assert desk.map.view_state().theme == "dark"
-    assert desk.map.panes.panes["true"]._lines.pen.color() != light
+    map_page.map.setPalette(palette)
+    assert map_page.map.view_state().theme == "dark"
+    assert map_page.map.panes.panes["true"].lines.pen.color() != light
 
 
-def test_an_empty_region_has_a_picture_and_no_metrics(desk: Desk) -> None:
-    desk.map.set_region_box((-60.0, -30.0, -59.0, -29.0))
-    result = desk.answered()
+def test_an_empty_region_has_a_picture_and_no_metrics(map_page: MapPage) -> None:
+    map_page.map.set_region_box((-60.0, -30.0, -59.0, -29.0))
+    result = map_page.answered()
     assert float(result.surface("true").values.max()) == 0
-    assert desk.map.panes.top("true") > 0
-    assert desk.map.metrics.cells["emd"].value.text() == "–"
+    assert map_page.map.panes.top("true") > 0
+    assert map_page.map.metrics.cells["emd"].value.text() == "–"
 
 
-def test_everything_has_a_name(desk: Desk) -> None:
-    for pane in desk.map.panes.panes.values():
+def test_everything_has_a_name(map_page: MapPage) -> None:
+    for pane in map_page.map.panes.panes.values():
         assert pane.accessibleName()
         assert pane.focusPolicy() == Qt.FocusPolicy.StrongFocus
-    for action in desk.map.view_actions():
+    for action in map_page.map.view_actions():
         assert action.isSeparator() or (action.text() and action.toolTip())
-    for cell in desk.map.metrics.cells.values():
+    for cell in map_page.map.metrics.cells.values():
         assert cell.about.title in cell.accessibleName()
 
 
-def test_results_of_another_kind_are_shown_without_a_true_pane(desk: Desk) -> None:
-    result = desk.answered()
+def test_results_of_another_kind_are_shown_without_a_true_pane(map_page: MapPage) -> None:
+    result = map_page.answered()
     alone = Result(
         result.request, Fidelity.FULL, surfaces=(result.surface("private"),), complete=True
     )
-    desk.map._show(alone, 1.0)
-    panes = desk.map.panes
-    assert not panes.panes["true"]._image.isVisible()
+    map_page.map._show(alone, 1.0)
+    panes = map_page.map.panes
+    assert not panes.panes["true"].image.isVisible()
     own = float(result.surface("private").values.max())
     assert panes.top("private") == pytest.approx(own)
 
 
-def test_a_region_out_of_view_is_brought_into_view(desk: Desk) -> None:
-    desk.map.set_region_box((10.0, 100.0, 12.0, 102.0))
-    south, west, north, east = desk.map.panes.box
+def test_a_region_out_of_view_is_brought_into_view(map_page: MapPage) -> None:
+    map_page.map.set_region_box((10.0, 100.0, 12.0, 102.0))
+    south, west, north, east = map_page.map.panes.box
     assert south < 10 < 12 < north
     assert west < 100 < 102 < east
-    desk.session.undo()
-    assert desk.map.panes.box[3] < 0
+    map_page.session.undo()
+    assert map_page.map.panes.box[3] < 0
 
 
 def test_shares_are_written_alike() -> None:
@@ -547,9 +550,9 @@ def test_drags_of_the_region_tool() -> None:
     assert dragged_box(degrees, Grip(north=True, west=True), (0, 10), (2, 8)) == (0, 2, 8, 20)
 
 
-def test_repaints_leave_the_reference_count_of_none_alone(desk: Desk) -> None:
-    desk.controller.cancel()
-    pane = desk.map.panes.panes["true"]
+def test_repaints_leave_the_reference_count_of_none_alone(map_page: MapPage) -> None:
+    map_page.controller.cancel()
+    pane = map_page.map.panes.panes["true"]
     pane.viewport().repaint()
     before = sys.getrefcount(None)
     for _ in range(200):
@@ -557,11 +560,11 @@ def test_repaints_leave_the_reference_count_of_none_alone(desk: Desk) -> None:
     assert sys.getrefcount(None) > before - 50
 
 
-def test_a_map_of_another_resolution_fills_the_same_region(desk: Desk) -> None:
+def test_a_map_of_another_resolution_fills_the_same_region(map_page: MapPage) -> None:
     """Cells are scaled to the region anew when their number changes, not with the region alone."""
-    pane, region = desk.map.panes.panes["private"], Region(40.0, -74.0, 41.0, -73.0)
+    pane, region = map_page.map.panes.panes["private"], Region(40.0, -74.0, 41.0, -73.0)
     found = []
     for side in (16, 64, 32):
         pane.set_surface(np.zeros((side, side), np.float32), region, 1.0)
-        found.append(pane._image.mapRectToParent(pane._image.boundingRect()))
+        found.append(pane.image.mapRectToParent(pane.image.boundingRect()))
     assert found[0] == found[1] == found[2]

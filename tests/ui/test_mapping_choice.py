@@ -16,45 +16,45 @@ from explorer.checkins.parsing import streams
 from explorer.studies.heatmap.panes import TRUE
 from explorer.ui.dialogs import open_checkins
 from explorer.ui.dialogs.open_checkins import LOOKING
-from tests.ui.map_desk import Desk, opened
+from tests.ui.map_page import MapPage, opened
 
 
 @pytest.fixture
-def desk(qtbot) -> Iterator[Desk]:
-    with opened(qtbot) as desk:
-        yield desk
+def map_page(qtbot) -> Iterator[MapPage]:
+    with opened(qtbot) as map_page:
+        yield map_page
 
 
-def choose(desk: Desk, combo, value: str) -> None:
+def choose(map_page: MapPage, combo, value: str) -> None:
     """Choose, and wait until the file has been looked at that way."""
     combo.setCurrentIndex(combo.findData(value))
-    desk.qtbot.waitUntil(lambda: desk.panel.dialog("mapping").problem != LOOKING)
+    map_page.qtbot.waitUntil(lambda: map_page.panel.dialog("mapping").problem != LOOKING)
 
 
-def asked(desk: Desk, path):
-    with desk.qtbot.waitSignal(desk.data.mapping_needed):
-        desk.data.open(path, ask=True)
-    return desk.panel.dialog("mapping")
+def asked(map_page: MapPage, path):
+    with map_page.qtbot.waitSignal(map_page.data.mapping_needed):
+        map_page.data.open(path, ask=True)
+    return map_page.panel.dialog("mapping")
 
 
-def test_another_delimiter_is_looked_at_and_loaded(desk: Desk, tmp_path) -> None:
+def test_another_delimiter_is_looked_at_and_loaded(map_page: MapPage, tmp_path) -> None:
     path = tmp_path / "both.csv"
     # Six fields by commas, three by semicolons: both are a way to read it.
     path.write_text("".join(f"{i % 5},x;48.{i:03d},1;11.{i:03d},2,3\n" for i in range(30)))
-    dialog = asked(desk, path)
+    dialog = asked(map_page, path)
     assert dialog.delimiter.currentData() == dialog.preview.delimiter
     assert dialog.dialect is None
-    choose(desk, dialog.delimiter, ";")
+    choose(map_page, dialog.delimiter, ";")
     assert dialog.table.columnCount() == 3
     assert dialog.table.item(0, 0).text() == "0,x"
     assert "semicolon" in dialog.detected.text()
-    choose(desk, dialog.delimiter, ",")
+    choose(map_page, dialog.delimiter, ",")
     assert dialog.dialect is None or dialog.dialect.delimiter == ","
     assert dialog.table.columnCount() == 5
     dialog.reject()
 
 
-def test_columns_named_e7_are_converted_when_they_are_chosen(desk: Desk, tmp_path) -> None:
+def test_columns_named_e7_are_converted_when_they_are_chosen(map_page: MapPage, tmp_path) -> None:
     path = tmp_path / "trips.csv"
     rows = "".join(
         f"u{i % 12},{482000000 + i},{163000000 + i},{481000000 + i},{162000000 + i},48.5,16.5\n"
@@ -62,7 +62,7 @@ def test_columns_named_e7_are_converted_when_they_are_chosen(desk: Desk, tmp_pat
     )
     names = "user,startLatitudeE7,startLongitudeE7,endLatitudeE7,endLongitudeE7,p,q\n"
     path.write_text(names + rows)
-    dialog = asked(desk, path)
+    dialog = asked(map_page, path)
     assert dialog.system.crs != "E7"  # two pairs are so named: none is taken
     for role, column in (("lat", 3), ("lon", 4)):
         dialog.combos[role].setCurrentIndex(column + 1)
@@ -73,76 +73,76 @@ def test_columns_named_e7_are_converted_when_they_are_chosen(desk: Desk, tmp_pat
     for role, column in (("lat", 1), ("lon", 2)):
         dialog.combos[role].setCurrentIndex(column + 1)
     dialog.combos["user"].setCurrentIndex(1)
-    desk.qtbot.waitUntil(lambda: not dialog.system.problem)
+    map_page.qtbot.waitUntil(lambda: not dialog.system.problem)
     for card in dialog.questions.cards.values():
         card.confirm()
     assert dialog.problem == ""
-    with desk.qtbot.waitSignal(desk.data.loaded):
+    with map_page.qtbot.waitSignal(map_page.data.loaded):
         dialog.load_button.click()
-    south, west, north, _ = desk.data.current.extent
+    south, west, north, _ = map_page.data.current.extent
     assert (south, west, north) == (48.2, 16.3, 48.2000023)
 
 
-def test_whether_to_trust_an_archive_is_asked(desk: Desk, tmp_path, monkeypatch) -> None:
+def test_whether_to_trust_an_archive_is_asked(map_page: MapPage, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(streams, "UNPACKED_FREELY", 1 << 16)
     monkeypatch.setattr(streams, "MAX_RATIO", 20)
     rows = "".join(f"u{i % 12},48.{i:03d},11.{i:03d}\n" for i in range(40))
     path = tmp_path / "large.csv.gz"
     path.write_bytes(gzip.compress(("user,lat,lon\n" + rows + "\n" * 400_000).encode()))
-    before = desk.data.current
-    with desk.qtbot.waitSignal(desk.data.unpack_asked) as asking:
-        desk.data.open(path)
-    assert desk.data.current is before
-    desk.panel.ask_unpack(asking.args[0])
-    box = desk.panel.dialog("unpack")
+    before = map_page.data.current
+    with map_page.qtbot.waitSignal(map_page.data.unpack_requested) as asking:
+        map_page.data.open(path)
+    assert map_page.data.current is before
+    map_page.panel.ask_unpack(asking.args[0])
+    box = map_page.panel.dialog("unpack")
     assert box.defaultButton().text().replace("&", "") == "Cancel"
     go = next(b for b in box.buttons() if b is not box.defaultButton())
-    with desk.qtbot.waitSignal(desk.data.loaded):
+    with map_page.qtbot.waitSignal(map_page.data.loaded):
         go.click()
-    assert desk.data.current.rows == 40
+    assert map_page.data.current.rows == 40
 
 
-def test_an_encoding_is_tried_refused_and_loaded(desk: Desk, tmp_path) -> None:
+def test_an_encoding_is_tried_refused_and_loaded(map_page: MapPage, tmp_path) -> None:
     path = tmp_path / "letters.csv"
     rows = "".join(f"Jörg{i % 3},48.{i:03d},11.{i:03d}\n" for i in range(30))
     path.write_bytes(("user,lat,lon\n" + rows).encode())
-    dialog = asked(desk, path)
-    choose(desk, dialog.encoding, "utf-16")
+    dialog = asked(map_page, path)
+    choose(map_page, dialog.encoding, "utf-16")
     assert "UTF-16" in dialog.problem
     assert dialog.verdict.text() == dialog.problem
     assert not dialog.load_button.isEnabled()
-    choose(desk, dialog.encoding, "latin-1")
+    choose(map_page, dialog.encoding, "latin-1")
     assert dialog.problem == ""
     assert dialog.table.item(0, 0).text() == "JÃ¶rg0"
     assert dialog.dialect.encoding == "latin-1"
-    with desk.qtbot.waitSignal(desk.data.loaded):
-        desk.qtbot.mouseClick(dialog.load_button, Qt.MouseButton.LeftButton)
-    assert desk.data.current.users == 3
-    assert any("Latin-1" in note for note in desk.data.current.report.notes)
+    with map_page.qtbot.waitSignal(map_page.data.loaded):
+        map_page.qtbot.mouseClick(dialog.load_button, Qt.MouseButton.LeftButton)
+    assert map_page.data.current.users == 3
+    assert any("Latin-1" in note for note in map_page.data.current.report.notes)
 
 
-def test_the_guess_follows_what_is_chosen(desk: Desk, tmp_path) -> None:
+def test_the_guess_follows_what_is_chosen(map_page: MapPage, tmp_path) -> None:
     path = tmp_path / "bars.csv"
     path.write_text(
         "user|lat|lon\n" + "".join(f"{i % 4}|48.{i:03d}|11.{i:03d}\n" for i in range(30))
     )
-    dialog = asked(desk, path)
+    dialog = asked(map_page, path)
     assert dialog.mapping.user == 0
-    choose(desk, dialog.delimiter, ",")
+    choose(map_page, dialog.delimiter, ",")
     assert dialog.mapping.missing
     assert "Choose the column" in dialog.problem
-    choose(desk, dialog.delimiter, "|")
+    choose(map_page, dialog.delimiter, "|")
     assert (dialog.mapping.user, dialog.mapping.lat, dialog.mapping.lon) == (0, 1, 2)
     assert dialog.problem == ""
 
 
 def test_looking_again_keeps_the_window_alive(
-    desk: Desk, tmp_path, monkeypatch: pytest.MonkeyPatch
+    map_page: MapPage, tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It happens in a thread, can't be loaded meanwhile, and ends with the dialog."""
     path = tmp_path / "bars.csv"
     path.write_text("user|lat|lon\n" + "".join(f"{i % 9}|48.{i}|11.{i}\n" for i in range(30)))
-    dialog = asked(desk, path)
+    dialog = asked(map_page, path)
     seen: list[threading.Thread] = []
 
     def slow(files, delimiter, encoding, cancelled, **_: object) -> None:
@@ -153,7 +153,7 @@ def test_looking_again_keeps_the_window_alive(
 
     monkeypatch.setattr(open_checkins.checkins, "sniff_files", slow)
     dialog.delimiter.setCurrentIndex(dialog.delimiter.findData(","))
-    desk.qtbot.waitUntil(lambda: bool(seen))
+    map_page.qtbot.waitUntil(lambda: bool(seen))
     assert seen[0] is not threading.main_thread()
     assert dialog.problem == LOOKING
     assert not dialog.load_button.isEnabled()
@@ -163,7 +163,7 @@ def test_looking_again_keeps_the_window_alive(
 
 @pytest.mark.full
 def test_what_is_shown_of_a_file_read_with_other_columns_is_of_the_new_ones(
-    desk: Desk, tmp_path
+    map_page: MapPage, tmp_path
 ) -> None:
     path = tmp_path / "points.csv"
     rng = np.random.default_rng(1)
@@ -172,26 +172,26 @@ def test_what_is_shown_of_a_file_read_with_other_columns_is_of_the_new_ones(
     ]
     path.write_text("user,x,left,y\n" + "".join(rows))
     dots: list[np.ndarray] = []
-    desk.map.dots.ready.connect(lambda counts, _box: dots.append(counts))
-    desk.session.set_value("resolution", "16")
-    desk.map.which.action.setChecked(True)
-    desk.map.which.view.judge_on("theory")  # which is there at once
+    map_page.map.dots.ready.connect(lambda counts, _box: dots.append(counts))
+    map_page.session.set_value("resolution", "16")
+    map_page.map.utility.action.setChecked(True)
+    map_page.map.utility.view.evaluate_on("theory")  # which is there at once
     pictures, asked = [], set()
     for x in (1, 2):
         before = len(dots)
-        desk.load(path, mapping=Mapping(user=0, lat=3, lon=x, plane="0,0,1,1"))
-        assert desk.map.which.view.answer is None
-        pictures.append(desk.answered().surface(TRUE).values)
-        asked.add(desk.controller.request)
-        desk.qtbot.waitUntil(lambda before=before: len(dots) > before)
-        desk.qtbot.waitUntil(lambda: desk.map.which.view.answer is not None)
+        map_page.load(path, mapping=Mapping(user=0, lat=3, lon=x, plane="0,0,1,1"))
+        assert map_page.map.utility.view.answer is None
+        pictures.append(map_page.answered().surface(TRUE).values)
+        asked.add(map_page.controller.request)
+        map_page.qtbot.waitUntil(lambda before=before: len(dots) > before)
+        map_page.qtbot.waitUntil(lambda: map_page.map.utility.view.answer is not None)
     assert len(asked) == 1  # nothing in the question tells them apart
     assert not np.array_equal(*pictures)
     assert dots[0].shape == dots[-1].shape
     assert not np.array_equal(dots[0], dots[-1])
 
 
-def test_every_question_can_be_confirmed_without_scrolling(desk: Desk, tmp_path) -> None:
+def test_every_question_can_be_confirmed_without_scrolling(map_page: MapPage, tmp_path) -> None:
     """Six candidates are as many as a card shows; long ones end in an ellipsis."""
     names = ["ride_id", "casual", "start_lat", "start_lng", "end_lat", "end_lng", "began", "ended"]
     path = tmp_path / "rides.csv"
@@ -201,11 +201,11 @@ def test_every_question_can_be_confirmed_without_scrolling(desk: Desk, tmp_path)
         for i in range(40)
     ]
     path.write_text("\n".join([",".join(names), *rows]))
-    dialog = asked(desk, path)
+    dialog = asked(map_page, path)
     dialog.resize(984, 730)
     dialog.show()
     cards = dialog.questions
-    desk.qtbot.waitUntil(lambda: cards.height() >= cards.widget().height() > 0)
+    map_page.qtbot.waitUntil(lambda: cards.height() >= cards.widget().height() > 0)
     assert set(cards.cards) >= {"user", "position", "time"}
     for card in cards.cards.values():
         bottom = card.button.mapTo(dialog, card.button.rect().bottomLeft()).y()

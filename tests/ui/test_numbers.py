@@ -45,7 +45,7 @@ def test_nonsense_is_named(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "  "])
 def test_nothing_is_no_number(text: str) -> None:
-    with pytest.raises(ValueError, match="nothing is typed here"):
+    with pytest.raises(ValueError, match="nothing"):
         parse_number(text)
 
 

@@ -28,7 +28,7 @@ def test_the_first_format_still_opens(put_there, open_window, settled, qtbot) ->
     window = open_window(theme="system")
     result = settled(window)
     assert not window.banner.isVisible()
-    assert window.keeper.complaint == ""
+    assert window.session_store.complaint == ""
     request = window.session.request("shuffle-rdp")
     assert window.session.state.study == "shuffle-rdp"
     assert (request["eps0"], request["k"], request.quantity) == (1.5, 2500, "rdp")

@@ -16,7 +16,7 @@ def test_the_guarantee_is_of_the_answer_in_front(open_window, settled, qtbot) ->
     strip, seen = window.workspaces["bounds"].answer, []
 
     def look() -> None:
-        written, state = window.guarantee._answer, window.session.state
+        written, state = window.guarantee.result, window.session.state
         if written is not None:
             seen.append(written.request.study)
             assert written is window.current_result
@@ -58,11 +58,11 @@ def test_entries_of_menus_are_the_windows(open_window, settled) -> None:
 def test_a_closed_window_asks_nothing_of_its_menus(open_window, settled, monkeypatch) -> None:
     window = open_window(study=SOON[0])
     settled(window)
-    session, keeper, asked = window.session, window.keeper, []
+    session, session_store, asked = window.session, window.session_store, []
     window.close()
     monkeypatch.setattr(window.menus, "_window", None)  # any further look at it would fail
     monkeypatch.setattr(type(window.menus), "update", lambda *_: asked.append("update"))
     session.set_study(SOON[1])
-    keeper.recent_changed.emit()
+    session_store.recent_changed.emit()
     window.tabs.setCurrentIndex(1)
     assert not asked

@@ -17,7 +17,7 @@ from explorer.figures.colour_maps import diverging_table
 from explorer.figures.recipes import read_recipe
 from explorer.studies.heatmap.panes import pane_keys
 from explorer.ui.map.panes import WAITING
-from tests.ui.map_desk import Desk, made_checkins, opened
+from tests.ui.map_page import MapPage, made_checkins, opened
 from tests.ui.small_map import SMALL_MAP
 from tests.ui.test_map import drag, send
 
@@ -30,12 +30,12 @@ def checkins(tmp_path_factory):
 
 
 @pytest.fixture
-def desk(qtbot, checkins) -> Iterator[Desk]:
-    with opened(qtbot) as desk:
-        desk.load(checkins)
-        desk.session.set_value("resolution", "32", "heatmap")
-        desk.answered()
-        yield desk
+def map_page(qtbot, checkins) -> Iterator[MapPage]:
+    with opened(qtbot) as map_page:
+        map_page.load(checkins)
+        map_page.session.set_value("resolution", "32", "heatmap")
+        map_page.answered()
+        yield map_page
 
 
 def choose(menu: QMenu, words: str) -> None:
@@ -49,30 +49,30 @@ def entries(menu: QMenu) -> list[str]:
     return [a.text() for a in menu.actions() if not a.isSeparator()]
 
 
-def beside(desk: Desk, text: str) -> object:
+def beside(map_page: MapPage, text: str) -> object:
     """Show these maps and wait for all of them."""
-    desk.session.set_value("beside", text, "heatmap")
-    desk.qtbot.waitUntil(lambda: {s.key for s in desk.answered().surfaces} == set(pane_keys(text)))
-    return desk.map.current_result
-
-
-def test_a_map_is_added_changed_and_closed_each_in_one_step(desk: Desk) -> None:
-    panes, session = desk.map.panes, desk.session
-    choose(desk.map.add_menu, "Depth cap + least squares")
-    assert panes.keys == ("true", "private", "private:least-squares")
-    result = desk.answered()
-    shown = panes.panes["private:least-squares"]
-    np.testing.assert_array_equal(
-        shown._image.image, result.surface("private:least-squares").values
+    map_page.session.set_value("beside", text, "heatmap")
+    map_page.qtbot.waitUntil(
+        lambda: {s.key for s in map_page.answered().surfaces} == set(pane_keys(text))
     )
+    return map_page.map.current_result
+
+
+def test_a_map_is_added_changed_and_closed_each_in_one_step(map_page: MapPage) -> None:
+    panes, session = map_page.map.panes, map_page.session
+    choose(map_page.map.add_menu, "Depth cap + least squares")
+    assert panes.keys == ("true", "private", "private:least-squares")
+    result = map_page.answered()
+    shown = panes.panes["private:least-squares"]
+    np.testing.assert_array_equal(shown.image.image, result.surface("private:least-squares").values)
     assert panes.headers["private:least-squares"].badge.text().startswith("demo")
     assert "least squares" in panes.headers["private:least-squares"].title.text()
 
     choose(panes.headers["private:least-squares"].menu, "Laplace baseline")
     assert panes.keys == ("true", "private", "private:laplace")
-    result = desk.answered()
+    result = map_page.answered()
     np.testing.assert_array_equal(
-        panes.panes["private:laplace"]._image.image, result.surface("private:laplace").values
+        panes.panes["private:laplace"].image.image, result.surface("private:laplace").values
     )
     choose(panes.headers["private:laplace"].menu, "Close this map")
     assert panes.keys == ("true", "private")
@@ -81,35 +81,35 @@ def test_a_map_is_added_changed_and_closed_each_in_one_step(desk: Desk) -> None:
         assert panes.keys == ("true", "private", *keys)
     session.redo()
     assert panes.keys[-1] == "private:least-squares"
-    again = desk.answered().surface("private:least-squares").values
-    np.testing.assert_array_equal(panes.panes["private:least-squares"]._image.image, again)
+    again = map_page.answered().surface("private:least-squares").values
+    np.testing.assert_array_equal(panes.panes["private:least-squares"].image.image, again)
 
 
-def test_menus_offer_what_is_not_shown_and_six_are_enough(desk: Desk) -> None:
-    offered = entries(desk.map.add_menu)
+def test_menus_offer_what_is_not_shown_and_six_are_enough(map_page: MapPage) -> None:
+    offered = entries(map_page.map.add_menu)
     assert "Error per cell" in offered
     assert "Adaptive quadtree" not in offered
     assert "True map" not in offered
-    desk.session.set_value("beside", SIX, "heatmap")
-    assert len(desk.map.panes.keys) == 6
-    assert not desk.map.add_button.isEnabled()
-    assert desk.map.error_action.isEnabled()
-    assert "Error per cell" not in entries(desk.map.panes.headers["difference"].menu)
-    desk.map.error_action.trigger()
-    assert desk.map.add_button.isEnabled()
+    map_page.session.set_value("beside", SIX, "heatmap")
+    assert len(map_page.map.panes.keys) == 6
+    assert not map_page.map.add_button.isEnabled()
+    assert map_page.map.error_action.isEnabled()
+    assert "Error per cell" not in entries(map_page.map.panes.headers["difference"].menu)
+    map_page.map.error_action.trigger()
+    assert map_page.map.add_button.isEnabled()
 
 
-def test_the_main_maps_menu_chooses_the_mechanism(desk: Desk) -> None:
-    menu = desk.map.panes.headers["private"].menu
+def test_the_main_maps_menu_chooses_the_mechanism(map_page: MapPage) -> None:
+    menu = map_page.map.panes.headers["private"].menu
     assert "Close this map" not in entries(menu)
     choose(menu, "Laplace baseline")
-    assert desk.session.request("heatmap")["mechanism"] == "laplace"
-    assert "Laplace" in desk.answered().surface("private").label
+    assert map_page.session.request("heatmap")["mechanism"] == "laplace"
+    assert "Laplace" in map_page.answered().surface("private").label
 
 
-def test_a_pane_is_changed_with_the_keyboard(desk: Desk) -> None:
-    desk.session.set_value("beside", "true,laplace", "heatmap")
-    button = desk.map.panes.headers["private:laplace"].button
+def test_a_pane_is_changed_with_the_keyboard(map_page: MapPage) -> None:
+    map_page.session.set_value("beside", "true,laplace", "heatmap")
+    button = map_page.map.panes.headers["private:laplace"].button
     assert button.focusPolicy() & Qt.FocusPolicy.TabFocus
     assert button.accessibleName().startswith("Change or close: ")
     assert "Laplace" in button.accessibleName()
@@ -122,67 +122,67 @@ def test_a_pane_is_changed_with_the_keyboard(desk: Desk) -> None:
     QTimer.singleShot(50, press)
     button.setFocus()
     QTest.keyClick(button, Qt.Key.Key_Space)
-    assert desk.map.panes.keys == ("true", "private")
-    assert desk.map.add_button.accessibleName() == "Add a map beside"
-    assert desk.map.add_button.focusPolicy() & Qt.FocusPolicy.TabFocus
+    assert map_page.map.panes.keys == ("true", "private")
+    assert map_page.map.add_button.accessibleName() == "Add a map beside"
+    assert map_page.map.add_button.focusPolicy() & Qt.FocusPolicy.TabFocus
 
 
-def test_one_click_shows_the_error_at_rest(desk: Desk) -> None:
-    panes = desk.map.panes
-    desk.map.error_action.trigger()
+def test_one_click_shows_the_error_at_rest(map_page: MapPage) -> None:
+    panes = map_page.map.panes
+    map_page.map.error_action.trigger()
     assert panes.keys == ("true", "private", "error")
-    assert panes.panes["error"]._waiting == WAITING or panes.panes["error"]._image.isVisible()
-    desk.qtbot.waitUntil(
-        lambda: any("20 draws" in s.label for s in desk.map.current_result.surfaces)
+    assert panes.panes["error"].waiting == WAITING or panes.panes["error"].image.isVisible()
+    map_page.qtbot.waitUntil(
+        lambda: any("20 draws" in s.label for s in map_page.map.current_result.surfaces)
     )
-    error = desk.map.current_result.surface("error")
-    np.testing.assert_array_equal(panes.panes["error"]._image.image, error.values)
-    assert panes.panes["error"]._waiting == ""
+    error = map_page.map.current_result.surface("error")
+    np.testing.assert_array_equal(panes.panes["error"].image.image, error.values)
+    assert panes.panes["error"].waiting == ""
     assert "curator" in panes.headers["error"].badge.text()
     assert "curator only" in panes.panes["error"].accessibleName()
-    assert tuple(panes.panes["error"]._image.levels) == pytest.approx((0, panes.top("true")))
-    desk.map.error_action.trigger()
+    assert tuple(panes.panes["error"].image.levels) == pytest.approx((0, panes.top("true")))
+    map_page.map.error_action.trigger()
     assert panes.keys == ("true", "private")
 
 
-def test_a_difference_is_coloured_to_both_sides(desk: Desk) -> None:
-    result = beside(desk, "true,difference")
-    panes = desk.map.panes
+def test_a_difference_is_coloured_to_both_sides(map_page: MapPage) -> None:
+    result = beside(map_page, "true,difference")
+    panes = map_page.map.panes
     top = panes.top("true")
-    item = panes.panes["difference"]._image
+    item = panes.panes["difference"].image
     assert tuple(item.levels) == pytest.approx((-top, top))
     np.testing.assert_array_equal(item.lut, diverging_table())
     assert panes.shared_bars.difference.isVisible()
-    desk.map.linked_action.setChecked(False)
+    map_page.map.linked_action.setChecked(False)
     own = float(np.abs(result.surface("difference").values).max())
     assert tuple(item.levels) == pytest.approx((-own, own))
     assert panes.bars["difference"].isVisible()
     assert not panes.shared_bars.isVisible()
     # A slot that showed a difference shows a map in the map's colours.
-    desk.session.set_value("beside", "true,laplace", "heatmap")
-    assert not np.array_equal(panes.panes["private:laplace"]._image.lut, diverging_table())
+    map_page.session.set_value("beside", "true,laplace", "heatmap")
+    assert not np.array_equal(panes.panes["private:laplace"].image.lut, diverging_table())
 
 
-def test_without_the_true_map_one_pane_has_its_own_scale(desk: Desk) -> None:
-    panes = desk.map.panes
+def test_without_the_true_map_one_pane_has_its_own_scale(map_page: MapPage) -> None:
+    panes = map_page.map.panes
     before = panes.box
     choose(panes.headers["true"].menu, "Hide the true map")
     assert panes.keys == ("private",)
-    result = desk.answered()
+    result = map_page.answered()
     assert [s.key for s in result.surfaces] == ["private"]
     assert panes.top("private") == pytest.approx(float(result.surface("private").values.max()))
-    (south, west, north, east), region = panes.box, desk.region
+    (south, west, north, east), region = panes.box, map_page.region
     assert south < region.south < region.north < north
     assert west < region.west < region.east < east
-    choose(desk.map.add_menu, "True map")
+    choose(map_page.map.add_menu, "True map")
     assert panes.keys == ("true", "private")
     assert panes.box == pytest.approx(before)
 
 
 @pytest.mark.full
-def test_six_panes_look_at_the_same_and_read_out_the_same_cell(desk: Desk) -> None:
-    result = beside(desk, SIX)
-    panes = desk.map.panes
+def test_six_panes_look_at_the_same_and_read_out_the_same_cell(map_page: MapPage) -> None:
+    result = beside(map_page, SIX)
+    panes = map_page.map.panes
     assert panes.keys == pane_keys(SIX)
     QApplication.processEvents()
     sizes = {(p.width(), p.height()) for p in panes.panes.values()}
@@ -194,7 +194,7 @@ def test_six_panes_look_at_the_same_and_read_out_the_same_cell(desk: Desk) -> No
     drag(panes.panes["error"], (0.5, 0.5), (0.6, 0.4))
     assert (panes.camera.longitude, panes.camera.latitude) != centre
     for pane in panes.panes.values():
-        (west, east), (south, north) = pane._view.viewRange()
+        (west, east), (south, north) = pane.view.viewRange()
         assert (west + east) / 2 == pytest.approx(panes.camera.longitude)
         assert (south + north) / 2 == pytest.approx(panes.camera.latitude)
 
@@ -203,22 +203,22 @@ def test_six_panes_look_at_the_same_and_read_out_the_same_cell(desk: Desk) -> No
     x, y = pane.to_pixels(longitude, latitude)
     none = Qt.MouseButton.NoButton
     send(pane.viewport(), QEvent.Type.MouseMove, QPoint(round(x), round(y)), none, none)
-    desk.qtbot.waitUntil(lambda: "difference " in panes.readout.text())
+    map_page.qtbot.waitUntil(lambda: "difference " in panes.readout.text())
     said = panes.readout.text()
     for name in ("true", "private", "least-squares", "laplace", "error"):
         assert f"{name} " in said
     for other in panes.panes.values():
-        assert other._marked == pane._marked
-        assert other.said
-        assert other.said in said
+        assert other.marked == pane.marked
+        assert other.marked_text
+        assert other.marked_text in said
 
 
-def test_every_private_pane_says_how_far_it_is_off(desk: Desk) -> None:
-    beside(desk, "true,laplace")
-    desk.qtbot.waitUntil(lambda: desk.map.current_result.complete)
-    slots = desk.map.panes.slots
+def test_every_private_pane_says_how_far_it_is_off(map_page: MapPage) -> None:
+    beside(map_page, "true,laplace")
+    map_page.qtbot.waitUntil(lambda: map_page.map.current_result.complete)
+    slots = map_page.map.panes.slots
     for key, readout in (("private", "emd_km"), ("private:laplace", "emd_km:laplace")):
-        item = desk.map.current_result.readout(readout)
+        item = map_page.map.current_result.readout(readout)
         assert item.curator_only
         said = slots[key].caption.text()
         assert said.startswith("off by ")
@@ -229,67 +229,67 @@ def test_every_private_pane_says_how_far_it_is_off(desk: Desk) -> None:
 
 
 @pytest.mark.full
-def test_closed_panes_leave_nothing_behind(desk: Desk) -> None:
-    beside(desk, SIX)
-    dots = desk.map.panes.panes["true"]
-    desk.session.set_value("beside", "", "heatmap")
-    desk.session.set_value("beside", "laplace,least-squares,difference", "heatmap")
-    panes = desk.map.panes
-    stamps = {key: slot.stamp.text() for key, slot in desk.map.panes.slots.items()}
+def test_closed_panes_leave_nothing_behind(map_page: MapPage) -> None:
+    beside(map_page, SIX)
+    dots = map_page.map.panes.panes["true"]
+    map_page.session.set_value("beside", "", "heatmap")
+    map_page.session.set_value("beside", "laplace,least-squares,difference", "heatmap")
+    panes = map_page.map.panes
+    stamps = {key: slot.stamp.text() for key, slot in map_page.map.panes.slots.items()}
     for key, pane in panes.panes.items():
-        assert pane._dots.image is None or not pane._dots.isVisible()
+        assert pane.dots.image is None or not pane.dots.isVisible()
         assert key == "private" or stamps[key] == "" or "noise" in stamps[key]
-    assert dots in [slot.pane for slot in panes._every]
-    assert len(panes._every) == 6
+    assert dots in [slot.pane for slot in panes.all_slots]
+    assert len(panes.all_slots) == 6
 
 
 @pytest.mark.full
-def test_a_session_keeps_its_panes(desk: Desk) -> None:
-    desk.session.set_value("beside", SIX, "heatmap")
-    raw = json.loads(json.dumps(state_to_dict(desk.session.state)))
+def test_a_session_keeps_its_panes(map_page: MapPage) -> None:
+    map_page.session.set_value("beside", SIX, "heatmap")
+    raw = json.loads(json.dumps(state_to_dict(map_page.session.state)))
     assert state_from_dict(raw).request_of("heatmap")["beside"] == SIX
     for request in raw["requests"]:
         del request["values"]["beside"]  # as written before there was such a thing
     assert state_from_dict(raw).request_of("heatmap")["beside"] == "true"
 
 
-def test_playing_shows_other_draws_until_any_input(desk: Desk) -> None:
-    panes = desk.map.panes
-    beside(desk, "true,laplace")
-    desk.qtbot.waitUntil(lambda: desk.map.current_result.complete)
-    rest = desk.map.current_result
-    text = desk.session.undo_text
+def test_playing_shows_other_draws_until_any_input(map_page: MapPage) -> None:
+    panes = map_page.map.panes
+    beside(map_page, "true,laplace")
+    map_page.qtbot.waitUntil(lambda: map_page.map.current_result.complete)
+    rest = map_page.map.current_result
+    text = map_page.session.undo_text
     seeds: list[int] = []
-    desk.map.play.drawn.connect(lambda result: seeds.append(result.request.seed))
-    QTest.mouseClick(desk.map.play_button, Qt.MouseButton.LeftButton)
-    assert desk.map.play_action.isChecked()
-    desk.qtbot.waitUntil(lambda: len(seeds) >= 4)
+    map_page.map.play.drawn.connect(lambda result: seeds.append(result.request.seed))
+    QTest.mouseClick(map_page.map.play_button, Qt.MouseButton.LeftButton)
+    assert map_page.map.play_action.isChecked()
+    map_page.qtbot.waitUntil(lambda: len(seeds) >= 4)
     assert seeds[:4] == [1, 2, 3, 4]
     assert not np.array_equal(
-        panes.panes["private:laplace"]._image.image, rest.surface("private:laplace").values
+        panes.panes["private:laplace"].image.image, rest.surface("private:laplace").values
     )
-    assert desk.map.seed_label.text() != "seed 0"
+    assert map_page.map.seed_label.text() != "seed 0"
     QTest.keyClick(panes.panes["true"], Qt.Key.Key_Left)
-    assert not desk.map.play_action.isChecked()
-    assert not desk.map.play.playing
-    assert desk.map.seed_label.text() == "seed 0"
+    assert not map_page.map.play_action.isChecked()
+    assert not map_page.map.play.playing
+    assert map_page.map.seed_label.text() == "seed 0"
     for key in ("private", "private:laplace"):
-        np.testing.assert_array_equal(panes.panes[key]._image.image, rest.surface(key).values)
-    assert desk.session.undo_text == text
-    assert desk.session.request("heatmap").seed == 0
+        np.testing.assert_array_equal(panes.panes[key].image.image, rest.surface(key).values)
+    assert map_page.session.undo_text == text
+    assert map_page.session.request("heatmap").seed == 0
 
 
-def test_playing_is_stopped_by_its_button_and_by_a_change(desk: Desk) -> None:
-    button = desk.map.play_button
+def test_playing_is_stopped_by_its_button_and_by_a_change(map_page: MapPage) -> None:
+    button = map_page.map.play_button
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-    assert desk.map.play.playing
+    assert map_page.map.play.playing
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-    assert not desk.map.play.playing
-    desk.map.play_action.setChecked(True)
-    desk.session.set_value("epsilon", 3.0, "heatmap")
-    assert not desk.map.play.playing
-    assert desk.answered().request["epsilon"] == 3.0
-    assert desk.map.play_action.isEnabled()
+    assert not map_page.map.play.playing
+    map_page.map.play_action.setChecked(True)
+    map_page.session.set_value("epsilon", 3.0, "heatmap")
+    assert not map_page.map.play.playing
+    assert map_page.answered().request["epsilon"] == 3.0
+    assert map_page.map.play_action.isEnabled()
 
 
 def test_the_window_comes_back_with_its_panes_and_exports_private_ones_alone(

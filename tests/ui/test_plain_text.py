@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
 from explorer.ui.base.styled import plain_label, plain_tip
-from tests.ui.map_desk import Desk, opened
+from tests.ui.map_page import MapPage, opened
 
 UI = Path(__file__).resolve().parents[2] / "explorer" / "ui"
 NAME = "<h1>a & b<img height=9000>.txt"
@@ -56,20 +56,22 @@ def test_a_plain_label_and_a_tooltip_show_tags(qtbot) -> None:
 
 
 @pytest.fixture
-def desk(qtbot) -> Iterator[Desk]:
-    with opened(qtbot) as desk:
-        yield desk
+def map_page(qtbot) -> Iterator[MapPage]:
+    with opened(qtbot) as map_page:
+        yield map_page
 
 
-def test_a_file_whose_name_is_html_does_not_change_the_window(desk: Desk, tmp_path: Path) -> None:
+def test_a_file_whose_name_is_html_does_not_change_the_window(
+    map_page: MapPage, tmp_path: Path
+) -> None:
     path = tmp_path / NAME.replace("/", "")
     path.write_text("".join(ROW.format(i % 9, 1 + i % 28) for i in range(50)))
-    window = desk.panel.window()
+    window = map_page.panel.window()
     before = window.minimumSizeHint().height()
-    desk.load(path)
-    assert desk.panel.file_name.text() == NAME
+    map_page.load(path)
+    assert map_page.panel.file_name.text() == NAME
     assert window.minimumSizeHint().height() < before + 200
     for label in window.findChildren(QLabel):
         if NAME in label.text():
             assert label.textFormat() == Qt.TextFormat.PlainText, label.objectName()
-    assert "<h1>" not in desk.panel.file_name.toolTip()
+    assert "<h1>" not in map_page.panel.file_name.toolTip()

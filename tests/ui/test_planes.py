@@ -69,8 +69,8 @@ def test_a_map_in_pixels(gazing: Any, qtbot: Any, settled: Any) -> None:
     assert selection.image == "park"
     qtbot.waitUntil(lambda: page.backdrop.name == "park.png")
     pane = page.panes.panes["true"]
-    assert pane._picture.isVisible()
-    assert not pane._lines.visible
+    assert pane.picture.isVisible()
+    assert not pane.lines.visible
     assert page.metrics.cells["emd_km"].title.text().startswith("EMD, px")
     assert panel.region_size.text() == "320.0 px × 240.0 px"
     assert [field.text() for field in panel.sides.values()] == ["0", "240", "0", "320"]
@@ -121,7 +121,7 @@ def test_the_picture_is_behind_exports_and_comes_back(
     back = again.workspaces["map"]
     assert again.session.state.selection.region == PlaneRegion.whole(PLANE)
     qtbot.waitUntil(lambda: back.backdrop.value == view.picture)
-    assert back.panes.panes["private"]._picture.isVisible()
+    assert back.panes.panes["private"].picture.isVisible()
     south, west, north, east = back.panes.box
     assert south <= -240 < 0 <= north
     assert west <= 0 < 320 <= east
@@ -132,8 +132,8 @@ def test_a_map_of_the_earth_afterwards_is_one(gazing: Any, settled: Any, qtbot: 
     gazing.files.open_sample()
     qtbot.waitUntil(lambda: gazing.session.state.selection.region.plane is None)
     settled(gazing)
-    assert page.panes.panes["true"]._lines.visible
-    assert not page.panes.panes["true"]._picture.isVisible()
+    assert page.panes.panes["true"].lines.visible
+    assert not page.panes.panes["true"].picture.isVisible()
     assert page.metrics.cells["emd_km"].title.text().startswith("EMD, km")
     assert page.side_panel.region_size.text().endswith("km")
     assert page.side_panel.plane.isHidden()
@@ -146,10 +146,10 @@ def test_other_people_who_look_at_pictures_stand_in(
     """Their x and y lie in the map's plane; of their images it is the one called alike."""
     gazing.session.set_which(replace(WhichView(), open=True, measure="similarity"), "open")
     page = gazing.workspaces["map"]
-    view = page.which.view
+    view = page.utility.view
 
     def judged_on(path: Path) -> Answer:
-        view.judge_on(str(path))
+        view.evaluate_on(str(path))
         qtbot.waitUntil(
             lambda: (
                 view.answer is not None
@@ -163,14 +163,14 @@ def test_other_people_who_look_at_pictures_stand_in(
     other = gaze_table(tmp_path / "other.csv", users=12, images=("lake", "sky"))
     alike = judged_on(same)
     assert alike.users == 12
-    assert "12 users of a stand-in" in view.spoken.beside
-    assert not OF_THE_EARTH.search(view.spoken.beside)
+    assert "12 users" in view.headline.beside
+    assert not OF_THE_EARTH.search(view.headline.beside)
     # park is the second image there, and looked at on the right; lake, the first, on the left.
     assert [c.mean[-1] for c in judged_on(other).curves] != [c.mean[-1] for c in alike.curves]
-    view.judge_on(str(table))
+    view.evaluate_on(str(table))
     qtbot.waitUntil(lambda: not page.banner.isHidden())
     assert "own file" in page.banner.text.text()
     far = tmp_path / "degrees.csv"
     far.write_text("user,lat,lon\n" + "".join(f"u{i % 25},{40 + i / 99},-74\n" for i in range(50)))
-    view.judge_on(str(far))
+    view.evaluate_on(str(far))
     qtbot.waitUntil(lambda: "degrees.csv" in page.banner.text.text())

@@ -34,8 +34,8 @@ def test_an_installed_study_is_answered_and_a_broken_one_is_a_sentence(
     result = settled(window)
     assert result.request.study == "randomized-response"
     assert window.service.client is not None
-    assert window.workspaces["bounds"].plot._curves.keys() == {"error", "truthful"}
-    assert any(a.data() == "randomized-response" for a in window.menus._studies.actions())
+    assert window.workspaces["bounds"].plot.curves.keys() == {"error", "truthful"}
+    assert any(a.data() == "randomized-response" for a in window.menus.study_actions.actions())
     window.session.set_value("n", 4000)
     assert settled(window).readout("error").value == pytest.approx(
         result.readout("error").value / 2, rel=1e-9

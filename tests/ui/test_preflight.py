@@ -122,11 +122,11 @@ def test_the_program_settles_the_platform_or_ends_with_code_3(monkeypatch, capsy
     env: dict[str, str] = {}
     require(env)
     assert env == {"QT_QPA_PLATFORM": "wayland"}
-    monkeypatch.setattr(launch, "choose_platform", lambda _: ("", "Nothing works."))
+    monkeypatch.setattr(launch, "choose_platform", lambda _: ("", "Nothing."))
     with pytest.raises(SystemExit) as ended:
         require(env)
     assert ended.value.code == 3
-    assert capsys.readouterr().err == "privacy-explorer: Nothing works.\n"
+    assert capsys.readouterr().err == "privacy-explorer: Nothing.\n"
 
 
 DEAD = {"DISPLAY": ":7391"}

@@ -20,7 +20,7 @@ def test_the_page_of_an_export_is_printed_on_a4(open_window, settled, qtbot, tmp
     printer.setOutputFileName(str(tmp_path / "page.pdf"))
     printer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
     printer.setPageOrientation(QPageLayout.Orientation.Landscape)
-    with qtbot.waitSignal(window.output.said) as said:
+    with qtbot.waitSignal(window.output.message) as said:
         window.menus.printing.print_on(printer)
     assert said.args == ["The page is with the printer."]
     (page,) = PdfReader(tmp_path / "page.pdf").pages
@@ -43,7 +43,7 @@ def test_all_quantities_are_written_into_a_new_folder(
     window = open_window(study="amplification", values=(("eps0", "1.5"),))
     settled(window)
     asked = window.session.request()
-    with qtbot.waitSignal(window.output.said) as said:
+    with qtbot.waitSignal(window.output.message) as said:
         window.menus.actions["export-all"].trigger()
     keys = [q.key for q in get_study("amplification").quantities]
     assert said.args == [f"{2 * len(keys)} files are in amplification-2."]

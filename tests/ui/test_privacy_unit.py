@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.checkins import Mapping
 from explorer.checkins.model import Candidate, Dialect, Preview, Question
-from explorer.ui.controllers.data_controller import MappingRequest, asked_today, with_former
+from explorer.ui.controllers.data_controller import MappingRequest, asked_today, with_stored_mapping
 from explorer.ui.dialogs.open_checkins import MappingDialog
 
 ROWS = tuple((f"ride {i}", f"2024-01-0{i}T10:00:00Z", f"40.{i}", f"-74.{i}") for i in range(1, 8))
@@ -52,7 +52,7 @@ def test_a_former_user_column_is_asked_about_once_with_itself_preselected(qtbot,
     assert asked_today(preview(1), former)
     assert asked_today(preview(None, (question,)), former)
     for found in (preview(None, (question,)), preview(1)):
-        again = with_former(found, former)
+        again = with_stored_mapping(found, former)
         assert again.suggested == former
         dialog = MappingDialog(MappingRequest((tmp_path / "rides.csv",), again, ""))
         qtbot.addWidget(dialog)

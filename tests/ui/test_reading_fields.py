@@ -11,13 +11,14 @@ from PySide6.QtCore import Qt
 from explorer.ui.dialogs.first_rows import NONE_RED
 from explorer.ui.dialogs.open_checkins import LOOKING
 from explorer.ui.dialogs.reading_fields import TYPED
-from tests.ui.map_desk import Desk, opened
+from tests.snapshots import check
+from tests.ui.map_page import MapPage, opened
 
 
 @pytest.fixture
-def desk(qtbot) -> Iterator[Desk]:
-    with opened(qtbot) as desk:
-        yield desk
+def map_page(qtbot) -> Iterator[MapPage]:
+    with opened(qtbot) as map_page:
+        yield map_page
 
 
 def table(tmp_path: Path, *first: str, time: str = "{day}.09.2025 10:{i}") -> Path:
@@ -30,44 +31,44 @@ def table(tmp_path: Path, *first: str, time: str = "{day}.09.2025 10:{i}") -> Pa
     return path
 
 
-def asked(desk: Desk, path: Path):
-    with desk.qtbot.waitSignal(desk.data.mapping_needed):
-        desk.data.open(path, ask=True)
-    return desk.panel.dialog("mapping")
+def asked(map_page: MapPage, path: Path):
+    with map_page.qtbot.waitSignal(map_page.data.mapping_needed):
+        map_page.data.open(path, ask=True)
+    return map_page.panel.dialog("mapping")
 
 
-def load(desk: Desk, dialog) -> None:
-    with desk.qtbot.waitSignal(desk.data.loaded):
-        desk.qtbot.mouseClick(dialog.load_button, Qt.MouseButton.LeftButton)
+def load(map_page: MapPage, dialog) -> None:
+    with map_page.qtbot.waitSignal(map_page.data.loaded):
+        map_page.qtbot.mouseClick(dialog.load_button, Qt.MouseButton.LeftButton)
 
 
-def test_a_german_table_opens_with_its_zone(desk: Desk, tmp_path: Path) -> None:
-    dialog = asked(desk, table(tmp_path, "K-1;20.10.2025 00:55;48,2081;16,3713;Café"))
+def test_a_german_table_opens_with_its_zone(map_page: MapPage, tmp_path: Path) -> None:
+    dialog = asked(map_page, table(tmp_path, "K-1;20.10.2025 00:55;48,2081;16,3713;Café"))
     fields = dialog.reading
     assert "German names" in dialog.detected.text()
     assert fields.decimal.currentData() == ","
     assert fields.hints[0].text() == "48,2081 is read as 48.2081"
     assert fields.times.currentText() == "20.10.2025 00:55"
-    assert fields.hints[1].text() == "day.month.year hour:minute"
+    assert fields.hints[1].text().startswith("day.month.year")
     assert not any("%" in fields.times.itemText(i) for i in range(fields.times.count()))
     fields.zone.setText("Europe/Wien")
-    assert "No time zone is called “Europe/Wien”" in dialog.problem
+    assert "“Europe/Wien”" in dialog.problem
     assert not dialog.load_button.isEnabled()
     fields.zone.setText("Europe/Vienna")
-    assert fields.hints[2].text() == "00:55 there is 22:55 UTC the day before"
+    assert fields.hints[2].text().startswith("00:55 there is 22:55 UTC")
     assert dialog.problem == ""
-    load(desk, dialog)
-    data = desk.data.current
+    load(map_page, dialog)
+    data = map_page.data.current
     assert data.last_time == "2025-10-19T22:55:00Z"
     assert data.mapping.zone == "Europe/Vienna"
     assert data.mapping.decimal is None
 
 
-def test_the_order_of_day_and_month_must_be_chosen(desk: Desk, tmp_path: Path) -> None:
+def test_the_order_of_day_and_month_must_be_chosen(map_page: MapPage, tmp_path: Path) -> None:
     path = table(tmp_path, "K-1;01/01/2025 10:00;48,2;16,3;x", time="03/04/2025 10:{i}")
-    with desk.qtbot.waitSignal(desk.data.mapping_needed):
-        desk.data.open(path)
-    dialog = desk.panel.dialog("mapping")
+    with map_page.qtbot.waitSignal(map_page.data.mapping_needed):
+        map_page.data.open(path)
+    dialog = map_page.panel.dialog("mapping")
     card = dialog.questions.cards["time_format"]
     assert card.candidate.fields == (("time_format", "%d/%m/%Y %H:%M"),)
     times = dialog.reading.times
@@ -80,12 +81,12 @@ def test_the_order_of_day_and_month_must_be_chosen(desk: Desk, tmp_path: Path) -
     assert not dialog.load_button.isEnabled()
     card.confirm()
     assert dialog.problem == ""
-    load(desk, dialog)
-    assert desk.data.current.last_time == "2025-03-04T10:59:00Z"
+    load(map_page, dialog)
+    assert map_page.data.current.last_time == "2025-03-04T10:59:00Z"
 
 
-def test_an_example_is_typed(desk: Desk, tmp_path: Path) -> None:
-    dialog = asked(desk, table(tmp_path, time="2025-{day}-01T10:{i}"))
+def test_an_example_is_typed(map_page: MapPage, tmp_path: Path) -> None:
+    dialog = asked(map_page, table(tmp_path, time="2025-{day}-01T10:{i}"))
     assert dialog.mapping.time is None  # there is no such month
     dialog.combos["time"].setCurrentIndex(dialog.combos["time"].findData(1))
     fields = dialog.reading
@@ -94,32 +95,32 @@ def test_an_example_is_typed(desk: Desk, tmp_path: Path) -> None:
     fields.example.setText("yesterday")
     assert "give an example" in dialog.problem
     fields.example.setText("03/04/2024")
-    assert "whose day is above 12" in dialog.problem
+    assert "above 12" in dialog.problem
     fields.example.setText("31.12.2024 23:59")
     assert dialog.mapping.time_format == "%d.%m.%Y %H:%M"
-    assert "None of the first rows" in dialog.problem
+    assert dialog.problem.startswith("None")
     dialog.reject()
 
 
-def test_a_chosen_decimal_mark_is_looked_at_and_loaded(desk: Desk, tmp_path: Path) -> None:
+def test_a_chosen_decimal_mark_is_looked_at_and_loaded(map_page: MapPage, tmp_path: Path) -> None:
     path = tmp_path / "few.csv"
     rows = [f"u{i % 9};{48 + i % 2};16,{300 + i};1.5;2.5" for i in range(30)]
     path.write_text("\n".join(["user;lat;lon;a;b", *rows]))
-    dialog = asked(desk, path)
+    dialog = asked(map_page, path)
     decimal = dialog.reading.decimal
     assert decimal.currentData() == "."
-    assert "None of the first rows" in dialog.problem
+    assert dialog.problem.startswith("None")
     decimal.setCurrentIndex(decimal.findData(","))
-    desk.qtbot.waitUntil(lambda: dialog.problem != LOOKING)
+    map_page.qtbot.waitUntil(lambda: dialog.problem != LOOKING)
     assert dialog.problem == ""
-    load(desk, dialog)
-    assert desk.data.current.rows == 30
-    assert desk.data.current.mapping.decimal == ","
+    load(map_page, dialog)
+    assert map_page.data.current.rows == 30
+    assert map_page.data.current.mapping.decimal == ","
 
 
-def test_red_cells_say_why_and_keys_reach_them(desk: Desk, tmp_path: Path) -> None:
+def test_red_cells_say_why_and_keys_reach_them(map_page: MapPage, tmp_path: Path) -> None:
     dialog = asked(
-        desk,
+        map_page,
         table(
             tmp_path,
             "K-1;17.10.2025 20:26;148,2201;16,3790;Café",
@@ -133,44 +134,34 @@ def test_red_cells_say_why_and_keys_reach_them(desk: Desk, tmp_path: Path) -> No
     dialog.show()
     said = []
     for _ in range(5):
-        desk.qtbot.keyClick(rows.next_button, Qt.Key.Key_Space)
+        map_page.qtbot.keyClick(rows.next_button, Qt.Key.Key_Space)
         said.append(rows.line.text())
         here = rows.table.currentItem()
         assert here.toolTip() == rows.line.text()
         assert here.data(Qt.ItemDataRole.AccessibleDescriptionRole) == rows.line.text()
-    assert said == [
-        "Row 1, “Breite”: the latitude 148,2201 is above 90. Correct it, or look whether latitude "
-        "and longitude are swapped.",
-        "Row 2, “Zeitpunkt”: there is no such day or hour. Correct it.",
-        "Row 3, “Länge”: the longitude is empty. Fill it in, or leave it: the row will be "
-        "rejected.",
-        "Row 4, “Breite”: the latitude has separators of thousands. Write it without them, as "
-        "1234,5.",
-        "Row 5, (surplus): the row has 6 fields where others have 5. Look for a separator inside "
-        "a field; put quotes around that field.",
-    ]
-    desk.qtbot.keyClick(rows.next_button, Qt.Key.Key_Space)
+    check("unreadable-cells", "\n".join(said))
+    map_page.qtbot.keyClick(rows.next_button, Qt.Key.Key_Space)
     assert rows.line.text() == said[0]  # after the last the first
-    desk.qtbot.keyClick(rows.table, Qt.Key.Key_Down)
-    desk.qtbot.keyClick(rows.table, Qt.Key.Key_Left)
+    map_page.qtbot.keyClick(rows.table, Qt.Key.Key_Down)
+    map_page.qtbot.keyClick(rows.table, Qt.Key.Key_Left)
     assert rows.line.text() == said[1]
     dialog.reject()
 
 
-def test_good_rows_are_not_red(desk: Desk, tmp_path: Path) -> None:
-    dialog = asked(desk, table(tmp_path))
+def test_good_rows_are_not_red(map_page: MapPage, tmp_path: Path) -> None:
+    dialog = asked(map_page, table(tmp_path))
     assert dialog.rows.line.text() == NONE_RED
     assert not dialog.rows.next_button.isEnabled()
     dialog.reject()
 
 
-def test_swapped_columns_are_put_right_by_a_button(desk: Desk, tmp_path: Path) -> None:
+def test_swapped_columns_are_put_right_by_a_button(map_page: MapPage, tmp_path: Path) -> None:
     path = tmp_path / "swapped.csv"
     rows = [f"u{i % 9},139.{300 + i},35.{200 + i}" for i in range(40)]
     path.write_text("\n".join(["user,lat,lon", *rows]))
-    with desk.qtbot.waitSignal(desk.data.mapping_needed):
-        desk.data.open(path)
-    dialog = desk.panel.dialog("mapping")
+    with map_page.qtbot.waitSignal(map_page.data.mapping_needed):
+        map_page.data.open(path)
+    dialog = map_page.panel.dialog("mapping")
     card = dialog.questions.cards["position"]
     assert "swapped" in card.question.text
     assert dialog.mapping.lat == 2  # the other way is preselected
@@ -183,5 +174,5 @@ def test_swapped_columns_are_put_right_by_a_button(desk: Desk, tmp_path: Path) -
     assert not dialog.swap_button.isVisibleTo(dialog)
     assert card.candidate is card.question.candidates[0]
     card.confirm()
-    load(desk, dialog)
-    assert desk.data.current.extent[0] == pytest.approx(35.2)
+    load(map_page, dialog)
+    assert map_page.data.current.extent[0] == pytest.approx(35.2)

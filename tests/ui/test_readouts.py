@@ -19,7 +19,7 @@ def test_names_of_curves_are_uncut_after_a_change_of_study(open_window, settled,
         qtbot.turns()
         beside = bounds.beside.side_by_side
         assert bounds.readouts.width() >= bounds.readouts.sizeHint().width()
-        assert bounds.readouts.wanted_width() <= bounds.readouts.sizeHint().width()
+        assert bounds.readouts.preferred_width() <= bounds.readouts.sizeHint().width()
         if beside:
             for key in bounds.legend.front:
                 label = bounds.legend.row(key).label

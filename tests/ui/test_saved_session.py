@@ -46,7 +46,7 @@ def test_everything_comes_back(open_window, settled, qtbot, tiny_study) -> None:
         selection.data, selection.region, start="2010-01-01T00:00:00+00:00", users=17, data_seed=3
     )
     first.session.set_selection(narrower)
-    first.keeper.note_file(Path(__file__))
+    first.session_store.note_file(Path(__file__))
     state = first.session.state
     first.close()
 
@@ -63,7 +63,7 @@ def test_everything_comes_back(open_window, settled, qtbot, tiny_study) -> None:
     assert second.theme.name == "dark"
     assert not second.docks["guarantee"].isVisible()
     assert second.height() in range(770, 778)  # as far as the screen allows
-    assert second.keeper.recent == [str(Path(__file__).resolve())]
+    assert second.session_store.recent == [str(Path(__file__).resolve())]
     assert not second.session.undo_text
     assert not second.banner.isVisible()
     second.theme.choose("light")
@@ -183,7 +183,7 @@ def test_a_file_that_cannot_be_put_aside_is_never_overwritten(
 
     monkeypatch.setattr(Path, "rename", refuse)
     window = open_window(study="shuffle-rdp")
-    assert "will not be saved" in window.banner.text.text()
+    assert "not be saved" in window.banner.text.text()
     settled(window)
     window.close()
     assert session_file().read_text() == "{ not json"
@@ -200,7 +200,7 @@ def test_a_fault_of_our_own_while_reading_keeps_no_window_from_starting(
 
     monkeypatch.setattr("explorer.engine.session.session.state_from_dict", fail)
     window = open_window(study="shuffle-rdp")
-    assert "who would have thought" in window.banner.text.text()
+    assert "would have thought" in window.banner.text.text()
     (kept,) = state_folder().glob("window-*.json")
     assert kept.read_text() == content
     settled(window)
@@ -281,7 +281,7 @@ def test_a_folder_that_cannot_be_made_is_reported_and_the_window_starts(
     settled(window)
     window.session.set_value("eps0", 1.25)
     settled(window)
-    window.keeper.save()
+    window.session_store.save()
 
 
 def test_data_in_a_folder_that_may_not_be_entered_are_reported_and_the_sample_opens(
@@ -338,7 +338,7 @@ def test_the_file_of_a_program_that_was_killed_is_taken_over(open_window, settle
     os.utime(state_folder() / ".0123456789ab.part", (0, 0))
     window = open_window(study="shuffle-rdp")
     assert not window.banner.isVisible()
-    assert window.keeper._file.path.name == "window.json"
+    assert window.session_store._file.path.name == "window.json"
     assert not list(state_folder().glob(".*.part"))
     settled(window)
 
@@ -389,14 +389,14 @@ def test_a_full_disk_is_reported_once(open_window, settled, qtbot, tiny_study, m
     window = open_window(study="tiny")
     settled(window)
     told: list[object] = []
-    window.keeper.save_failed.connect(told.append)
+    window.session_store.save_failed.connect(told.append)
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(StateFile, "save", full)
-    window.keeper.save()
-    window.keeper.save()
+    window.session_store.save()
+    window.session_store.save()
     assert len(told) == 1
     assert "no space" in window.banner.text.text()
 

@@ -59,9 +59,9 @@ def test_files_and_folders_are_dropped_chosen_and_told(
         folder = "folder" in way
         assert data.basename == ("parts" if folder else "a[1].csv and 1 more")
         kept = {parts[0].parent} if folder else set(parts)
-        assert set(window.keeper.data_source) == kept
-    assert str(parts[0].parent) in window.keeper.recent
-    assert str(parts[0]) not in window.keeper.recent
+        assert set(window.session_store.data_source) == kept
+    assert str(parts[0].parent) in window.session_store.recent
+    assert str(parts[0]) not in window.session_store.recent
     window.data_panel.show_report()
     dialog = window.data_panel.dialog("report")
     top = dialog.tree.topLevelItem(0)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from explorer.ui.app.main_window import MainWindow
-from explorer.ui.map.tool_bar import ToolRows
+from explorer.ui.map.tool_bar import ToolBar
 from tests.ui.small_map import SMALL_MAP
 
 
@@ -19,7 +19,7 @@ def test_in_a_small_window_which_epsilon_is_a_tab_beside_the_maps(
     beside = (("beside", "true,least-squares,laplace"),)
     window = open_window(study="heatmap", values=SMALL_MAP + beside)
     page = window.workspaces["map"]
-    which, tools = page.which, page.findChild(ToolRows)
+    which, tools = page.utility, page.findChild(ToolBar)
     qtbot.waitUntil(lambda: page.current_result is not None)
     window.resize(1400, 900)
     qtbot.waitUntil(lambda: len(page.panes.keys) == 4)
@@ -55,9 +55,9 @@ def test_no_button_of_which_epsilon_is_cut_short(
     page = window.workspaces["map"]
     qtbot.waitUntil(lambda: page.current_result is not None)
     window.resize(width, height)
-    page.which.action.setChecked(True)
-    qtbot.waitUntil(lambda: page.which.view is not None and page.which.view.isVisible())
-    parts = page.which.view.parts
+    page.utility.action.setChecked(True)
+    qtbot.waitUntil(lambda: page.utility.view is not None and page.utility.view.isVisible())
+    parts = page.utility.view.parts
     buttons = parts.use, parts.sure, parts.more, parts.stop, parts.copy, parts.export
     qtbot.waitUntil(lambda: all(button.width() > 30 for button in buttons))
     short = {button.text(): button.width() - button.sizeHint().width() for button in buttons}

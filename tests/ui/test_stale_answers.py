@@ -70,7 +70,7 @@ def shown(controller) -> list[Request]:
 
 
 def test_an_answer_about_other_data_comes_too_late(controller, session, shown) -> None:
-    runner = controller._runner
+    runner = controller.runner
     session.replace_data(Selection("b" * 64, REGION))
     assert runner.cancelled == 1
     runner.answer(1)
@@ -84,7 +84,7 @@ def test_an_answer_about_other_data_comes_too_late(controller, session, shown) -
 def test_an_answer_behind_a_moving_slider_is_shown_and_never_after_a_newer(
     controller, session, shown
 ) -> None:
-    runner = controller._runner
+    runner = controller.runner
     for epsilon in (2.0, 3.0):
         session.set_value("epsilon", epsilon)
     assert runner.cancelled == 0
@@ -96,7 +96,7 @@ def test_an_answer_behind_a_moving_slider_is_shown_and_never_after_a_newer(
 
 def test_asked_anew_an_answer_of_before_comes_too_late(controller, shown) -> None:
     # the file was read with other columns: the same question about other rows
-    runner = controller._runner
+    runner = controller.runner
     controller.refresh()
     runner.answer(1)
     assert shown == []
@@ -107,7 +107,7 @@ def test_asked_anew_an_answer_of_before_comes_too_late(controller, shown) -> Non
 def test_an_error_about_other_data_is_not_said(controller, session, shown) -> None:
     said: list[Exception] = []
     controller.failed.connect(said.append)
-    runner = controller._runner
+    runner = controller.runner
     session.replace_data(replace(session.state.selection, data="b" * 64))
     runner.deliver(Delivery(1, runner.asked[0], error=ValueError("of before")))
     assert said == []

@@ -187,8 +187,8 @@ def test_a_recipe_with_a_file_is_shown_when_the_file_is_named(tmp_path) -> None:
     shown = ("-m", "explorer", "window", "--recipe", str(table), "--screenshot", str(picture))
     done = run(*shown, home=tmp_path)
     assert done.returncode == 1
-    assert "distances.csv is not open" in done.stderr
-    assert "--set space_matrix=FILE" in done.stderr
+    assert "distances.csv" in done.stderr
+    assert "space_matrix=FILE" in done.stderr
     assert not picture.exists()
     done = run(*shown, "--set", f"space_matrix={matrix}", home=tmp_path)
     assert done.returncode == 0

@@ -15,15 +15,15 @@ from PySide6.QtTest import QTest
 
 from explorer.ui.dialogs.coordinate_fields import LOOKING_UP, NOT_YET
 from explorer.ui.dialogs.open_checkins import LOOKING
-from tests.ui.map_desk import Desk, opened
+from tests.ui.map_page import MapPage, opened
 
 LAT, LON = 52.0 + np.arange(60) / 100, 13.0 + np.arange(60) / 100
 
 
 @pytest.fixture
-def desk(qtbot) -> Iterator[Desk]:
-    with opened(qtbot) as desk:
-        yield desk
+def map_page(qtbot) -> Iterator[MapPage]:
+    with opened(qtbot) as map_page:
+        yield map_page
 
 
 @pytest.fixture
@@ -35,46 +35,48 @@ def metres(tmp_path):
     return path
 
 
-def asked(desk: Desk, path):
-    with desk.qtbot.waitSignal(desk.data.mapping_needed):
-        desk.data.open(path)
-    return desk.panel.dialog("mapping")
+def asked(map_page: MapPage, path):
+    with map_page.qtbot.waitSignal(map_page.data.mapping_needed):
+        map_page.data.open(path)
+    return map_page.panel.dialog("mapping")
 
 
-def choose(desk: Desk, combo, value) -> None:
+def choose(map_page: MapPage, combo, value) -> None:
     assert combo.findData(value) >= 0
     combo.setCurrentIndex(combo.findData(value))
-    dialog = desk.panel.dialog("mapping")
-    desk.qtbot.waitUntil(lambda: dialog.problem not in (LOOKING, LOOKING_UP))
+    dialog = map_page.panel.dialog("mapping")
+    map_page.qtbot.waitUntil(lambda: dialog.problem not in (LOOKING, LOOKING_UP))
 
 
-def load(desk: Desk, dialog) -> None:
-    with desk.qtbot.waitSignal(desk.data.loaded):
-        desk.qtbot.mouseClick(dialog.load_button, Qt.MouseButton.LeftButton)
+def load(map_page: MapPage, dialog) -> None:
+    with map_page.qtbot.waitSignal(map_page.data.loaded):
+        map_page.qtbot.mouseClick(dialog.load_button, Qt.MouseButton.LeftButton)
 
 
-def test_a_likely_system_is_chosen_by_where_it_puts_the_first_row(desk: Desk, metres) -> None:
-    dialog = asked(desk, metres)
+def test_a_likely_system_is_chosen_by_where_it_puts_the_first_row(
+    map_page: MapPage, metres
+) -> None:
+    dialog = asked(map_page, metres)
     assert "no degrees" in dialog.questions.cards["crs"].question.text
     assert dialog.problem == NOT_YET
     assert not dialog.load_button.isEnabled()
-    choose(desk, dialog.system.system, "EPSG:25832")
+    choose(map_page, dialog.system.system, "EPSG:25832")
     assert "52.0" in dialog.system.where.text()
     assert "7.0" in dialog.system.where.text()
-    choose(desk, dialog.system.system, "EPSG:25833")
+    choose(map_page, dialog.system.system, "EPSG:25833")
     assert dialog.system.where.text() == "first row: 52.000° N, 13.000° E"
     assert not dialog.load_button.isEnabled()
     dialog.questions.cards["crs"].confirm()
     assert dialog.problem == ""
-    load(desk, dialog)
-    data = desk.data.current
+    load(map_page, dialog)
+    data = map_page.data.current
     assert data.mapping.crs == "EPSG:25833"
     assert np.allclose(data.extent, (52.0, 13.0, 52.59, 13.59), atol=1e-6)
 
 
-def test_another_system_is_named_by_its_number(desk: Desk, metres) -> None:
-    dialog = asked(desk, metres)
-    choose(desk, dialog.system.system, "other")
+def test_another_system_is_named_by_its_number(map_page: MapPage, metres) -> None:
+    dialog = asked(map_page, metres)
+    choose(map_page, dialog.system.system, "other")
     assert dialog.system.number.isVisibleTo(dialog)
     for text, problem in (("999999", "no reference system"), ("32633", "")):
         dialog.system.number.clear()
@@ -82,30 +84,30 @@ def test_another_system_is_named_by_its_number(desk: Desk, metres) -> None:
         assert dialog.problem == LOOKING_UP
         QTest.keyClick(dialog.system.number, Qt.Key.Key_Tab)
         dialog.system.number.editingFinished.emit()
-        desk.qtbot.waitUntil(lambda: dialog.problem != LOOKING_UP)
+        map_page.qtbot.waitUntil(lambda: dialog.problem != LOOKING_UP)
         assert problem in dialog.problem
         assert dialog.problem
     dialog.questions.cards["crs"].confirm()
     assert dialog.problem == ""
-    load(desk, dialog)
-    assert desk.data.current.mapping.crs == "EPSG:32633"
+    load(map_page, dialog)
+    assert map_page.data.current.mapping.crs == "EPSG:32633"
 
 
-def test_degrees_stay_degrees(desk: Desk, tmp_path) -> None:
+def test_degrees_stay_degrees(map_page: MapPage, tmp_path) -> None:
     path = tmp_path / "degrees.csv"
     rows = "".join(
         f"u{i % 4},{a:.3f},{b:.3f}\n" for i, (a, b) in enumerate(zip(LAT, LON, strict=True))
     )
     path.write_text("user,lat,lon\n" + rows)
-    with desk.qtbot.waitSignal(desk.data.mapping_needed):
-        desk.data.open(path, ask=True)
-    dialog = desk.panel.dialog("mapping")
+    with map_page.qtbot.waitSignal(map_page.data.mapping_needed):
+        map_page.data.open(path, ask=True)
+    dialog = map_page.panel.dialog("mapping")
     assert dialog.mapping.crs is None
     assert dialog.mapping == dialog.preview.mapping
     dialog.reject()
 
 
-def test_a_sheet_is_chosen_looked_at_and_loaded(desk: Desk, tmp_path) -> None:
+def test_a_sheet_is_chosen_looked_at_and_loaded(map_page: MapPage, tmp_path) -> None:
     book = openpyxl.Workbook()
     book.active.title = "Friends"
     book.active.append(["name", "lat", "lon"])
@@ -116,18 +118,18 @@ def test_a_sheet_is_chosen_looked_at_and_loaded(desk: Desk, tmp_path) -> None:
         book["Check-ins"].append([i % 6, day + datetime.timedelta(hours=i), lat, lon])
     path = tmp_path / "book.xlsx"
     book.save(path)
-    dialog = asked(desk, path)
+    dialog = asked(map_page, path)
     card = dialog.questions.cards["layer"]
     assert [one.text for one in card.question.candidates] == ["Friends", "Check-ins"]
     assert "layer or sheet" in dialog.problem
     card.answers.button(1).click()
-    desk.qtbot.waitUntil(lambda: dialog.problem != LOOKING)
+    map_page.qtbot.waitUntil(lambda: dialog.problem != LOOKING)
     assert not dialog.questions.cards
     assert dialog.table.columnCount() == 4
     assert dialog.problem == ""
     assert "Excel" in dialog.detected.text()
-    load(desk, dialog)
-    data = desk.data.current
+    load(map_page, dialog)
+    data = map_page.data.current
     assert (data.rows, data.users, data.columns["layer"]) == (60, 6, "Check-ins")
 
 

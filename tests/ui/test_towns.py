@@ -12,13 +12,13 @@ from explorer.figures.map_layers import shipped_cities
 from explorer.geography.coordinates import KM_PER_DEGREE
 from explorer.geography.region import Region
 from explorer.ui.dialogs.busiest import COLUMNS, TOWN, near_town, region_town
-from tests.ui.map_desk import Desk, opened
+from tests.ui.map_page import MapPage, opened
 
 
 @pytest.fixture
-def desk(qtbot) -> Iterator[Desk]:
-    with opened(qtbot) as desk:
-        yield desk
+def map_page(qtbot) -> Iterator[MapPage]:
+    with opened(qtbot) as map_page:
+        yield map_page
 
 
 @pytest.mark.parametrize(
@@ -59,20 +59,20 @@ def test_a_region_is_named_by_its_largest_town() -> None:
     assert region_town(Region(-31.0, -21.0, -30.0, -20.0)).startswith("nearest town: ")
 
 
-def test_the_busiest_cells_and_the_region_are_named(desk: Desk, tmp_path) -> None:
+def test_the_busiest_cells_and_the_region_are_named(map_page: MapPage, tmp_path) -> None:
     path = tmp_path / "vienna.csv"
     rows = [f"u{i % 9},{48.1 + i / 400},{16.2 + i / 300}" for i in range(100)]
     path.write_text("\n".join(["user,lat,lon", *rows]))
-    desk.load(path)
-    assert desk.panel.region_town.text() == region_town(desk.region)
-    desk.qtbot.mouseClick(desk.panel.busiest_button, Qt.MouseButton.LeftButton)
-    dialog = desk.panel.dialog("busiest")
-    desk.qtbot.waitUntil(lambda: dialog.table.rowCount() > 0)
+    map_page.load(path)
+    assert map_page.panel.region_town.text() == region_town(map_page.region)
+    map_page.qtbot.mouseClick(map_page.panel.busiest_button, Qt.MouseButton.LeftButton)
+    dialog = map_page.panel.dialog("busiest")
+    map_page.qtbot.waitUntil(lambda: dialog.table.rowCount() > 0)
     place = COLUMNS.index(TOWN)
     assert not dialog.table.isColumnHidden(place)
     dialog.table.selectRow(0)
     south, west, north, east = dialog.chosen.box
     named = dialog.table.item(0, place).text()
     assert named == near_town((south + north) / 2, (west + east) / 2)
-    desk.qtbot.mouseClick(dialog.use_button, Qt.MouseButton.LeftButton)
-    assert desk.panel.region_town.text() == region_town(desk.region)
+    map_page.qtbot.mouseClick(dialog.use_button, Qt.MouseButton.LeftButton)
+    assert map_page.panel.region_town.text() == region_town(map_page.region)

@@ -35,12 +35,12 @@ def test_opens_with_the_sample(shuffle) -> None:
 @pytest.mark.main_path
 def test_dragging_a_slider_moves_the_curve_and_the_sentence(shuffle, qtbot) -> None:
     plot = shuffle.workspaces["bounds"].plot
-    said, curve = shuffle.guarantee.sentence.text(), plot._curves["theorem1"].y.copy()
+    said, curve = shuffle.guarantee.sentence.text(), plot.curves["theorem1"].y.copy()
     slider = shuffle.parameters.row("eps0").slider
     middle = slider.height() // 2
     qtbot.mousePress(slider, Qt.MouseButton.LeftButton, pos=QPoint(slider.width() // 2, middle))
     qtbot.mouseMove(slider, QPoint(slider.width() // 3, middle))
-    qtbot.waitUntil(lambda: not (plot._curves["theorem1"].y == curve).all())
+    qtbot.waitUntil(lambda: not (plot.curves["theorem1"].y == curve).all())
     qtbot.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=QPoint(slider.width() // 3, middle))
     qtbot.waitUntil(lambda: shuffle.guarantee.sentence.text() != said)
     assert shuffle.session.undo_text == "change ε₀"
@@ -67,7 +67,7 @@ def test_tabs_header_and_menu_choose_the_study_together(shuffle, settled, qtbot)
     assert not shuffle.sides.isTabVisible(1)
     assert not shuffle.badge.isVisible()
     assert "shuffle" in shuffle.windowTitle().lower()
-    shuffle.menus._studies.actions()[0].trigger()
+    shuffle.menus.study_actions.actions()[0].trigger()
     assert shuffle.tabs.currentIndex() == 1
     for _ in range(3):
         shuffle.session.undo()
@@ -98,7 +98,7 @@ def test_the_theme_reaches_everything(shuffle, name) -> None:
     assert QApplication.palette().window().color().name() == chrome.panel
     plot = shuffle.workspaces["bounds"].plot
     assert plot.backgroundBrush().color().name() == shuffle.theme.plot.axes
-    pens = [curve.line.pen.color().name() for curve in plot._curves.values()]
+    pens = [curve.line.pen.color().name() for curve in plot.curves.values()]
     assert set(pens) <= set(shuffle.theme.plot.curves)
     assert shuffle.workspaces["bounds"].view_state().theme == name
     shuffle.menus.actions["theme-light"].trigger()
@@ -177,7 +177,7 @@ def test_dropping_check_ins_opens_them(shuffle, settled, qtbot, tmp_path) -> Non
     with qtbot.waitSignal(shuffle.data.loaded):
         shuffle.dropEvent(event)
     assert shuffle.data.current.basename == "few.txt"
-    assert shuffle.keeper.recent[0] == str(path)
+    assert shuffle.session_store.recent[0] == str(path)
     assert "few.txt" in [a.text() for a in shuffle.menus.recent.actions()]
 
 

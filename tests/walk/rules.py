@@ -66,7 +66,7 @@ def of_plot(plot, result: Result) -> Iterator[str]:
         if s.key not in drawn:
             yield f"{s.key} is not drawn"
             continue
-        curve = plot._curves[s.key]
+        curve = plot.curves[s.key]
         visible = s.present & ((s.y > 0) | (not plot.y_log)) & ((s.x > 0) | (not plot.x_log))
         if visible.any() and not np.isfinite(curve.extent).all():
             yield f"{s.key} is drawn nowhere: {curve.extent}"
@@ -125,7 +125,7 @@ def of_hover(plot) -> Iterator[str]:
             where = f"{across:.0%} across and {down:.0%} down"
             if not box.isVisible():
                 continue
-            if (rows := box.text().count("<tr>")) > MOST_ROWS:
+            if (rows := box.text().count("<tr>")) > MAX_ROWS:
                 yield f"{where} the pointer is told {rows} curves"
             if box.geometry().contains(plot.mapFromScene(at)):
                 yield f"{where} the box covers the pointer"
@@ -134,7 +134,7 @@ def of_hover(plot) -> Iterator[str]:
 
 ANSWER_WORDS, GUARANTEE_WORDS, BOUNDS_WORDS, MAP_WORDS = 55, 120, 380, 450
 """Most words to read at the defaults, numbers counted, on a screen of 1280×800."""
-MOST_ROWS = 5
+MAX_ROWS = 5
 """Of curves drawn, of those in the legend and of those in the box beside the pointer."""
 MOST_SLIDERS = 4
 PLOT_SHARE, PLOT_LEAST, LOW = 0.45, 260, 800
@@ -176,10 +176,10 @@ def of_room(window: QWidget) -> Iterator[str]:
     if of_map:
         return
     drawn = {s.key for s in page.current_result.series} - page.plot.hidden
-    if len(drawn) > MOST_ROWS:
+    if len(drawn) > MAX_ROWS:
         yield f"{len(drawn)} curves are drawn"
     listed = [row for row in page.legend._rows.values() if row.label.isVisible()]
-    if len(listed) > MOST_ROWS:
+    if len(listed) > MAX_ROWS:
         yield f"{len(listed)} curves are in the legend"
     yield from of_hover(page.plot)
     least = PLOT_SHARE * window.height() if window.height() >= LOW else PLOT_LEAST

@@ -42,19 +42,19 @@ if TYPE_CHECKING:
 
 
 DESKTOP_ID = "org.privacy_explorer.PrivacyExplorer"
-"""Name of the desktop file without its ending; Wayland finds the icon by it."""
+"""Base name of the desktop file; Wayland finds the icon by it."""
 SIZES = (16, 32, 48, 128)
 
 
-def introduce(app: QGuiApplication) -> None:
-    """Give an application its names and its icon."""
+def set_identity(app: QGuiApplication) -> None:
+    """Set the application's names and icon."""
     app.setApplicationName("Privacy Explorer")
     app.setDesktopFileName(DESKTOP_ID)
     app.setWindowIcon(window_icon())
 
 
 def window_icon() -> QIcon:
-    """Return the icon in the sizes that title bars and task lists ask for."""
+    """Return the icon in the sizes used by title bars and task lists."""
     icon = QIcon()
     for size in SIZES:
         pixmap = QPixmap()
@@ -64,21 +64,21 @@ def window_icon() -> QIcon:
 
 
 _STARTED_MS = 2000
-"""After this long all that stays for good (modules, the window) has been made."""
+"""Delay after which all long-lived objects (modules, the window) exist."""
 _UNSEEN_MS = 1000
-"""After this long the rest is made though nothing was painted: a window may start hidden."""
+"""Delay after which the rest is built even if nothing was painted: a window may start hidden."""
 _IMPORTED = ("explorer.ui.app.parts", "explorer.ui.app.startup")
-"""What is imported behind the start page, one by one, so that a key or a click comes between."""
+"""Modules imported behind the start page, one per step, so that input is handled in between."""
 
 
 class Application(QObject):
-    """One run of the program, from options to exit code.
+    """Runs the program once, from options to exit code.
 
     Parameters
     ----------
     options : WindowOptions
     arguments : list of str
-        For Qt.
+        Passed to Qt.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Application(QObject):
     Signals
     -------
     stopped()
-        SIGINT or SIGTERM was received.
+        Emitted when SIGINT or SIGTERM was received.
     """
 
     stopped = Signal()
@@ -99,23 +99,25 @@ class Application(QObject):
         self.app = app
         super().__init__()
         self.options = options
-        introduce(self.app)
+        set_identity(self.app)
         themes.prepare(self.app)
-        self.keeper = SessionStore(None)
+        self.session_store = SessionStore(None)
         if options.screenshot is None:
             try:
-                self.keeper = SessionStore(own_file(state_folder()))
+                self.session_store = SessionStore(own_file(state_folder()))
             except OSError as error:
-                self.keeper.complaint = (
+                self.session_store.complaint = (
                     f"This session will not be saved: {error.filename}: {error.strerror}."
                 )
         self._plug_ins = " ".join(add_installed())
-        self.keeper.load()
+        self.session_store.load()
         asked = options.start_page
-        self._page = asked or (asked is None and options.names_nothing and self.keeper.start_page)
+        self._page = asked or (
+            asked is None and options.selects_nothing and self.session_store.start_page
+        )
         choice = options.theme
-        if choice == "system" and self.keeper.values is not None:
-            choice = self.keeper.values.theme
+        if choice == "system" and self.session_store.values is not None:
+            choice = self.session_store.values.theme
         self.theme = themes.Theme(choice, apply=not STYLE_LATE)
         self.hook = ExceptionHook()
         self.window = self._make_window()
@@ -125,12 +127,12 @@ class Application(QObject):
             try:
                 self._build()
             except Exception:
-                self._end_service()  # else its threads speak up while the interpreter ends
+                self._end_service()  # its threads would report errors at exit
                 raise
         self.theme.apply_stylesheet()
 
     def run(self) -> int:
-        """Show the window and wait for its end; returns the exit code."""
+        """Show the window, run the event loop and return the exit code."""
         before = qInstallMessageHandler(_log_qt)
         self.hook.install()
         self.stopped.connect(lambda: self.app.exit(0), Qt.ConnectionType.QueuedConnection)
@@ -141,42 +143,42 @@ class Application(QObject):
             self.app.exec()
         finally:
             code = 0 if self._opening is None else self._opening.exit_code
-            shutdown.end_soon(code)  # a load that hangs would keep the process alive
+            shutdown.end_soon(code)  # a hanging load would keep the process alive
             self.hook.remove()
             self.window.close()
-            gc.unfreeze()  # else what DuckDB made is said to leak when the interpreter ends
+            gc.unfreeze()  # otherwise DuckDB's objects are reported as leaked at exit
             qInstallMessageHandler(before)
         return shutdown.exit_code(code)
 
     def show(self) -> None:
-        """Show the window; data are opened right after its first picture."""
-        self._greet()
+        """Show the window; data are opened after its first picture."""
+        self._show_greeting()
         if self._opening is not None:
             self._opening.begin()
             self.window.show()
             return
         imports: list[Callable[[], object]] = [partial(import_module, name) for name in _IMPORTED]
-        pieces = (self._serve, tune_plots, *imports, self._open_behind)
+        pieces = (self._get_service, tune_plots, *imports, self._finish_building)
         behind = IdleTasks(pieces, self, after_ms=0, between_ms=0)
-        self.window.left.connect(lambda: self._leave(behind))
+        self.window.left.connect(lambda: self._abort_building(behind))
         self.window.painted.connect(behind.begin, Qt.ConnectionType.QueuedConnection)
-        self.window.start.desk_asked.connect(self._open_behind)
+        self.window.start.dock_area_requested.connect(self._finish_building)
         QTimer.singleShot(_UNSEEN_MS, behind.begin)
         self.window.show()
 
     def _make_window(self) -> MainWindow:
-        """Return a window of which there is no more than its start page."""
-        window = MainWindow(self.theme, self.keeper)
+        """Return a window that has only its start page."""
+        window = MainWindow(self.theme, self.session_store)
         window.resize(*self.options.size)
         self.hook.caught.connect(window.show_problem)
         return window
 
-    def _greet(self) -> None:
-        """Show in a new window the start page, if it is to be shown, and what went wrong."""
-        self.keeper.restore("geometry", self.window.restoreGeometry)
+    def _show_greeting(self) -> None:
+        """Show the start page, if wanted, and pending problems in a new window."""
+        self.session_store.restore("geometry", self.window.restoreGeometry)
         for source, sentence in (
             ("cache", cache_complaint()),
-            ("session", self.keeper.complaint),
+            ("session", self.session_store.complaint),
             ("plug-ins", self._plug_ins),
         ):
             if sentence:
@@ -184,8 +186,8 @@ class Application(QObject):
         if self._page:
             self.window.start.show()
 
-    def _serve(self) -> StudyService:
-        """Return what answers; its process does its imports beside ours."""
+    def _get_service(self) -> StudyService:
+        """Return the service; its process imports its modules in parallel."""
         if self._service is None:
             from explorer.engine.service import StudyService
 
@@ -195,40 +197,44 @@ class Application(QObject):
         return self._service
 
     def _build(self) -> None:
-        """Make all that is behind the start page; without the saved session if it can't be."""
+        """Build the rest of the window; if the saved session fails, build it without."""
         tune_plots()
         from explorer.ui.app.startup import Startup
 
         try:
-            self._opening = Startup(self.options, self.keeper, self.window, self._serve())
+            self._opening = Startup(
+                self.options, self.session_store, self.window, self._get_service()
+            )
         except Exception as error:
-            if not self.keeper.restored:
+            if not self.session_store.restored:
                 raise
             logging.getLogger("explorer").exception("no window on the last session")
-            # with all that was made so far: Qt crashes if that goes
+            # Keep everything built so far alive: Qt crashes if it is deleted.
             self._half_built = (error, self.window)
-            self.keeper.give_up(error)
+            self.session_store.give_up(error)
             self.window = self._make_window()
-            self._opening = Startup(self.options, self.keeper, self.window, self._serve())
+            self._opening = Startup(
+                self.options, self.session_store, self.window, self._get_service()
+            )
         self._opening.ended.connect(self.app.quit)
 
-    def _open_behind(self) -> None:
-        """Make what is behind the start page, which is in front, and go on, once."""
+    def _finish_building(self) -> None:
+        """Build the window behind the start page and continue; runs once."""
         if self._opening is not None:
             return
-        greeted, said = self.window, self.keeper.complaint
+        greeted, text = self.window, self.session_store.complaint
         self._build()
         if self.window is not greeted:
-            self._greet()
+            self._show_greeting()
             self.window.show()
             greeted.hide()
-        elif self.keeper.complaint != said:
-            self.window.show_problem(Problem("session", self.keeper.complaint))
+        elif self.session_store.complaint != text:
+            self.window.show_problem(Problem("session", self.session_store.complaint))
         assert self._opening is not None
         self._opening.begin()
 
-    def _leave(self, behind: IdleTasks) -> None:
-        """Make nothing behind a window that is gone."""
+    def _abort_building(self, behind: IdleTasks) -> None:
+        """Stop building behind a closed window."""
         behind.stop()
         self._end_service()
 

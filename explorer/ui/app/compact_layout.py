@@ -17,8 +17,8 @@ _DOCK = "guarantee"
 _WIDTH = 268
 
 
-class Over(QFrame):
-    """Holds the panel over the plot; Esc is to close it."""
+class PanelOverlay(QFrame):
+    """Frame on top of the plot that holds the panel; closed by Esc."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -29,85 +29,85 @@ class Over(QFrame):
 
 
 class CompactLayout(QObject):
-    """Puts the guarantee where there is room for it.
+    """Shows the guarantee panel in its dock or, in narrow windows, as a strip.
 
     Parameters
     ----------
-    desk : Desk
+    dock_area : DockArea
     panel : GuaranteePanel
-        In its dock.
+        Placed in its dock.
     """
 
-    def __init__(self, desk: DockArea, panel: GuaranteePanel) -> None:
-        super().__init__(desk)
-        self._desk, self._panel = desk, panel
+    def __init__(self, dock_area: DockArea, panel: GuaranteePanel) -> None:
+        super().__init__(dock_area)
+        self._dock_area, self._panel = dock_area, panel
         self.rail = GuaranteeRail(panel)
         self.rail.hide()
         self.rail.clicked.connect(self.toggle)
-        desk.beside.addWidget(self.rail)
-        self.over = Over(desk)
+        dock_area.beside.addWidget(self.rail)
+        self.overlay = PanelOverlay(dock_area)
         self._before: QWidget | None = None
-        """What had the focus before the panel was opened."""
-        self.over.installEventFilter(self)
-        desk.installEventFilter(self)
+        """Widget that had the focus before the panel was opened."""
+        self.overlay.installEventFilter(self)
+        dock_area.installEventFilter(self)
 
     @property
     def on(self) -> bool:
-        """Whether the window is as narrow as this."""
-        return is_narrow(self._desk)
+        """Whether the window is narrow."""
+        return is_narrow(self._dock_area)
 
     def fit(self) -> None:
-        """Be a strip or a dock, as there is room."""
-        dock = self._desk.docks[_DOCK]
-        alone = self._desk.is_aside
+        """Switch between strip and dock according to the width."""
+        dock = self._dock_area.docks[_DOCK]
+        alone = self._dock_area.docks_hidden
         if self.on and not alone and self.rail.isHidden():
-            self.rail.setVisible(self._desk.fold(_DOCK))
+            self.rail.setVisible(self._dock_area.fold(_DOCK))
         elif self.rail.isVisible() and (not self.on or alone):
             self._close()
             self.rail.hide()
-            self._desk.fold(None)
+            self._dock_area.fold(None)
         dock.toggleViewAction().setEnabled(not self.on)
         self._place()
 
     def toggle(self) -> None:
-        """Open the panel over the plot, or close it; where there is room, show its dock."""
+        """Open or close the panel over the plot; in wide windows, show its dock."""
         if not self.on:
-            self._desk.docks[_DOCK].show()
+            self._dock_area.docks[_DOCK].show()
             self._panel.in_full.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        elif self.over.isVisible():
+        elif self.overlay.isVisible():
             self._close()
         else:
             self._before = QApplication.focusWidget()
-            self.over.column.addWidget(self._panel)
+            self.overlay.column.addWidget(self._panel)
             self._place()
-            self.over.show()
-            self.over.raise_()
+            self.overlay.show()
+            self.overlay.raise_()
             self.rail.setChecked(True)
             self._panel.show()
             self._panel.in_full.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the desk's size, and close at Esc."""
+        """Follow the size of the dock area; close at Esc."""
         kind = event.type()
-        if watched is self._desk and kind in (QEvent.Type.Resize, QEvent.Type.Show):
+        if watched is self._dock_area and kind in (QEvent.Type.Resize, QEvent.Type.Show):
             self.fit()
         pressed = event.key() if isinstance(event, QKeyEvent) else None
-        if watched is self.over and (kind, pressed) == (QEvent.Type.KeyPress, Qt.Key.Key_Escape):
+        if watched is self.overlay and (kind, pressed) == (QEvent.Type.KeyPress, Qt.Key.Key_Escape):
             self._close()
             return True
         return super().eventFilter(watched, event)
 
     def _close(self) -> None:
         self.rail.setChecked(False)
-        if self.over.isHidden():
+        if self.overlay.isHidden():
             return
-        self.over.hide()
-        self._desk.docks[_DOCK].setWidget(self._panel)
+        self.overlay.hide()
+        self._dock_area.docks[_DOCK].setWidget(self._panel)
         if self._before is not None and self._before.isVisible():
             self._before.setFocus()
 
     def _place(self) -> None:
-        """Stand left of the strip, over all the height."""
+        """Place the panel left of the strip, over the full height."""
         strip = self.rail.width() if self.rail.isVisible() else 0
-        right = self._desk.width() - strip
-        self.over.setGeometry(right - _WIDTH, 0, _WIDTH, self._desk.height())
+        right = self._dock_area.width() - strip
+        self.overlay.setGeometry(right - _WIDTH, 0, _WIDTH, self._dock_area.height())

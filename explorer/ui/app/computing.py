@@ -48,26 +48,26 @@ MEMORY = (
     "More rows than it holds are sorted on the disk first. Otherwise a quarter of what is free is "
     "used, at most 8 GB."
 )
-LEAST_MB, MOST_MB = 500, 1_000_000
+MIN_MB, MAX_MB = 500, 1_000_000
 
 
 class ComputingDialog(QDialog):
-    """Asks for a cluster; whoever listens tries it and says with `show_state` what came of it.
+    """Form for a cluster; `show_state` reports whether it can be used.
 
     Parameters
     ----------
     cluster : Cluster or None
-        That in use.
+        Cluster in use.
     data_to : sequence of str
-        Addresses to which check-ins may go.
+        Addresses to which check-ins may be sent.
     memory_mb : int
-        That opening check-ins may use; 0 for a share of what is free.
+        Memory limit for opening check-ins; 0 for a share of the free memory.
     parent : QWidget
 
     Signals
     -------
     tested(object), chosen(object)
-        A Cluster, or None for this machine alone.
+        A Cluster, or None for this machine only.
     """
 
     tested = Signal(object)
@@ -92,7 +92,7 @@ class ComputingDialog(QDialog):
         self.send_data.setToolTip(OTHERWISE)
         self.limited = CheckBox("&Memory for opening check-ins, at most")
         self.limited.setToolTip(MEMORY)
-        self.memory = QSpinBox(minimum=LEAST_MB, maximum=MOST_MB, singleStep=LEAST_MB, suffix=" MB")
+        self.memory = QSpinBox(minimum=MIN_MB, maximum=MAX_MB, singleStep=MIN_MB, suffix=" MB")
         self.memory.setValue(memory_mb or 2000)
         self.memory.setAccessibleName("Memory for opening check-ins, at most")
         self.memory.setToolTip(MEMORY)
@@ -147,7 +147,7 @@ class ComputingDialog(QDialog):
         self._update()
 
     def cluster(self) -> Cluster | None:
-        """Return what the fields say; raises ValueError as `Cluster`."""
+        """Return the cluster described by the fields; raises ValueError as `Cluster`."""
         place = self.places.checkedId()
         if place == HERE:
             return None
@@ -158,11 +158,11 @@ class ComputingDialog(QDialog):
         return found if found.here else replace(found, send_data=self.send_data.isChecked())
 
     def memory_mb(self) -> int:
-        """Return how much memory opening check-ins may use; 0 for a share of what is free."""
+        """Return the memory limit for opening check-ins; 0 for a share of the free memory."""
         return self.memory.value() if self.limited.isChecked() else 0
 
     def show_state(self, text: str, *, busy: bool = False) -> None:
-        """Say what a cluster has, or why it can't be used; while busy nothing else is asked."""
+        """Show what a cluster offers or why it cannot be used; the form is disabled while busy."""
         self.state.setText(text)
         self.test.setEnabled(not busy)
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not busy)
@@ -201,7 +201,7 @@ class ComputingDialog(QDialog):
         self.fields.setEnabled(self.places.checkedId() == CLUSTER)
 
     def _address_changed(self, *_: object) -> None:
-        """Ask anew for every address."""
+        """Ask for consent again for each new address."""
         address = self.address.text().strip()
         self.send_data.setChecked(address in self._data_to)
         self.send_data.setEnabled(address.startswith("tls://"))
@@ -218,13 +218,13 @@ MENU = "Edit ▸ Preferences ▸ Compute"
 
 
 class ComputingPreferences(QObject):
-    """Uses the cluster that was chosen last time, and asks for another when told to.
+    """Uses the cluster selected last time and opens the preferences on request.
 
     Attributes
     ----------
     cluster : Cluster or None
     dialog : ComputingDialog or None
-        While it is open.
+        Set while it is open.
     """
 
     def __init__(self, window: WindowContext) -> None:
@@ -236,7 +236,7 @@ class ComputingPreferences(QObject):
         self._job = LatestJob("trying a cluster", self, preempt_after_s=0)
         self._job.done.connect(lambda then, state: then(state))
         self._job.failed.connect(lambda _, error: self._failed(error))
-        known = window.keeper.computing
+        known = window.session_store.computing
         self._limit(known.memory_mb)
         if known.address:
             try:
@@ -249,13 +249,13 @@ class ComputingPreferences(QObject):
                     )
                 )
             except ValueError as error:
-                window.keeper.complaint = window.keeper.complaint or (
+                window.session_store.complaint = window.session_store.complaint or (
                     f"Work runs on this machine: {error} ({MENU})."
                 )
 
     def open(self) -> None:
         """Show the dialog."""
-        known = self._window.keeper.computing
+        known = self._window.session_store.computing
         self.dialog = ComputingDialog(self.cluster, known.data_to, known.memory_mb, self._window)
         self.dialog.tested.connect(partial(self._try, self._shown))
         self.dialog.chosen.connect(self._chosen)
@@ -264,11 +264,11 @@ class ComputingPreferences(QObject):
         self._try(self._shown, self.cluster)
 
     def close(self) -> None:
-        """End what runs."""
+        """Stop running jobs."""
         self._job.close()
 
     def _try(self, then: object, cluster: Cluster | None) -> None:
-        """Have what a cluster has to offer looked at in the compute process."""
+        """Probe the resources of a cluster in the compute process."""
         service = self._window.service
         if self.dialog is not None:
             self.dialog.show_state("Connecting …", busy=True)
@@ -281,28 +281,28 @@ class ComputingPreferences(QObject):
     def _chosen(self, cluster: Cluster | None) -> None:
         self._before = (self.cluster,)
         self._use(cluster)
-        self._try(self._taken, cluster)
+        self._try(self._applied, cluster)
 
     def _limit(self, memory_mb: int) -> None:
-        """Open check-ins within so much memory from now on; 0: a share of what is free."""
+        """Limit the memory for opening check-ins; 0 for a share of the free memory."""
         self._window.data.memory = memory_mb * 1_000_000 or None
 
     def _shown(self, state: str) -> None:
         if self.dialog is not None:
             self.dialog.show_state(_sentence(state))
 
-    def _taken(self, state: str) -> None:
-        """Remember what was chosen, which works."""
+    def _applied(self, state: str) -> None:
+        """Store a working choice."""
         self._before = None
         cluster = self.cluster or Cluster("local:1")
         address = "" if self.cluster is None else cluster.address
-        before = self._window.keeper.computing
+        before = self._window.session_store.computing
         data_to = {a for a in before.data_to if a != address}
         if cluster.send_data:
             data_to.add(address)
         memory = before.memory_mb if self.dialog is None else self.dialog.memory_mb()
         self._limit(memory)
-        self._window.keeper.set_computing(
+        self._window.session_store.set_computing(
             Computing(address, cluster.certificates, cluster.shared_folder, sorted(data_to), memory)
         )
         self._window.show_status(f"Work runs on {state}.")
@@ -322,7 +322,7 @@ class ComputingPreferences(QObject):
             self.dialog = None
 
     def _go_back(self) -> None:
-        """Use what was used before a choice that could not be taken."""
+        """Restore the cluster used before a failed choice."""
         if self._before is not None:
             self._use(*self._before)
             self._before = None

@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 
 class WindowContext(WorkspaceHost):
-    """The part of the main window that its menus and its export use.
+    """Part of the main window that its menus and its export use.
 
     Attributes
     ----------
     titles : dict of str to QMenu
-        The menus of the bar.
-    desk : Desk
-        All that belongs to the question in front.
+        Menus of the menu bar.
+    dock_area : DockArea
+        Area of the docks and workspaces.
     built : bool
-        Whether there is more than the start page.
+        Whether more than the start page has been built.
     """
 
     titles: dict[str, QMenu]
-    desk: DockArea
+    dock_area: DockArea
     built: bool
-    keeper: SessionStore
+    session_store: SessionStore
     banner: Banner
     docks: dict[str, QDockWidget]
     tabs: QTabWidget
@@ -43,52 +43,52 @@ class WindowContext(WorkspaceHost):
     @property
     @abstractmethod
     def workspace(self) -> Workspace:
-        """The workspace of the study in front."""
+        """Workspace of the current study."""
 
     @property
     @abstractmethod
     def tool(self) -> Workspace | None:
-        """The workspace in front, if it is none of studies; made now if it is not there yet."""
+        """The tool tab in front (Compare, Sweep, …), or None; built on demand."""
 
     @property
     @abstractmethod
     def current_result(self) -> Result | None:
-        """The answer in front, if it belongs to the study in front."""
+        """Current result, if it belongs to the current study."""
 
     @property
     def shown_result(self) -> Result | None:
-        """The answer in front with what is pinned beside it."""
+        """Current result together with its pinned curves."""
         result = self.current_result
         return None if result is None else self.workspace.shown_result(result)
 
     def why_no_export(self) -> str:
-        """Return why what is in front can't be exported or copied now; empty if it can."""
+        """Return why the current view cannot be exported or copied; empty if it can."""
         return "" if self.tool else self.workspace.why_no_export()
 
     @abstractmethod
-    def find_anything(self, typed: str = "") -> None:
-        """Open the palette of everything that has a name."""
+    def open_palette(self, typed: str = "") -> None:
+        """Open the command palette."""
 
     @abstractmethod
     def show_tool(self, key: str) -> None:
-        """Bring a tab that is about no one question to the front."""
+        """Show a tool tab."""
 
     @abstractmethod
     def show_tab(self, place: int) -> None:
-        """Bring a tab to the front."""
+        """Show the tab at an index."""
 
     @abstractmethod
     def focus_areas(self) -> tuple[QWidget, ...]:
-        """Return what the focus goes round in by F6, from left to right; some may be hidden."""
+        """Return the areas that F6 cycles through, from left to right; some may be hidden."""
 
     @abstractmethod
     def show_guarantee(self) -> None:
-        """Show what is promised: its dock or, where there is no room, over the plot or away."""
+        """Show the guarantee: its dock or, in narrow windows, toggle it over the plot."""
 
     @abstractmethod
     def show_all(self) -> None:
-        """Show the page with all questions."""
+        """Show the start page."""
 
     @abstractmethod
     def reset_layout(self) -> None:
-        """Put docks and tabs back to where they were at first."""
+        """Restore the default layout of docks and tabs."""

@@ -20,11 +20,11 @@ from explorer.ui.panels.presets import PresetBar, QuestionHeader
 
 LAYOUT_VERSION = 1
 WIDTHS = [276, 268]
-"""Of the docks at first, left and right."""
+"""Initial widths of the left and right docks."""
 
 
 class _ScrollBar(QScrollBar):
-    """Keeps its place, and is not enabled (so not drawn) where there is nothing to scroll."""
+    """Scroll bar that keeps its space and is disabled (not drawn) if there is nothing to scroll."""
 
     def sliderChange(self, change: QAbstractSlider.SliderChange) -> None:
         super().sliderChange(change)
@@ -33,7 +33,7 @@ class _ScrollBar(QScrollBar):
 
 
 class DockArea(QMainWindow):
-    """Docks around a middle, within the window, so that another page can take the place of all.
+    """Dock area inside the window, so that another page can replace it as a whole.
 
     Attributes
     ----------
@@ -47,17 +47,17 @@ class DockArea(QMainWindow):
         self.docks: dict[str, QDockWidget] = {}
         self._plain = QByteArray()
         self._unseen: bytes | None = None
-        """A layout restored and never laid out: Qt would save one of no size."""
+        """Layout that was restored but never shown; Qt would save it with zero size."""
         self._seen = False
         self._aside: bytes | None = None
-        """The layout before docks were put out of the way; None while they are not."""
+        """Layout before the docks were hidden for a full-size tab; None otherwise."""
         self._hidden: list[QDockWidget] = []
         self._unfolded: bytes | None = None
-        """The layout before a dock was folded away; None while none is."""
+        """Layout before a dock was collapsed; None otherwise."""
         self._folded: QDockWidget | None = None
 
-    def set_middle(self, tabs: QWidget) -> None:
-        """Put tabs in the middle; `beside` is the row that they stand in."""
+    def set_central_tabs(self, tabs: QWidget) -> None:
+        """Set the central tabs; `beside` is the row that contains them."""
         self.beside = QHBoxLayout(middle := QWidget())
         self.beside.setContentsMargins(0, 0, 0, 0)
         self.beside.setSpacing(0)
@@ -65,19 +65,19 @@ class DockArea(QMainWindow):
         self.setCentralWidget(middle)
 
     def add_dock(self, key: str, content: QWidget, area: Qt.DockWidgetArea) -> None:
-        """Put something into a dock that is called like its key."""
+        """Add a dock named by its key."""
         dock = self.docks[key] = QDockWidget(key.capitalize(), self)
         dock.setObjectName(f"dock-{key}")
         dock.setWidget(content)
         self.addDockWidget(area, dock)
 
     def begin(self) -> None:
-        """Take the present layout for the plain one."""
+        """Store the present layout as the default one."""
         self._spread()
         self._plain = self.saveState(LAYOUT_VERSION)
 
     def reset(self) -> None:
-        """Put docks back to where they were at first."""
+        """Restore the default layout."""
         self._aside, self._hidden = None, []
         self.fold(None)
         self.restoreState(self._plain, LAYOUT_VERSION)
@@ -86,20 +86,20 @@ class DockArea(QMainWindow):
         self._spread()
 
     def restore(self, layout: bytes) -> None:
-        """Put docks where they were when `saved` was called."""
+        """Restore a layout returned by `saved`."""
         self.fold(None)
         self.restoreState(QByteArray(layout), LAYOUT_VERSION)
         self._unseen = None if self.isVisible() else layout
 
     def saved(self) -> bytes:
-        """Return where the docks are, or were before they were put out of the way."""
+        """Return the layout, or the one before docks were hidden."""
         kept = self._unseen or self._aside or self._unfolded
         return kept or bytes(self.saveState(LAYOUT_VERSION).data())
 
     def fold(self, key: str | None) -> bool:
-        """Hide a dock for want of room, or show again the one that was; return if one was shown.
+        """Collapse a dock, or with None restore the collapsed one; return whether one was visible.
 
-        The saved layout goes on to have it.
+        The saved layout still contains it.
         """
         before = self._folded
         if key is None:
@@ -117,12 +117,12 @@ class DockArea(QMainWindow):
         return True
 
     @property
-    def is_aside(self) -> bool:
-        """Whether docks are out of the way of what stands alone."""
+    def docks_hidden(self) -> bool:
+        """Whether the docks are hidden for a full-size tab."""
         return self._aside is not None
 
-    def stand_aside(self, aside: bool) -> None:
-        """Put docks out of the way of what stands alone, or bring them back."""
+    def hide_docks(self, aside: bool) -> None:
+        """Hide the docks for a full-size tab, or show them again."""
         if aside and self._aside is None:
             self._aside = self.saved()
             self._hidden = [dock for dock in self.docks.values() if not dock.isHidden()]
@@ -134,7 +134,7 @@ class DockArea(QMainWindow):
             self._aside, self._hidden = None, []
 
     def showEvent(self, event: QShowEvent) -> None:
-        """From now on the layout is what is seen; at first it is the plain one at this size."""
+        """Use the visible layout from now on; the first time, apply the default widths."""
         super().showEvent(event)
         if self._unseen is None and not self._seen:
             self._spread()
@@ -145,14 +145,14 @@ class DockArea(QMainWindow):
 
 
 class LeftSide(QWidget):
-    """The question in front, its figures, and its parameters and data as tabs.
+    """Left side: current question, presets, and tabs for parameters and data.
 
     Attributes
     ----------
     tabs : QTabWidget
-        Parameters and data.
+        Tabs for parameters and data.
     data_page : QScrollArea
-        Of the data; empty until there is a map.
+        Page of the data panel; empty until the map exists.
     """
 
     def __init__(
@@ -163,8 +163,8 @@ class LeftSide(QWidget):
         self.data_page.setVerticalScrollBar(_ScrollBar())
         self.data_page.setFrameShape(QFrame.Shape.NoFrame)
         self.data_page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        # Fields come and go while a slider is dragged: with a bar that came too, the slider would
-        # change its width below the pointer, and stand for another value.
+        # The scroll bar always takes its space: fields appear and disappear during a drag, and a
+        # changing width would move the slider under the pointer and change its value.
         self.data_page.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.setObjectName("sides")
@@ -177,4 +177,4 @@ class LeftSide(QWidget):
         for part in (question, presets, self.tabs):
             column.addWidget(part)
         column.setStretchFactor(self.tabs, 1)
-        column.addStrut(236)  # more where a row of the study in front needs it
+        column.addStrut(236)  # wider if a parameter row needs it

@@ -30,19 +30,19 @@ ASKED = "You will be asked which column holds what."
 
 
 class DropOverlay(QWidget):
-    """Lies over a window and looks, in a thread, at the files that are dragged over it.
+    """Covers a window and checks dragged files in a thread.
 
     Parameters
     ----------
     window : QWidget
-        Accepts drops.
+        Window that accepts the drops.
     service : StudyService
     theme : Theme
 
     Signals
     -------
     looked()
-        Whether the files can be opened is known.
+        Emitted when it is known whether the files can be opened.
     """
 
     looked = Signal()
@@ -53,7 +53,7 @@ class DropOverlay(QWidget):
         self._covered, self._service, self._theme = window, service, theme
         self.title = self.detail = ""
         self.can_open: bool | None = None
-        """Whether the files can be opened; None while that is not known."""
+        """Whether the files can be opened; None while unknown."""
         self._job = LatestJob("looking at what is dragged", self, preempt_after_s=0.0)
         self._job.done.connect(lambda _key, detail: self._show(True, detail))
         self._job.failed.connect(
@@ -63,11 +63,11 @@ class DropOverlay(QWidget):
         window.installEventFilter(self)
 
     def close_jobs(self) -> None:
-        """Stop, and wait for the thread."""
+        """Stop the job and wait for the thread."""
         self._job.close()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Show while files are dragged over the window; what can't be opened can't be dropped."""
+        """Show while files are dragged over the window; files that cannot be opened are refused."""
         if isinstance(event, QDragEnterEvent):
             if not paths_in(event.mimeData()):
                 return False
@@ -93,7 +93,7 @@ class DropOverlay(QWidget):
         self.show()
 
     def _look(self, paths: tuple[Path, ...], task: Task) -> str:
-        """Return what opening the files will do, or raise why they can't be opened."""
+        """Return what opening the files does; raises if they cannot be opened."""
         if len(paths) == 1 and not paths[0].is_dir():
             asked = (paths[0], None)
             if self._service.call(read_exported, asked, task.check) is not None:
@@ -114,7 +114,7 @@ class DropOverlay(QWidget):
             self.looked.emit()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw a frame, and in the middle what would happen."""
+        """Draw a frame with the effect of a drop in the middle."""
         colours = self._theme.chrome
         edge = QColor({None: colours.accent, True: colours.good, False: colours.bad}[self.can_open])
         painter = QPainter(self)
@@ -132,8 +132,8 @@ class DropOverlay(QWidget):
         parts = []
         for font, text in ((bold, self.title), (painter.font(), self.detail)):
             painter.setFont(font)
-            room = QRect(0, 0, wide - 40, self.height())
-            parts.append((font, text, painter.boundingRect(room, flags, text).height()))
+            space = QRect(0, 0, wide - 40, self.height())
+            parts.append((font, text, painter.boundingRect(space, flags, text).height()))
         high = sum(height for *_, height in parts) + 48
         box = QRect((self.width() - wide) // 2, (self.height() - high) // 2, wide, high)
         painter.setPen(QPen(edge, 1))

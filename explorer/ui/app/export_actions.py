@@ -42,15 +42,15 @@ _COPIED = {Kind.PICTURE: "picture is", Kind.REVIEWER: "text for a reviewer is"}
 
 
 class ExportActions(QObject):
-    """Exports and copies what a window shows.
+    """Exports and copies the current view.
 
     Signals
     -------
-    said(str)
-        What was done, for the status bar.
+    message(str)
+        Emitted with a message for the status bar.
     """
 
-    said = Signal(str)
+    message = Signal(str)
 
     def __init__(self, window: WindowContext) -> None:
         super().__init__(window)
@@ -59,30 +59,30 @@ class ExportActions(QObject):
         self._drawer = LatestJob("preview", self)
         self.all = ExportAll(window.service, self)
         self.all.done.connect(
-            lambda folder, files: self.said.emit(f"{files} files are in {folder.name}.")
+            lambda folder, files: self.message.emit(f"{files} files are in {folder.name}.")
         )
         self.all.failed.connect(lambda error: window.show_problem(explain(error, "export")))
         watch = window.activity.watch
         watch("all", "exporting all quantities", self.all.busy_changed, self.all.cancel)
         self.all.progress.connect(lambda done: window.activity.share("all", done))
         self.dialog: ExportDialog | None = None
-        window.export_asked.connect(self.ask_for)
+        window.export_requested.connect(self.ask_for)
         self.controller.done.connect(self._done)
         self.controller.failed.connect(lambda error: window.show_problem(explain(error, "export")))
-        self.controller.cancelled.connect(lambda: self.said.emit("Nothing was exported."))
+        self.controller.cancelled.connect(lambda: self.message.emit("Nothing was exported."))
 
     def _first(self, request: Request, check: Callable[[], None]) -> Iterator[Result]:
-        """Yield the answer that a frame of an animation shows: of a map the first."""
+        """Yield the result shown by a frame of an animation; for a map the first one."""
         answer = first_result if request.fidelity is Fidelity.COARSE else final_result
         yield self._window.service.call(answer, request, check)
 
     def recipe(self, result: Result, data: CheckinData | None, view: ViewState) -> dict[str, Any]:
-        """Return the recipe of an answer under a view, as far as it may be written.
+        """Return the recipe of a result under a view, as far as the export policy allows.
 
         Raises
         ------
         ValueError
-            If nothing of it may be written under that view (`apply_export_policy`).
+            If nothing may be exported under that view (`apply_export_policy`).
         """
         return dict(
             apply_export_policy(result, view, self._whole_recipe(result.request, data, view))[2]
@@ -97,7 +97,7 @@ class ExportActions(QObject):
         return Recipe(asked, name, view=view.to_dict(), columns=columns).to_dict()
 
     def ask(self) -> None:
-        """Open the export dialog for what is in front."""
+        """Open the export dialog for the current view."""
         window = self._window
         if tool := window.tool:
             tool.export_file()
@@ -124,7 +124,7 @@ class ExportActions(QObject):
         )
 
     def ask_for(self, subject: Exported) -> None:
-        """Open the export dialog for something that is not the answer in front."""
+        """Open the export dialog for a given result."""
         window = self._window
         asked, view = subject.asked, window.workspace.view_state()
         recipe = {**self._whole_recipe(asked, window.data.current, view), **subject.told}
@@ -142,10 +142,10 @@ class ExportActions(QObject):
         )
 
     def ask_all(self) -> None:
-        """Ask for a folder and write every quantity of the question in front there."""
+        """Ask for a folder and export every quantity of the current study."""
         window, state = self._window, self._window.session.state
         if not get_study(state.study).quantities:
-            self.said.emit("All maps that are shown go into one picture: use Export….")
+            self.message.emit("All maps that are shown go into one picture: use Export….")
             return
         if self.refused():
             return
@@ -161,7 +161,7 @@ class ExportActions(QObject):
         return self._whole_recipe(asked, data, view)
 
     def close(self) -> None:
-        """Cancel what is exported or drawn, and wait for it."""
+        """Cancel running exports and wait."""
         self.all.close()
         self.controller.close()
         self._drawer.close()
@@ -173,7 +173,7 @@ class ExportActions(QObject):
         dialog.open()
 
     def copy(self, fmt: str) -> None:
-        """Copy the answer in front as ``png`` or ``csv``, never with the true map."""
+        """Copy the current result as ``png`` or ``csv``, never with the true map."""
         window = self._window
         if tool := window.tool:
             tool.copy("csv")
@@ -184,31 +184,31 @@ class ExportActions(QObject):
     def picture_job(
         self, fmt: str, size_px: tuple[int, int] = ExportJob.size_px, dpi: float = ExportJob.dpi
     ) -> ExportJob | None:
-        """Return what draws the answer in front, never with the true map; None if nothing may."""
+        """Return a renderer of the current result without the true map; None if not permitted."""
         window, result = self._window, self._window.shown_result
         if self.refused() or result is None:
             return None
         view = public_view(result, window.workspace.view_state())
-        # the gate is passed, or not, as it is written
+        # The export policy is checked when the file is written.
         recipe = self._whole_recipe(result.request, window.data.current, view)
         job = ExportJob(result, view, recipe, by_suffix(fmt), size_px=size_px, dpi=dpi)
         return self._with_picture(job)
 
     def copy_code(self, kind: str) -> None:
-        """Copy what makes the answer in front again: a shell's ``line``, ``script`` or ``link``."""
+        """Copy a way to reproduce the view: a shell ``line``, a ``script`` or a ``link``."""
         window = self._window
         result = window.shown_result
         if window.tool or result is None:
-            self.said.emit("Only a question can be copied so; bring one to the front.")
+            self.message.emit("Only a question can be copied so; bring one to the front.")
             return
         if self.refused():
             return
         view, more = window.workspace.view_state(), ""
         try:
             if kind == "link":
-                told = self.recipe(result, window.data.current, public_view(result, view))
-                text = link_of(told)
-                if count := left_out(told):
+                summary = self.recipe(result, window.data.current, public_view(result, view))
+                text = link_of(summary)
+                if count := left_out(summary):
                     more = f", without {count} curve{'s' * (count > 1)} from files"
             elif result.surfaces:
                 settings = self.recipe(result, window.data.current, public_view(result, view))
@@ -217,16 +217,16 @@ class ExportActions(QObject):
                 text = bounds_line(result, view.claim, view.hidden)
             else:
                 text = bounds_script(result, view.claim)
-        except ValueError as error:  # it may not be told
+        except ValueError as error:  # not permitted to be shown
             window.show_problem(explain(error, "export"))
             return
         QGuiApplication.clipboard().setText(text)
-        self.said.emit(f"The {_CODE[kind]} is on the clipboard{more}.")
+        self.message.emit(f"The {_CODE[kind]} is on the clipboard{more}.")
 
     def review(self, suffix: str) -> None:
-        """Copy what a reviewer asks of the guarantee in front; a page goes to a file, asked for.
+        """Copy the reviewer's summary of the guarantee; a PDF page goes to a file.
 
-        `suffix` is that of a format of `Kind.REVIEWER`.
+        `suffix` is the suffix of a format of `Kind.REVIEWER`.
         """
         window, result, path = self._window, self._window.shown_result, None
         if self.refused() or result is None:
@@ -242,17 +242,17 @@ class ExportActions(QObject):
         self._start(ExportJob(result, view, recipe, by_suffix(suffix, Kind.REVIEWER), path))
 
     def refused(self) -> bool:
-        """Say why nothing can be exported now, if that is so."""
+        """Report why nothing can be exported, if so."""
         why = self._window.why_no_export()
         if why:
-            self.said.emit(why)
+            self.message.emit(why)
         return bool(why)
 
     def _start(self, job: ExportJob, animation: Animation = DRAWS) -> None:
         self.controller.start(self._with_picture(job), animation)
 
     def _with_picture(self, job: ExportJob) -> ExportJob:
-        """Return a job with the picture that its view names."""
+        """Return the job with the background picture that its view names."""
         backdrop = getattr(self._window.workspace, "backdrop", None)
         if backdrop is not None and job.view.picture == backdrop.value:
             return replace(job, backdrop=backdrop.data)
@@ -262,20 +262,20 @@ class ExportActions(QObject):
         self._window.banner.settled("export")
         if job.path is None:
             what = _COPIED.get(job.format.kind, "numbers are")
-            self.said.emit(f"The {what} on the clipboard.")
+            self.message.emit(f"The {what} on the clipboard.")
         else:
-            self._window.keeper.note_file(job.path)
-            self.said.emit(f"Exported to {job.path.name}.")
+            self._window.session_store.note_file(job.path)
+            self.message.emit(f"Exported to {job.path.name}.")
 
 
 DPI = 300
-"""At most so many dots an inch are drawn; printers take more, eyes do not."""
+"""Maximum resolution in dots per inch; printers accept more without visible gain."""
 
 
 class Printing(QObject):
-    """Draws what is in front for a page, in a thread, and has it printed.
+    """Renders the current view for a page, in a thread, and prints it.
 
-    Nothing goes on paper that would not go into a file: the same gate, caption and stamps.
+    Printing passes the same export policy as files, with the same caption and stamps.
 
     Parameters
     ----------
@@ -293,8 +293,8 @@ class Printing(QObject):
         window.activity.watch("print", "printing", self.job.busy_changed, self.cancel)
 
     def ask(self) -> None:
-        """Ask for a printer, A4 across unless another page is chosen, and print."""
-        from PySide6.QtPrintSupport import QPrintDialog, QPrinter  # seldom used, slow to load
+        """Ask for a printer (A4 landscape by default) and print."""
+        from PySide6.QtPrintSupport import QPrintDialog, QPrinter  # rarely used, slow to import
 
         if self._output.refused():
             return
@@ -305,7 +305,7 @@ class Printing(QObject):
             self.print_on(printer)
 
     def print_on(self, printer: QPrinter) -> None:
-        """Print what is in front on a printer's page."""
+        """Print the current view on a printer's page."""
         inches = printer.pageLayout().paintRect(QPageLayout.Unit.Inch)
         dpi = min(printer.resolution(), DPI)
         size = round(inches.width() * dpi), round(inches.height() * dpi)
@@ -315,19 +315,19 @@ class Printing(QObject):
             self.job.submit(job, lambda _task: rendered(job))
 
     def cancel(self) -> None:
-        """Print nothing of what is being drawn."""
+        """Cancel rendering."""
         self.job.cancel()
 
     def close(self) -> None:
-        """Cancel what is drawn, and wait for it."""
+        """Cancel rendering and wait."""
         self.job.close()
 
     def _drawn(self, _job: ExportJob, content: bytes) -> None:
         printer, self._printer = self._printer, None
         painter = QPainter()
         if printer is None or not painter.begin(printer):
-            self._output.said.emit("The printer could not be reached; nothing was printed.")
+            self._output.message.emit("The printer could not be reached; nothing was printed.")
             return
         painter.drawImage(painter.viewport(), QImage.fromData(QByteArray(content)))
         painter.end()
-        self._output.said.emit("The page is with the printer.")
+        self._output.message.emit("The page is with the printer.")

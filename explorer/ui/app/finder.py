@@ -16,18 +16,18 @@ from explorer.studies.base.study import Parameter, Preset
 from explorer.studies.glossary import TERMS
 from explorer.studies.registry import get_study, study_info, study_infos
 from explorer.ui.dialogs.about import words_dialog
-from explorer.ui.dialogs.palette import KEY, Entry, Found, Palette, Source
+from explorer.ui.dialogs.palette import KEY, Entry, EntryKind, Palette, Source
 from explorer.ui.panels.presets import follow_preset
 
 if TYPE_CHECKING:
     from explorer.ui.app.context import WindowContext
 
 SKIPPED = ("&Study", "Open recen&t")
-"""Menus whose entries are found as questions, or are somebody's files."""
+"""Menus left out: their entries are found as studies, or are recent files."""
 
 
 class Finder(QObject):
-    """Finds and does what the window can do; the palette is made when first asked for.
+    """Provides the entries of the command palette, which is built on first use.
 
     Parameters
     ----------
@@ -40,27 +40,27 @@ class Finder(QObject):
         self.palette: Palette | None = None
 
     def open(self, typed: str = "") -> None:
-        """Ask for a name; `typed` stands in the field already."""
+        """Open the palette with `typed` in the field."""
         if self.palette is None:
             self.palette = Palette(self._window)
-            self.palette.chosen.connect(self._window.keeper.note_found)
+            self.palette.chosen.connect(self._window.session_store.note_found)
             self.palette.direct = self._link
         front = self._window.session.state.study
         studies = sorted((c.id for c in study_infos()), key=lambda study_id: study_id != front)
         sources: list[Source] = [self._at_once]
         sources += [partial(self._of_study, study_id) for study_id in studies]
-        self.palette.open_with(sources, self._window.keeper.found, typed)
+        self.palette.open_with(sources, self._window.session_store.found, typed)
 
     def _at_once(self) -> Iterator[Entry]:
-        """Yield what is known without importing a study."""
+        """Yield entries that do not require importing a study."""
         for c in study_infos():
             show = partial(self._window.show_study, c.id)
-            yield Entry(f"question:{c.id}", Found.QUESTION, c.name, c.question, show, (c.id,))
+            yield Entry(f"question:{c.id}", EntryKind.QUESTION, c.name, c.question, show, (c.id,))
         yield from self._commands()
         for term in TERMS.values():
             explain = partial(self._explain, term.key)
             also = (term.key, *term.forms)
-            yield Entry(f"word:{term.key}", Found.WORD, term.name, term.means, explain, also)
+            yield Entry(f"word:{term.key}", EntryKind.WORD, term.name, term.means, explain, also)
 
     def _of_study(self, study_id: str) -> Iterator[Entry]:
         study, title = get_study(study_id), study_info(study_id).name
@@ -68,7 +68,7 @@ class Finder(QObject):
         for item in study.presets:
             yield Entry(
                 f"figure:{study_id}/{item.key}",
-                Found.FIGURE,
+                EntryKind.FIGURE,
                 f"{item.name} · {title}",
                 item.about,
                 partial(self._follow, study_id, item),
@@ -81,7 +81,7 @@ class Finder(QObject):
                 symbol = f"{p.symbol} · " if p.symbol else ""
                 yield Entry(
                     f"parameter:{study_id}/{p.key}",
-                    Found.PARAMETER,
+                    EntryKind.PARAMETER,
                     f"{symbol}{p.name} · {title}",
                     p.help,
                     reach,
@@ -91,7 +91,7 @@ class Finder(QObject):
                 )
 
     def _commands(self) -> Iterator[Entry]:
-        """Yield what the menus offer now, with the menu and the keys."""
+        """Yield the enabled menu commands with menu path and shortcut."""
         for menu in _menus_in(self._window.menuBar()).values():
             if menu.title() not in SKIPPED:
                 yield from self._of_menu(menu, "")
@@ -116,14 +116,14 @@ class Finder(QObject):
         self._window.session.set_value(wanted.key, value)
 
     def _link(self, typed: str) -> Entry | None:
-        """Return what opens a link, if one is typed or pasted."""
+        """Return an entry that opens a link, if the text is one."""
         if not is_link(typed):
             return None
         asks = "Ask what the link asks; it opens no file"
-        return Entry("link", Found.COMMAND, "Open link", asks, lambda: self._follow_link(typed))
+        return Entry("link", EntryKind.COMMAND, "Open link", asks, lambda: self._follow_link(typed))
 
     def _follow_link(self, text: str) -> None:
-        recipe_of(text)  # what is wrong with it is said in the palette
+        recipe_of(text)  # errors are shown in the palette
         self._window.files.open_link(text)
 
     def _explain(self, key: str) -> None:
@@ -131,9 +131,9 @@ class Finder(QObject):
 
 
 def _menus_in(bar: QWidget) -> dict[QAction, QMenu]:
-    """Return the menus right below a bar or a menu, by the action that opens each.
+    """Return the direct submenus of a bar or menu by their actions.
 
-    Not by `QAction.menu`: the menu it returns dies, in Python, with the action it was asked of.
+    `QAction.menu` is not used: in Python its menu is deleted with the action's wrapper.
     """
     direct = Qt.FindChildOption.FindDirectChildrenOnly
     found = {menu.menuAction(): menu for menu in bar.findChildren(QMenu, options=direct)}
@@ -141,19 +141,19 @@ def _menus_in(bar: QWidget) -> dict[QAction, QMenu]:
 
 
 def _useful(action: QAction) -> bool:
-    """Whether an entry can be chosen now, and is not the palette itself."""
+    """Whether an action can be triggered now and is not the palette itself."""
     there = action.isVisible() and action.isEnabled() and not action.isSeparator()
     return there and action.shortcut() != KEY
 
 
 def _command(action: QAction, path: str) -> Entry:
     keys = action.shortcut().toString()
-    told = action.statusTip()
-    detail = path.removesuffix(" ▸ ") + (f" · {keys}" if keys else "") + (f" · {told}" * bool(told))
+    text = action.statusTip()
+    detail = path.removesuffix(" ▸ ") + (f" · {keys}" if keys else "") + (f" · {text}" * bool(text))
     name = _plain(action.text())
-    return Entry(f"command:{path}{name}", Found.COMMAND, name, detail, action.trigger)
+    return Entry(f"command:{path}{name}", EntryKind.COMMAND, name, detail, action.trigger)
 
 
 def _plain(text: str) -> str:
-    """Return a menu's text without the letter it is chosen by."""
+    """Return a menu text without its mnemonic marks."""
     return text.replace("&&", "\0").replace("&", "").replace("\0", "&")

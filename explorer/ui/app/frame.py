@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Start(QObject):
-    """Shows the start page or the desk behind it; the page can be there before the desk is.
+    """Switches between start page and dock area; the page may exist before the dock area does.
 
     Parameters
     ----------
@@ -48,10 +48,10 @@ class Start(QObject):
     Signals
     -------
     desk_asked()
-        Something of the page needs the desk, which is to be made at once.
+        Emitted when the start page needs the dock area at once.
     """
 
-    desk_asked = Signal()
+    dock_area_requested = Signal()
 
     def __init__(self, window: WindowContext) -> None:
         super().__init__(window)
@@ -59,48 +59,48 @@ class Start(QObject):
         self.stack = QStackedWidget()
         self.page: StartPage | None = None
         self._coming = False
-        """Whether check-ins that are being opened are those a door asked for."""
+        """Whether the check-ins being opened were requested by a start option."""
         self._opened = False
 
-    def set_desk(self, desk: QWidget) -> None:
-        """Put all that belongs to the question in front behind the page."""
-        self.stack.addWidget(desk)
+    def set_dock_area(self, dock_area: QWidget) -> None:
+        """Set the dock area behind the page."""
+        self.stack.addWidget(dock_area)
         self._window.session.changed.connect(self._changed)
         self._window.data.loaded.connect(self._loaded)
 
     @property
     def shown(self) -> bool:
-        """Whether the page is in front."""
+        """Whether the start page is shown."""
         return self.page is not None and self.stack.currentWidget() is self.page
 
     def show(self) -> None:
-        """Bring the page to the front; made the first time."""
-        keeper = self._window.keeper
+        """Show the start page; built on first use."""
+        session_store = self._window.session_store
         if self.page is None:
-            self.page = StartPage(self._window.theme, keeper.start_page)
+            self.page = StartPage(self._window.theme, session_store.start_page)
             self.page.asked.connect(self._do)
-            self.page.ticked.connect(keeper.set_start_page)
+            self.page.ticked.connect(session_store.set_start_page)
             self.stack.addWidget(self.page)
-        there = [visit for visit in keeper.visits if visit.study in study_ids()]
+        there = [visit for visit in session_store.visits if visit.study in study_ids()]
         if self._opened:
             now = self._visit(self._window.session.state)
             there = [now, *(v for v in there if v.study != now.study)]
         self.page.show_past(
-            [(f"study:{visit.study}", told(visit)) for visit in there],
-            [(f"file:{path}", Path(path).name) for path in keeper.recent],
+            [(f"study:{visit.study}", visit_label(visit)) for visit in there],
+            [(f"file:{path}", Path(path).name) for path in session_store.recent],
         )
         self.stack.setCurrentWidget(self.page)
         self.page.first.setFocus()
 
     def leave(self) -> None:
-        """Bring what is behind the page to the front."""
+        """Leave the start page."""
         self._opened = True
-        self.stack.setCurrentWidget(self._window.desk)
+        self.stack.setCurrentWidget(self._window.dock_area)
 
     def visits(self) -> list[Visit]:
-        """Return what was asked last, the latest first, with the question in front."""
-        before, state = self._window.keeper.visits, self._window.session.state
-        if not self._opened or state.study not in study_ids():  # a plug-in's may have gone
+        """Return recent studies, latest first, with the current one."""
+        before, state = self._window.session_store.visits, self._window.session.state
+        if not self._opened or state.study not in study_ids():  # a plug-in may have been removed
             return before
         now = self._visit(state)
         return [now, *(v for v in before if v.study != now.study)][:MAX_VISITS]
@@ -111,20 +111,20 @@ class Start(QObject):
         return Visit(state.study, state_words(state), datetime.now(UTC).isoformat())
 
     def _changed(self, state: SessionState, old: SessionState | None) -> None:
-        """Remember the question that was in front."""
+        """Store the study that was current."""
         left = old is not None and old.study != state.study and old.study in study_ids()
         if old is not None and left and self._opened:
-            self._window.keeper.note_visit(self._visit(old))
+            self._window.session_store.note_visit(self._visit(old))
 
     def _loaded(self, *_: object) -> None:
-        """Show the map of check-ins that were asked for; those of the start come by themselves."""
+        """Show the map of check-ins requested here; those opened at start need no switch."""
         coming, self._coming = self._coming, False
         if self.shown and coming:
-            self._window.show_study(_of_maps())
+            self._window.show_study(first_map_study())
 
     def _do(self, asked: str) -> None:
         if not self._window.built:
-            self.desk_asked.emit()
+            self.dock_area_requested.emit()
         kind, subject, part = apart(asked)
         window, files = self._window, self._window.files
         self._coming = kind in ("open", "sample", "file")
@@ -139,13 +139,13 @@ class Start(QObject):
         does[kind]()
 
 
-def _of_maps() -> str:
-    """Return the first study that shows check-ins on a map."""
+def first_map_study() -> str:
+    """Return the first study shown on a map."""
     return next(c.id for c in study_infos() if c.workspace == "map")
 
 
-def told(visit: Visit, today: date | None = None) -> str:
-    """Return what a button says of a visit: what was asked, and on which day."""
+def visit_label(visit: Visit, today: date | None = None) -> str:
+    """Return the label of a visit: study and day."""
     try:
         day = datetime.fromisoformat(visit.when).astimezone().date()
     except ValueError:
@@ -156,21 +156,21 @@ def told(visit: Visit, today: date | None = None) -> str:
 
 
 class StatusRow(QWidget):
-    """What is shown of the answer in front, in one row.
+    """Status row: state of the result, data and stamp.
 
-    A row of its own because the status bar lets items overlap and cuts the first.
+    One widget, because the status bar lets several items overlap and cuts the first.
 
     Attributes
     ----------
     answer : FixedSizeLabel
-        How good the answer is and how long it took.
+        State and duration of the result.
     data : QLabel
-        The check-ins that it is about, if it is about any.
+        Check-ins used by the result, if any.
     aside : QToolButton
-        How many rows of them were rejected, if any: a click is to show which. They are rows about
-        people, so nothing shows them by itself.
+        Number of rejected rows, if any; a click opens the report. The rows contain personal data,
+        so they are shown only on request.
     badge : QLabel
-        What must be said of it wherever it is shown; hidden if nothing must.
+        Stamp of the result (for example "curator only"); hidden if empty.
     """
 
     def __init__(self, activity: Activity) -> None:
@@ -201,16 +201,16 @@ class StatusRow(QWidget):
         line.addWidget(self.badge)
 
     def show_stamp(self, stamp: str) -> None:
-        """Show what must be said of the answer; nothing if that is empty."""
+        """Show the stamp of the result; empty hides it."""
         if stamp != self.badge.text():
             self.badge.setText(stamp)
         if self.badge.isHidden() == bool(stamp):
             self.badge.setVisible(bool(stamp))
 
     def show_data(self, title: str, data: CheckinData | None) -> None:
-        """Name check-ins, or none, and say how much of them was rejected."""
+        """Show the name of the check-ins and the share of rejected rows."""
         self.data.setText(title)
-        self.hint.setVisible(not title)  # there is room for one of them
+        self.hint.setVisible(not title)  # there is space for only one of them
         count = data.report.total_rejected if data is not None else 0
         self.aside.setText(f"{count:,} row{'s' * (count != 1)} rejected · Show…")
         self.aside.setVisible(count > 0)
@@ -220,29 +220,29 @@ MENUS = ("&File", "&Edit", "&View", "&Study", "&Release", "&Help")
 
 
 class WindowFrame(WindowContext):
-    """Bars, banner and start page, as wide and high as they stay.
+    """Window with bars, banner and start page.
 
     Parameters
     ----------
     theme : Theme
-    keeper : SessionStore, optional
+    session_store : SessionStore, optional
 
     Signals
     -------
     painted()
-        Its first picture is there once control goes back to Qt.
+        Emitted once, after the first paint event.
     left()
-        It was closed before there was anything behind the start page.
+        Emitted when it is closed before the rest is built.
     """
 
     painted = Signal()
     left = Signal()
 
-    def __init__(self, theme: Theme, keeper: SessionStore | None = None) -> None:
+    def __init__(self, theme: Theme, session_store: SessionStore | None = None) -> None:
         super().__init__()
         self.setObjectName("main-window")
         self.setWindowTitle("Privacy Explorer")
-        self.theme, self.keeper = theme, keeper or SessionStore(None)
+        self.theme, self.session_store = theme, session_store or SessionStore(None)
         self.built = self._seen = False
         self.activity = Activity(self)
         self.banner = Banner()
@@ -250,7 +250,7 @@ class WindowFrame(WindowContext):
         self._search = QPushButton(f"{PLACEHOLDER}     {KEY}")
         self._search.setObjectName("search")
         self._search.setAccessibleName(f"{PLACEHOLDER}, {KEY}")
-        self._search.clicked.connect(lambda: self.find_anything())
+        self._search.clicked.connect(lambda: self.open_palette())
         self.place_search()
         self.start = Start(self)
         column = QVBoxLayout(around := QWidget())
@@ -263,21 +263,21 @@ class WindowFrame(WindowContext):
         self.statusBar().addWidget(row, 1)
 
     def place_search(self) -> None:
-        """Put the search into the corner of the menu bar, behind all else in the order of Tab."""
+        """Put the search button into the menu bar's corner, last in the tab order."""
         self._search.setParent(None)
         self.menuBar().setCornerWidget(self._search, Qt.Corner.TopRightCorner)
         self._search.show()
 
     def show_status(self, text: str) -> None:
-        """Show what was done in the status bar, for a while."""
+        """Show a message in the status bar for a while."""
         self.statusBar().showMessage(text, 6000)
 
     def show_problem(self, problem: Problem) -> None:
-        """Show what went wrong in the banner."""
+        """Show a problem in the banner."""
         self.banner.show_problem(problem)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Say when the first picture has been painted."""
+        """Emit `painted` after the first paint event."""
         super().paintEvent(event)
         if not self._seen:
             self._seen = True

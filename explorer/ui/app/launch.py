@@ -17,7 +17,7 @@ from explorer.ui.base.startup_tuning import tune_imports
 
 EXIT_CODE = 3
 PROBE_S = 20.0
-"""How long Qt may take to start on a platform that is not looked into here."""
+"""Time limit for Qt to start on a platform that has no check of its own here."""
 
 BASE: dict[str, str] = {
     "libEGL.so.1": "libegl1",
@@ -27,7 +27,7 @@ BASE: dict[str, str] = {
     "libfontconfig.so.1": "libfontconfig1",
     "libxkbcommon.so.0": "libxkbcommon0",
 }
-"""Shared libraries that any Qt window needs, drawn on a screen or not, and their packages."""
+"""Shared libraries required by any Qt window, also off screen, with their packages."""
 
 X11: dict[str, str] = {
     "libxcb-cursor.so.0": "libxcb-cursor0",
@@ -36,14 +36,14 @@ X11: dict[str, str] = {
     "libxcb-shape.so.0": "libxcb-shape0",
     "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
 }
-"""What an X server needs besides."""
+"""Additional libraries for X11."""
 
 WAYLAND: dict[str, str] = {
     "libwayland-client.so.0": "libwayland-client0",
     "libwayland-cursor.so.0": "libwayland-cursor0",
     "libwayland-egl.so.1": "libwayland-egl1",
 }
-"""What a Wayland compositor needs besides."""
+"""Additional libraries for Wayland."""
 
 _SCREENLESS = ("offscreen", "minimal")
 
@@ -60,14 +60,14 @@ def missing_packages(libraries: Mapping[str, str]) -> list[str]:
 
 
 def x_answers(environment: Mapping[str, str]) -> bool:
-    """Whether the X server that DISPLAY names lets us in."""
+    """Whether the X server named by DISPLAY accepts a connection."""
     name = environment.get("DISPLAY")
     if not name:
         return False
     try:
         xcb = ctypes.CDLL("libxcb.so.1")
     except OSError:
-        return True  # the packages that are missing bring it
+        return True  # the missing packages provide it
     xcb.xcb_connect.restype = ctypes.c_void_p
     connection = ctypes.c_void_p(xcb.xcb_connect(name.encode(), None))
     try:
@@ -77,9 +77,9 @@ def x_answers(environment: Mapping[str, str]) -> bool:
 
 
 def wayland_answers(environment: Mapping[str, str]) -> bool:
-    """Whether the Wayland compositor that WAYLAND_DISPLAY names is there."""
+    """Whether the Wayland compositor named by WAYLAND_DISPLAY accepts a connection."""
     if environment.get("WAYLAND_SOCKET"):
-        return True  # a connection that was handed to us; trying it would use it up
+        return True  # an inherited connection; a test would consume it
     name = environment.get("WAYLAND_DISPLAY")
     if not name:
         return False
@@ -93,7 +93,7 @@ def wayland_answers(environment: Mapping[str, str]) -> bool:
 
 
 def qt_starts(platform: str) -> bool:
-    """Whether Qt starts on a platform; tried in another process, which may abort."""
+    """Whether Qt starts on a platform; tested in a subprocess, which may abort."""
     code = (
         "import sys; from PySide6.QtGui import QGuiApplication as A; "
         "sys.exit(A(['probe']).primaryScreen() is None)"
@@ -115,7 +115,7 @@ SCREENS: dict[str, tuple[str, Answers, Mapping[str, str]]] = {
     "xcb": ("DISPLAY", x_answers, X11),
     "wayland": ("WAYLAND_DISPLAY", wayland_answers, WAYLAND),
 }
-"""Qt's platforms with a screen: what names it, whether it answers, what it needs."""
+"""Qt platforms with a screen: variable, connection test and required libraries."""
 
 
 def _asked_for(environment: Mapping[str, str]) -> list[str]:
@@ -132,7 +132,7 @@ def choose_platform(
     base: Mapping[str, str] = BASE,
     screens: Mapping[str, tuple[str, Answers, Mapping[str, str]]] = SCREENS,
 ) -> tuple[str, str]:
-    """Return the Qt platform a window can be shown on, and one sentence if there is none.
+    """Return a usable Qt platform, or an error message if there is none.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def choose_platform(
     Returns
     -------
     (str, str)
-        One of the two is empty.
+        Exactly one of the two is nonempty.
     """
     missing = missing_packages(base)
     if missing:
@@ -185,44 +185,44 @@ def _install(packages: list[str]) -> str:
 
 
 def require(environment: MutableMapping[str, str] | None = None) -> None:
-    """Settle Qt's platform, or end the program with exit code 3 and one sentence.
+    """Select Qt's platform, or exit with code 3 and a one-line message.
 
     Parameters
     ----------
     environment : mutable mapping, optional
-        ``os.environ`` if omitted. QT_QPA_PLATFORM is set there where it was not: Qt by itself
-        tries one platform only, and aborts.
+        ``os.environ`` if omitted. QT_QPA_PLATFORM is set if it was not: Qt tries one platform only
+        and aborts.
 
     Raises
     ------
     SystemExit
-        After the sentence went to stderr.
+        After the message was written to stderr.
     """
     env = os.environ if environment is None else environment
     if not sys.platform.startswith("linux"):
         return
-    platform, said = choose_platform(env)
-    if said:
-        print(f"privacy-explorer: {said}", file=sys.stderr)
+    platform, text = choose_platform(env)
+    if text:
+        print(f"privacy-explorer: {text}", file=sys.stderr)
         raise SystemExit(EXIT_CODE)
     if not env.get("QT_QPA_PLATFORM"):
         env["QT_QPA_PLATFORM"] = platform
 
 
 def run_window(options: WindowOptions) -> int:
-    """Show the window until it is closed; with a screenshot, until that is saved.
+    """Run the window until it is closed; with a screenshot, until that is saved.
 
     Returns
     -------
     int
-        Exit code: 0 on success, 1 if what was asked for could not be shown.
+        Exit code: 0 on success, 1 if the requested view could not be shown.
 
     Raises
     ------
     SystemExit
-        With code 3 if the system lacks what Qt needs.
+        With code 3 if the system lacks what Qt requires.
     ValueError
-        If an option names a study, parameter or theme there is not.
+        If an option names an unknown study, parameter or theme.
     """
     if options.screenshot is not None:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"

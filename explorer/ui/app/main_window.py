@@ -31,52 +31,54 @@ if TYPE_CHECKING:
 
 
 class MainWindow(WindowFrame):
-    """The one window of the program.
+    """The main window.
 
     Signals
     -------
     answered(Result)
-        After an answer of the study in front is on the screen.
+        Emitted after a result of the current study is shown.
     """
 
     answered = Signal(object)
 
     def build(self, session: Session, service: StudyService) -> None:
-        """Make all that belongs to the question in front."""
+        """Build everything behind the start page."""
         from explorer.ui.app import parts
 
         self.setAcceptDrops(True)
-        self.desk = parts.DockArea()
+        self.dock_area = parts.DockArea()
         self.session, self.service = session, service
-        session.changed.connect(self._make_front)  # before a controller has an answer for it
+        session.changed.connect(self._make_front)  # before a controller has a result for it
         self.answers = {
             key: parts.StudyController(session, service, key, self) for key in parts.OF_STUDIES
         }
         self.data = parts.DataController(session, service, self)
         self.parameter_files = parts.ParameterFiles(service, self)
-        self.files = parts.FileController(session, service, self.data, self.keeper, self)
+        self.files = parts.FileController(session, service, self.data, self.session_store, self)
         self.output = parts.ExportActions(self)
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.setAccessibleName("Workspaces")
         self.tabs.tabBar().setDrawBase(False)
         self.workspaces = parts.tabs_of(self, self.tabs, parts.OF_STUDIES)
         self.tools = parts.tabs_of(self, self.tabs, parts.TOOLS)
-        self.desk.set_middle(self.tabs)
-        self.start.set_desk(self.desk)  # before anything in it asks how wide the window is
+        self.dock_area.set_central_tabs(self.tabs)
+        self.start.set_dock_area(
+            self.dock_area
+        )  # before any part of it queries the width of the window
         self._make_front(session.state, None)
         self._build_docks()
         self.menus = parts.Menus(self, self.output)
         self.drop_overlay = parts.DropOverlay(self, service, self.theme)
         self._connect()
-        self.desk.begin()
+        self.dock_area.begin()
         self._state_changed(session.state, None)
         for key in self.workspaces:
-            self._workspace_made(key)
-        self.workspaces.made = self._workspace_made
+            self._workspace_built(key)
+        self.workspaces.made = self._workspace_built
         ahead = (*self.workspaces.pieces(), *self.tools.pieces()) if MAKE_AHEAD else ()
         ahead = (parts.warm_readers, *ahead)
         self._idle = IdleTasks(ahead, self)
-        self.place_search()  # the last to have the focus, as it is now the last made
+        self.place_search()  # built last, so it is last in the tab order
         self.built = True
         if self.isVisible():
             self._idle.begin()
@@ -96,10 +98,10 @@ class MainWindow(WindowFrame):
         left = parts.LeftSide(self.question, self.presets, self.parameters)
         self.sides, self.data_page = left.tabs, left.data_page
         self.guarantee.setMinimumWidth(222)
-        self.desk.add_dock("question", left, Qt.DockWidgetArea.LeftDockWidgetArea)
-        self.desk.add_dock("guarantee", self.guarantee, Qt.DockWidgetArea.RightDockWidgetArea)
-        self.docks = self.desk.docks
-        self.narrow = parts.CompactLayout(self.desk, self.guarantee)
+        self.dock_area.add_dock("question", left, Qt.DockWidgetArea.LeftDockWidgetArea)
+        self.dock_area.add_dock("guarantee", self.guarantee, Qt.DockWidgetArea.RightDockWidgetArea)
+        self.docks = self.dock_area.docks
+        self.compact_layout = parts.CompactLayout(self.dock_area, self.guarantee)
 
     def _connect(self) -> None:
         from explorer.ui.app import parts
@@ -117,55 +119,57 @@ class MainWindow(WindowFrame):
         exporter = self.output.controller
         self.activity.watch("export", "exporting", exporter.busy_changed, exporter.cancel)
         exporter.progress.connect(lambda done: self.activity.share("export", done))
-        self.output.said.connect(self.show_status)
+        self.output.message.connect(self.show_status)
         self.status_row.aside.clicked.connect(lambda: self.data_panel.show_report())
-        self.guarantee.review_asked.connect(self.output.review)
+        self.guarantee.review_requested.connect(self.output.review)
         self.data.progress.connect(self._loading)
         self.data.loaded.connect(self._loaded)
-        # Asked here: a file may be opened before there is a map, and its panel with it.
+        # Asked here: a file may be opened before the map and its panel exist.
         self.data.mapping_needed.connect(lambda request: self.data_panel.ask_mapping(request))
-        self.data.import_asked.connect(lambda request: self.data_panel.ask_import(request))
-        self.data.unpack_asked.connect(lambda request: self.data_panel.ask_unpack(request))
+        self.data.import_requested.connect(lambda request: self.data_panel.ask_import(request))
+        self.data.unpack_requested.connect(lambda request: self.data_panel.ask_unpack(request))
         self.data.failed.connect(lambda error: self.show_problem(explain(error, "data")))
         self.data.busy_changed.connect(lambda _: self._claim_nothing())
         self.files.problem.connect(self.show_problem)
-        self.keeper.save_failed.connect(lambda error: self.show_problem(explain(error, "session")))
+        self.session_store.save_failed.connect(
+            lambda error: self.show_problem(explain(error, "session"))
+        )
         self.files.followed.connect(self._followed)
         self.files.opened.connect(self._opened)
         self.session.changed.connect(self._state_changed)
-        self.tabs.currentChanged.connect(self._tab_chosen)
+        self.tabs.currentChanged.connect(self._tab_selected)
 
-    def _workspace_made(self, key: str) -> None:
+    def _workspace_built(self, key: str) -> None:
         page = self.workspaces[key]
         if page.side_panel is not None:
             self.data_page.setWidget(page.side_panel)
-        self.keeper.page_made(key)
+        self.session_store.page_built(key)
         self.menus.add_workspace(key, page)
-        # After the page's own connection: what depends on the answer in front asks the page for it.
+        # Connected after the page's own slot: these read the result from the page.
         self.answers[key].result_ready.connect(partial(self._answered, key))
         page.exportable_changed.connect(self._exportable_changed)
 
-    # Asked by others
+    # Public interface
 
     @property
     def tool(self) -> Workspace | None:
-        """The workspace in front, if it is none of studies; made now if it is not there yet."""
+        """The tool tab in front, or None; built on demand."""
         key = self.tools.key_at(self.tabs.currentIndex())
         return None if key is None else self.tools[key]
 
     @property
     def data_panel(self) -> DataPanel:
-        """File, region, time and users; made now, with the map, if it is not there yet."""
+        """Data panel; built with the map if needed."""
         return cast("DataPanel", self.workspaces["map"].side_panel)
 
     @property
     def workspace(self) -> Workspace:
-        """The workspace of the study in front."""
+        """Workspace of the current study."""
         return self.workspaces[self._front_key()]
 
     @property
     def current_result(self) -> Result | None:
-        """The answer in front, if it belongs to the study in front."""
+        """Current result, if it belongs to the current study."""
         result = self.workspace.current_result
         return result if result and result.request.study == self.session.state.study else None
 
@@ -176,7 +180,7 @@ class MainWindow(WindowFrame):
         return any((*reading, self.guarantee.behind, *(c.busy for c in self.answers.values())))
 
     def show_study(self, study_id: str, parameter: str = "") -> None:
-        """Bring a study to the front, from anywhere; with a parameter, its row has the focus."""
+        """Show a study; with a parameter, focus its row."""
         self.start.leave()
         self.session.set_study(study_id)
         self.tabs.setCurrentWidget(self.workspace)
@@ -184,52 +188,52 @@ class MainWindow(WindowFrame):
             self.parameters.reveal(parameter)
 
     def show_tool(self, key: str) -> None:
-        """Bring a tab that is about no one question to the front."""
+        """Show a tool tab."""
         self.start.leave()
         self.tabs.setCurrentWidget(self.tools[key])
 
     def show_tab(self, place: int) -> None:
-        """Bring a tab to the front."""
+        """Show the tab at an index."""
         self.start.leave()
         self.tabs.setCurrentIndex(place)
 
     def focus_areas(self) -> tuple[QWidget, ...]:
-        """Return what the focus goes round in by F6, from left to right; some may be hidden."""
+        """Return the areas that F6 cycles through, from left to right; some may be hidden."""
         if self.start.shown:
             return (self.start.stack,)
         page = self.tool or self.workspace
-        right = (self.narrow.over, self.narrow.rail, self.docks["guarantee"])
+        right = (self.compact_layout.overlay, self.compact_layout.rail, self.docks["guarantee"])
         return (self.docks["question"], *page.focus_areas(), *right)
 
     def show_guarantee(self) -> None:
-        """Show what is promised: its dock or, where there is no room, over the plot or away."""
+        """Show the guarantee: its dock or, in narrow windows, toggle it over the plot."""
         self.start.leave()
-        self.narrow.toggle()
+        self.compact_layout.toggle()
 
     def show_all(self) -> None:
-        """Show the page with all questions."""
+        """Show the start page."""
         self.start.show()
 
-    def find_anything(self, typed: str = "") -> None:
-        """Open the palette of everything that has a name."""
+    def open_palette(self, typed: str = "") -> None:
+        """Open the command palette."""
         if not self.built:
-            self.start.desk_asked.emit()
+            self.start.dock_area_requested.emit()
         self.menus.finder.open(typed)
 
     def reset_layout(self) -> None:
-        """Put docks and tabs back to where they were at first."""
-        self.desk.reset()
-        self.narrow.fit()
+        """Restore the default layout of docks and tabs."""
+        self.dock_area.reset()
+        self.compact_layout.fit()
 
     def restore_layout(self, layout: bytes) -> None:
-        """Put docks where they were when `saved_layout` was called."""
-        self.desk.restore(layout)
+        """Restore a layout returned by `saved_layout`."""
+        self.dock_area.restore(layout)
 
     def saved_layout(self) -> bytes:
-        """Return where the docks are."""
-        return self.desk.saved()
+        """Return the layout of the docks."""
+        return self.dock_area.saved()
 
-    # From the session and the tabs
+    # Slots: session and tabs
 
     def _make_front(self, state: SessionState, _old: SessionState | None) -> None:
         self.workspaces[study_info(state.study).workspace]
@@ -253,12 +257,12 @@ class MainWindow(WindowFrame):
         self._stale(self._front_key(), self.answers[self._front_key()].stale)
         self.setWindowTitle(f"{study_info(state.study).name} – Privacy Explorer")
 
-    def _tab_chosen(self, index: int) -> None:
-        """Bring the last study of the chosen workspace to the front."""
+    def _tab_selected(self, index: int) -> None:
+        """Select the last study of the chosen workspace."""
         key = self.workspaces.key_at(index) or self._front_key()
-        self.desk.stand_aside(self.tool is not None and self.tool.alone)
+        self.dock_area.hide_docks(self.tool is not None and self.tool.alone)
         self._show_stamp(self.current_result)
-        self.narrow.fit()
+        self.compact_layout.fit()
         if not self.tool and key != self._front_key():
             last = self.workspaces[key].current_result
             of_kind = [c.id for c in study_infos() if c.workspace == key]
@@ -269,7 +273,7 @@ class MainWindow(WindowFrame):
         self.menus.update()
 
     def _followed(self, recipe: Recipe) -> None:
-        """Look at a recipe's answer as it was looked at when it was exported."""
+        """Restore the view in which a recipe was exported."""
         self.banner.settled("recipe")
         self.start.leave()
         if recipe.view:
@@ -282,7 +286,7 @@ class MainWindow(WindowFrame):
         self.session.end_gesture()
 
     def _exportable_changed(self) -> None:
-        """Say nothing of the answer before beside the first picture of another file."""
+        """Clear texts about the old result while a new file is previewed."""
         unread = bool(self.why_no_export())
         self.guarantee.set_stale(unread, True)
         if unread:
@@ -291,7 +295,7 @@ class MainWindow(WindowFrame):
             self._show_beside()
         self.menus.update()
 
-    # From the controllers
+    # Slots: controllers
 
     def _answered(self, key: str, result: Result, elapsed_ms: float) -> None:
         self.banner.settled("answer")
@@ -302,13 +306,13 @@ class MainWindow(WindowFrame):
         self.answer_state.setText(
             f"{words} · {duration_words(elapsed_ms)}" + ("" if result.complete else "…")
         )
-        if not self.workspace.unread:  # it is about the file before
+        if not self.workspace.unread:  # the result belongs to the old file
             self._show_beside()
         self.menus.update()
         self.answered.emit(result)
 
     def _busy_changed(self, key: str, busy: bool) -> None:
-        """Show if the answer in front was stopped early; a message about an older one expires."""
+        """Show whether the result was stopped early; expire messages about older ones."""
         if key == self._front_key():
             self._claim_nothing()
         if busy:
@@ -321,7 +325,7 @@ class MainWindow(WindowFrame):
             self.answer_state.setText("stopped early")
 
     def _claim_nothing(self) -> None:
-        """Say why nothing is claimed, where there is no answer in front."""
+        """Clear the guarantee while there is no result."""
         if self.current_result is not None:
             return
         state = self.session.state
@@ -335,9 +339,9 @@ class MainWindow(WindowFrame):
             self.guarantee.set_stale(stale, self.answers[key].busy)
 
     def _show_beside(self) -> None:
-        """Show what goes with the answer in front, whose headline the workspace has written.
+        """Update the panels for the current result.
 
-        It is the workspace's own: nothing else may stand beside that headline.
+        The result is the workspace's own, so that panels match its headline.
         """
         result = self.current_result
         if result is None:
@@ -349,7 +353,7 @@ class MainWindow(WindowFrame):
         self._show_stamp(result)
 
     def _show_stamp(self, result: Result | None) -> None:
-        """Show what must be said of an answer, where it is in front: not under a release."""
+        """Show the stamp of the current result; not next to a release."""
         beside_release = self.tool is not None and self.tool.alone
         if result is None or beside_release or self.workspace.unread:
             self.status_row.show_stamp("")
@@ -371,29 +375,29 @@ class MainWindow(WindowFrame):
         self.activity.progress("data", *progress_words(progress))
 
     def _opened(self) -> None:
-        """Show check-ins that the user has opened, where the question in front uses none."""
+        """Switch to the map after the user opened check-ins, if the current study uses none."""
         if self.tool is None and not get_study(self.session.state.study).needs_data:
             self.show_study("heatmap")
 
     def _loaded(self, data: CheckinData) -> None:
-        if not data.synthetic:  # the sample may stand in for a file that could not be opened
+        if not data.synthetic:  # the sample may replace a file that could not be opened
             self.banner.settled("data")
         self._show_data()
 
     def _show_data(self) -> None:
-        """Name the check-ins below what is computed from them, and below nothing else."""
+        """Show the name of the check-ins only if the current study uses them."""
         used = get_study(self.session.state.study).needs_data
         shown = (self.data.title, self.data.current) if used else ("", None)
         self.status_row.show_data(*shown)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Make the workspaces that are not in front, soon after the first picture."""
+        """Build the other workspaces soon after the first picture."""
         super().showEvent(event)
         if self.built:
             self._idle.begin()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open the file dropped, or several or a folder as one data set."""
+        """Open dropped files; several files or a folder form one data set."""
         from explorer.ui.app import parts
 
         if paths := parts.paths_in(event.mimeData()):
@@ -401,7 +405,7 @@ class MainWindow(WindowFrame):
             self.files.open_any(*paths)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Stop what runs with Escape, where nothing nearer wants that key."""
+        """Cancel running work with Escape, unless a focused widget handles it."""
         if event.key() == Qt.Key.Key_Escape and self.activity.running:
             self.activity.cancel()
             event.accept()
@@ -409,15 +413,17 @@ class MainWindow(WindowFrame):
             super().keyPressEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """End everything that runs, then close."""
+        """Stop all work, then close."""
         event.accept()
         if not self.built:
-            self.keeper.close()
+            self.session_store.close()
             self.left.emit()
             return
         self._idle.stop()
-        self.tabs.currentChanged.disconnect(self._tab_chosen)  # tabs change as they are deleted
-        self.keeper.close()
+        self.tabs.currentChanged.disconnect(
+            self._tab_selected
+        )  # tabs change while they are deleted
+        self.session_store.close()
         self.output.close()
         self.files.close()
         self.drop_overlay.close_jobs()
@@ -427,7 +433,7 @@ class MainWindow(WindowFrame):
             controller.close()
         self.study_page.end()
         self.menus.close()
-        for page in (*self.workspaces.all_made(), *self.tools.all_made()):
+        for page in (*self.workspaces.all_built(), *self.tools.all_built()):
             page.close_workspace()
         self.session.changed.disconnect()
         self.service.close()

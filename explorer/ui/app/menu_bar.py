@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from explorer.ui.controllers.workspace import Workspace
 
 
-_MOST_TABS = 9
+_MAX_TABS = 9
 
 
-class Panes(QObject):
-    """Knows what F6 goes round in, and where the focus was in each.
+class FocusAreas(QObject):
+    """Moves the focus between the areas of the window (F6) and remembers it in each.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ class Panes(QObject):
         super().__init__(window)
         self._window = window
         self._left: dict[QWidget, QWidget] = {}
-        """Pane → what had the focus in it last."""
+        """Last focused widget of each area."""
 
     def tab_actions(self) -> list[QAction]:
-        """Return an action for each tab, in the order of the bar, with its key."""
+        """Return an action with shortcut for each tab."""
         tabs, actions = self._window.tabs, []
-        for place in range(min(tabs.count(), _MOST_TABS)):
+        for place in range(min(tabs.count(), _MAX_TABS)):
             action = QAction(f"{tabs.tabText(place)} tab", self._window)
             action.setShortcut(f"Ctrl+{place + 1}")
             action.setStatusTip(tabs.tabToolTip(place))
@@ -61,7 +61,7 @@ class Panes(QObject):
         return actions
 
     def go(self, by: int) -> None:
-        """Give the focus to the next pane (1) or the one before (-1)."""
+        """Focus the next (1) or previous (-1) area."""
         panes = [pane for pane in self._window.focus_areas() if pane.isVisible()]
         focus = QApplication.focusWidget()
         here = next((n for n, p in enumerate(panes) if focus and _inside(p, focus)), None)
@@ -74,9 +74,9 @@ class Panes(QObject):
                     return
 
     def _enter(self, pane: QWidget) -> bool:
-        """Give the focus to what had it in a pane, or to the first that takes it; say if one did.
+        """Focus the last or first focusable widget of an area; return whether there is one.
 
-        A pane's focus proxy is what the pane is for.
+        The focus proxy of an area is its main widget.
         """
         last, main = self._left.get(pane), pane.focusProxy()
         for widget in filter(None, (last, main, pane, *_chain(pane))):
@@ -96,7 +96,7 @@ def _takes_focus(widget: QWidget) -> bool:
 
 
 def _chain(pane: QWidget) -> list[QWidget]:
-    """Return the widgets of a pane in the order in which Tab visits them."""
+    """Return the widgets of an area in tab order."""
     found: list[QWidget] = []
     widget = pane.nextInFocusChain()
     while widget is not None and widget is not pane:
@@ -118,7 +118,7 @@ _OF_THE_ANSWER = (
     "copy-reviewer",
     "copy-latex",
 )
-"""What there is to do with the answer in front."""
+"""Actions that require a result."""
 _RELEASE = (
     ("plan", "&Plan…", "What is released about whom, and what it costs; rehearse it"),
     ("save", "&Save plan…", "As PLAN.json, for the command that releases without a window"),
@@ -130,13 +130,13 @@ _THEME_WORDS = {"system": "As the system", "light": "Light", "dark": "Dark"}
 
 
 class Menus:
-    """Builds the menu bar of a window and keeps its entries true.
+    """Builds the menu bar and updates its entries.
 
     Parameters
     ----------
     window : WindowContext
     output : ExportActions
-        What *Export* and *Copy* do.
+        Implements Export and Copy.
     """
 
     def __init__(self, window: WindowContext, output: ExportActions) -> None:
@@ -236,7 +236,7 @@ class Menus:
         )
         menu.addSeparator()
         self._add(menu, "close", "C&lose", window.close, "Ctrl+Q")
-        window.keeper.recent_changed.connect(self._update_recent)
+        window.session_store.recent_changed.connect(self._update_recent)
         self._update_recent()
 
     def _edit_menu(self) -> None:
@@ -310,18 +310,18 @@ class Menus:
             menu.addAction(dock.toggleViewAction())
         self._add(menu, "layout", "Reset &layout", window.reset_layout)
         menu.addSeparator()
-        self.panes = Panes(window)
+        self.panes = FocusAreas(window)
         menu.addActions(self.panes.tab_actions())
         self._add(menu, "guarantee", "What is promised", window.show_guarantee, "Ctrl+G")
         self._add(menu, "next-pane", "Next pane", lambda: self.panes.go(1), "F6")
         self._add(menu, "pane-before", "Pane before", lambda: self.panes.go(-1), "Shift+F6")
         menu.addSeparator()
-        self._view = menu
+        self.view_menu = menu
 
     def add_workspace(self, key: str, page: Workspace) -> None:
-        """Offer what a workspace has for the View menu, while it is in front."""
+        """Add a workspace's actions to the View menu; visible while it is in front."""
         self._of_workspace[key] = page.view_actions()
-        self._view.addActions(self._of_workspace[key])
+        self.view_menu.addActions(self._of_workspace[key])
         page.offer({name: self.actions[name] for name in ("copy-link", "export")})
         self._show_workspace_actions()
 
@@ -330,14 +330,14 @@ class Menus:
         menu = window.titles["&Study"]
         self._add(menu, "all", "&All questions", window.show_all, "Alt+Home")
         menu.addSeparator()
-        self._studies = QActionGroup(window)
+        self.study_actions = QActionGroup(window)
         family = ""
         for study in study_infos():
             if study.family != family:
-                if family:  # a line above the first would part it from nothing
+                if family:  # no separator above the first group
                     menu.addSeparator()
                 family = study.family
-            action = QAction(study.name, self._studies, checkable=True)
+            action = QAction(study.name, self.study_actions, checkable=True)
             action.setData(study.id)
             action.setStatusTip(study.question)
             action.triggered.connect(partial(window.show_study, study.id))
@@ -402,12 +402,12 @@ class Menus:
         self.guide.open_page()
 
     def update(self, *_: object) -> None:
-        """Bring texts and availability up to date with the session."""
+        """Update texts and enabled states from the session."""
         session = self._window.session
         answered, why = self._window.current_result is not None, self._window.why_no_export()
         shown = (session.undo_text, session.redo_text, session.state.study, answered, why)
         if shown == self._shown:
-            return  # asked for every value that a slider passes
+            return  # called for every value of a moving slider
         self._shown = shown
         for key, verb, text in (
             ("undo", "&Undo", session.undo_text),
@@ -415,7 +415,7 @@ class Menus:
         ):
             self.actions[key].setText(f"{verb} {text}".rstrip())
             self.actions[key].setEnabled(bool(text))
-        for action in self._studies.actions():
+        for action in self.study_actions.actions():
             action.setChecked(action.data() == session.state.study)
         for key in _OF_THE_ANSWER:
             self.actions[key].setEnabled(answered and not why)
@@ -426,7 +426,7 @@ class Menus:
         """Disconnect from the session."""
         self._window.session.history_changed.disconnect(self.update)
         self._window.session.changed.disconnect(self._state_changed)
-        self._window.keeper.recent_changed.disconnect(self._update_recent)
+        self._window.session_store.recent_changed.disconnect(self._update_recent)
         self.errata.close()
         self.checking.close()
         self.cached.close()
@@ -453,13 +453,13 @@ class Menus:
     def _update_recent(self) -> None:
         window = self._window
         self.recent.clear()
-        for path in window.keeper.recent:
+        for path in window.session_store.recent:
             action = self.recent.addAction(Path(path).name.replace("&", "&&"))
             action.setStatusTip(path)
             action.setToolTip(plain_tip(path))
             action.triggered.connect(partial(window.files.open_any, path))
-        if window.keeper.recent:
+        if window.session_store.recent:
             self.recent.addSeparator()
-            self.recent.addAction("Empty this list", window.keeper.forget_files)
-        self.recent.setEnabled(bool(window.keeper.recent))
+            self.recent.addAction("Empty this list", window.session_store.forget_files)
+        self.recent.setEnabled(bool(window.session_store.recent))
         self.recent.setToolTipsVisible(True)

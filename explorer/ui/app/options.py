@@ -15,41 +15,41 @@ SCREENSHOT_TIMEOUT_S = 600.0
 
 @dataclass(frozen=True)
 class WindowOptions:
-    """How the window opens.
+    """Options of the window.
 
     Attributes
     ----------
     study : str or None
-        Id of the study in front; else that of the last session.
+        Id of the study to show; default: that of the last session.
     data : Path or None
-        Check-ins to open; else those of the last session, else the sample.
+        Check-ins to open; default: those of the last session, else the sample.
     values : tuple of (key, text)
-        Parameters of the study to set.
+        Parameter values to set.
     preset : str or None
-        Key of one of the study's presets.
+        Key of a preset of the study.
     quantity : str or None
-        Key of what is on the y axis.
+        Key of the quantity on the y axis.
     region : Region or None
     users : int or None
     seed : int or None
-        Of demonstration noise.
+        Seed of the demonstration noise.
     recipe : Path or None
-        An exported file to go back to.
+        Exported file whose recipe is restored.
     link : str or None
-        What *Copy link* copied, to ask again.
+        Link from *Copy link* to restore.
     screenshot : Path or None
-        Draw off screen, save the picture there and end; remembers and changes no session.
+        Render off screen, save the picture and exit; the session is not saved.
     size : (int, int)
-        Of the window in device-independent pixels.
+        Window size in device-independent pixels.
     scale : int
-        Device pixels to one of them, in a screenshot.
+        Device pixels per pixel, in a screenshot.
     theme : str
         ``system``, ``light`` or ``dark``.
     start_page : bool or None
-        Whether the page with all questions is in front; None where nothing else is asked for, as
-        its tick says.
+        Whether to show the start page; None: unless another option or the user's setting says
+        otherwise.
     compute_process : bool
-        Whether what is shown is computed in a process of its own.
+        Whether results are computed in a separate process.
     """
 
     study: str | None = None
@@ -70,8 +70,8 @@ class WindowOptions:
     compute_process: bool = True
 
     @property
-    def names_nothing(self) -> bool:
-        """Whether nothing says what to show."""
+    def selects_nothing(self) -> bool:
+        """Whether no option selects a view."""
         named = (
             self.study,
             self.data,

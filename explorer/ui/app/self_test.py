@@ -29,14 +29,14 @@ INTRODUCTION = (
 
 
 class ChecksPage(QDialog):
-    """Shows what is found; whoever listens runs the checks, and tells by `show_found`.
+    """Page that shows the results of the checks; `show_found` updates it.
 
     Signals
     -------
     wanted
-        The checks are to run.
+        The checks should run.
     unwanted
-        They are not, any more.
+        The checks should stop.
     """
 
     wanted = Signal()
@@ -81,13 +81,13 @@ class ChecksPage(QDialog):
         self.show_rest()
 
     def show_found(self, so_far: Checked) -> None:
-        """Show what is known so far."""
+        """Show the results so far."""
         self.progress.setRange(0, so_far.total)
         self.progress.setValue(len(so_far.found))
         self.text.setHtml(page_html(so_far))
 
     def show_rest(self, sentence: str = "") -> None:
-        """Show that nothing runs, and why if that is to be said."""
+        """Show that nothing runs, with a reason if there is one."""
         if self.progress.maximum() == 0:
             self.progress.setRange(0, 1)
         self.run.setEnabled(True)
@@ -96,13 +96,13 @@ class ChecksPage(QDialog):
             self.text.append(html.escape(sentence))
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Stop what runs."""
+        """Stop the checks."""
         self._stop()
         super().closeEvent(event)
 
 
 def page_html(so_far: Checked) -> str:
-    """Return what was found, by groups, as HTML."""
+    """Return the results grouped as HTML."""
     failed = sum(not item.passed for item in so_far.found)
     done = len(so_far.found)
     parts = [f"<p><b>{done - failed} of {done} passed"]
@@ -116,12 +116,12 @@ def page_html(so_far: Checked) -> str:
 
 def _row(item: Check) -> str:
     mark = "✓" if item.passed else "✗"
-    name, said = html.escape(item.name), html.escape(item.said)
-    return f"<tr><td>{mark}</td><td>{name}</td><td>{said}</td></tr>"
+    name, text = html.escape(item.name), html.escape(item.said)
+    return f"<tr><td>{mark}</td><td>{name}</td><td>{text}</td></tr>"
 
 
 class SelfTest(QObject):
-    """The page of checks of a window, made when it is first asked for."""
+    """Runs the checks for the page, which is built on first use."""
 
     def __init__(self, window: WindowContext) -> None:
         super().__init__(window)

@@ -21,7 +21,7 @@ from explorer.ui.app.main_window import MainWindow
 from explorer.ui.app.options import SCREENSHOT_TIMEOUT_S, WindowOptions
 from explorer.ui.base.errors import Problem, explain
 from explorer.ui.controllers.session_store import SessionStore
-from explorer.ui.panels.presets import look_of, which_of
+from explorer.ui.panels.presets import look_of, utility_view_of
 
 if TYPE_CHECKING:
     from explorer.ui.map.workspace import MapWorkspace
@@ -30,26 +30,26 @@ _POLL_MS = 20
 
 
 class Startup(QObject):
-    """What a window opens with.
+    """Applies the options to a new window.
 
     Parameters
     ----------
     options : WindowOptions
-    keeper : SessionStore
-        Has loaded what stands for itself; the session is loaded here.
+    session_store : SessionStore
+        Loaded, except for the session itself.
     window : MainWindow
-        To be built.
+        Window to build.
     service : StudyService
 
     Attributes
     ----------
     exit_code : int
-        1 if what was asked for could not be drawn.
+        1 if the requested view could not be drawn.
 
     Signals
     -------
     ended()
-        The screenshot that was asked for is there, or can't be.
+        Emitted when the screenshot was saved or failed.
     """
 
     ended = Signal()
@@ -57,24 +57,24 @@ class Startup(QObject):
     def __init__(
         self,
         options: WindowOptions,
-        keeper: SessionStore,
+        session_store: SessionStore,
         window: MainWindow,
         service: StudyService,
     ) -> None:
         super().__init__(window)
-        self.options, self.keeper, self.window = options, keeper, window
+        self.options, self.session_store, self.window = options, session_store, window
         self.exit_code = 0
         self._first_data = True
         self._preset: Preset | None = None
         self._settings: dict[str, Value] = {}
         self.service = service
-        keeper.load_session()
+        session_store.load_session()
         self.session = self._first_session()
         window.build(self.session, self.service)
 
     def begin(self) -> None:
-        """Show what was asked last, and open the data."""
-        self.keeper.follow(self.window)
+        """Show the last view and open the data."""
+        self.session_store.follow(self.window)
         self.window.data.loaded.connect(self._loaded)
         self.window.data.failed.connect(self._first_failed)
         if not self.window.start.shown:
@@ -84,8 +84,8 @@ class Startup(QObject):
             self._begin_screenshot()
 
     def _first_session(self) -> Session:
-        """Return the saved session with the options applied to it; nothing to undo yet."""
-        session = Session(self.keeper.state)
+        """Return the saved session with the options applied, without undo history."""
+        session = Session(self.session_store.state)
         study_id = self.options.study or _study_of(self.options)
         if study_id is not None:
             session.set_study(study_id)
@@ -93,7 +93,10 @@ class Startup(QObject):
             study = get_study(session.state.study)
             self._preset = preset(study, self.options.preset)
             asked = preset_request(study, self._preset)
-            which, look = which_of(self._preset, session.state.which), look_of(study, self._preset)
+            which, look = (
+                utility_view_of(self._preset, session.state.which),
+                look_of(study, self._preset),
+            )
             session.follow(asked, which=which, look=look)
         if self.options.quantity is not None:
             session.set_quantity(self.options.quantity)
@@ -110,14 +113,14 @@ class Startup(QObject):
 
     def _open_first(self) -> None:
         self.window.parameter_files.restored.connect(self._files_restored)
-        self.window.parameter_files.restore(self.keeper.files)
-        if not self.keeper.files:
+        self.window.parameter_files.restore(self.session_store.files)
+        if not self.session_store.files:
             self._refresh()
         files, asked = self.window.files, self.options
         if asked.recipe is None and asked.link is None:
             self._open_data()
             return
-        files.followed.connect(self._set_again)
+        files.followed.connect(self._reapply_settings)
         files.recognised.connect(self._open_data)
         if asked.recipe is not None:
             files.open_recipe(asked.recipe, coming=True)
@@ -125,21 +128,21 @@ class Startup(QObject):
             files.open_link(asked.link, coming=True)
 
     def _open_data(self) -> None:
-        """Open the data to begin with, unless a recipe has seen to its own."""
+        """Open the initial data, unless a recipe opens its own."""
         if self.options.recipe is not None or self.options.link is not None:
             self.window.files.recognised.disconnect(self._open_data)
         if self.options.data is not None:
             self.window.files.open_data(self.options.data, at_start=True)
         elif self.window.data.busy:
             return
-        elif self.keeper.data_path is not None:
-            self.window.files.open_data(self.keeper.data_source, at_start=True)
+        elif self.session_store.data_path is not None:
+            self.window.files.open_data(self.session_store.data_source, at_start=True)
         else:
             self.window.files.open_sample()
 
-    def _set_again(self, recipe: Recipe) -> None:
-        """Put what the options set on top of the recipe they name, once it is followed."""
-        self.window.files.followed.disconnect(self._set_again)
+    def _reapply_settings(self, recipe: Recipe) -> None:
+        """Apply the parameter options on top of the recipe once it is restored."""
+        self.window.files.followed.disconnect(self._reapply_settings)
         if self._settings and recipe.request.study == self.session.state.study:
             self.session.set_values(self._settings)
 
@@ -148,7 +151,7 @@ class Startup(QObject):
             controller.refresh()
 
     def _files_restored(self, lost: list[str]) -> None:
-        """Ask the first question now that its files are there, or say which are not."""
+        """Request the first result now that parameter files are open; report missing ones."""
         self._refresh()
         if lost:
             self.window.show_problem(
@@ -160,7 +163,7 @@ class Startup(QObject):
             )
 
     def _loaded(self, _data: object) -> None:
-        """Apply what was asked of the data on the command line, once."""
+        """Apply the data options once, after the first load."""
         selection = self.session.state.selection
         if not self._first_data or selection is None:
             return
@@ -180,9 +183,13 @@ class Startup(QObject):
             cast("MapWorkspace", self.window.workspaces["map"]).go_home()
 
     def _first_failed(self, _error: Exception) -> None:
-        """Open the sample if the data of last time can't be opened; the banner says why."""
-        if self._first_data and self.keeper.data_path is not None and self.options.data is None:
-            self.keeper.note_data((), {})
+        """Open the sample if the last data cannot be opened; the banner shows the reason."""
+        if (
+            self._first_data
+            and self.session_store.data_path is not None
+            and self.options.data is None
+        ):
+            self.session_store.note_data((), {})
             self.window.files.open_sample()
 
     # Screenshots
@@ -197,9 +204,9 @@ class Startup(QObject):
         self.window.data.mapping_needed.connect(
             lambda request: self._fail(f"{request.preview.basename}: {request.reason}")
         )
-        self.window.data.unpack_asked.connect(lambda request: self._fail(request.text))
-        # nobody is there to be asked
-        self.window.data.import_asked.connect(self.window.data.agree)
+        self.window.data.unpack_requested.connect(lambda request: self._fail(request.text))
+        # There is no user to ask.
+        self.window.data.import_requested.connect(self.window.data.agree)
         self._poll = QTimer(self)
         self._poll.setInterval(_POLL_MS)
         self._poll.timeout.connect(self._look)
@@ -248,10 +255,10 @@ class Startup(QObject):
 
 
 def _study_of(options: WindowOptions) -> str | None:
-    """Return the study that an exported file or a link asks; None where that can't be read."""
+    """Return the study of a recipe file or link; None if unreadable."""
     try:
         if options.recipe is not None:
             return recipe_from_dict(read_recipe(options.recipe)).request.study
         return None if options.link is None else str(recipe_of(options.link)["study"])
     except (ValueError, OSError):
-        return None  # said when it is opened
+        return None  # reported when it is opened

@@ -14,17 +14,17 @@ from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
 
 @dataclass(frozen=True)
 class WorkspaceSpec:
-    """What the window knows of a workspace before it is imported.
+    """Description of a workspace, available before it is imported.
 
     Attributes
     ----------
     title : str
-        On its tab.
+        Title of the tab.
     tool_tip : str
     factory : str
         ``package.module:Class``, a `Workspace`.
     before : tuple of str
-        Modules that are imported first, one at a time, so that none keeps the window waiting.
+        Modules imported beforehand, one at a time, to keep the window responsive.
     """
 
     title: str
@@ -33,7 +33,7 @@ class WorkspaceSpec:
     before: tuple[str, ...] = ()
 
     def make(self, window: WorkspaceHost) -> Workspace:
-        """Return the workspace of a window."""
+        """Build the workspace for a window."""
         workspace: Workspace = resolve_name(self.factory).for_window(window)
         return workspace
 
@@ -50,7 +50,7 @@ OF_STUDIES = {
         "explorer.ui.map.workspace:MapWorkspace",
     ),
 }
-"""Those that show the answers of a study; the keys are as on its card, and in saved sessions."""
+"""Workspaces that show results of a study; keys are stored in sessions and in `StudyInfo`."""
 TOOLS = {
     "compare": WorkspaceSpec(
         "Compare",
@@ -83,13 +83,13 @@ TOOLS = {
         ),
     ),
 }
-"""The others."""
+"""Other workspaces."""
 
 
 def tabs_of(
     window: WorkspaceHost, tabs: QTabWidget, specs: Mapping[str, WorkspaceSpec]
 ) -> LazyTabs[Workspace]:
-    """Return workspaces, each made when it is asked for, by their keys."""
+    """Return the workspaces by key; each is built on demand."""
     factories = {
         key: TabFactory(
             spec.title,

@@ -5,19 +5,19 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QWidget
 
 ANNOUNCE_MS = 700
-"""After the last change something is read out."""
+"""Delay after the last change, in milliseconds."""
 
 
 class Announcer(QTimer):
-    """Has the newest words about a widget read out, if it is on the screen then.
+    """Announces the latest text about a widget if it is visible.
 
     Signals
     -------
-    said(str)
-        What was read out.
+    message(str)
+        The announced text.
     """
 
-    said = Signal(str)
+    message = Signal(str)
 
     def __init__(self, about: QWidget) -> None:
         super().__init__(about, singleShot=True)
@@ -26,11 +26,11 @@ class Announcer(QTimer):
         self.timeout.connect(self._say)
 
     def say(self, words: str, after_ms: int = ANNOUNCE_MS) -> None:
-        """Have this read out a while from now, unless other words come before."""
+        """Announce a text after a delay; a newer text replaces it."""
         self._words = words
         self.start(after_ms)
 
     def _say(self) -> None:
         if self._about.isVisible() and self._words:
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._about, self._words))
-            self.said.emit(self._words)
+            self.message.emit(self._words)

@@ -23,25 +23,25 @@ from explorer.ui.base.styled import plain_label, tool_button
 log = logging.getLogger("explorer")
 
 STALE_MS = 400
-"""How long a message outlives a new try of what had gone wrong."""
+"""Time that an outdated message stays after a retry started."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that went wrong, as shown to the user.
+    """A problem to show to the user.
 
     Attributes
     ----------
     source : str
-        What was being done (``answer``, ``data``, ``export``); a later success of the same kind
-        takes the message away.
+        Kind of action (``answer``, ``data``, ``export``); a later success of the same kind clears
+        it.
     sentence : str
     details : str
-        For whoever wants to report it; empty if the sentence says all.
+        Traceback for bug reports; empty if the sentence is complete.
     remedy : str
-        What a button beside the sentence is called; empty without one.
+        Label of a button beside the sentence; empty for none.
     do : callable or None
-        What the button does.
+        Called by the button.
     """
 
     source: str
@@ -52,10 +52,10 @@ class Problem:
 
 
 def explain(error: BaseException, source: str) -> Problem:
-    """Return what to show a user about an exception.
+    """Convert an exception to a problem for the user.
 
-    Our own refusals (ValueError, LookupError, OSError with a sentence) are told as they are;
-    anything else is a fault of the program and says so.
+    Expected errors (ValueError, LookupError, OSError with a message) are shown as they are;
+    anything else is reported as a bug.
     """
     text = str(error).strip()
     if isinstance(error, OSError) and error.strerror:
@@ -63,7 +63,7 @@ def explain(error: BaseException, source: str) -> Problem:
         return Problem(source, f"The system refused the file{name}: {error.strerror.lower()}.")
     expected = isinstance(error, ValueError | LookupError | OSError | RuntimeError)
     if expected and text and not isinstance(error, KeyError | IndexError | UnicodeError):
-        # Parameters ("eps0: …") and file names keep their own spelling.
+        # Parameters ("eps0: …") and file names keep their spelling.
         first = text.split()[0]
         sentence = text[:1].upper() + text[1:] if first.isalpha() else text
         return Problem(source, sentence if sentence[-1] in ".!?…" else sentence + ".")
@@ -77,13 +77,13 @@ def _trace(error: BaseException) -> str:
 
 
 class Banner(QFrame):
-    """A message above the workspace that never stands in the way."""
+    """Message bar above the workspace."""
 
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("banner")
         self._problems: list[Problem] = []
-        """What has been said and neither settled nor closed; the last one is shown."""
+        """Problems that are neither resolved nor closed; the last one is shown."""
         self.text = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.remedy = QToolButton()
@@ -114,27 +114,27 @@ class Banner(QFrame):
 
     @property
     def problem(self) -> Problem | None:
-        """What is shown."""
+        """The problem shown."""
         return self._problems[-1] if self._problems else None
 
     def show_problem(self, problem: Problem) -> None:
-        """Show what went wrong; messages about something else come back once this is closed."""
+        """Show a problem; earlier ones of other kinds reappear when it is closed."""
         self._cancel_expiry(problem.source)
         self._problems = [p for p in self._problems if p.source != problem.source]
         self._problems.append(problem)
         self._show_last()
 
     def mark_stale(self, source: str) -> None:
-        """Take the message away soon if it was about this and is not said again.
+        """Hide the message soon, unless it is reported again.
 
-        Called when this is tried anew; not at once, so that nothing flickers while every value of
-        a slider fails.
+        Called when the action is retried; delayed to avoid flicker while every value of a slider
+        fails.
         """
         self._stale = source
         self._expiry.start()
 
     def settled(self, source: str) -> None:
-        """Take the message away if it was about this."""
+        """Remove the message of this kind."""
         self._cancel_expiry(source)
         shown = self.problem
         self._problems = [p for p in self._problems if p.source != source]
@@ -169,12 +169,12 @@ class Banner(QFrame):
 
 
 class ExceptionHook(QObject):
-    """Catches unhandled exceptions of any thread, logs them and hands them to the window.
+    """Catches unhandled exceptions of all threads, logs and reports them.
 
     Signals
     -------
     caught(Problem)
-        Emitted in the thread in which this object lives.
+        Emitted in the thread of this object.
     """
 
     caught = Signal(object)
@@ -186,7 +186,7 @@ class ExceptionHook(QObject):
         self._seen.connect(self.caught, Qt.ConnectionType.QueuedConnection)
 
     def install(self) -> None:
-        """Take the place of the interpreter's own hooks."""
+        """Replace the interpreter's hooks."""
         self._before = (sys.excepthook, threading.excepthook)
         sys.excepthook = self._main
         threading.excepthook = lambda args: self._main(
@@ -194,7 +194,7 @@ class ExceptionHook(QObject):
         )
 
     def remove(self) -> None:
-        """Put the former hooks back."""
+        """Restore the former hooks."""
         if self._before is not None:
             sys.excepthook, threading.excepthook = self._before
             self._before = None

@@ -13,21 +13,21 @@ from explorer.studies.base.study import Cancelled
 
 @dataclass(frozen=True)
 class Task:
-    """What a running job may ask and report, from its own thread.
+    """Interface of a running job to check for cancellation and report progress.
 
     Attributes
     ----------
     check : callable
-        Raises `Cancelled` when the job is to end.
+        Raises `Cancelled` when the job should stop.
     report : callable
-        Hands its argument to the `progress` signal.
+        Emits its argument through the `progress` signal.
     """
 
     check: Callable[[], None]
     report: Callable[[object], None]
 
     def cancelled(self) -> bool:
-        """Whether the job is to end, for libraries that ask instead of being told."""
+        """Whether the job should stop, for libraries that poll."""
         try:
             self.check()
         except Cancelled:
@@ -43,29 +43,29 @@ class _Job:
 
 
 class LatestJob(QObject):
-    """A thread that carries out the newest of the functions it was given.
+    """Thread that runs the newest of the submitted functions.
 
-    The thread starts with the first job and ends with `close`. Everything is signalled in the
-    thread of this object; nothing is signalled of a job that was cancelled or replaced.
+    The thread starts with the first job and ends with `close`. Signals are emitted in the thread of
+    this object; none is emitted for cancelled or replaced jobs.
 
     Parameters
     ----------
     name : str
-        For the thread.
+        Name of the thread.
     parent : QObject, optional
     preempt_after_s : float
-        How long a job may hold up a newer one; by default it runs to its end.
+        How long a job may delay a newer one; by default it runs to its end.
     discard : callable
-        Receives, in either thread, what a job returned that nobody wanted any more.
+        Called, in either thread, with results that are no longer wanted.
 
     Signals
     -------
     progress(object, object)
-        The key a job was given and what it reported.
+        Key and progress value of a job.
     done(object, object)
-        The key and what the function returned.
+        Key and return value of a job.
     failed(object, object)
-        The key and the exception.
+        Key and exception of a job.
     busy_changed(bool)
     """
 
@@ -86,9 +86,9 @@ class LatestJob(QObject):
     ) -> None:
         super().__init__(parent)
         self._newest = 0
-        self._oldest_wanted = 0
+        self._oldest_valid = 0
         self.busy = False
-        """Whether anything is still to come."""
+        """Whether a job is running or waiting."""
         self._closed = False
         self._delivered.connect(self._receive)
         self._reported.connect(self._report)
@@ -102,7 +102,7 @@ class LatestJob(QObject):
         )
 
     def submit(self, key: object, function: Callable[[Task], Any]) -> None:
-        """Ask for a function to be carried out; replaces the one that waits, if any."""
+        """Submit a function; it replaces a waiting one."""
         if self._closed:
             return
         self._newest += 1
@@ -110,21 +110,21 @@ class LatestJob(QObject):
         self._set_busy(True)
 
     def cancel(self) -> bool:
-        """Drop what waits and stop what runs at its next check; return whether there was any."""
+        """Drop the waiting job and stop the running one at its next check; return whether any."""
         if not self.busy:
             return False
-        self._oldest_wanted = self._newest + 1
+        self._oldest_valid = self._newest + 1
         self._worker.cancel()
         self._set_busy(False)
         return True
 
     def close(self) -> None:
-        """Cancel, end the thread and wait for it; nothing is signalled afterwards.
+        """Cancel, stop the thread and wait for it; no signals are emitted afterwards.
 
         Raises
         ------
         RuntimeError
-            If it has not ended in time.
+            If it does not end in time.
         """
         self._closed = True
         self._worker.close()
@@ -137,12 +137,12 @@ class LatestJob(QObject):
         yield (job.function(Task(check, report)),)
 
     def _report(self, number: int, key: object, value: object) -> None:
-        if not self._closed and number >= self._oldest_wanted:
+        if not self._closed and number >= self._oldest_valid:
             self.progress.emit(key, value)
 
     def _receive(self, delivery: Delivery) -> None:
         job: _Job = delivery.request
-        if self._closed or job.number < self._oldest_wanted:
+        if self._closed or job.number < self._oldest_valid:
             if delivery.result is not None:
                 self._discard(delivery.result[0])
             return

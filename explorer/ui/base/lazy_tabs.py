@@ -16,25 +16,25 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QTabWidget, QWidget
 
 BEGIN_AFTER_MS = 700
-"""From the window's showing to the first piece: data and a first answer come before."""
+"""Delay from showing the window to the first piece; data and the first result come first."""
 BETWEEN_MS = 40
 Page = TypeVar("Page", bound=QWidget)
 
 
 @dataclass(frozen=True)
 class TabFactory(Generic[Page]):
-    """How a page comes to be.
+    """How to build a page.
 
     Attributes
     ----------
     title : str
-        On its tab.
+        Title of the tab.
     make : callable
-        Returns the page.
+        Builds the page.
     pieces : tuple of callable
-        What of it can be done before: importing modules, reading files.
+        Preparations in small steps: importing modules, reading files.
     tool_tip : str
-        Of its tab.
+        Tool tip of the tab.
     """
 
     title: str
@@ -44,20 +44,20 @@ class TabFactory(Generic[Page]):
 
 
 class LazyTabs(Mapping[str, Page]):
-    """The pages of tabs by their keys: ``pages[key]`` makes one that is not there yet.
+    """Mapping from key to page; ``pages[key]`` builds a missing page.
 
-    Iteration and ``in`` are about those that are there.
+    Iteration and ``in`` cover existing pages only.
 
     Parameters
     ----------
     tabs : QTabWidget
-        Gets a tab a page at once.
+        Receives one tab per page immediately.
     makings : mapping of key to TabFactory
 
     Attributes
     ----------
     made : callable
-        Called with the key of every page that is made from now on.
+        Called with the key of each newly built page.
     """
 
     def __init__(self, tabs: QTabWidget, makings: Mapping[str, TabFactory[Page]]) -> None:
@@ -65,7 +65,7 @@ class LazyTabs(Mapping[str, Page]):
         self._makings = makings
         self._pages: dict[str, Page] = {}
         self._prepared: dict[str, Page] = {}
-        """Made, but not in their tabs yet."""
+        """Built, but not yet inserted."""
         self.made: Callable[[str], None] = lambda _key: None
         self._stand_ins: dict[str, QWidget] = {}
         for key, making in makings.items():
@@ -90,7 +90,7 @@ class LazyTabs(Mapping[str, Page]):
         return len(self._pages)
 
     def key_at(self, index: int) -> str | None:
-        """Return the key of the page of a tab, whether it is there or not."""
+        """Return the key of the page at a tab index, built or not."""
         shown = self._tabs.widget(index)
         for pages in (self._pages, self._stand_ins):
             for key in pages:
@@ -99,7 +99,7 @@ class LazyTabs(Mapping[str, Page]):
         return None
 
     def pieces(self) -> list[Callable[[], object]]:
-        """Return what is to be done to make the pages that are not there, in short pieces."""
+        """Return the steps that build the missing pages."""
         pieces: list[Callable[[], object]] = []
         for key, making in self._makings.items():
             if key not in self._pages:
@@ -107,8 +107,8 @@ class LazyTabs(Mapping[str, Page]):
                 pieces += [partial(self._prepare, key), partial(self.__getitem__, key)]
         return pieces
 
-    def all_made(self) -> list[Page]:
-        """Return every page that was made, those that are not in their tabs yet too."""
+    def all_built(self) -> list[Page]:
+        """Return all built pages, also those not yet inserted."""
         return [*self._pages.values(), *self._prepared.values()]
 
     def _prepare(self, key: str) -> None:
@@ -129,14 +129,14 @@ class LazyTabs(Mapping[str, Page]):
 
 
 class IdleTasks(QObject):
-    """Does short pieces of work one by one, with time for everything else in between.
+    """Runs short steps one by one while the application is idle.
 
     Parameters
     ----------
     pieces : sequence of callable
-        What to do, in this order.
+        Steps in order.
     after_ms, between_ms : int
-        Time before the first and between two.
+        Delay before the first step and between steps.
     """
 
     def __init__(
@@ -156,18 +156,18 @@ class IdleTasks(QObject):
         self._timer.timeout.connect(self._next)
 
     def begin(self) -> None:
-        """Start, the first time that this is called."""
+        """Start; later calls have no effect."""
         if self._left and not self._begun:
             self._begun = True
             self._timer.start()
 
     def stop(self) -> None:
-        """Leave the rest."""
+        """Drop the remaining steps."""
         self._left.clear()
         self._timer.stop()
 
     def _next(self) -> None:
-        # A drag is not to stumble over it.
+        # Do not interrupt a drag.
         if self._left and QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton:
             self._left.popleft()()
         if self._left:

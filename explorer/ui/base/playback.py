@@ -8,15 +8,15 @@ RUNS = "Let {} run over its range; any click or key stops it. Right click: how"
 
 
 class RunButton(QToolButton):
-    """Checked while the parameter runs.
+    """Toggle button of an animation; checked while it runs.
 
     Signals
     -------
     menu_wanted(QPoint)
-        How it runs is to be chosen; where on the screen.
+        The options menu is requested at a screen position.
     """
 
-    menu_wanted = Signal(object)
+    menu_requested = Signal(object)
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class RunButton(QToolButton):
         self._toggled(False)
 
     def refuse(self, why: str) -> None:
-        """Say why it can't run now; without a reason it can."""
+        """Disable the button with a reason; an empty reason enables it."""
         tip = why or RUNS.format(self._name)
         if tip != self.toolTip():
             self.setToolTip(tip)
@@ -38,20 +38,20 @@ class RunButton(QToolButton):
             self.setEnabled(not why)
 
     def sizeHint(self) -> QSize:
-        """Return a square as high as a line of text."""
+        """Return a square of the height of a text line."""
         side = self.fontMetrics().height() + 2
         return QSize(side, side)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the size it likes."""
+        """Return the preferred size."""
         return self.sizeHint()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Let choose how it runs."""
-        self.menu_wanted.emit(event.globalPos())
+        """Request the options menu."""
+        self.menu_requested.emit(event.globalPos())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw a triangle; while it runs, a square."""
+        """Draw a triangle, or a square while running."""
         super().paintEvent(event)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -77,41 +77,41 @@ _INPUTS = _KEYS | {
     QEvent.Type.Close,
 }
 _PRESSES = (Qt.Key.Key_Space, Qt.Key.Key_Select)
-"""Keys that press a button."""
+"""Keys that activate a button."""
 
 
-class AnyInput(QObject):
-    """Tells of clicks, keys, turns of the wheel and windows that close while it watches.
+class InputWatcher(QObject):
+    """Event filter that reports clicks, keys, wheel turns and closing windows.
 
     Signals
     -------
     came()
-        Something was clicked, typed or turned, other than to press a button that starts and stops.
+        Emitted on input other than pressing one of the starter buttons.
     """
 
-    came = Signal()
+    input_received = Signal()
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._starters: tuple[QWidget, ...] = ()
 
     def watch(self, *starters: QWidget) -> None:
-        """Watch from now on; to press one of the starters is no input."""
+        """Start watching; activating one of the starters is ignored."""
         self._starters = starters
         application = QApplication.instance()
         assert application is not None
         application.installEventFilter(self)
 
     def rest(self) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         application = QApplication.instance()
         if application is not None:
             application.removeEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Tell of any input, and let it pass."""
+        """Report input and pass the event on."""
         if event.type() in _INPUTS and isinstance(watched, QWidget):
             other = isinstance(event, QKeyEvent) and event.key() not in _PRESSES
             if watched not in self._starters or other:
-                self.came.emit()
+                self.input_received.emit()
         return False

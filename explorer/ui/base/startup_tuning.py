@@ -19,71 +19,67 @@ from explorer.shutdown import interrupts_deferred
 
 TUNED = os.environ.get("PRIVACY_EXPLORER_NO_TUNING", "0") == "0"
 STYLE_LATE = TUNED
-"""Whether the style sheet is set when the window is built, not before: Qt looks for the rules of
-every widget anew whenever it is put into another. 85 ms with a plot in front, 55 with a map; of
-three starts with and three without."""
+"""Set the style sheet after the window is built: Qt matches the rules of every widget again
+whenever it is reparented. Saves 85 ms with a plot, 55 ms with a map; three starts each."""
 PAGE_FIRST = TUNED
-"""Whether the start page, where it is in front, is painted before studies, numpy and pyqtgraph are
-imported and the desk behind it is made. By the clock, not halved, of ten starts each, taken in turn
-on two cores: the window after 0.44 s and not 0.93, the first curves behind it 60 ms later."""
+"""Paint the start page before importing studies, numpy and pyqtgraph and building the rest.
+Wall-clock times, not halved, ten starts each, alternating on two cores: window after 0.44 s instead
+of 0.93 s, first curves behind it 60 ms later."""
 COMPUTE_EARLY = TUNED
-"""Whether the compute process is started before anything is asked of it: it imports on one core
-what the window's first plot needs while the window is built on the other. By the clock, not halved,
-of seven starts each, taken in turn on two cores with four times as much to do: first curves 900 ms
-sooner (median of the differences; sooner in five of seven), 1.0 s after the window and not 2.5."""
+"""Start the compute process before the first request: it imports modules on one core while the
+window is built on the other. Wall-clock times, not halved, seven starts each, alternating on two
+cores under fourfold load: first curves 900 ms sooner (median of the differences; sooner in five of
+seven), 1.0 s after the window instead of 2.5 s."""
 MAKE_AHEAD = TUNED
-"""Whether the pages of tabs behind the one in front are made when there is nothing else to do, not
-when their tab is chosen: 105 ms for the plot, 100 for the map, 25 for the comparison, of two
-starts with none to compare them with."""
+"""Build the pages of background tabs while idle instead of when selected: saves 105 ms for the
+plot, 100 for the map, 25 for the comparison; two starts, without comparison."""
 WORKERS_EARLY = TUNED
-"""Whether the processes that read Parquet and the like are started when the window is idle, before
-such a file is chosen. By the clock, not halved, of six processes each, taken in turn on two busy
-cores: preview and first picture of a Parquet file after 0.69 s and not 1.06."""
+"""Start the processes that read Parquet and similar files while idle. Wall-clock times, not halved,
+six processes each, alternating on two busy cores: preview of a Parquet file after 0.69 s instead of
+1.06 s."""
 SWITCH_S = 0.0005
 MIRRORED = ("QtCore", "QtGui", "QtWidgets")
 
 
 def tune_interpreter() -> None:
-    """Let a thread that computes hand over the interpreter's lock soon.
+    """Shorten the interval after which computing threads release the interpreter lock.
 
-    Every call from Qt into Python takes that lock, and one repaint waits for it dozens of times.
-    The longest gap in which nothing is painted while a file loads: 28 ms, with Python's own
-    interval 90.
+    Every call from Qt into Python takes that lock, dozens of times per repaint. The longest gap
+    without painting while a file loads is 28 ms; with Python's default interval, 90 ms.
     """
     if TUNED:
         sys.setswitchinterval(SWITCH_S)
 
 
 def freeze_gc() -> None:
-    """Let the garbage collector pass over what stays as long as the program.
+    """Exclude long-lived objects from garbage collection.
 
-    A full collection then takes 1 ms instead of 25, in which neither thread does anything.
+    A full collection then takes 1 ms instead of 25 ms, during which no thread runs.
     """
     if TUNED:
         gc.freeze()
 
 
 def tune_imports() -> None:
-    """Leave out what Qt's binding does at import for other programs; before Qt is imported.
+    """Skip work of PySide at import that this program does not need; before Qt is imported.
 
-    This and `tune_plots` use private names. Where another version works otherwise, nothing is left
-    out and nothing breaks.
+    This and `tune_plots` use private names. In versions without them nothing is skipped.
     """
     if TUNED:
         skip_source_scan()
 
 
 def tune_plots() -> None:
-    """Leave out what pyqtgraph does at import for other programs; before it is imported."""
+    """Skip work of pyqtgraph at import that this program does not need; before it is imported."""
     if TUNED:
         import_pyqtgraph()
 
 
 def skip_source_scan() -> None:
-    """Keep PySide's import hook from reading the source of every module that is imported: 75 ms.
+    """Stop PySide's import hook from reading the source of every imported module (75 ms).
 
-    It looks for the word PySide6 there, in case a module asks for other names of Qt's methods
-    (``from __feature__ import snake_case``), which none here does.
+    It searches for the word PySide6, in case a module uses ``from __feature__ import snake_case``;
+    none does here.
     """
     with interrupts_deferred():
         import_module("shiboken6.Shiboken")
@@ -93,7 +89,7 @@ def skip_source_scan() -> None:
 
 
 class _Mirror(ModuleType):
-    """One of pyqtgraph's names for Qt's modules; it finds what it is asked for when asked."""
+    """Stand-in for one of pyqtgraph's copies of Qt modules; resolves names on demand."""
 
     def __init__(self, source: ModuleType) -> None:
         super().__init__(f"pyqtgraph.Qt.{source.__name__.rpartition('.')[2]}")
@@ -106,11 +102,10 @@ class _Mirror(ModuleType):
 
 
 def import_pyqtgraph() -> None:
-    """Import pyqtgraph without its copies of every name that Qt has: 60 ms.
+    """Import pyqtgraph without its copies of all Qt names (60 ms).
 
-    Of three starts with and three without.
-    To be one module for all bindings, it copies all names of QtCore, QtGui and QtWidgets, and so
-    has the binding make 1,500 classes that are otherwise made when first used.
+    Three starts each. To support several bindings it copies all names of QtCore, QtGui and
+    QtWidgets, which makes PySide create 1,500 classes that are otherwise created on first use.
     """
     if "pyqtgraph" in sys.modules:
         return
@@ -118,7 +113,7 @@ def import_pyqtgraph() -> None:
     for source in sources:
         mirror = _Mirror(source)
         sys.modules[mirror.__name__] = mirror
-        source.__dict__["__dir__"] = list  # so that there is nothing to copy
+        source.__dict__["__dir__"] = list  # nothing to copy
     try:
         import_module("pyqtgraph")
     finally:

@@ -12,19 +12,19 @@ from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 def plain_label(
     text: str = "", parent: QWidget | None = None, *, word_wrap: bool = False
 ) -> QLabel:
-    """Return a label that shows its text as it is; Qt else draws names such as ``<h1>`` as HTML."""
+    """Return a label that shows text literally; by default Qt renders ``<h1>`` as HTML."""
     return QLabel(text, parent, wordWrap=word_wrap, textFormat=Qt.TextFormat.PlainText)
 
 
 def plain_tip(text: str) -> str:
-    """Return a tooltip that shows this text as it is."""
+    """Return a tooltip that shows text literally."""
     if "<" not in text:
         return text
     return f"<p>{html.escape(text)}</p>".replace("\n", "<br>")
 
 
 def styled_label(name: str, text: str = "", *, word_wrap: bool = False) -> QLabel:
-    """Return a plain label with the object name by which the style sheet draws it."""
+    """Return a plain label with an object name for the style sheet."""
     label = plain_label(text, word_wrap=word_wrap)
     label.setObjectName(name)
     return label
@@ -33,7 +33,7 @@ def styled_label(name: str, text: str = "", *, word_wrap: bool = False) -> QLabe
 def tool_button(
     text: str, tip: str = "", name: str = "", *, quiet: bool = False, checkable: bool = False
 ) -> QToolButton:
-    """Return a tool button; `name` is for screen readers, a quiet one has no frame."""
+    """Return a tool button; `name` is for screen readers, `quiet` means no frame."""
     button = QToolButton()
     button.setText(text)
     button.setToolTip(tip)

@@ -13,10 +13,10 @@ CHOICES = ("system", "light", "dark")
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """Colours of what surrounds the plots, as ``#rrggbb``.
+    """Colours of the interface around the plots, as ``#rrggbb``.
 
-    Lines that only divide have the colour of a `border`; where one is all that shows a field or
-    a button, it is an `edge`, of at least 3 : 1 against what it lies on.
+    Separators have the colour `border`. Lines that alone mark a field or button have the colour
+    `edge`, with a contrast of at least 3 : 1.
     """
 
     window: str
@@ -70,21 +70,21 @@ DARK = Palette(
 
 
 class Theme(QObject):
-    """The window's present colours.
+    """Current theme of the window.
 
     Parameters
     ----------
     choice : str
         ``system``, ``light`` or ``dark``.
     apply : bool
-        Whether the style sheet is set at once, or when `apply_stylesheet` is called: with one, Qt
-        looks for the rules of every widget anew whenever it is put into another, 110 ms for a
-        window that is only being built.
+        Whether to set the style sheet at once or in `apply_stylesheet`: with a style sheet Qt
+        matches the rules of every widget again whenever it is reparented, 110 ms while building a
+        window.
 
     Signals
     -------
     changed()
-        After another theme was chosen, or the system's own changed while following it.
+        Emitted after the theme, or the followed system theme, changed.
     """
 
     changed = Signal()
@@ -102,7 +102,7 @@ class Theme(QObject):
 
     @property
     def name(self) -> str:
-        """``light`` or ``dark``: what is shown."""
+        """Theme shown: ``light`` or ``dark``."""
         if self.choice != "system":
             return self.choice
         if self._system is Qt.ColorScheme.Unknown:
@@ -116,16 +116,16 @@ class Theme(QObject):
 
     @property
     def plot(self) -> style.Theme:
-        """Colours of plots and maps, the same as on paper."""
+        """Colours of plots and maps, the same as in exports."""
         return style.theme(self.name)
 
     def choose(self, choice: str) -> None:
-        """Follow the system, or be light or dark.
+        """Select the system theme, light or dark.
 
         Raises
         ------
         ValueError
-            Naming the themes there are.
+            If the name is unknown; lists the valid ones.
         """
         if choice not in CHOICES:
             raise ValueError(f"theme: {choice!r} is not one of {', '.join(CHOICES)}")
@@ -135,7 +135,7 @@ class Theme(QObject):
             self.changed.emit()
 
     def apply_stylesheet(self) -> None:
-        """Set the style sheet, if that was left for later."""
+        """Set the style sheet if that was deferred."""
         if not self._applied:
             self._applied = True
             self._set_sheet()
@@ -158,7 +158,7 @@ class Theme(QObject):
 
 
 def prepare(app: QApplication) -> None:
-    """Set what both themes share: the drawing style and the letters' size."""
+    """Set what both themes share: widget style and font size."""
     app.setStyle("Fusion")
     font = QFont(app.font())
     if font.pointSizeF() < 9:
@@ -204,7 +204,7 @@ def _palette(c: Palette) -> QPalette:
 
 
 def _mixed(front: str, back: str, share: float) -> str:
-    """Return the colour between two, `share` of it from the front one."""
+    """Return a mixture of two colours, `share` of it from the front one."""
     parts = (
         round(share * int(front[i : i + 2], 16) + (1 - share) * int(back[i : i + 2], 16))
         for i in (1, 3, 5)
@@ -366,9 +366,9 @@ def _sheet(c: Palette) -> str:
 
 
 NARROW = 1024
-"""Pixels of a window up to which there is no room for three columns."""
+"""Width in pixels up to which a window has no space for three columns."""
 
 
 def is_narrow(widget: QWidget) -> bool:
-    """Return whether the window around a widget is so narrow."""
+    """Return whether the window of a widget is narrow."""
     return widget.window().width() <= NARROW

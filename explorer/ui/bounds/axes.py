@@ -27,28 +27,28 @@ from explorer.ui.plot.curve_plot import BoundsPlot
 from explorer.ui.widgets.value_field import ValueField
 
 _OFFERED = {"copy-link": "Copy link", "export": "Export…"}
-"""Actions of the menus that have a button, and its words."""
+"""Actions that also have a button, with its text."""
 
 
 def axis_words(symbol: str, name: str, unit: str = "") -> str:
-    """Return an axis' or a choice's words: ``T  rounds (rounds)``."""
+    """Return the text of an axis or choice: ``T  rounds (rounds)``."""
     return "  ".join(filter(None, (symbol, name))) + (
         f" ({unit})" if unit and unit not in name else ""
     )
 
 
 class RangeBox(QFrame):
-    """Two fields over an axis' title: where the axis starts and ends. Esc closes it.
+    """Popup with two fields for the range of an axis; Esc closes it.
 
     Parameters
     ----------
     title : AxisTitle
-        Of the axis.
+        Name of the axis.
     check : callable
-        Takes a number and which end it is for (``low``, ``high``); returns the one to keep, or
-        raises ValueError with a sentence.
+        Called with a number and its end (``low``, ``high``); returns the number to use, or raises
+        ValueError.
     change : callable
-        Takes the new ``low`` or ``high``.
+        Called with the new ``low`` or ``high``.
     """
 
     def __init__(
@@ -71,10 +71,10 @@ class RangeBox(QFrame):
             field.setFixedWidth(92)
             row.addWidget(styled_label("muted", words))
             row.addWidget(field)
-        title.range_wanted.connect(self.open)
+        title.range_requested.connect(self.open)
 
     def open(self) -> None:
-        """Open over the title, so that it stays on the plot."""
+        """Open above the title, inside the plot."""
         self.adjustSize()
         above = self._title.axis == "x"
         high = -self.height() if above else self._title.height()
@@ -88,7 +88,7 @@ class RangeBox(QFrame):
 
 
 class ActionRow(QWidget):
-    """Above the plot: what is done with the answer, and back to the whole."""
+    """Row above the plot: actions on the result, and reset of the view."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -97,12 +97,12 @@ class ActionRow(QWidget):
         self._layout = QHBoxLayout(self)
         self._layout.setContentsMargins(12, 6, 12, 2)
         self._left = 0
-        """How many buttons stand on the left."""
+        """Number of buttons on the left."""
         self._layout.addStretch(1)
         self._layout.addWidget(self.reset)
 
     def add_button(self, text: str, action: QAction, tip: str, last: bool = False) -> QToolButton:
-        """Offer an action, right of those before: on the left or, `last`, at the right end."""
+        """Add a button for an action, on the left or, if `last`, at the right end."""
         key = action.shortcut().toString()
         with_key = f"{tip} ({key})" if key else tip
         button = tool_button(text, with_key, tip, checkable=action.isCheckable())
@@ -113,7 +113,7 @@ class ActionRow(QWidget):
         return button
 
     def offer(self, actions: Mapping[str, QAction]) -> None:
-        """Show buttons for what the menus offer."""
+        """Add buttons for menu actions."""
         for key, words in _OFFERED.items():
             self.add_button(words, actions[key], actions[key].statusTip() or words, last=True)
 
@@ -124,7 +124,7 @@ class ActionRow(QWidget):
 
 
 class YAxis(QObject):
-    """The quantity on the y axis and its scale; its range is of the view alone."""
+    """Menu of the y axis: quantity, scale and range; the range belongs to the view only."""
 
     def __init__(self, session: Session, plot: BoundsPlot) -> None:
         super().__init__(plot)
@@ -133,10 +133,10 @@ class YAxis(QObject):
         self.title = plot.titles.y
         self.title.chosen.connect(session.set_quantity)
         self.range = RangeBox(self.title, self._checked, self._change)
-        self.title.range_wanted.connect(self._fill)
+        self.title.range_requested.connect(self._fill)
 
     def show_request(self, study: Study, request: Request, y_log: bool) -> None:
-        """Show what a request has on its y axis."""
+        """Show the y axis of a request."""
         shown = (study.id, request.quantity, y_log)
         if shown == self._shown:
             return
@@ -163,7 +163,7 @@ class YAxis(QObject):
 
 
 class XAxis(QObject):
-    """The swept parameter, its range and scale."""
+    """Menu of the x axis: swept parameter, range and scale."""
 
     def __init__(self, session: Session, plot: BoundsPlot) -> None:
         super().__init__(plot)
@@ -173,11 +173,11 @@ class XAxis(QObject):
         self._left: dict[tuple[str, str], Sweep] = {}
         self.title = plot.titles.x
         self.title.chosen.connect(self._choose)
-        self.title.log_chosen.connect(self._choose_scale)
+        self.title.log_selected.connect(self._choose_scale)
         self.range = RangeBox(self.title, self._checked, self._change)
 
     def show_request(self, study: Study, request: Request) -> None:
-        """Show what a request has on its x axis."""
+        """Show the x axis of a request."""
         self._study = study
         sweep, values = request.sweep, dict(request.values)
         keys = quantity(study, request.quantity).sweeps if sweep is not None else ()
@@ -227,7 +227,7 @@ class XAxis(QObject):
 
 
 def _check_ends(low: float, high: float, log: bool) -> None:
-    """Raise ValueError with a sentence if an axis can't run from low to high."""
+    """Raise ValueError if an axis cannot have this range."""
     if not low < high:
         raise ValueError(f"the axis must grow: {low:g} is not below {high:g}")
     if log and low <= 0:

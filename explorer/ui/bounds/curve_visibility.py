@@ -13,63 +13,63 @@ from explorer.studies.base.face import short_name
 from explorer.studies.base.study import Result
 from explorer.studies.registry import get_study
 from explorer.ui.bounds.legend import Legend
-from explorer.ui.panels.answer_strip import AnswerStrip
+from explorer.ui.panels.headline import HeadlineStrip
 
 
 class CurveVisibility(QObject):
-    """Keeps what the user shows and hides of a plot; each choice can be undone."""
+    """Stores in the session which curves of a plot are visible; undoable."""
 
     def __init__(self, session: Session, legend: Legend) -> None:
         super().__init__(legend)
         self._session = session
         self.claimed = ""
         self.keys: list[str] = []
-        """Of the curves drawn last, hidden ones too."""
+        """Keys of the curves drawn last, also hidden ones."""
         self._before: tuple[Subject, PlotView] | None = None
-        """The look from before one curve was shown alone."""
+        """View before a single curve was shown alone."""
         legend.toggled.connect(self._toggle)
-        legend.solo_wanted.connect(self.solo)
+        legend.solo_requested.connect(self.solo)
 
     def at(self, result: Result, found: Claimed | None) -> PlotView:
-        """Look at an answer, of which this is claimed; return how."""
+        """Set the current result and its claim; return the view of its plot."""
         self.claimed = found.series.key if found is not None else ""
         self.keys = [s.key for s in result.series]
         return self._session.state.look_of(result.request.study, result.request.quantity)
 
     @property
     def subject(self) -> Subject:
-        """Study and quantity in front."""
+        """Current study and quantity."""
         request = self._session.state.request
         return request.study, request.quantity
 
     @property
     def look(self) -> PlotView:
-        """How they are looked at."""
+        """Current view of the plot."""
         return self._session.state.look_of(*self.subject)
 
     def hidden_of(self, result: Result) -> frozenset[str]:
-        """Return the curves of an answer to the question in front, or a pin's, that are hidden."""
+        """Return the hidden curves of a result or a pin."""
         request, keys = result.request, [s.key for s in result.series]
         look = self._session.state.look_of(request.study, request.quantity)
         return hidden_keys(look, request, keys, self.claimed)
 
     def first_of(self, result: Result) -> tuple[str, ...]:
-        """Return the curves of an answer that have a row above the fold."""
+        """Return the curves with a row above the fold."""
         keys = [s.key for s in result.series]
         return first_keys(self.look, result.request, keys, self.claimed)
 
     @staticmethod
     def names_of(result: Result) -> dict[str, str]:
-        """Return short names of an answer's curves, by key."""
+        """Return short curve names by key."""
         study = get_study(result.request.study)
         return {s.key: short_name(study, s.key, s.label) for s in result.series}
 
     def set_y_log(self, on: bool) -> None:
-        """Make the y axis logarithmic or linear."""
+        """Set the scale of the y axis."""
         self._session.set_look(self.subject, replace(self.look, y_log=on), "change y scale")
 
     def solo(self, key: str) -> None:
-        """Show one curve alone, or what was shown before."""
+        """Show one curve alone, or restore the former view."""
         look = self.look
         alone = replace(
             look, hidden=frozenset(self.keys) - {key}, shown=frozenset({key}), every=False
@@ -88,9 +88,9 @@ class CurveVisibility(QObject):
         self._session.set_look(self.subject, self.look.ticked(key, shown), text)
 
     def add_to_comparison(self, result: Result, hidden: Collection[str], claim: str) -> str:
-        """Add an answer's numbers at the sliders' values to the comparison; return what was done.
+        """Add the values at the sliders to the comparison; return a status message.
 
-        Those of hidden curves are left out.
+        Hidden curves are left out.
         """
         before = self._session.state.comparison
         try:
@@ -102,19 +102,19 @@ class CurveVisibility(QObject):
 
 
 class ClaimSelector(QObject):
-    """Keeps what the user claims of the quantity in front; each choice can be undone."""
+    """Stores in the session which curve is claimed; undoable."""
 
-    def __init__(self, session: Session, legend: Legend, answer: AnswerStrip) -> None:
+    def __init__(self, session: Session, legend: Legend, answer: HeadlineStrip) -> None:
         super().__init__(legend)
         self._session = session
         self._subject = ("", "")
         self.key = ""
-        """Of the curve that is claimed of the answer drawn; empty for the tightest valid bound."""
-        legend.claim_wanted.connect(self._claim)
-        answer.claim_wanted.connect(self._claim)
+        """Key of the claimed curve; empty for the tightest valid bound."""
+        legend.claim_requested.connect(self._claim)
+        answer.claim_requested.connect(self._claim)
 
     def of(self, result: Result) -> tuple[Claimed | None, tuple[str, ...]]:
-        """Return what is claimed of an answer, and the keys of the curves that may be."""
+        """Return the claim of a result, and the keys of the claimable curves."""
         study, shown = self._subject = (result.request.study, result.request.quantity)
         self.key = self._session.state.claim_of(study, shown)
         claim = get_study(study).claims.get(shown)

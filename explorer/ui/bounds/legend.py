@@ -25,7 +25,7 @@ from explorer.studies.base.claims import Claimed, Unclaimed
 from explorer.studies.base.numbers import NEARLY, format_number
 from explorer.studies.base.study import Series
 from explorer.ui.base.styled import styled_label, tool_button
-from explorer.ui.panels.answer_strip import BEST
+from explorer.ui.panels.headline import BEST
 from explorer.ui.plot.reading import COMPUTING
 from explorer.ui.plot.swatch import ElidedLabel, Swatch
 from explorer.ui.widgets.boxes import CheckBox
@@ -38,13 +38,13 @@ _WIDEST_NUMBER = "≈ 1.234×10⁻¹⁰⁰"
 
 
 def value_words(series: Series, value: float | None, here: bool, between: bool) -> str:
-    """Return what a curve says at the slider; `here` if there is one, `between` two points."""
+    """Return the text of a curve's value; `between` if interpolated between two points."""
     if value is not None:
         near = f"{NEARLY} {format_number(value)}"
         return near if between else format_number(value, series.role)
     if series.computing:
         return COMPUTING
-    # What is no function of x has nothing to say of most x.
+    # Marks that are not functions of x have no value at most x.
     asked = here and (
         series.mark in FUNCTIONS or not series.present.any() or (series.infinite and not between)
     )
@@ -52,12 +52,12 @@ def value_words(series: Series, value: float | None, here: bool, between: bool) 
 
 
 class LegendRow:
-    """The widgets of one curve, which may become another one's.
+    """Widgets of one curve; reused for other curves.
 
     Parameters
     ----------
     toggled : callable
-        Told the key of the curve and whether it is to be shown.
+        Called with the key of the curve and whether it should be visible.
     """
 
     def __init__(self, toggled: Callable[[str, bool], None]) -> None:
@@ -87,11 +87,11 @@ class LegendRow:
 
     @property
     def widgets(self) -> tuple[QWidget, ...]:
-        """What stands in the row, from left to right."""
+        """Widgets of the row, from left to right."""
         return (self.check, self.swatch, self.name, self.role, self.value)
 
     def show(self, shown: bool) -> None:
-        """Show the row, or keep it for another curve."""
+        """Show or hide the row; hidden rows are reused."""
         for widget in self.widgets:
             if widget.isHidden() == shown:
                 widget.setVisible(shown)
@@ -104,20 +104,20 @@ class LegendRow:
         visible: bool,
         words: str,
         known: bool,
-        told: str = "",
+        text: str = "",
         mark: str = "",
         claimed: bool = False,
     ) -> None:
-        """Show a curve and what it says here; `told` and `mark` say whether and why it is claimed.
+        """Show a curve and its value; `text` and `mark` state whether and why it is claimed.
 
-        Where a number is better than what is claimed they say why it is not.
+        Better values than the claimed one come with the reason why they are not claimed.
         """
         self.series = series
         self.swatch.set_style(style, series.mark, series.low is not None)
         self.check.setChecked(visible)
         self.value.setText(words)
         self.value.setEnabled(known)
-        aside = f"; {told}" if told and not claimed else ""
+        aside = f"; {text}" if text and not claimed else ""
         self.check.setAccessibleDescription(f"{series.role.value} {words}{aside}")
         absent = words == NOT_VALID
         described = (
@@ -134,26 +134,26 @@ class LegendRow:
             claimed,
             absent,
         )
-        if described == self._described and told == self._told:
+        if described == self._described and text == self._told:
             return
         if described != self._described:
             self._marked = claimed
             self._describe(series, name, mark, absent)
             self._described = described
-        # The number claimed moves with every slider: of all this it changes the tool tip alone.
-        self._told = told
-        tip = self._tip + (f"<br><b>{html.escape(told)}</b>" if told else "")
+        # The claimed value changes with every slider; of the row it affects only the tool tip.
+        self._told = text
+        tip = self._tip + (f"<br><b>{html.escape(text)}</b>" if text else "")
         for widget in (*self.widgets, self.label):
             widget.setToolTip(f"<p>{tip}</p>")
 
-    def set_chosen(self, chosen: bool) -> None:
-        """Write the name bold because the curve is drawn bold, or as it is else."""
+    def set_selected(self, chosen: bool) -> None:
+        """Write the name in bold or normal weight."""
         if chosen != self._chosen:
             self._chosen = chosen
             self.label.set_strong(chosen or self._marked)
 
     def _describe(self, series: Series, name: str, mark: str, absent: bool) -> None:
-        """Write what stays while the values of a curve change."""
+        """Write the texts that do not depend on values."""
         self.check.setAccessibleName(f"show {series.label}")
         partly = not series.present.all() and not series.computing
         self.label.setText(("⊘ " if absent else "") + name)
@@ -173,57 +173,57 @@ class LegendRow:
 
 
 MARKS = {"bounds": "tightest valid", "mechanisms": "best"}
-"""Beside the curve that is claimed because nobody claims another, by the kind of claim."""
+"""Mark of the curve that is claimed by default, by kind of claim."""
 _BESIDE_NAMES = 380
-"""Pixels of a row beside the name: box, swatch, role, number."""
+"""Width of a row without its name: box, swatch, role, number."""
 _LETTERS = 64
-"""Of a name and why it is not valid, in the line of the closed fold; the tool tip has all."""
+"""Maximum lengths of name and reason in the collapsed line; the tool tip shows all."""
 _FOLD = 100
-"""Row of the grid below which the further curves stand."""
+"""Grid row below which further curves are listed."""
 
 
 class Legend(QWidget):
-    """One row a curve, largest value first; the curves not drawn at once under a fold.
+    """One row per curve, largest value first; less important curves below a fold.
 
-    A row that is not needed waits to be another curve's: complete answers often have a curve more
-    than coarse ones, and new widgets take longer than all the rest of drawing an answer.
+    Unused rows are kept and reused: complete results often have one more curve than previews, and
+    creating widgets takes longer than drawing a result.
 
     Signals
     -------
     toggled(str, bool)
-        A curve's key and whether it is to be shown.
+        Key of a curve and whether it should be visible.
     claim_wanted(str)
-        The key of the curve to claim; empty for the tightest valid bound.
+        Key of the curve to claim; empty for the tightest valid bound.
     solo_wanted(str)
-        The key of the curve to show alone, or no longer alone.
+        Key of the curve to show alone, or to restore the others.
     pin_wanted(str)
-        The key of the curve to pin alone.
+        Key of the curve to pin alone.
     compare_wanted(str)
-        The key of the curve whose number is to be compared.
+        Key of the curve to add to the comparison.
     chosen(str)
-        The key of the curve to draw bold; empty for none.
+        Key of the curve to highlight; empty for none.
     remove_wanted(str)
-        The key of a user's own curve that is to go.
+        Key of the imported curve to remove.
     """
 
     toggled = Signal(str, bool)
-    claim_wanted = Signal(str)
-    solo_wanted = Signal(str)
-    pin_wanted = Signal(str)
-    compare_wanted = Signal(str)
+    claim_requested = Signal(str)
+    solo_requested = Signal(str)
+    pin_requested = Signal(str)
+    compare_requested = Signal(str)
     chosen = Signal(str)
-    remove_wanted = Signal(str)
+    remove_requested = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
-        self._rows: dict[str, LegendRow] = {}
-        self._made: dict[bool, list[LegendRow]] = {True: [], False: []}
-        """Rows above the fold and below it."""
+        self.rows: dict[str, LegendRow] = {}
+        self._built: dict[bool, list[LegendRow]] = {True: [], False: []}
+        """Rows above and below the fold."""
         self._front: list[str] = []
         self._rest: list[str] = []
         self._open = False
         self._measured: tuple[tuple[str, ...], int] = ((), 0)
-        """Font and names of last time, and the widest name's pixels."""
+        """Last font, names and width of the widest name in pixels."""
         self._claimable: Collection[str] = ()
         self._claim, self._best = "", BEST["bounds"]
         self._chosen = ""
@@ -267,13 +267,12 @@ class Legend(QWidget):
         settled: bool = True,
         reasons: Mapping[str, Unclaimed] | None = None,
     ) -> None:
-        """Show these curves, their values and where those were read (``at T = 1000``).
+        """Show curves with their values and the position of these (``at T = 1000``).
 
-        What was read `between` two computed points is no bound, whatever the curve is. `claim` is
-        what is claimed, and the keys of the curves that may be. `names` are short ones, by key.
-        Curves that are neither among the `first` nor shown stand under the fold; without, none
-        does. Rows change their order only when an answer is `settled`. `reasons` are why better
-        numbers than the claimed one are not claimed, by key.
+        Values interpolated `between` two points are not bounds. `claim` holds the claim and the
+        keys of the claimable curves, `names` short names by key. Curves that are neither among the
+        `first` nor visible are listed below the fold. Rows are reordered only when a result is
+        `settled`. `reasons` states by key why better values than the claimed one are not claimed.
         """
         found, self._claimable = claim
         self._claim = found.wanted if found is not None else ""
@@ -293,21 +292,21 @@ class Legend(QWidget):
             )
         )
         self.here.setText(f"{here} · largest first" if here else "")
-        told, tips = {}, {}
+        text, tips = {}, {}
         for item in series:
             key = item.key
             name = (names or {}).get(key, item.label)
             words = value_words(item, values.get(key), bool(here), key in between)
             sign = "" if key in between or values.get(key) is None else item.role.glyph
-            told[key] = " ".join(filter(None, (name, sign.strip("·"), words)))
+            text[key] = " ".join(filter(None, (name, sign.strip("·"), words)))
             if words == NOT_VALID:
-                told[key] = f"⊘ {name}: {item.undefined_reason or words}"
+                text[key] = f"⊘ {name}: {item.undefined_reason or words}"
             reason = (reasons or {}).get(key)
             aside = f"Not claimed: {reason.why}." if reason else ""
-            tips[key] = " · ".join(filter(None, (told[key], aside)))
-            if key in self._rows:
+            tips[key] = " · ".join(filter(None, (text[key], aside)))
+            if key in self.rows:
                 chosen = key == claimed
-                self._rows[key].update(
+                self.rows[key].update(
                     item,
                     name,
                     styles[key],
@@ -318,60 +317,60 @@ class Legend(QWidget):
                     mark if chosen else reason.mark if reason else "",
                     chosen,
                 )
-                self._rows[key].set_chosen(key == self._chosen)
+                self.rows[key].set_selected(key == self._chosen)
         self.told.setText(
-            " · ".join(shorten(told[key], _LETTERS, placeholder=" …") for key in self._rest)
+            " · ".join(shorten(text[key], _LETTERS, placeholder=" …") for key in self._rest)
         )
         self.fold.setToolTip("\n".join(tips[key] for key in self._rest))
 
     def set_open(self, opened: bool) -> None:
-        """Show the rows of the further curves, or their values in a line."""
+        """Show the rows of further curves, or their values in one line."""
         self._open = opened
         self._show_rest()
 
     def choose(self, key: str) -> None:
-        """Mark the row of one curve; none with an empty key."""
+        """Highlight one row; none for an empty key."""
         self._chosen = key
-        for other, row in self._rows.items():
-            row.set_chosen(other == key)
+        for other, row in self.rows.items():
+            row.set_selected(other == key)
 
     def order(self, hidden: Collection[str] = ()) -> list[str]:
-        """Return the keys of the curves from top to bottom, but the hidden ones."""
+        """Return the keys of the visible curves from top to bottom."""
         return [key for key in (*self._front, *self._rest) if key not in hidden]
 
     def words_of(self, key: str) -> str:
-        """Return what a curve is and says here, as it is read out."""
-        row = self._rows[key]
-        said = row.label.text(), row.role.text().lstrip("≤≥=≈~ "), row.value.text()
+        """Return the description of a curve for screen readers."""
+        row = self.rows[key]
+        text = row.label.text(), row.role.text().lstrip("≤≥=≈~ "), row.value.text()
         here = self.here.text().partition(" · ")[0]
-        return ", ".join(filter(None, (*said, here)))
+        return ", ".join(filter(None, (*text, here)))
 
-    def wanted_width(self, most: int = 380) -> int:
-        """Return the width at which no name is cut, names counted up to so many pixels."""
-        rows = self._rows.values()
+    def preferred_width(self, most: int = 380) -> int:
+        """Return the width at which no name is elided, with names limited to a number of pixels."""
+        rows = self.rows.values()
         names = (self.font().key(), *(r.label.text() + r.tag.text() for r in rows))
-        if names != self._measured[0]:  # asked for every answer, and they seldom change
+        if names != self._measured[0]:  # called for every result; names rarely change
             metrics = self.fontMetrics()
             widest = max(map(metrics.horizontalAdvance, names[1:]), default=0)
             self._measured = (names, widest)
         return min(self._measured[1], most) + _BESIDE_NAMES
 
     def menu_for(self, key: str) -> QMenu:
-        """Return what can be done with a curve."""
-        row, menu = self._rows[key], QMenu(self)
+        """Return the actions for a curve."""
+        row, menu = self.rows[key], QMenu(self)
         if key in self._claimable:
             _offer(
-                menu, "Claim this bound", lambda: self.claim_wanted.emit(key), self._claim != key
+                menu, "Claim this bound", lambda: self.claim_requested.emit(key), self._claim != key
             )
             _offer(
                 menu,
                 f"Claim the {self._best}",
-                lambda: self.claim_wanted.emit(""),
+                lambda: self.claim_requested.emit(""),
                 bool(self._claim),
             )
             menu.addSeparator()
         shown = row.check.isChecked()
-        _offer(menu, "Show alone, or all again\tS", lambda: self.solo_wanted.emit(key))
+        _offer(menu, "Show alone, or all again\tS", lambda: self.solo_requested.emit(key))
         _offer(menu, "Hide" if shown else "Show", lambda: self.toggled.emit(key, not shown))
         bold = key == self._chosen
         _offer(
@@ -382,22 +381,22 @@ class Legend(QWidget):
         value, series = row.value.text(), row.series
         assert series is not None
         if series.own:
-            _offer(menu, "Remove this curve", lambda: self.remove_wanted.emit(key))
+            _offer(menu, "Remove this curve", lambda: self.remove_requested.emit(key))
         else:
-            _offer(menu, "Pin this curve", lambda: self.pin_wanted.emit(key))
+            _offer(menu, "Pin this curve", lambda: self.pin_requested.emit(key))
         menu.addSeparator()
         glyph = "" if value.startswith(series.role.glyph) else f"{series.role.glyph} "
         known = row.value.isEnabled() and bool(value)
-        if value.startswith("≈"):  # read between two computed points: no bound
+        if value.startswith("≈"):  # interpolated between two points: not a bound
             glyph = ""
         _offer(menu, "Copy value", lambda: _copy(f"{glyph}{value}"), known)
         _offer(menu, "Copy source", lambda: _copy(f"{series.label}: {series.reference}"))
         computed = known and not series.own
-        _offer(menu, "Add to Compare", lambda: self.compare_wanted.emit(key), computed)
+        _offer(menu, "Add to Compare", lambda: self.compare_requested.emit(key), computed)
         return menu
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer what can be done with the curve under the pointer, or in focus."""
+        """Open the context menu of the curve under the pointer or in focus."""
         by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
         key = self._in_focus() if by_key else self._at(event.pos().y())
         if key:
@@ -406,7 +405,7 @@ class Legend(QWidget):
             menu.popup(event.globalPos())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Choose the curve under the pointer, or let go of it."""
+        """Select or deselect the curve under the pointer."""
         key = self._at(round(event.position().y()))
         if key and event.button() is Qt.MouseButton.LeftButton:
             self._toggle(key)
@@ -417,24 +416,24 @@ class Legend(QWidget):
         self.chosen.emit("" if key == self._chosen else key)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Show the curve under the pointer alone, or all again."""
+        """Show the curve under the pointer alone, or restore all."""
         key = self._at(round(event.position().y()))
         if key:
-            self.solo_wanted.emit(key)
+            self.solo_requested.emit(key)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Act on the keys that are this widget's own."""
+        """Handle the legend's own keys."""
         key = self._in_focus()
         if event.key() == Qt.Key.Key_S and key and not event.modifiers():
-            self.solo_wanted.emit(key)
+            self.solo_requested.emit(key)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and key:
             self._toggle(key)
         else:
             event.ignore()
 
     def row(self, key: str) -> LegendRow:
-        """Return a curve's row."""
-        return self._rows[key]
+        """Return the row of a curve."""
+        return self.rows[key]
 
     @property
     def front(self) -> list[str]:
@@ -442,39 +441,39 @@ class Legend(QWidget):
         return list(self._front)
 
     def _at(self, y: int) -> str:
-        for key, row in self._rows.items():
+        for key, row in self.rows.items():
             place = row.name.geometry()
             if row.name.isVisible() and place.top() - 2 <= y <= place.bottom() + 2:
                 return key
         return ""
 
     def _in_focus(self) -> str:
-        return next((key for key, row in self._rows.items() if row.check.hasFocus()), "")
+        return next((key for key, row in self.rows.items() if row.check.hasFocus()), "")
 
     def _place(self, front: list[str], rest: list[str]) -> None:
         if (front, rest) == (self._front, self._rest):
             return
         self._front, self._rest = front, rest
-        self._rows = {}
+        self.rows = {}
         for above, keys in ((True, front), (False, rest)):
-            made = self._made[above]
+            made = self._built[above]
             while len(made) < len(keys):
                 row = LegendRow(self.toggled.emit)
                 made.append(row)
                 place = len(made) + (0 if above else _FOLD)
                 for column, widget in enumerate(row.widgets):
                     self._grid.addWidget(widget, place, column)
-                    widget.hide()  # else the layout shows it by and by
+                    widget.hide()  # otherwise the layout shows it with a delay
             for key, row in zip(keys, made, strict=False):
                 row.key = key
-                self._rows[key] = row
+                self.rows[key] = row
             if above:
                 for number, row in enumerate(made):
                     row.show(number < len(keys))
         self._show_rest()
 
     def _show_rest(self) -> None:
-        for number, row in enumerate(self._made[False]):
+        for number, row in enumerate(self._built[False]):
             row.show(self._open and number < len(self._rest))
         self.more.setText(f"{'▾' if self._open else '▸'} More curves ({len(self._rest)})")
         self.more.setAccessibleName(f"More curves ({len(self._rest)})")
@@ -485,9 +484,9 @@ class Legend(QWidget):
 def _ordered(
     keys: list[str], before: list[str], values: Mapping[str, float | None], settled: bool
 ) -> list[str]:
-    """Return keys with the largest value first; while answers come, those known keep their order.
+    """Return keys, largest value first; while results are incomplete the order is kept.
 
-    What has no value comes last.
+    Curves without a value come last.
     """
     if not settled:
         return [k for k in before if k in keys] + [k for k in keys if k not in before]

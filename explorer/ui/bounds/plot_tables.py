@@ -34,11 +34,11 @@ from explorer.ui.widgets.number_table import NumberTable
 _HEAD = 8.0
 _PAD = 7.0
 _APART = 13.0
-"""Between two arrows that join the same boxes."""
+"""Distance between two arrows that join the same boxes."""
 
 
 class DiagramView(QWidget):
-    """A picture of a `Diagram`, as large as there is room."""
+    """Widget that draws a `Diagram` in the available space."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,17 +46,17 @@ class DiagramView(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
 
     def show_diagram(self, diagram: Diagram, title: str) -> None:
-        """Show a diagram; a screen reader gets it as text."""
+        """Show a diagram, with a text version for screen readers."""
         self._diagram = diagram
         self.setMinimumWidth(30 * self.fontMetrics().averageCharWidth())
         self.setAccessibleName(title)
-        said = [f"{a.start} to {a.end}: {a.text}" for a in diagram.arrows]
-        self.setAccessibleDescription("; ".join(said))
-        self.setToolTip("<p>" + "<br>".join(said) + "</p>")
+        text = [f"{a.start} to {a.end}: {a.text}" for a in diagram.arrows]
+        self.setAccessibleDescription("; ".join(text))
+        self.setToolTip("<p>" + "<br>".join(text) + "</p>")
         self.update()
 
     def boxes(self) -> dict[str, QRectF]:
-        """Return where the boxes stand, in pixels from the upper left corner."""
+        """Return the rectangles of the boxes in pixels."""
         metrics = QFontMetricsF(self.font())
         found = {}
         for node in self._diagram.nodes:
@@ -69,7 +69,7 @@ class DiagramView(QWidget):
         return found
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw."""
+        """Draw the boxes and arrows."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         palette = self.palette()
@@ -120,7 +120,7 @@ class DiagramView(QWidget):
         if abs(end.x() - start.x()) > abs(end.y() - start.y()):
             corner = QPointF(middle.x() - width / 2, middle.y() - height - 1)
         else:
-            # Beside the column, on the inner side; of two arrows one line of text each.
+            # Labels stand inside the column; with two arrows each has one line.
             left = middle.x() > self.width() / 2
             x = start.x() - shift + (-1 if left else 1) * (abs(shift) + 6) - left * width
             lower = math.copysign(0.55, shift) * height if shift else 0.0
@@ -130,7 +130,7 @@ class DiagramView(QWidget):
 
 
 def _between(a: QRectF, b: QRectF, shift: float) -> tuple[QPointF, QPointF]:
-    """Return an arrow from the edge of one box to that of another, both in a row or a column."""
+    """Return an arrow between the edges of two boxes in the same row or column."""
     if abs(a.center().x() - b.center().x()) > abs(a.center().y() - b.center().y()):
         right = b.center().x() > a.center().x()
         y = (a.center().y() + b.center().y()) / 2 + shift
@@ -143,13 +143,13 @@ def _between(a: QRectF, b: QRectF, shift: float) -> tuple[QPointF, QPointF]:
 
 
 STALE_MS = 250
-"""A table that the newest answer has not got yet is greyed after so long, not at once."""
+"""Delay after which a table that the newest result does not have yet is greyed."""
 _EDGES = {"low": Role.LOWER, "high": Role.UPPER}
-"""Ends of a band are rounded outwards."""
+"""The ends of a band are rounded outwards."""
 
 
 class _TablePage(QWidget):
-    """One table of the study and what holds for it."""
+    """One table of the study with its caption."""
 
     def __init__(self, table: Table) -> None:
         super().__init__()
@@ -183,17 +183,17 @@ class _TablePage(QWidget):
 
 
 class PlotTables(QTabWidget):
-    """Tabs below the plot; a table is brought up to date only while it is looked at.
+    """Tabs below the plot; a table is updated only while visible.
 
-    Tables come with complete answers only: while a slider moves, those of the last one stay, and
-    are greyed where the next are long in coming.
+    Tables come with complete results only: while a slider moves, those of the last result stay, and
+    are greyed if the next take long.
 
     Parameters
     ----------
     legend : QWidget
-        The first tab: legend and readouts.
+        First tab: legend and scalar results.
     import_curve : QAction
-        Has a button beside the tabs.
+        Receives a button beside the tabs.
     """
 
     def __init__(self, legend: QWidget, import_curve: QAction) -> None:
@@ -238,7 +238,7 @@ class PlotTables(QTabWidget):
         self._turned()
 
     def show_result(self, result: Result, x_symbol: str) -> None:
-        """Show the tables of an answer; `x_symbol` names the first column of the numbers."""
+        """Show the tables of a result; `x_symbol` names the first column."""
         self._result, self._x_symbol = result, x_symbol
         self._fresh = False
         subject = (result.request.study, result.request.quantity)
@@ -259,11 +259,11 @@ class PlotTables(QTabWidget):
         self._refresh()
 
     def page(self, key: str) -> NumberTable:
-        """Return the view of one of the study's tables."""
+        """Return the view of a table of the study."""
         return self._pages[key].view
 
     def table_in_front(self) -> NumberTable | None:
-        """Return the table that is looked at; None while the legend is."""
+        """Return the visible table; None while the legend is shown."""
         if self.currentIndex() == 1:
             return self.numbers
         page = self.currentWidget()
@@ -287,7 +287,7 @@ class PlotTables(QTabWidget):
         self._refresh()
 
     def _refresh(self) -> None:
-        """Bring the table that is looked at up to date."""
+        """Update the visible table."""
         if self._result is None or self._fresh or self.currentIndex() == 0:
             return
         self._fresh = True
@@ -301,12 +301,12 @@ class PlotTables(QTabWidget):
             self._enable(page, True)
 
     def _grey(self) -> None:
-        """Take the light from tables of the answer before, as long as there are no others."""
+        """Grey out tables of the former result until there are new ones."""
         for key, page in self._pages.items():
             self._enable(page, self._known(key))
 
     def _known(self, key: str) -> bool:
-        """Return whether the newest answer has a table."""
+        """Return whether the newest result has a table."""
         return self._result is not None and any(t.key == key for t in self._result.tables)
 
     def _enable(self, page: _TablePage, known: bool) -> None:

@@ -13,23 +13,23 @@ from explorer.ui.bounds.legend import Legend
 from explorer.ui.bounds.reference_curves import PinList
 
 _WIDGETSIZE_MAX = 16_777_215
-"""Qt's own word for "as large as you like"."""
+"""Qt's constant for an unlimited size."""
 
 
 def readout_text(item: Readout) -> str:
-    """Return a readout's number (or interval) with its unit and the glyph of its role."""
+    """Return the number or interval of a scalar result with unit and role symbol."""
     glyph = f"{item.role.glyph} " if item.role is not None else ""
     if item.value is not None:
         text = glyph + format_number(item.value, item.role)
     elif item.low is not None and item.high is not None:
         text = format_interval(item.low, item.high)
-    else:  # why is in the tooltip; that it is infinite can be shown here
+    else:  # the tooltip states the reason; infinity itself can be shown
         return "infinite" if item.note.startswith("infinite") else "–"
     return f"{text} {item.unit}".rstrip()
 
 
 def readout_tip(item: Readout) -> str:
-    """Return what a readout means, as rich text; empty if there is nothing to add."""
+    """Return the explanation of a scalar result as rich text; empty for none."""
     lines = []
     if item.role is not None:
         lines.append(f"{item.role.glyph} {item.role.value}")
@@ -41,10 +41,10 @@ def readout_tip(item: Readout) -> str:
 
 
 class _Number(QLabel):
-    """A number whose cell grows where it must and never shrinks.
+    """Label that grows when needed and never shrinks.
 
-    A label of fixed size does not make the workspace lay itself out again with every text. Its own
-    hint, which lays out a whole document, is asked for only where the text is longer than any yet.
+    A label of fixed size does not trigger a new layout of the workspace. Its size hint, which lays
+    out a document, is computed only for texts longer than all before.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class _Number(QLabel):
         self._longest = 0
 
     def write(self, text: str) -> None:
-        """Write a number."""
+        """Set the text."""
         if text == self._written:
             return
         self._written = text
@@ -66,7 +66,7 @@ class _Number(QLabel):
             self.setFixedSize(self.sizeHint().expandedTo(self.minimumSize()))
 
     def reset(self) -> None:
-        """Be as small as what comes next: another number is written here from now on."""
+        """Reset the size: other results are shown from now on."""
         self._written, self._longest = "", 0
         self.setText("")
         self.setMinimumSize(0, 0)
@@ -74,13 +74,13 @@ class _Number(QLabel):
 
 
 class ReadoutsTable(QWidget):
-    """Label and number, one row each; a row that is not needed waits to be another one's."""
+    """Grid of labels and numbers; unused rows are reused."""
 
     def __init__(self, title: str = "Numbers") -> None:
         super().__init__()
         self._keys: list[str] = []
         self._cells: list[tuple[QLabel, _Number]] = []
-        self._made: list[tuple[QLabel, _Number]] = []
+        self._built: list[tuple[QLabel, _Number]] = []
         self._shown: list[Readout | None] = []
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -90,7 +90,7 @@ class ReadoutsTable(QWidget):
         self._grid.addWidget(styled_label("heading", title), 0, 0, 1, 2)
 
     def show_readouts(self, readouts: tuple[Readout, ...]) -> None:
-        """Show these numbers."""
+        """Show scalar results."""
         if self.isHidden() == bool(readouts):
             self.setVisible(bool(readouts))
         if [r.key for r in readouts] != self._keys:
@@ -107,11 +107,11 @@ class ReadoutsTable(QWidget):
                     cell.setToolTip(tip)
         self._shown = list(readouts)
 
-    def wanted_width(self) -> int:
-        """Return the width at which nothing is cut; 0 without numbers.
+    def preferred_width(self) -> int:
+        """Return the width at which nothing is elided; 0 without results.
 
-        Unlike the layout's own hint it counts rows that were made just now, which are shown only
-        when the event loop turns.
+        Unlike the layout's own hint it includes rows that were just created and are shown only by
+        the event loop.
         """
         if not self._cells:
             return 0
@@ -120,18 +120,18 @@ class ReadoutsTable(QWidget):
         return labels + numbers + self._grid.horizontalSpacing()
 
     def text_of(self, key: str) -> str:
-        """Return what is written beside a readout's label."""
+        """Return the text beside the label of a scalar result."""
         return self._cells[self._keys.index(key)][1].text()
 
     def _rebuild(self, readouts: tuple[Readout, ...]) -> None:
-        while len(self._made) < len(readouts):
+        while len(self._built) < len(readouts):
             label, number = styled_label("muted"), _Number()
-            self._made.append((label, number))
+            self._built.append((label, number))
             for column, cell in enumerate((label, number)):
-                self._grid.addWidget(cell, len(self._made), column)
+                self._grid.addWidget(cell, len(self._built), column)
         self._keys = [r.key for r in readouts]
-        self._cells, self._shown = self._made[: len(readouts)], [None] * len(readouts)
-        for place, (label, number) in enumerate(self._made):
+        self._cells, self._shown = self._built[: len(readouts)], [None] * len(readouts)
+        for place, (label, number) in enumerate(self._built):
             number.reset()
             for cell in (label, number):
                 if cell.isHidden() == (place < len(readouts)):
@@ -139,11 +139,11 @@ class ReadoutsTable(QWidget):
 
 
 _SIDE_BY_SIDE = 620
-"""Pixels from which on legend and numbers stand beside each other."""
+"""Width in pixels from which legend and numbers stand side by side."""
 
 
 class LegendArea(QScrollArea):
-    """What the curves are, what is pinned, and the numbers at the sliders' values."""
+    """Legend, pins and scalar results."""
 
     def __init__(self, legend: Legend, pins: PinList, readouts: ReadoutsTable) -> None:
         super().__init__(widgetResizable=True)
@@ -165,17 +165,17 @@ class LegendArea(QScrollArea):
 
     @property
     def side_by_side(self) -> bool:
-        """Whether the numbers stand beside the legend, not below it."""
+        """Whether the numbers stand beside the legend."""
         return self._columns.direction() is QBoxLayout.Direction.LeftToRight
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit to the new size."""
+        """Adapt to the new size."""
         super().resizeEvent(event)
         self.arrange()
 
     def arrange(self) -> None:
-        """Put the numbers beside the legend where both fit uncut, else below it."""
-        wanted = self._legend.wanted_width() + self._readouts.wanted_width() + 70
+        """Place the numbers beside the legend if both fit, else below."""
+        wanted = self._legend.preferred_width() + self._readouts.preferred_width() + 70
         wide = self.width() >= max(_SIDE_BY_SIDE, wanted)
         if wide != self.side_by_side:
             direction = QBoxLayout.Direction

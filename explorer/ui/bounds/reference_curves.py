@@ -41,12 +41,12 @@ from explorer.ui.plot.swatch import ElidedLabel, Swatch
 
 @dataclass(frozen=True)
 class PinRow:
-    """What is said of a pin.
+    """Texts of a pin in the list.
 
     Attributes
     ----------
     number : int
-        That chooses its dashes; 0 if its curves are not shown.
+        Index of its dash pattern; 0 if its curves are not shown.
     words : str
     why_not : str
         Why its curves are not shown; empty if they are.
@@ -58,7 +58,7 @@ class PinRow:
 
 
 class _Cells:
-    """The widgets of one pin."""
+    """Widgets of one pin."""
 
     def __init__(self, pins: PinList, place: int) -> None:
         self.swatch = Swatch()
@@ -84,12 +84,12 @@ class _Cells:
 
 
 class PinList(QWidget):
-    """One row a pin; hidden without any.
+    """List of pins; hidden if empty.
 
     Signals
     -------
     unpinned(int)
-        The place of a pin that is to go.
+        Index of the pin to remove.
     all_unpinned()
     """
 
@@ -113,7 +113,7 @@ class PinList(QWidget):
         self.hide()
 
     def show_pins(self, rows: Sequence[PinRow], colour: str) -> None:
-        """Show these pins, their dashes in a colour."""
+        """Show pins and their dash patterns in a colour."""
         if len(rows) != len(self._cells):
             self._rebuild(len(rows))
         for cells, row in zip(self._cells, rows, strict=True):
@@ -122,11 +122,11 @@ class PinList(QWidget):
             self.setVisible(bool(rows))
 
     def texts(self) -> list[str]:
-        """Return what is said of each pin."""
+        """Return the texts of the pins."""
         return [cells.label.text() for cells in self._cells]
 
     def button(self, place: int) -> QToolButton:
-        """Return the button that takes a pin away."""
+        """Return the button that removes a pin."""
         return self._cells[place].button
 
     def _rebuild(self, count: int) -> None:
@@ -141,8 +141,8 @@ class PinList(QWidget):
                 self._grid.addWidget(widget, place, column)
 
 
-class Pinning(QObject):
-    """Puts the curves of pins beside those of an answer, and lists the pins.
+class PinnedCurves(QObject):
+    """Adds the curves of pins to a result and lists the pins.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ class Pinning(QObject):
     Signals
     -------
     answered()
-        Curves of a pin have come: what is shown is to be drawn again.
+        Emitted when curves of a pin have been computed and the plot should be redrawn.
     """
 
     answered = Signal()
@@ -167,12 +167,12 @@ class Pinning(QObject):
         pins.all_unpinned.connect(self.unpin_all)
 
     def close(self) -> None:
-        """End the thread."""
+        """Stop the thread."""
         self.answers.close()
 
     @property
     def full(self) -> bool:
-        """Whether no more curves can be pinned to the plot in front."""
+        """Whether the current plot has the maximum number of pins."""
         request = self._session.state.request
         mine = [
             p for p in self._session.state.pins if p.subject == (request.study, request.quantity)
@@ -180,12 +180,12 @@ class Pinning(QObject):
         return len(mine) >= MAX_PINS
 
     def pin(self, hidden: frozenset[str]) -> None:
-        """Keep the curves of the question in front, but for the hidden ones."""
+        """Pin the visible curves of the current request."""
         if not self.full:
             self._session.pin(hidden)
 
     def unpin_all(self) -> None:
-        """Take away all pins of the study in front."""
+        """Remove all pins of the current study."""
         study = self._session.state.study
         left = tuple(p for p in self._session.state.pins if p.request.study != study)
         self._session.set_pins(left, "unpin all")
@@ -199,15 +199,15 @@ class Pinning(QObject):
         return [p for p in self._session.state.pins if p.request.study == study_id]
 
     def shown(self, request: Request) -> list[tuple[int, Pin, Request]]:
-        """Return number, pin and what to ask, for each pin that lies in a request's plot."""
+        """Return number, pin and request for each pin in the plot of a request."""
         asked = [(p, p.on_axis_of(request)) for p in self._of_study(request.study)]
         drawn = [(p, r) for p, r in asked if r is not None]
         return [(number, p, r) for number, (p, r) in enumerate(drawn, start=1)]
 
     def beside(self, result: Result, hidden_of: Callable[[Result], frozenset[str]]) -> Result:
-        """Return an answer with the curves of pins that have come; ask for the others.
+        """Return a result with the available pinned curves; request the others.
 
-        `hidden_of` says which curves of an answer are not drawn.
+        `hidden_of` returns the hidden curves of a result.
         """
         shown = self.shown(result.request)
         self.answers.set_requests([request for _, _, request in shown])
@@ -218,7 +218,7 @@ class Pinning(QObject):
         )
 
     def update(self, result: Result, colour: str) -> None:
-        """Bring the list up to date with an answer in front."""
+        """Update the list for the current result."""
         numbers = {p: (number, r) for number, p, r in self.shown(result.request)}
         rows = []
         for pin in self._of_study(result.request.study):
@@ -235,7 +235,7 @@ class Pinning(QObject):
 
 
 def _axes(request: Request) -> str:
-    """Return what stands on the axes of a question."""
+    """Return the axes of a request: study, quantity, sweep."""
     study = get_study(request.study)
     y = quantity(study, request.quantity)
     words = f"pinned over {y.symbol or y.name}"
@@ -251,19 +251,19 @@ IMPORTS = (
     "Draw the curves of a CSV file, grey and dashed: x, y, name, role, or x and a column a curve. "
     "A file dropped on the plot is drawn, too"
 )
-MOST_TOLD = 200
-"""Rows that are not drawn, in the details."""
+MAX_DETAILS = 200
+"""Maximum number of skipped rows listed in the details."""
 
 
-class OwnCurves(QObject):
-    """Brings curves of files to the plot in front, and takes them away.
+class ImportedCurves(QObject):
+    """Imports curves from files into the current plot and removes them.
 
     Parameters
     ----------
     session : Session
     service : StudyService
     plot : BoundsPlot
-        Takes files that are dropped on it, if they may hold curves; others are the window's.
+        Accepts dropped files that may hold curves; passes others to the window.
     legend : Legend
 
     action : QAction
@@ -287,7 +287,7 @@ class OwnCurves(QObject):
         self.job = LatestJob("reading curves", self, preempt_after_s=0.0)
         self.job.done.connect(self._read)
         self.job.failed.connect(self._failed)
-        legend.remove_wanted.connect(self.remove)
+        legend.remove_requested.connect(self.remove)
         self.hint = styled_label("card", word_wrap=True)
         self.hint.setParent(plot)
         self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -295,43 +295,43 @@ class OwnCurves(QObject):
         self.hint.hide()
 
     def join(self, window: WorkspaceHost) -> None:
-        """Tell a window what happens, and let it open what holds no curves."""
+        """Report to a window, which also opens files without curves."""
         self._window = window
         window.activity.watch("curves", "reading curves", self.job.busy_changed, self.cancel)
 
     def cancel(self) -> None:
-        """Forget the file that is read."""
+        """Cancel reading."""
         self.job.cancel()
 
     def close(self) -> None:
-        """Stop, and wait for the thread."""
+        """Stop and wait for the thread."""
         self.job.close()
 
     @property
     def here(self) -> tuple[OwnCurve, ...]:
-        """Those in the plot in front."""
+        """Imported curves of the current plot."""
         state = self._session.state
         plot = plot_of(state.request) if state.own else None
         return tuple(curve for curve in state.own if curve.plot == plot)
 
     def beside(self, result: Result) -> Result:
-        """Return an answer with the curves of its plot."""
+        """Return a result with the imported curves of its plot."""
         return beside(result, self._session.state.own)
 
     def choose(self) -> None:
-        """Ask for a file and draw its curves."""
+        """Ask for a file and import its curves."""
         folder = self._window.files.folder() if self._window is not None else ""
         path, _ = QFileDialog.getOpenFileName(self._plot, "Import curve", folder, KINDS)
         if path:
             self.take(Path(path))
 
     def take(self, path: Path) -> None:
-        """Draw the curves of a file in the plot in front."""
+        """Import the curves of a file into the current plot."""
         plot = plot_of(self._session.state.request)
         self.job.submit(path, partial(self._look, path, plot))
 
     def remove(self, key: str) -> None:
-        """Take a curve out of the plot in front."""
+        """Remove a curve from the current plot."""
         gone = [curve for curve in self.here if curve.key == key]
         left = tuple(curve for curve in self._session.state.own if curve not in gone)
         self._session.set_own(left, "remove curve")
@@ -343,7 +343,7 @@ class OwnCurves(QObject):
         return read
 
     def _read(self, path: Path, found: CurveFile | None) -> None:
-        if found is None:  # what this program exported comes back as it was
+        if found is None:  # files exported by this program are imported without change
             if self._window is not None:
                 self._window.files.open_recipe(path)
             return
@@ -361,7 +361,7 @@ class OwnCurves(QObject):
             bad = len(found.rejected)
             rows = "1 row is" if bad == 1 else f"{bad:,} rows are"
             sentence = f"{rows} not drawn: {found.rejected[0]}."
-            self._tell(Problem("curves", sentence, "\n".join(found.rejected[:MOST_TOLD])))
+            self._tell(Problem("curves", sentence, "\n".join(found.rejected[:MAX_DETAILS])))
 
     def _failed(self, path: Path, error: Exception) -> None:
         problem = explain(error, "curves")
@@ -376,11 +376,11 @@ class OwnCurves(QObject):
         if self._window is not None:
             self._window.show_problem(problem)
 
-    # Files over the plot
+    # Drag and drop
 
     def eventFilter(self, _target: QObject, event: QEvent) -> bool:
-        """Take one file that may hold curves; all else goes on to the window."""
-        if isinstance(event, QDropEvent):  # entering and moving are drops, too
+        """Accept a single file that may hold curves; pass everything else to the window."""
+        if isinstance(event, QDropEvent):  # drag enter and drag move events are drop events too
             path = _curve_file(event.mimeData())
             if path is None:
                 return False
@@ -395,7 +395,7 @@ class OwnCurves(QObject):
         return False
 
     def _hint(self, name: str) -> None:
-        """Say over the plot what dropping does; without a name nothing."""
+        """Show over the plot what a drop does; hide it for an empty name."""
         self.hint.setVisible(bool(name))
         if name:
             self.hint.setText(f"Drop to draw the curves of {name[:60]} here, grey and dashed")
@@ -406,7 +406,7 @@ class OwnCurves(QObject):
 
 
 def _curve_file(mime: QMimeData) -> Path | None:
-    """Return the file that is dragged, if it is one and may hold curves."""
+    """Return the dragged file if it is a single one that may hold curves."""
     paths = paths_in(mime)
     if len(paths) != 1 or Path(paths[0]).suffix.lower() not in SUFFIXES:
         return None

@@ -33,24 +33,24 @@ from explorer.ui.widgets.fixed_size_text import FixedSizeText
 from explorer.ui.widgets.value_field import ValueField
 
 _LINES = 2
-"""Of what was found; in a narrow window the rest is in the tool tip."""
+"""Maximum length of the solution's text; in narrow windows the tool tip shows the rest."""
 
 
 class SolveBar(QWidget):
-    """Solve for [parameter] so that [curve] = [target].
+    """Row of inputs: solve for [parameter] so that [curve] = [target].
 
     Signals
     -------
     wanted()
-        Enter in the target's field, or the button.
+        Emitted by Enter in the target field, or by the button.
     target_set(float)
-        Another target was typed; it is not solved for before it is `wanted`.
+        Another target was typed; solving starts with `wanted`.
     stepped(int)
-        The up (1) or down (−1) key in the target's field.
+        Up (1) or down (−1) key in the target field.
     chosen()
-        Another parameter or curve was chosen.
+        Another parameter or curve was selected.
     left()
-        Escape: the bar may go.
+        Escape was pressed.
     """
 
     wanted = Signal()
@@ -73,10 +73,10 @@ class SolveBar(QWidget):
         )
         self.target.setFixedWidth(92)
         self.button = tool_button("Solve", "Find the parameter's value and move its slider there")
-        self.said = FixedSizeText("muted")
-        self.said.setAccessibleName("What solving found")
-        # Room for what is found from the start: neither row nor plot moves when it comes.
-        self.said.setFixedHeight(_LINES * self.said.fontMetrics().lineSpacing())
+        self.message = FixedSizeText("muted")
+        self.message.setAccessibleName("What solving found")
+        # Space for the solution is reserved, so that nothing moves when it appears.
+        self.message.setFixedHeight(_LINES * self.message.fontMetrics().lineSpacing())
         row = QHBoxLayout()
         row.setContentsMargins(0, 0, 0, 0)
         words = QLabel("<b>Solve</b> for", textFormat=Qt.TextFormat.RichText)
@@ -99,7 +99,7 @@ class SolveBar(QWidget):
         layout.setContentsMargins(12, 0, 12, 6)
         layout.setSpacing(2)
         layout.addLayout(row)
-        layout.addWidget(self.said)
+        layout.addWidget(self.message)
         self.parameter.activated.connect(lambda _: self.chosen.emit())
         self.curve.activated.connect(lambda _: self.chosen.emit())
         self.target.entered.connect(lambda y: self.target_set.emit(float(y)))
@@ -114,7 +114,7 @@ class SolveBar(QWidget):
         curves: Sequence[tuple[str, str]],
         curve: str,
     ) -> None:
-        """Offer these (key, words), one of each chosen."""
+        """Set the choices (key, text) and the selected keys."""
         self.parameter.offer(parameters, parameter)
         self.curve.offer(curves, curve)
         for box in (self.parameter, self.curve):
@@ -124,17 +124,17 @@ class SolveBar(QWidget):
             widget.setEnabled(usable)
 
     def show_message(self, text: str) -> None:
-        """Write what was found, or nothing."""
-        self.said.setText(text)
-        self.said.setToolTip(text)
+        """Show a solution, or none."""
+        self.message.setText(text)
+        self.message.setToolTip(text)
 
     def _entered(self) -> None:
-        """Solve when the editing ended by Enter; leaving the field by Tab only sets the target."""
+        """Solve after Enter; leaving the field with Tab only sets the target."""
         if self.target.hasFocus() and not self.target.property("wrong"):
             self.wanted.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Act on the keys that are this widget's own."""
+        """Handle the row's own keys."""
         if event.key() == Qt.Key.Key_Escape:
             self.left.emit()
         else:
@@ -142,25 +142,25 @@ class SolveBar(QWidget):
 
 
 LIVE_DIGITS = 3
-"""Digits of a solution while the target moves; at rest there are more."""
+"""Digits of a solution while the target moves; more at rest."""
 PREEMPT_AFTER_S = 1.0
-"""A goal that takes longer gives way to a newer one."""
+"""Time after which a running solve yields to a newer one."""
 _STEP = 0.02
-"""Share of a target, or of the shown range of y, by which a key moves it."""
+"""Share of the target, or of the visible y range, per key press."""
 
 
 @dataclass
 class SolveTarget:
-    """What was last asked of one quantity of one study."""
+    """Last inputs for one quantity of a study."""
 
     parameter: str
     curve: str = ""
-    """That the user chose; without, or while it is not there, the claimed one is solved."""
+    """Curve selected by the user; if missing, the claimed curve is solved."""
     target: float | None = None
 
 
 class Solving(QObject):
-    """Ties the bar, the line in the plot and the thread together, and moves the slider.
+    """Connects input row, target line and solver thread, and sets the parameter.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ class Solving(QObject):
     -------
     busy_changed(bool)
     shown_changed(bool)
-        The bar came or went.
+        Emitted when the row is shown or hidden.
     """
 
     busy_changed = Signal(bool)
@@ -208,16 +208,16 @@ class Solving(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a solution is still to come."""
+        """Whether a solution is being computed."""
         return self._job.busy
 
     @property
     def shown(self) -> bool:
-        """Whether the bar is there."""
+        """Whether the row is visible."""
         return not self.bar.isHidden()
 
     def set_shown(self, shown: bool) -> None:
-        """Bring the bar, ready for a target to be typed, or take it away."""
+        """Show the row with the focus in the target field, or hide it."""
         if shown != self.shown:
             self.bar.setVisible(shown)
             if not shown:
@@ -230,23 +230,23 @@ class Solving(QObject):
             self.bar.target.selectAll()
 
     def cancel(self) -> None:
-        """Give up what is being solved."""
+        """Cancel solving."""
         self._job.cancel()
 
     def close(self) -> None:
-        """Stop listening and end the thread."""
+        """Disconnect and stop the thread."""
         self._session.changed.disconnect(self._state_changed)
         self._job.close()
 
     def show_result(self, result: Result) -> None:
-        """Offer what the answer in front can be solved for."""
+        """Update the choices for the current result."""
         self._result = result
         self._refresh()
 
-    # What is asked
+    # Requests
 
     def _choice(self) -> SolveTarget | None:
-        """Return what is asked of the answer in front; None if it can't be solved."""
+        """Return the goal for the current result; None if it cannot be solved."""
         result = self._result
         if result is None or result.request.study != self._session.state.study:
             return None
@@ -269,22 +269,22 @@ class Solving(QObject):
         return [s for s in solvable_series(result) if s.key not in self._plot.hidden]
 
     def _curve(self, result: Result, choice: SolveTarget) -> str:
-        """Return the curve that is solved: the chosen one, else the claimed, else the first."""
+        """Return the curve to solve: the selected, else the claimed, else the first."""
         curves = self._curves(result)
         asked = result.request
         found = claimed(result, self._session.state.claim_of(asked.study, asked.quantity))
-        said = [s.key for s in curves if s.role in (Role.UPPER, Role.EXACT)]
-        wanted = (choice.curve, found.series.key if found is not None else "", *said)
+        text = [s.key for s in curves if s.role in (Role.UPPER, Role.EXACT)]
+        wanted = (choice.curve, found.series.key if found is not None else "", *text)
         return next((key for key in wanted if key in {s.key for s in curves}), curves[0].key)
 
     def _value_now(self, result: Result, curve: str) -> float | None:
-        """Return what a curve says at the sliders, to so many digits as one would type."""
+        """Return the value of a curve at the sliders, rounded to digits one would type."""
         known = {r.key: r.value for r in result.readouts}
         now = known[curve] if curve in known else self._plot.value_here(curve)
         return float(f"{now:.3g}") if now is not None and math.isfinite(now) else None
 
     def _refresh(self) -> None:
-        """Bring bar and line up to date."""
+        """Update row and target line."""
         if not self.shown:
             self.line.show(None)
             return
@@ -345,7 +345,7 @@ class Solving(QObject):
         self.solve()
 
     def solve(self) -> None:
-        """Solve for the target as it stands; what follows is another step to undo."""
+        """Solve for the present target; the result is a new undo step."""
         self._ending = True
         self._submit(DIGITS)
 
@@ -360,7 +360,7 @@ class Solving(QObject):
         )
         self._job.submit(goal, lambda task: self._service.call(solve, goal, task.check))
 
-    # What comes back
+    # Results
 
     def _solved(self, goal: SolveGoal, solution: Solution) -> None:
         if not self._current(goal):
@@ -383,7 +383,7 @@ class Solving(QObject):
             self.bar.show_message(f"Not solved: {error}")
 
     def _current(self, goal: SolveGoal) -> bool:
-        """Return whether a goal is still about the question in front."""
+        """Return whether a goal still matches the current request."""
         _, request = self._front()
         if request.study != goal.request.study or not self.shown:
             return False
@@ -406,11 +406,11 @@ class Solving(QObject):
         if self._applying:
             return
         if old is not None and state.request != old.request and preset_in_front(state) is not None:
-            # A target about the former question is none about a preset.
+            # A target for the former settings does not apply to a preset.
             self._choices.pop((state.study, state.request.quantity), None)
         if not self.shown:
             return
         if old is None or state.request != old.request or state.study != old.study:
-            self.bar.show_message("")  # what was found is not so any more
+            self.bar.show_message("")  # the former solution no longer applies
         if old is None or state.study != old.study:
             self._refresh()

@@ -8,13 +8,13 @@ from explorer.studies.base.study import Request, Result, parameter
 from explorer.studies.registry import get_study
 from explorer.ui.base.announcer import ANNOUNCE_MS, Announcer
 from explorer.ui.bounds.legend import Legend
-from explorer.ui.panels.answer_strip import AnswerStrip
+from explorer.ui.panels.headline import HeadlineStrip
 from explorer.ui.plot.curve_plot import BoundsPlot
 from explorer.ui.widgets.number_slider import KEY_PAUSE_MS, stepped
 
 
 class ValueLineKeys(QObject):
-    """Lets the plot be read by keys: ← → move the line there, ↑ ↓ choose the curve.
+    """Keyboard control of the plot: ← → move the line, ↑ ↓ select a curve.
 
     Parameters
     ----------
@@ -26,13 +26,13 @@ class ValueLineKeys(QObject):
     Attributes
     ----------
     key : str
-        Of the chosen curve; empty for none.
+        Key of the selected curve; empty for none.
     announcer : Announcer
-        Says its value when it is chosen, and 0.7 s after the last step.
+        Announces its value on selection, and 0.7 s after the last step.
     """
 
     def __init__(
-        self, session: Session, plot: BoundsPlot, legend: Legend, answer: AnswerStrip
+        self, session: Session, plot: BoundsPlot, legend: Legend, answer: HeadlineStrip
     ) -> None:
         super().__init__(plot)
         self._session, self._plot, self._legend, self._answer = session, plot, legend, answer
@@ -48,20 +48,20 @@ class ValueLineKeys(QObject):
         legend.chosen.connect(self.choose)
 
     def end_gesture(self) -> None:
-        """Take the steps so far as one change that can be undone."""
+        """Close the present undo step."""
         self._pause.stop()
         self._gestures += 1
         self._session.end_gesture()
 
     def choose(self, key: str) -> None:
-        """Draw a curve bold, or none, and say what it is."""
+        """Highlight and announce a curve, or none."""
         self.key = key
         self._plot.choose(key)
         self._legend.choose(key)
         self._tell(0)
 
     def show_result(self, result: Result) -> None:
-        """Say what the chosen curve comes to, if one reads by keys; tell what is drawn at rest."""
+        """Announce the selected curve; describe the plot once the result is complete."""
         if self.key and self.key not in {s.key for s in result.series}:
             self.choose("")
         if result.complete:
@@ -99,11 +99,11 @@ class ValueLineKeys(QObject):
 
 
 LATE_MS = 12
-"""The line moves with the curves where they are as quick as this, else alone."""
+"""The line waits this long for the curves, then moves without them."""
 
 
 class SliderLine(QObject):
-    """Puts a plot's line where the slider is; dragging it sets the parameter, as one step.
+    """Keeps the line of a plot at the slider's value; dragging it sets the parameter.
 
     Parameters
     ----------
@@ -123,17 +123,17 @@ class SliderLine(QObject):
         plot.line_released.connect(self._released)
 
     def close(self) -> None:
-        """Move no more."""
+        """Stop moving the line."""
         self._late.stop()
 
     def place_late(self, drawn: Request | None) -> None:
-        """Put it at the slider soon, if no answer comes before."""
+        """Place the line soon, unless a result arrives first."""
         self._drawn = drawn
         if not self._late.isActive():
             self._late.start()
 
     def place(self, drawn: Request | None) -> None:
-        """Put it at the slider, if what is drawn has the slider's parameter below it."""
+        """Place the line at the slider's value, if the drawn x axis is that parameter."""
         self._late.stop()
         request = self._session.state.request
         sweep = request.sweep
@@ -150,7 +150,7 @@ class SliderLine(QObject):
         self._plot.set_value_line(value, text)
 
     def _move(self) -> None:
-        """Put it at the slider: the curves take their time."""
+        """Place the line without waiting for the curves."""
         if get_study(self._session.state.study).workspace == "bounds":
             self.place(self._drawn)
 

@@ -30,35 +30,35 @@ from explorer.ui.bounds.curve_visibility import ClaimSelector, CurveVisibility
 from explorer.ui.bounds.legend import Legend
 from explorer.ui.bounds.plot_tables import PlotTables
 from explorer.ui.bounds.readouts import LegendArea, ReadoutsTable
-from explorer.ui.bounds.reference_curves import IMPORTS, OwnCurves, PinList, Pinning
+from explorer.ui.bounds.reference_curves import IMPORTS, ImportedCurves, PinList, PinnedCurves
 from explorer.ui.bounds.solving import SolveBar, Solving
 from explorer.ui.bounds.value_line import SliderLine, ValueLineKeys
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
-from explorer.ui.panels.answer_strip import AnswerStrip
+from explorer.ui.panels.headline import HeadlineStrip
 from explorer.ui.panels.presets import PresetNote
 from explorer.ui.plot.curve_plot import BoundsPlot
 from explorer.ui.plot.reading import at_slider
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
-from explorer.ui.widgets.shrink_area import ShortArea
+from explorer.ui.widgets.shrink_area import ShrinkArea
 from explorer.ui.widgets.staleness import StaleMark
 
 
 class BoundsWorkspace(Workspace):
-    """Shows the answers of the bounds study in front and lets its axes be chosen.
+    """Shows the results of the current curve study with its axes.
 
     Signals
     -------
-    said(str)
-        What was done, for the status bar.
+    message(str)
+        Emitted with a message for the status bar.
     view_changed()
-        Something about the view, not about the question, was changed.
+        Emitted when the view, not the request, changed.
     compare_wanted()
     """
 
-    said = Signal(str)
+    message = Signal(str)
     view_changed = Signal()
-    compare_wanted = Signal()
+    compare_requested = Signal()
     view_of_question = True
 
     def __init__(
@@ -75,23 +75,23 @@ class BoundsWorkspace(Workspace):
         self._theme = theme
         self._coming: tuple[tuple[str, str, object], ViewState] | None = None
         self._to_compare: tuple[Request, str] | None = None
-        """What to compare once it is complete: question and key of a curve, or empty for all."""
+        """Pending comparison: request and key of a curve, or empty for all."""
         self.import_curve = QAction("&Import curve…", self)
         self.import_curve.setToolTip(IMPORTS)
         self._build()
-        self.own = OwnCurves(session, service, self.plot, self.legend, self.import_curve)
+        self.own = ImportedCurves(session, service, self.plot, self.legend, self.import_curve)
         self.line = SliderLine(session, self.plot)
         self.solving = Solving(session, service, self.plot, self.solve_bar)
-        self.pinning = Pinning(session, service, self.pin_list)
+        self.pinning = PinnedCurves(session, service, self.pin_list)
         self.claiming = ClaimSelector(session, self.legend, self.answer)
         self.looking = CurveVisibility(session, self.legend)
         self.guide = ValueLineKeys(session, self.plot, self.legend, self.answer)
         self._found: tuple[Claimed | None, tuple[str, ...]] = (None, ())
         self._marked: tuple[object, frozenset[str]] = (None, frozenset())
-        """Of which question, and which curves, the legend last said that they are not claimed."""
+        """Request and curves for which the legend last explained why they are not claimed."""
         self.plot.handles.set_session(session)
         self.pinning.answered.connect(self._redraw)
-        self.solving.shown_changed.connect(self._solve.setChecked)
+        self.solving.shown_changed.connect(self.solve_action.setChecked)
         controller.result_ready.connect(self._show)
         controller.failed.connect(self._failed)
         controller.stale_changed.connect(self._set_stale)
@@ -102,14 +102,14 @@ class BoundsWorkspace(Workspace):
 
     @classmethod
     def for_window(cls, window: WorkspaceHost) -> Self:
-        """Return the workspace of a window."""
+        """Build the workspace for a window."""
         page = cls(window.session, window.service, window.answers["bounds"], window.theme, window)
         watch, solving, pinned = window.activity.watch, page.solving, page.pinning.answers
         watch("solve", "solving", solving.busy_changed, solving.cancel)
         watch("pins", "computing pinned curves", pinned.busy_changed, pinned.cancel)
         page.own.join(window)
-        page.said.connect(window.show_status)
-        page.compare_wanted.connect(partial(window.show_tool, "compare"))
+        page.message.connect(window.show_status)
+        page.compare_requested.connect(partial(window.show_tool, "compare"))
         return page
 
     def _build(self) -> None:
@@ -121,7 +121,7 @@ class BoundsWorkspace(Workspace):
         self.legend = Legend()
         self.pin_list = PinList()
         self.readouts = ReadoutsTable("At the sliders' values")
-        self.answer = AnswerStrip()
+        self.answer = HeadlineStrip()
         self.notes = FixedSizeText("notes")
         self.notes.hide()
         self.stale = StaleMark(self.plot, (self.answer, self.legend, self.readouts), self.plot.view)
@@ -133,11 +133,11 @@ class BoundsWorkspace(Workspace):
         for box in (column, lower):
             box.setContentsMargins(0, 0, 0, 0)
             box.setSpacing(4)
-        self.preset_note = PresetNote(self._session, self)  # else it shows as a window at first
-        column.addWidget(ShortArea(self.preset_note, self))
+        self.preset_note = PresetNote(self._session, self)  # without parent it opens as a window
+        column.addWidget(ShrinkArea(self.preset_note, self))
         for part in (self.answer, self.row, self.plot, self.solve_bar):
             column.addWidget(part, int(part is self.plot))
-        lower.addWidget(ShortArea(self.notes, self))  # the plot is as high with notes as without
+        lower.addWidget(ShrinkArea(self.notes, self))  # notes do not change the height of the plot
         lower.addWidget(self.below, 1)
         self.splitter = QSplitter(Qt.Orientation.Vertical)
         for half in (self.above, under):
@@ -149,29 +149,29 @@ class BoundsWorkspace(Workspace):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.splitter)
 
-        self.y_axis.title.log_chosen.connect(self._set_y_log)
+        self.y_axis.title.log_selected.connect(self._set_y_log)
         self.row.reset.clicked.connect(self.plot.reset_view)
         self.plot.view_changed.connect(self.view_changed)
-        self.legend.pin_wanted.connect(
+        self.legend.pin_requested.connect(
             lambda key: self.pinning.pin(frozenset(self.looking.keys) - {key})
         )
-        self.legend.compare_wanted.connect(self.add_to_comparison)
+        self.legend.compare_requested.connect(self.add_to_comparison)
         self._reset = self._action("Reset plot view", self.plot.reset_view)
-        self._y_log = self._action("Logarithmic y axis", self._set_y_log, checkable=True)
-        self._solve = self._action(
+        self.y_log_action = self._action("Logarithmic y axis", self._set_y_log, checkable=True)
+        self.solve_action = self._action(
             "&Solve for a target", lambda on: self.solving.set_shown(on), "Ctrl+L", checkable=True
         )
-        self._pin = self._action(
+        self.pin_action = self._action(
             "&Pin these curves", lambda: self.pinning.pin(self.plot.hidden), "Ctrl+P"
         )
-        self._unpin = self._action("&Unpin all", lambda: self.pinning.unpin_all())
+        self.unpin_action = self._action("&Unpin all", lambda: self.pinning.unpin_all())
         self._compare = self._action(
             "Add to &comparison", lambda: self.add_to_comparison(), "Ctrl+D"
         )
         self._compare_now = self._action("Add and compare &now", self._add_and_go, "Ctrl+Shift+D")
         for name, action, tip in (
-            ("Solve…", self._solve, "Find the parameter that reaches a target"),
-            ("Pin", self._pin, "Keep these curves, dashed, for reference"),
+            ("Solve…", self.solve_action, "Find the parameter that reaches a target"),
+            ("Pin", self.pin_action, "Keep these curves, dashed, for reference"),
             ("Add to Compare", self._compare, "Add the numbers at the sliders' values to Compare"),
         ):
             self.row.add_button(name, action, tip)
@@ -183,20 +183,20 @@ class BoundsWorkspace(Workspace):
         action.triggered.connect(triggered)
         return action
 
-    # What the window asks of a workspace
+    # Workspace interface
 
     def focus_areas(self) -> tuple[QWidget, ...]:
-        """Return the plot with what stands around it, and the tabs below it."""
+        """Return plot and tabs as focus areas."""
         return self.above, self.below
 
     def view_actions(self) -> list[QAction]:
-        """Return what the View menu offers for this workspace."""
+        """Return the actions for the View menu."""
         return [
             self._reset,
-            self._y_log,
-            self._solve,
-            self._pin,
-            self._unpin,
+            self.y_log_action,
+            self.solve_action,
+            self.pin_action,
+            self.unpin_action,
             self._compare,
             self._compare_now,
             self.import_curve,
@@ -212,7 +212,7 @@ class BoundsWorkspace(Workspace):
         self.own.close()
 
     def view_state(self) -> ViewState:
-        """Return how the answer in front is looked at."""
+        """Return the view of the current result."""
         x, y = self.plot.data_ranges() if self.plot.user_view else (None, None)
         return ViewState(
             theme=self._theme.name,
@@ -227,7 +227,7 @@ class BoundsWorkspace(Workspace):
         )
 
     def apply_view_state(self, view: ViewState) -> None:
-        """Look at the question in front in this way."""
+        """Apply a view to the current study."""
         front = self._front()
         if front is None:
             return
@@ -241,7 +241,7 @@ class BoundsWorkspace(Workspace):
         self.restore_view(view)
 
     def restore_view(self, view: ViewState) -> None:
-        """Show the ranges of a view; curves shown, claim, pins and own curves are the session's."""
+        """Apply the ranges of a view; curves, claim, pins and imports are in the session."""
         front = self._front()
         if front is None:
             return
@@ -254,30 +254,30 @@ class BoundsWorkspace(Workspace):
             self._coming = (subject, view)
 
     def shown_result(self, result: Result) -> Result:
-        """Return an answer as it is drawn: with users' own curves and what is pinned."""
+        """Return a result as drawn: with imported and pinned curves."""
         return self.pinning.beside(self.own.beside(result), self.looking.hidden_of)
 
     def add_to_comparison(self, key: str = "") -> None:
-        """Put the numbers at the sliders' values into the comparison, or one curve's alone.
+        """Add the values at the sliders, or one curve's, to the comparison.
 
-        What is claimed is always among them. An answer that is still computed is added when it is
-        complete, so that what is compared does not depend on when one asks.
+        The claimed value is always included. An incomplete result is added when it is complete, so
+        that the values do not depend on timing.
         """
         result, hidden = self.current_result, self.plot.hidden - {self.looking.claimed}
         self._to_compare = None
         if result is not None and not result.complete and self._controller.busy:
             self._to_compare = (result.request, key)
-            self.said.emit("Added to the comparison when the answer is complete.")
+            self.message.emit("Added to the comparison when the answer is complete.")
         elif result is not None:
             hidden = frozenset(self.looking.keys) - {key} if key else hidden
-            said = self.looking.add_to_comparison(result, hidden, self.claiming.key)
-            self.said.emit(said)
+            text = self.looking.add_to_comparison(result, hidden, self.claiming.key)
+            self.message.emit(text)
 
     def _add_and_go(self) -> None:
         self.add_to_comparison()
-        self.compare_wanted.emit()
+        self.compare_requested.emit()
 
-    # From the session
+    # Slots: session
 
     def _front(self) -> tuple[Study, Request] | None:
         study = get_study(self._session.state.study)
@@ -305,9 +305,9 @@ class BoundsWorkspace(Workspace):
         look = state.look_of(*self._look_subject())
         self.y_axis.show_request(study, request, look.y_log)
         self.x_axis.show_request(study, request)
-        self._y_log.setChecked(look.y_log)
-        self._pin.setEnabled(not self.pinning.full)
-        self._unpin.setEnabled(any(pin.request.study == study.id for pin in state.pins))
+        self.y_log_action.setChecked(look.y_log)
+        self.pin_action.setEnabled(not self.pinning.full)
+        self.unpin_action.setEnabled(any(pin.request.study == study.id for pin in state.pins))
         if old is not None and _beside(state) != _beside(old):
             self._redraw()
             self.view_changed.emit()
@@ -315,14 +315,14 @@ class BoundsWorkspace(Workspace):
         place(self.current_result.request if self.current_result is not None else None)
 
     def _redraw(self) -> None:
-        """Draw the last answer again, if it is about the question in front."""
+        """Redraw the last result, if it belongs to the current study."""
         front, shown = self._front(), self.current_result
         if front is None or shown is None:
             return
         if (shown.request.study, shown.request.quantity) == self._look_subject():
             self._draw(shown)
 
-    # From the controller
+    # Slots: controller
 
     def _show(self, result: Result, _elapsed_ms: float) -> None:
         front = self._front()
@@ -377,7 +377,7 @@ class BoundsWorkspace(Workspace):
         self.notes.setVisible(bool(notes))
 
     def _update_legend(self, result: Result) -> None:
-        """Bring the legend up to date."""
+        """Update the legend."""
         self.answer.show_result(result, self._found[0])
         result = self.own.beside(result)
         known = {r.key: r.value for r in result.readouts}
@@ -405,9 +405,9 @@ class BoundsWorkspace(Workspace):
         self.guide.show_result(result)
 
     def _better(self, result: Result) -> dict[str, Unclaimed]:
-        """Return why better numbers than the claimed one are not claimed.
+        """Return why better values than the claimed one are not claimed.
 
-        While the claim may still change no mark comes: it would go again with the final claim.
+        While the claim may still change there is no mark, to avoid flicker.
         """
         found, about = self._found[0], _subject(result.request)
         reasons = unclaimed(result, found)
@@ -426,7 +426,7 @@ class BoundsWorkspace(Workspace):
     def _set_stale(self, stale: bool) -> None:
         self.stale.mark(stale and self.current_result is not None, self._controller.busy)
 
-    # From the user
+    # Slots: user
 
     def _set_y_log(self, on: bool) -> None:
         if self._front() is not None:
@@ -441,10 +441,10 @@ class BoundsWorkspace(Workspace):
 
 
 def _beside(state: SessionState) -> tuple[object, ...]:
-    """Return what changes the picture of one and the same answer."""
+    """Return the settings on which the picture of a result depends."""
     return state.looks, state.pins, state.own
 
 
 def _subject(request: Request) -> tuple[str, str, object]:
-    """Return what makes a view of one answer fit another: study, quantity, x axis."""
+    """Return what a view depends on: study, quantity, x axis."""
     return (request.study, request.quantity, request.sweep)

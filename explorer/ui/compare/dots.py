@@ -16,17 +16,17 @@ _RADIUS, _EDGE = 4.0, 12.0
 
 @dataclass(frozen=True)
 class Dots:
-    """What a row's dots show, in shares of the axis.
+    """Dots of one row, in shares of the axis.
 
     Attributes
     ----------
     own : float or None
     span : (float, float) or None
-        The error bar.
+        Error bar.
     others : tuple of float
-        The same statement at other settings.
+        Values of the same statement at other settings.
     colour : int
-        Which of the theme's curve colours.
+        Index of the theme's curve colour.
     """
 
     own: float | None
@@ -36,7 +36,7 @@ class Dots:
 
 
 def dots_of(rows: Sequence[ComparedRow], place: int) -> Dots | None:
-    """Return where a row's number lies among all that measure the same."""
+    """Return the position of a row's value on the common scale of its measure."""
     row = rows[place]
     alike = [
         r for r in rows if (r.quantity, r.unit) == (row.quantity, row.unit) and r.value is not None
@@ -59,7 +59,7 @@ def dots_of(rows: Sequence[ComparedRow], place: int) -> Dots | None:
 
 
 class DotsDelegate(QStyledItemDelegate):
-    """Paints `Dots` kept under `DOTS_ROLE`; the number stands in its own column."""
+    """Paints the `Dots` stored under `DOTS_ROLE`."""
 
     theme: Theme | None = None
 
@@ -69,7 +69,7 @@ class DotsDelegate(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
-        """Draw line, other settings' rings, error bar and dot."""
+        """Draw axis, rings of other settings, error bar and dot."""
         super().paint(painter, option, index)
         dots, theme = index.data(DOTS_ROLE), self.theme
         if not isinstance(dots, Dots) or theme is None:

@@ -51,18 +51,18 @@ from explorer.ui.widgets.value_field import ValueField
 
 
 class CommonBar(QWidget):
-    """Set [parameter] to [value] in all rows.
+    """Row of inputs: set [parameter] to [value] in all rows.
 
     Signals
     -------
     wanted(str, float)
-        Set this parameter everywhere.
+        A value should be set in all rows.
     update_wanted()
-        Compute again what is missing.
+        Missing values should be computed again.
     """
 
     wanted = Signal(str, float)
-    update_wanted = Signal()
+    update_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -92,12 +92,12 @@ class CommonBar(QWidget):
         row.addStretch(1)
         row.addWidget(self.update_all)
         self.parameter.activated.connect(lambda _: self._show_value())
-        self.button.clicked.connect(lambda _=False: self._emit_wanted())
+        self.button.clicked.connect(lambda _=False: self._emit_requested())
         self.value.returnPressed.connect(self._entered)
-        self.update_all.clicked.connect(lambda _=False: self.update_wanted.emit())
+        self.update_all.clicked.connect(lambda _=False: self.update_requested.emit())
 
     def offer(self, common: Sequence[Common], rows: int) -> None:
-        """Offer these parameters of a comparison with so many rows."""
+        """Set the parameters of a comparison with a number of rows."""
         before = self.parameter.currentData()
         self._common = {c.parameter.key: c for c in common}
         items = [
@@ -122,26 +122,26 @@ class CommonBar(QWidget):
 
     def _entered(self) -> None:
         self.value.editingFinished.emit()
-        self._emit_wanted()
+        self._emit_requested()
 
-    def _emit_wanted(self) -> None:
+    def _emit_requested(self) -> None:
         key, number = self.parameter.currentData(), self.value.number
         if key is not None and number is not None and not self.value.property("wrong"):
             self.wanted.emit(key, float(number))
 
 
 class RowsBar(QWidget):
-    """Order, removal, copies and export.
+    """Row of buttons: order, removal, copy and export.
 
     Signals
     -------
     moved(int)
-        Selected rows up (−1) or down (1).
+        Move selected rows up (−1) or down (1).
     removed()
-        The selected rows are to go.
+        Remove the selected rows.
     emptied()
     copied(str)
-        As ``md``, ``tex`` or ``csv``.
+        Format: ``md``, ``tex`` or ``csv``.
     exported()
     """
 
@@ -178,7 +178,7 @@ class RowsBar(QWidget):
         self.export = add("Export…", "Write the table to a file", self.exported.emit)
 
     def set_usable(self, rows: bool, chosen: bool) -> None:
-        """Enable what there is something for."""
+        """Enable the buttons that apply."""
         for button in (self.empty, self.copy, self.export):
             button.setEnabled(rows)
         for button in (self.up, self.down, self.remove):
@@ -188,7 +188,7 @@ class RowsBar(QWidget):
 COLUMNS = ("Setting and statement", "What it is", "Value", "Error bar", "Conditions", "Stamp", "")
 WIDTHS = (240, 172, 104, 110, 76, 90, 150)
 DOTS_FROM = 640
-"""Width of the table from which there is room for dots."""
+"""Table width in pixels from which dots are shown."""
 VALUE, BAR, STAMP, DOTS = 2, 3, 5, 6
 EMPTY = (
     "Nothing is compared yet. In a question's Bounds, “Add to Compare” (Ctrl+D) adds its numbers "
@@ -197,13 +197,13 @@ EMPTY = (
 
 
 class _Table(QTableWidget):
-    """A table that knows its own keys: Delete, Alt with an arrow."""
+    """Table with keys of its own: Delete, Alt with an arrow."""
 
     moved = Signal(int)
     removed = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Act on the keys that are this widget's own."""
+        """Handle the table's own keys."""
         alt = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
         if event.key() == Qt.Key.Key_Delete:
             self.removed.emit()
@@ -213,22 +213,22 @@ class _Table(QTableWidget):
             super().keyPressEvent(event)
 
     def minimumSizeHint(self) -> QSize:
-        """Return room for the header and three rows."""
+        """Return the height of the header and three rows."""
         return QSize(240, 120)
 
 
 class CompareWorkspace(Workspace):
-    """Shows the session's comparison; what is done to it can be undone.
+    """Shows the session's comparison; changes are undoable.
 
     Signals
     -------
-    said(str)
-        What was done, for the status bar.
+    message(str)
+        Emitted with a message for the status bar.
     failed(Exception)
-        Why a file could not be written.
+        Emitted with the reason why a file could not be written.
     """
 
-    said = Signal(str)
+    message = Signal(str)
     failed = Signal(object)
 
     def __init__(
@@ -244,7 +244,7 @@ class CompareWorkspace(Workspace):
         self.answers = BackgroundAnswers(service, "compared numbers", self)
         self.rows: list[ComparedRow] = []
         self.entry_rows: list[int | None] = []
-        """The place among `rows` of every line of the table; None of a heading."""
+        """Index in `rows` of each table line; None for headings."""
         self._sorted: tuple[int, bool] | None = None
         self._build()
         self.answers.changed.connect(self._fill)
@@ -254,11 +254,11 @@ class CompareWorkspace(Workspace):
 
     @classmethod
     def for_window(cls, window: WorkspaceHost) -> Self:
-        """Return the workspace of a window."""
+        """Build the workspace for a window."""
         page = cls(window.session, window.service, window.theme, window.files.folder, window)
         compared = page.answers
         window.activity.watch("compare", "comparing", compared.busy_changed, compared.cancel)
-        page.said.connect(window.show_status)
+        page.message.connect(window.show_status)
         page.failed.connect(lambda error: window.show_problem(explain(error, "export")))
         return page
 
@@ -306,7 +306,7 @@ class CompareWorkspace(Workspace):
         layout.addWidget(self.shown, 1)
         layout.addWidget(self.bar)
         self.common.wanted.connect(self._set_for_all)
-        self.common.update_wanted.connect(self.update_all)
+        self.common.update_requested.connect(self.update_all)
         self.bar.moved.connect(self._move)
         self.bar.removed.connect(self._remove)
         self.bar.emptied.connect(lambda: self._session.set_comparison((), "empty comparison"))
@@ -318,21 +318,21 @@ class CompareWorkspace(Workspace):
         header.sectionClicked.connect(self._sort)
 
     def close_workspace(self) -> None:
-        """Disconnect from the session and end the thread."""
+        """Disconnect and stop the thread."""
         self._session.changed.disconnect(self._state_changed)
         self.answers.close()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show dots where there is room for them."""
+        """Show dots if there is space."""
         super().resizeEvent(event)
         self.table.setColumnHidden(DOTS, self.table.viewport().width() < DOTS_FROM)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Compute what is not known yet, now that it is looked at."""
+        """Compute missing values when the tab becomes visible."""
         super().showEvent(event)
         self._fill()
 
-    # What is shown
+    # Display
 
     @property
     def _entries(self) -> tuple[Entry, ...]:
@@ -346,7 +346,7 @@ class CompareWorkspace(Workspace):
 
     def _fill(self) -> None:
         if not self.isVisible():
-            return  # nothing is computed before somebody looks
+            return  # computed only while visible
         entries = self._entries
         asked = [self._asked(entry) for entry in entries]
         self.answers.set_requests(list(dict.fromkeys(asked)))
@@ -371,7 +371,7 @@ class CompareWorkspace(Workspace):
         self._selection_changed()
 
     def _show_groups(self) -> None:
-        """Write the rows by setting, below headings that say what differs."""
+        """Write the rows grouped by setting, below headings that state the differences."""
         found, varying = grouped(self.rows), varying_first(self.rows)
         self.entry_rows = [p for group in found.groups for p in (None, *group.places)]
         self.table.clearSpans()
@@ -398,7 +398,7 @@ class CompareWorkspace(Workspace):
     def _write(
         self, row: int, column: int, text: str, tip: str, *, chosen: bool, bold: bool
     ) -> QTableWidgetItem:
-        """Write a cell, and whether its row can be chosen."""
+        """Write a cell; headings cannot be selected."""
         item = self.table.item(row, column)
         if item is None:
             item = QTableWidgetItem()
@@ -426,7 +426,7 @@ class CompareWorkspace(Workspace):
         self.dots.theme = self._theme.plot
         self.table.viewport().update()
 
-    # What is done
+    # Actions
 
     def _chosen(self) -> list[int]:
         lines = {index.row() for index in self.table.selectionModel().selectedRows()}
@@ -436,7 +436,7 @@ class CompareWorkspace(Workspace):
         self.bar.set_usable(bool(self.rows), bool(self._chosen()))
 
     def _select(self, entries: list[Entry]) -> None:
-        """Select the rows of these entries."""
+        """Select the rows of entries."""
         selection, flag = self.table.selectionModel(), QItemSelectionModel.SelectionFlag
         selection.clearSelection()
         for line, place in enumerate(self.entry_rows):
@@ -457,7 +457,7 @@ class CompareWorkspace(Workspace):
             self.table.clearSelection()
 
     def _sort(self, column: int) -> None:
-        """Put the rows in the order of a column; the other way round if they are in it already."""
+        """Sort rows by a column; reverse if already sorted."""
         backwards = self._sorted == (column, False)
         self._sorted = (column, backwards)
         keyed = sorted(
@@ -465,7 +465,7 @@ class CompareWorkspace(Workspace):
             key=lambda pair: _sort_key(pair[0], column),
             reverse=backwards,
         )
-        # What has no number is last either way.
+        # Rows without a number come last in both directions.
         keyed.sort(key=lambda pair: column == VALUE and pair[0].value is None)
         self._session.set_comparison(tuple(e for _, e in keyed), "sort comparison")
 
@@ -476,19 +476,19 @@ class CompareWorkspace(Workspace):
         self.note.setVisible(bool(refused))
 
     def update_all(self) -> None:
-        """Compute again what was cancelled or failed."""
+        """Compute cancelled or failed values again."""
         self.answers.forget_errors()
         self._fill()
 
     def copy(self, fmt: str) -> None:
-        """Put the table on the clipboard as ``md``, ``tex`` or ``csv``."""
+        """Copy the table as ``md``, ``tex`` or ``csv``."""
         if self.rows:
             form = by_suffix(fmt, Kind.COMPARISON)
             QGuiApplication.clipboard().setText(resolve_name(form.writer)(self.rows))
-            self.said.emit(f"The comparison is on the clipboard as {form.label}.")
+            self.message.emit(f"The comparison is on the clipboard as {form.label}.")
 
     def export_file(self) -> None:
-        """Ask for a file and write the table to it; the extension chooses the format."""
+        """Ask for a file and write the table; the suffix selects the format."""
         if not self.rows:
             return
         start = Path(self._folder()) / "comparison"
@@ -497,14 +497,14 @@ class CompareWorkspace(Workspace):
             self.write(path)
 
     def write(self, path: Path) -> None:
-        """Write the table to a file whose extension chooses the format."""
+        """Write the table to a file; the suffix selects the format."""
         text = resolve_name(by_suffix(path.suffix, Kind.COMPARISON).writer)(self.rows)
         try:
             write_whole(path, text.encode())
         except OSError as error:
             self.failed.emit(error)
         else:
-            self.said.emit(f"The comparison is in {path.name}.")
+            self.message.emit(f"The comparison is in {path.name}.")
 
 
 def _cells(row: ComparedRow, at: str) -> list[tuple[str, str]]:
@@ -520,7 +520,7 @@ def _cells(row: ComparedRow, at: str) -> list[tuple[str, str]]:
         for c in row.conditions
     ]
     counts = (("✓", sum(c.holds is True for c in row.conditions)), ("✗", len(row.failing)))
-    said = "  ".join(f"{sign} {count}" for sign, count in counts if count)
+    text = "  ".join(f"{sign} {count}" for sign, count in counts if count)
     kind = " · ".join(filter(None, (role, row.grade.value if row.grade else "")))
     about = "<br>".join(
         (
@@ -535,7 +535,7 @@ def _cells(row: ComparedRow, at: str) -> list[tuple[str, str]]:
         (kind, measures or row.quantity),
         (value, "\n".join(filter(None, (role, row.missing)))),
         (bar, bar),
-        (said, "<br>".join(html.escape(line) for line in holds)),
+        (text, "<br>".join(html.escape(line) for line in holds)),
         (row.stamp, row.stamp),
         ("", ""),
     ]

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from explorer.checkins import CheckinData
 
 
-class LookCounter(QObject):
-    """Keeps that the true map of real people was shown: a certificate says how often.
+class AccessLog(QObject):
+    """Logs each view of the non-private map in the ledger; certificates state the count.
 
-    Every look is kept, in order and beside the interface; the window waits for it when it closes.
+    Entries are written in order in a thread; the window waits for them when it closes.
 
     Attributes
     ----------
     files : frozenset of str
-        SHA-256 of the files that were counted last; empty of made-up people.
+        SHA-256 of the files logged last; empty for synthetic data.
     problem : Exception or None
-        Why a look could not be kept.
+        Emitted with the reason why an entry could not be written.
 
     Signals
     -------
@@ -45,28 +45,28 @@ class LookCounter(QObject):
         self._thread = ThreadPoolExecutor(1, "looks")
 
     def count(self, data: CheckinData) -> None:
-        """Keep one look at a file, unless it is made up."""
+        """Log one access to a file, unless it is synthetic."""
         self._thread.submit(_count, data).add_done_callback(self._done)
 
     def count_file(self, value: str, path: Path | None = None) -> None:
-        """Keep one look at a file that a study reads, from whichever thread.
+        """Log one access to a file read by a study; callable from any thread.
 
-        `value` is a parameter's: the file's name and SHA-256; `path` is where it is.
+        `value` is the parameter's value (name and SHA-256), `path` the file.
         """
         if not self._closed:
             self._thread.submit(_count_file, value, path).add_done_callback(self._done)
 
     def count_path(self, path: Path) -> None:
-        """Keep one look at a file that is not open, unless it is a made-up sample."""
+        """Log one access to a file that is not open, unless it is a synthetic sample."""
         self._thread.submit(_count_path, path).add_done_callback(self._done)
 
     def close(self) -> None:
-        """Wait for what is still to be kept."""
+        """Wait for pending entries."""
         self._closed = True
         self._thread.shutdown()
 
     def _done(self, future: Future[frozenset[str]] | Future[None]) -> None:
-        # in the thread that counts: signals reach the interface through its queue
+        # Runs in the logging thread; signals reach the interface through its queue.
         if self._closed:
             return
         error = future.exception()
@@ -94,6 +94,6 @@ def _count_file(value: str, path: Path | None) -> None:
 
 
 def _looks() -> ModuleType:
-    from explorer.release import access_log  # late: here, in the thread
+    from explorer.release import access_log  # imported late, in the thread
 
     return access_log

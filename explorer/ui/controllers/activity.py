@@ -14,8 +14,8 @@ from explorer.ui.base.styled import plain_label, tool_button
 if TYPE_CHECKING:
     from explorer.checkins import Progress
 
-CALM_MS = 250
-"""Work shorter than this is not announced: the status bar would only flicker."""
+SHOW_AFTER_MS = 250
+"""Jobs shorter than this are not shown, to avoid flicker."""
 
 
 @dataclass
@@ -24,12 +24,12 @@ class _Job:
     cancel: Callable[[], None]
     last: bool
     busy: bool = False
-    said: str = ""
+    message: str = ""
     fraction: float | None = None
 
 
 class Activity(QObject):
-    """Collects what the controllers are busy with.
+    """Registry of running work.
 
     Signals
     -------
@@ -50,48 +50,47 @@ class Activity(QObject):
         cancel: Callable[[], None],
         last: bool = False,
     ) -> None:
-        """Listen to a controller's ``busy_changed(bool)``.
+        """Register the ``busy_changed(bool)`` signal of a controller.
 
-        Jobs that are `last` are named, and cancelled, after all others: answers, which are
-        refined while a file is read or written.
+        Jobs that are `last` are listed, and cancelled, after all others: results refined while a
+        file is read or written.
         """
         job = self._jobs[key] = _Job(name, cancel, last)
 
         def set_busy(busy: bool) -> None:
-            job.busy, job.said, job.fraction = busy, "", None
+            job.busy, job.message, job.fraction = busy, "", None
             self.changed.emit()
 
         busy_changed.connect(set_busy)
 
-    def progress(self, key: str, said: str, fraction: float | None) -> None:
-        """Tell how far a job is: words, and a fraction from 0 to 1 if it is known."""
+    def progress(self, key: str, text: str, fraction: float | None) -> None:
+        """Set the progress of a job: text, and a fraction from 0 to 1 if known."""
         job = self._jobs[key]
-        job.said, job.fraction = said, fraction
+        job.message, job.fraction = text, fraction
         self.changed.emit()
 
     def share(self, key: str, done: float | None) -> None:
-        """Tell which share of a job is done, 0 to 1; None if that is not known (any more)."""
+        """Set the fraction of a job that is done; None if unknown."""
         job = self._jobs[key]
         if done != job.fraction:
-            said = "" if done is None else f"{job.name} · {100 * min(max(done, 0.0), 1.0):.0f} %"
-            self.progress(key, said, done)
+            text = "" if done is None else f"{job.name} · {100 * min(max(done, 0.0), 1.0):.0f} %"
+            self.progress(key, text, done)
 
     @property
     def running(self) -> list[_Job]:
-        """The jobs that run, the one that `cancel` stops first."""
+        """Running jobs; the first is the one stopped by `cancel`."""
         return sorted((job for job in self._jobs.values() if job.busy), key=lambda job: job.last)
 
     def cancel(self) -> None:
-        """Stop the job that is named first, and no other."""
+        """Stop the first job only."""
         if running := self.running:
             running[0].cancel()
 
 
 class ActivityBar(QWidget):
-    """Words, a bar and a button; there only while something takes longer than a moment.
+    """Text, progress bar and cancel button; visible only for longer work.
 
-    No higher than a line of text: else the whole window would be laid out anew, and move, whenever
-    it comes or goes.
+    Not higher than a text line, so that the window keeps its layout when it appears.
     """
 
     def __init__(self, activity: Activity) -> None:
@@ -113,7 +112,7 @@ class ActivityBar(QWidget):
         for widget in (self.bar, self.words, self.button):
             layout.addWidget(widget)
         self._calm = QTimer(self, singleShot=True)
-        self._calm.setInterval(CALM_MS)
+        self._calm.setInterval(SHOW_AFTER_MS)
         self._calm.timeout.connect(self._show)
         activity.changed.connect(self._changed)
         self.hide()
@@ -131,26 +130,26 @@ class ActivityBar(QWidget):
         jobs = self._activity.running
         if not jobs:
             return
-        said = [job.said or job.name for job in jobs]
-        self.words.setText(f"● {' · '.join(said)}")
+        text = [job.message or job.name for job in jobs]
+        self.words.setText(f"● {' · '.join(text)}")
         fraction = jobs[0].fraction
         if fraction is not None:
             self.bar.setValue(round(1000 * min(max(fraction, 0.0), 1.0)))
-        # A bar without an end would be painted 140 times a second, and there is none to show.
+        # An indeterminate bar would be repainted 140 times a second; the maximum hides it.
         self.bar.setVisible(fraction is not None)
         self.show()
 
 
 def duration_words(ms: float) -> str:
-    """Return a duration for reading: ``12 ms``, ``4.9 s``, ``75 s``."""
+    """Return a readable duration: ``12 ms``, ``4.9 s``, ``75 s``."""
     if ms < 999.5:
         return f"{ms:.0f} ms"
     return f"{ms / 1000:.1f} s" if ms < 59_950 else f"{ms / 1000:.0f} s"
 
 
 def progress_words(progress: Progress) -> tuple[str, float]:
-    """Return what to say of a load, and how much of it is done."""
-    said = f"{progress.stage} · {progress.rows:,} rows · {progress.bytes_done / 1e6:.0f} MB"
+    """Return text and fraction of a load's progress."""
+    text = f"{progress.stage} · {progress.rows:,} rows · {progress.bytes_done / 1e6:.0f} MB"
     if progress.seconds_left is not None:
-        said += f" · {max(progress.seconds_left, 0):.0f} s left"
-    return said, progress.fraction
+        text += f" · {max(progress.seconds_left, 0):.0f} s left"
+    return text, progress.fraction

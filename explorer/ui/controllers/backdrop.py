@@ -16,12 +16,12 @@ from explorer.ui.base.jobs import LatestJob, Task
 
 
 class Backdrop(QObject):
-    """Reads the picture beside the window, and remembers it by name and content.
+    """Reads the picture in a thread and identifies it by name and content.
 
     Signals
     -------
     changed()
-        There is another picture, or none.
+        Emitted when the picture changed or was removed.
     """
 
     changed = Signal()
@@ -31,20 +31,20 @@ class Backdrop(QObject):
         super().__init__(parent)
         self._service, self._banner = service, banner
         self.value = ""
-        """Name and sha256 of the picture, as in `ViewState.picture`; empty without one."""
+        """Name and sha256 of the picture, as in `ViewState.picture`; empty for none."""
         self.data = b""
         self.pixels: np.ndarray | None = None
         self.awaited = ""
-        """Name and sha256 of a picture whose file is not open (yet)."""
+        """Name and sha256 of a picture whose file is not open yet."""
         self._added.connect(self._open_awaited)
-        service.runtime.file_listeners.append(self._added.emit)  # from whichever thread
+        service.runtime.file_listeners.append(self._added.emit)  # in any thread
         self._job = LatestJob("reading a picture", self)
         self._job.done.connect(self._read)
         self._job.failed.connect(self._failed)
 
     @property
     def name(self) -> str:
-        """Of the picture's file, also of one that is not open."""
+        """Name of the picture's file, also if it is not open."""
         name = (self.value or self.awaited).rpartition("#")[0]
         return f"{name} (not open)" if self.awaited else name
 
@@ -60,7 +60,7 @@ class Backdrop(QObject):
         self._job.submit(path, work)
 
     def restore(self, value: str) -> None:
-        """Show the picture of a view state as soon as its file is open; none for an empty name."""
+        """Show the picture of a view state when its file is open; an empty name removes it."""
         if value == self.value:
             return
         self.clear()
@@ -77,7 +77,7 @@ class Backdrop(QObject):
             self.open(path)
 
     def clear(self) -> None:
-        """Show none."""
+        """Remove the picture."""
         self._job.cancel()
         if self.value or self.awaited:
             self.awaited = ""

@@ -11,12 +11,12 @@ from explorer.ui.base.jobs import LatestJob
 
 
 class BackgroundAnswers(QObject):
-    """Keeps the best answers to a list of questions, computing one at a time in a thread.
+    """Caches the best results of a list of requests; computes one at a time in a thread.
 
     Signals
     -------
     changed()
-        An answer came, or the reason why there is none.
+        Emitted when a result or an error is available.
     busy_changed(bool)
     """
 
@@ -35,11 +35,11 @@ class BackgroundAnswers(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether answers are still to come."""
+        """Whether results are pending."""
         return bool(self._missing)
 
     def set_requests(self, requests: Sequence[Request]) -> None:
-        """Keep the answers to these questions and no others; compute those not known."""
+        """Set the list of requests; compute those without result."""
         self._known = {r: a for r, a in self._known.items() if r in set(requests)}
         for request in requests:
             if request not in self._known:
@@ -49,28 +49,28 @@ class BackgroundAnswers(QObject):
         self._set_missing([r for r in requests if r not in self._known])
 
     def result(self, request: Request) -> Result | None:
-        """Return the answer to a question that was asked, if it is known."""
+        """Return the result of a request, if available."""
         found = self._known.get(request)
         return found if isinstance(found, Result) else None
 
     def error(self, request: Request) -> str:
-        """Return why there is no answer to a question; empty if there may be one."""
+        """Return the error of a request; empty if there is none."""
         found = self._known.get(request)
         return str(found) if isinstance(found, Exception) else ""
 
     def forget_errors(self) -> None:
-        """Let what failed or was cancelled be computed again when it is next asked."""
+        """Allow failed and cancelled requests to be computed again."""
         self._known = {r: a for r, a in self._known.items() if isinstance(a, Result)}
 
     def cancel(self) -> None:
-        """Give up what is not known yet."""
+        """Drop pending requests."""
         if self._missing:
             self._known |= dict.fromkeys(self._missing, Cancelled("cancelled"))
             self._set_missing([])
             self.changed.emit()
 
     def close(self) -> None:
-        """End the thread and wait for it."""
+        """Stop the thread and wait."""
         self._job.close()
 
     def _set_missing(self, requests: list[Request]) -> None:

@@ -13,12 +13,12 @@ from explorer.ui.base.jobs import LatestJob, Task
 
 
 class CachedCheckins(QObject):
-    """Looks at the disk in a thread and asks before anything that could be wanted goes.
+    """Inspects the cache in a thread and asks before removing anything.
 
     Attributes
     ----------
     question : QMessageBox or None
-        What is asked now.
+        The open question.
     """
 
     def __init__(
@@ -35,15 +35,15 @@ class CachedCheckins(QObject):
         self._job.failed.connect(lambda _then, error: show_problem(explain(error, "cache")))
 
     def sweep(self) -> None:
-        """Remove what programs that were killed left behind; nothing is said of it."""
+        """Remove files left by killed processes, silently."""
         self._job.submit(lambda _nothing: None, lambda _task: sweep(checkins_cache()))
 
     def ask(self) -> None:
-        """Show how much is kept, and ask whether to remove it."""
+        """Show the size of the cache and ask whether to clear it."""
         self._job.submit(self._ask, lambda _task: cache_use(checkins_cache()))
 
     def close(self) -> None:
-        """Wait for what runs."""
+        """Wait for running work."""
         self._job.close()
 
     def _ask(self, use: CacheUse) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from explorer import checkins  # what it gives is imported on first use: here in the thread
+from explorer import checkins  # imported late, in the thread
 from explorer.checkins.errors import LoadCancelled, MappingNeeded, UnpackNeeded, printable
 from explorer.checkins.memory import database_bytes
 from explorer.checkins.model import (
@@ -36,28 +36,28 @@ from explorer.resources import Sample, resource_path, samples
 from explorer.studies.base.request import Unit
 from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.ui.base.jobs import LatestJob, Task
-from explorer.ui.controllers.access_log import LookCounter
-from explorer.ui.controllers.preview import EarlyPicture, first_region, looking
+from explorer.ui.controllers.access_log import AccessLog
+from explorer.ui.controllers.preview import PreviewPicture, background_previews, first_region
 
 if TYPE_CHECKING:
     from explorer.checkins import CheckinData
     from explorer.checkins.import_size import ImportSize
 
-SURE = 0.9
-"""Share of the first rows that must fit the guess for a file to be loaded without asking."""
+CONFIDENT_SHARE = 0.9
+"""Share of the first rows that must match the detected format to load without a question."""
 
 
 @dataclass(frozen=True)
 class MappingRequest:
-    """A file about which somebody must say which column holds what.
+    """A file whose columns must be mapped by the user.
 
     Attributes
     ----------
     source : tuple of Path
-        The file, the folder, or several files.
+        The file, folder, or several files.
     preview : Preview
     reason : str
-        Why it is asked, in a sentence.
+        Reason for the question.
     """
 
     source: tuple[Path, ...]
@@ -66,7 +66,7 @@ class MappingRequest:
 
 
 class _ImportNeeded(Exception):  # noqa: N818  (an event)
-    """A load needs an import first."""
+    """The load requires an import first."""
 
     def __init__(self, size: ImportSize) -> None:
         super().__init__()
@@ -75,16 +75,16 @@ class _ImportNeeded(Exception):  # noqa: N818  (an event)
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """A data set that takes long to open, about which somebody is asked first.
+    """A data set that takes long to open; the user is asked first.
 
     Attributes
     ----------
     source : tuple of Path
-        The file, the folder, or several files.
+        The file, folder, or several files.
     size : ImportSize
-        Rows, seconds, disk.
+        Estimated rows, seconds and disk space.
     job : _Job
-        How it is to be opened.
+        How to open it.
     """
 
     source: tuple[Path, ...]
@@ -94,16 +94,16 @@ class ImportRequest:
 
 @dataclass(frozen=True)
 class UnpackRequest:
-    """A file that unpacks to far more than its size: somebody is asked whether to trust it.
+    """An archive that unpacks to far more than its size; the user is asked first.
 
     Attributes
     ----------
     source : tuple of Path
-        The file, the folder, or several files.
+        The file, folder, or several files.
     text : str
-        Why it is asked, in a sentence.
+        Reason for the question.
     job : _Job
-        How it is to be opened.
+        How to open it.
     """
 
     source: tuple[Path, ...]
@@ -131,7 +131,7 @@ class _Job:
 
 @dataclass(frozen=True)
 class _Loaded:
-    """Open check-ins, and what to show of them first."""
+    """Opened check-ins with their first region."""
 
     data: CheckinData
     region: Region
@@ -142,29 +142,29 @@ _Outcome = _Loaded | MappingRequest | ImportRequest | UnpackRequest
 
 
 class DataController(QObject):
-    """Opens check-in files one at a time and makes the newest the session's data.
+    """Opens check-in files one at a time; the newest becomes the session's data.
 
-    The data set before stays until the new one is there; a failure or a cancel leaves it alone.
+    The present data stay until the new ones are loaded; failure and cancellation do not affect
+    them.
 
     Signals
     -------
     progress(Progress)
-        At most 20 times a second while loading.
+        At most 20 times a second.
     looked(EarlyPicture or None)
-        What the file seems to hold, better and better while it loads; None where the load ends
-        without check-ins.
+        Preview of the file, refined while it loads; None if the load ends without data.
     loaded(CheckinData)
-        After runtime and session know it.
+        Emitted after runtime and session were updated.
     reread(CheckinData)
-        The same, where the data set in use was read by another time zone.
+        As `loaded`, after the time zone of the current data changed.
     mapping_needed(MappingRequest)
-        The columns can't be told; call `open` again with a mapping.
+        The columns are ambiguous; call `open` again with a mapping.
     import_asked(ImportRequest)
-        It takes long; call `agree` to go on.
+        Opening takes long; call `agree` to continue.
     unpack_asked(UnpackRequest)
-        It unpacks to far more than its size; call `agree` to go on.
+        The archive is suspiciously large; call `agree` to continue.
     failed(Exception)
-        The message is for the user.
+        The error message is for the user.
     cancelled()
     busy_changed(bool)
     """
@@ -174,8 +174,8 @@ class DataController(QObject):
     loaded = Signal(object)
     reread = Signal(object)
     mapping_needed = Signal(object)
-    import_asked = Signal(object)
-    unpack_asked = Signal(object)
+    import_requested = Signal(object)
+    unpack_requested = Signal(object)
     failed = Signal(object)
     cancelled = Signal()
     busy_changed = Signal(bool)
@@ -187,19 +187,19 @@ class DataController(QObject):
         self._session = session
         self._service = service
         self.current: CheckinData | None = None
-        """The data set in use."""
+        """Current data."""
         self.title = ""
-        """What to call the data set in use on screen."""
+        """Title of the current data on screen."""
         self.opening = ""
         """Name of the file being opened."""
         self.use_cache = True
         self.memory: int | None = None
-        """Bytes that opening may use; None: a share of what is free."""
+        """Memory limit in bytes for opening; None: a share of the free memory."""
         self._opened_by: _Job | None = None
-        """What opened the data set in use."""
+        """How the current data were opened."""
         self._rereading = False
         self._pictured: Path | None = None
-        """The file whose early picture was shown, until it is open."""
+        """File whose preview was shown, until it is open."""
         self._loading = LatestJob(
             "opening check-ins", self, preempt_after_s=0.0, discard=_close_unused
         )
@@ -208,7 +208,7 @@ class DataController(QObject):
         self._loading.failed.connect(self._failed)
         self._loading.busy_changed.connect(self.busy_changed)
         session.changed.connect(self._state_changed)
-        self.looks = LookCounter(self)
+        self.looks = AccessLog(self)
         for value in service.runtime.files():
             self.looks.count_file(value)
         service.runtime.file_listeners.append(self.looks.count_file)
@@ -231,27 +231,26 @@ class DataController(QObject):
         layer: str = "",
         former: Mapping | None = None,
     ) -> None:
-        """Open a file, or a folder or several as one data set; a load that runs is cancelled.
+        """Open a file, a folder, or several files as one data set; a running load is cancelled.
 
         Parameters
         ----------
         source : path, or sequence of Path
         mapping : Mapping, optional
-            Which column holds what; the guess if omitted.
+            Mapping of columns; detected if omitted.
         dialect : Dialect, optional
-            How text turns into fields; what was detected if omitted.
+            Text dialect; detected if omitted.
         ask : bool
-            Ask for the mapping even if the guess is sure.
+            Ask for the mapping even if the detection is certain.
         plane : str
-            The plane that points of a file lie in whose range must be declared.
+            Plane of a point file whose range must be declared.
         region : Region, optional
-            What will be looked at first; found in the file if omitted.
+            Initial region; chosen from the data if omitted.
         layer : str
-            The layer or sheet to which a mapping belongs.
+            Layer or sheet to which the mapping belongs.
         former : Mapping, optional
-            How the file was read before columns were confirmed by name, in place of a mapping. It
-            is used unless the user column would be asked about today: then it is asked, with this
-            as the preselected answer.
+            Mapping stored before columns were confirmed by name. It is used unless the user column
+            would be asked today; then it is the preselected answer.
         """
         paths = (Path(source),) if isinstance(source, str | Path) else tuple(source)
         self._start(
@@ -268,23 +267,23 @@ class DataController(QObject):
         )
 
     def agree(self, request: ImportRequest | UnpackRequest) -> None:
-        """Open what takes long, or what unpacks to far more than its size."""
+        """Open a slow data set or a large archive after the user agreed."""
         trusted = request.job.unpack or isinstance(request, UnpackRequest)
         agreed = request.job.agreed or isinstance(request, ImportRequest)
         self._start(replace(request.job, agreed=agreed, unpack=trusted))
 
     def open_sample(self) -> None:
-        """Open the sample that ships with the program."""
+        """Open the bundled sample."""
         sample = samples()[0]
         self._start(_Job((Path(sample.file),), sample=sample))
 
     def ask(self, task: Task, data: CheckinData, method: str, *arguments: Any) -> Any:
-        """Return what a method of open check-ins says of their rows; for a job's thread."""
+        """Return the result of a method of the open check-ins; for job threads."""
         question = DataQuestion(data.fingerprint, method, arguments)
         return self._service.call(ask_data, question, task.check)
 
     def cancel(self) -> None:
-        """Stop a load that runs; the data set in use stays."""
+        """Cancel a running load; the current data stay."""
         if self._loading.cancel():
             self._ended()
             self.cancelled.emit()
@@ -293,13 +292,13 @@ class DataController(QObject):
         """Stop and wait for the threads; nothing is signalled afterwards."""
         self._session.changed.disconnect(self._state_changed)
         self._loading.close()
-        self._count_pictured()
+        self._log_previewed()
         self._service.runtime.file_listeners.remove(self.looks.count_file)
         self.looks.close()
         self._closing.shutdown()
 
     def _state_changed(self, state: SessionState, old: SessionState) -> None:
-        """Read the data set in use by another time zone."""
+        """Reload the current data with another time zone."""
         data, job = self.current, self._opened_by
         if state.zone == old.zone or data is None or job is None:
             return
@@ -311,9 +310,9 @@ class DataController(QObject):
             self._rereading = False
 
     def _ended(self) -> None:
-        """Go on with the data set in use: a load ended without another."""
+        """Keep the current data: a load ended without replacing them."""
         self.looked.emit(None)
-        self._count_pictured()
+        self._log_previewed()
         self._rereading = False
         if self.current is not None:
             self._session.replace_zone(self.current.mapping.zone)
@@ -323,19 +322,19 @@ class DataController(QObject):
         self.opening = f"{first.name} and {len(others)} more" if others else first.name
         self._rereading = job.rereads
         if self._pictured not in (None, first):
-            self._count_pictured()
+            self._log_previewed()
         self.looked.emit(None)
         self._loading.submit(job, lambda task: self._load(job, task))
 
     def _load(self, job: _Job, task: Task) -> _Outcome:
-        """Open a file, or find out what has to be asked about it (in the thread)."""
+        """Open a file, or determine the questions about it (in the thread)."""
         try:
             return self._load_trusted(job, task)
         except UnpackNeeded as needed:
             return UnpackRequest(job.source, str(needed), job)
 
     def _load_trusted(self, job: _Job, task: Task) -> _Outcome:
-        """Open a file, or find out what has to be asked about it, but for `UnpackNeeded`."""
+        """As `_open`, except for `UnpackNeeded`."""
         unpack = job.unpack or (job.dialect is not None and job.dialect.unpack)
         with ExitStack() as stack:
             source, mapping, dialect = job.source, job.mapping, job.dialect
@@ -351,12 +350,14 @@ class DataController(QObject):
                 )
                 if job.former is not None and not job.ask:
                     if asked_today(preview, job.former):
-                        return MappingRequest(source, with_former(preview, job.former), ASKED_AGAIN)
+                        return MappingRequest(
+                            source, with_stored_mapping(preview, job.former), ASKED_AGAIN
+                        )
                     mapping = job.former
                 planar = job.plane and preview.mapping.planar
                 known = ("plane",) if planar else ()
                 sure = (
-                    preview.confidence >= SURE
+                    preview.confidence >= CONFIDENT_SHARE
                     and (preview.format is Format.SNAP or preview.has_header)
                     and all(one.answered_by(known) for one in preview.questions)
                 )
@@ -370,8 +371,8 @@ class DataController(QObject):
                     dialect = replace(dialect or preview.dialect, unpack=True)
                 if not files.together and not job.rereads:
                     early = (source[0], preview, mapping, job.dialect, job.region)
-                    stack.enter_context(looking(*early, task.report, task.cancelled))
-            # the same for all that follows, whatever is free meanwhile
+                    stack.enter_context(background_previews(*early, task.report, task.cancelled))
+            # Fixed now, so that later steps do not depend on the free memory.
             memory = self.memory or database_bytes()
             how = (source, mapping, dialect, memory)
             try:
@@ -399,12 +400,12 @@ class DataController(QObject):
         dialect: Dialect | None,
         memory: int,
     ) -> CheckinData:
-        """Open check-ins; raises `_ImportNeeded` if they must be imported first."""
-        # what opens is imported late: here, in the thread
+        """Open check-ins; raises `_ImportNeeded` if an import is required."""
+        # Readers are imported late, in the thread.
         from explorer.engine.large_import import open_any_size
 
         def say(size: ImportSize) -> None:
-            if self.use_cache:  # else nobody could find what another process imported
+            if self.use_cache:  # otherwise another process's import is not found
                 raise _ImportNeeded(size)
 
         return open_any_size(
@@ -429,23 +430,23 @@ class DataController(QObject):
             return PlaneRegion.whole(data.plane), Origin.TYPED
         return first_region(data)
 
-    def _reported(self, job: _Job, now: Progress | EarlyPicture) -> None:
-        if isinstance(now, EarlyPicture):
+    def _reported(self, job: _Job, now: Progress | PreviewPicture) -> None:
+        if isinstance(now, PreviewPicture):
             self._pictured = job.source[0]
             self.looked.emit(now)
         else:
             self.progress.emit(now)
 
-    def _count_pictured(self) -> None:
-        """Keep as a look what was shown of a file that is not opened to the end."""
+    def _log_previewed(self) -> None:
+        """Log access to a file that was previewed but not opened."""
         if self._pictured is not None:
             self.looks.count_path(self._pictured)
             self._pictured = None
 
     def _failed(self, _job: _Job, error: Exception) -> None:
-        if isinstance(error, LoadCancelled):  # another was asked for meanwhile
+        if isinstance(error, LoadCancelled):  # another file was requested meanwhile
             self.looked.emit(None)
-            self._count_pictured()
+            self._log_previewed()
         else:
             self._ended()
             self.failed.emit(error)
@@ -467,8 +468,8 @@ class DataController(QObject):
             self._ended()
             signals = {
                 MappingRequest: self.mapping_needed,
-                ImportRequest: self.import_asked,
-                UnpackRequest: self.unpack_asked,
+                ImportRequest: self.import_requested,
+                UnpackRequest: self.unpack_requested,
             }
             signals[type(outcome)].emit(outcome)
 
@@ -489,7 +490,7 @@ class DataController(QObject):
 
 
 def _close_unused(outcome: _Outcome) -> None:
-    """Close what was opened for nobody: the load was cancelled when it had just ended."""
+    """Close data that nobody waits for: the load was cancelled just after it ended."""
     if isinstance(outcome, _Loaded):
         outcome.data.close()
 
@@ -501,12 +502,12 @@ ASKED_AGAIN = (
 
 
 def asked_today(preview: Preview, former: Mapping) -> bool:
-    """Return whether the user column of a former mapping is not what the names say."""
+    """Return whether a stored mapping contradicts the column names for the user."""
     return preview.question("user") is not None or preview.mapping.user != former.user
 
 
-def with_former(preview: Preview, former: Mapping) -> Preview:
-    """Return a preview that asks for the user column, with a former mapping preselected."""
+def with_stored_mapping(preview: Preview, former: Mapping) -> Preview:
+    """Return a preview that asks for the user column, with the stored mapping preselected."""
     question = preview.question("user") or Question(
         "user", "Which column names the person or device?", "", ("user",), NO_USER
     )
@@ -530,8 +531,8 @@ def with_former(preview: Preview, former: Mapping) -> Preview:
 def _why_unsure(preview: Preview) -> str:
     open_ones = (one.text for one in preview.questions if not one.candidates)
     parts = [*open_ones, *preview.problems]
-    if parts or preview.questions:  # those with candidates have a card each
+    if parts or preview.questions:  # columns with candidates have a card each
         return " ".join(parts)
-    if preview.confidence < SURE:
+    if preview.confidence < CONFIDENT_SHARE:
         return f"Only {preview.confidence:.0%} of the first rows can be read this way."
     return "The file has no header, so the columns were guessed from their contents."

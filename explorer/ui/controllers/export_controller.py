@@ -27,23 +27,23 @@ from explorer.ui.base.jobs import LatestJob, Task
 
 DRAWS = Animation()
 Answer = Callable[[Request, Callable[[], None]], Iterator[Result]]
-"""``answer(request, check)`` yields results, of which the first are frames."""
+"""``answer(request, check)`` yields results; the first ones are frames."""
 
 
 class ExportController(QObject):
-    """Carries out one export at a time in a thread.
+    """Runs one export at a time in a thread.
 
-    Drawing itself can't be interrupted; a cancelled export writes nothing.
+    Rendering cannot be interrupted; a cancelled export writes nothing.
 
     Signals
     -------
     done(ExportJob)
-        The file is whole on the disk, or the clipboard holds it.
+        Emitted when the file is complete or the clipboard is set.
     failed(Exception)
     cancelled()
     busy_changed(bool)
     progress(float)
-        The share that is done, of an animation.
+        Completed share of an animation.
     """
 
     done = Signal(object)
@@ -63,15 +63,15 @@ class ExportController(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether something is being exported."""
+        """Whether an export is running."""
         return self._job.busy
 
     def start(self, job: ExportJob, animation: Animation = DRAWS) -> None:
-        """Carry out a job, with these frames if it is an animation; one that runs is cancelled."""
+        """Run a job, with its frames if it is an animation; a running one is cancelled."""
         self._job.submit(job, lambda task: self._carry_out(job, animation, task))
 
     def cancel(self) -> None:
-        """Let the job that runs write nothing."""
+        """Cancel the running job; it writes nothing."""
         if self._job.cancel():
             self.cancelled.emit()
 
@@ -98,7 +98,7 @@ class ExportController(QObject):
 
 
 def _copy(form: ExportFormat, content: bytes) -> None:
-    """Put a picture (with its recipe) or a table on the clipboard."""
+    """Copy a picture (with its recipe) or a table to the clipboard."""
     mime = QMimeData()
     if form.clipboard.startswith("image/"):
         mime.setImageData(QImage.fromData(QByteArray(content)))
@@ -113,12 +113,12 @@ Recipes = Callable[[Request, ViewState], Mapping[str, Any]]
 
 
 class ExportAll(QObject):
-    """Writes in a thread; one that is cancelled keeps the files that are whole.
+    """Exports all quantities in a thread; after cancellation complete files stay.
 
     Signals
     -------
     done(Path, int)
-        The folder, and how many files were written into it.
+        The folder and the number of files written.
     failed(Exception)
     busy_changed(bool)
     progress(float)
@@ -140,18 +140,18 @@ class ExportAll(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether something is being written."""
+        """Whether an export is running."""
         return self._job.busy
 
     def start(self, state: SessionState, theme: str, recipe: Recipes, parent: Path) -> None:
-        """Write all quantities of the question in front into a new folder below another.
+        """Export all quantities of the current study into a new subfolder.
 
         Parameters
         ----------
         state : SessionState
         theme : str
         recipe : callable
-            Returns the recipe of a question under a view.
+            Returns the recipe of a request under a view.
         parent : Path
         """
         names = chain([state.study], (f"{state.study}-{n}" for n in count(2)))
@@ -159,7 +159,7 @@ class ExportAll(QObject):
         self._job.submit(folder, lambda task: self._write(state, theme, recipe, folder, task))
 
     def cancel(self) -> None:
-        """Write no more."""
+        """Cancel the export."""
         self._job.cancel()
 
     def close(self) -> None:
@@ -174,7 +174,7 @@ class ExportAll(QObject):
         for place, key in enumerate(keys):
             asked = with_quantity(state.request_of(state.study), key)
             result = self._service.call(final_result, asked, task.check)
-            view = seen_as(state, result, theme)
+            view = window_view(state, result, theme)
             for suffix in SUFFIXES:
                 task.check()
                 job = ExportJob(result, view, recipe(asked, view), by_suffix(suffix))
@@ -183,8 +183,8 @@ class ExportAll(QObject):
         return len(keys) * len(SUFFIXES)
 
 
-def seen_as(state: SessionState, result: Result, theme: str) -> ViewState:
-    """Return how the window would show an answer."""
+def window_view(state: SessionState, result: Result, theme: str) -> ViewState:
+    """Return the view in which the window would show a result."""
     request = result.request
     look = state.look_of(request.study, request.quantity)
     claim = state.claim_of(request.study, request.quantity)

@@ -36,23 +36,23 @@ if TYPE_CHECKING:
 
 
 def warm_readers() -> None:
-    """Start the processes that read a file that is no text, if they are not at hand."""
+    """Start the reader processes for binary formats, if needed."""
     if WORKERS_EARLY:
         warm_workers(2)
 
 
 class FileController(QObject):
-    """Decides what a file is and brings the window to it.
+    """Detects the type of a file and opens it.
 
     Signals
     -------
     problem(Problem)
     followed(Recipe)
-        The session now asks what a recipe asked.
+        A recipe has been applied to the session.
     opened()
-        Check-ins that the user asked for are open, and no recipe waited for them.
+        Check-ins requested by the user are open, and no recipe waited for them.
     recognised()
-        What a file is has been found out, and what it asks for is done or on its way.
+        The type of a file is known and its opening has started.
     busy_changed(bool)
     """
 
@@ -67,14 +67,19 @@ class FileController(QObject):
         session: Session,
         service: StudyService,
         data: DataController,
-        keeper: SessionStore,
+        session_store: SessionStore,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._session, self._service, self._data, self._keeper = session, service, data, keeper
+        self._session, self._service, self._data, self._session_store = (
+            session,
+            service,
+            data,
+            session_store,
+        )
         self.waiting: Recipe | None = None
-        """A recipe whose data are not open yet."""
-        self._wanted: Selection | None = keeper.selection
+        """Recipe whose data are not open yet."""
+        self._wanted: Selection | None = session_store.selection
         self._paths: tuple[Path, ...] = ()
         self._asked_for = False
         data.loaded.connect(self._loaded)
@@ -87,7 +92,7 @@ class FileController(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a file is being looked at."""
+        """Whether a file is being inspected."""
         return self._reading.busy
 
     def close(self) -> None:
@@ -95,11 +100,11 @@ class FileController(QObject):
         self._reading.close()
 
     def cancel(self) -> None:
-        """Forget the file that is being looked at."""
+        """Cancel the inspection of a file."""
         self._reading.cancel()
 
     def open_any(self, path: str | Path, *others: str | Path) -> None:
-        """Open a file as what its first bytes say it is; several are check-ins."""
+        """Open a file by its content; several files are check-ins."""
         self._coming = False
         if others:
             self.open_data([Path(path), *map(Path, others)])
@@ -107,15 +112,15 @@ class FileController(QObject):
             self._look_at(Path(path), exported=None)
 
     def open_recipe(self, path: str | Path, coming: bool = False) -> None:
-        """Go back to what an exported file shows; its data are never opened by themselves.
+        """Restore the view of an exported file; its data are not opened automatically.
 
-        `coming` tells that check-ins are about to be opened.
+        `coming` states that check-ins are about to be opened.
         """
         self._coming = coming
         self._look_at(Path(path), exported=True)
 
     def open_link(self, text: str, coming: bool = False) -> None:
-        """Ask what a link asks; `coming` as for `open_recipe`."""
+        """Apply a link; `coming` as for `open_recipe`."""
         self._coming = coming
         try:
             self._take_recipe(recipe_of(text))
@@ -124,7 +129,7 @@ class FileController(QObject):
         self.recognised.emit()
 
     def choose_link(self, parent: QWidget) -> None:
-        """Ask for a link, one on the clipboard at first, and ask what it asks."""
+        """Ask for a link, initially from the clipboard, and apply it."""
         copied = QGuiApplication.clipboard().text().strip()
         text, given = QInputDialog.getText(
             parent,
@@ -136,9 +141,9 @@ class FileController(QObject):
             self.open_link(text)
 
     def _look_at(self, path: Path, exported: bool | None) -> None:
-        """Find out what a file is, in the other process: disks are slow, and it may be anything.
+        """Detect the type of a file in the compute process: disks are slow.
 
-        `exported` is None if it may also be check-ins.
+        `exported` is None if the file may also be check-ins.
         """
         self._reading.submit(
             path,
@@ -149,7 +154,7 @@ class FileController(QObject):
         if raw is None:
             self.open_data(path)
         else:
-            self._keeper.note_file(path)
+            self._session_store.note_file(path)
             self._take_recipe(raw)
         self.recognised.emit()
 
@@ -160,16 +165,16 @@ class FileController(QObject):
     def open_data(
         self, source: str | Path | Sequence[Path], ask: bool = False, at_start: bool = False
     ) -> None:
-        """Open check-ins; with `ask`, show how the columns are read first.
+        """Open check-ins; with `ask`, confirm the columns first.
 
-        `at_start` if the user has not just asked for them.
+        `at_start` if the user did not request it now.
         """
         self._asked_for = not at_start
         self._paths = (Path(source),) if isinstance(source, str | Path) else tuple(source)
-        again = self._paths == self._keeper.data_source
+        again = self._paths == self._session_store.data_source
         region = self._wanted.region if self._wanted is not None and again else None
         plane = region.plane.text if region is not None and region.plane is not None else ""
-        columns, layer, confirmed = self._columns_wanted()
+        columns, layer, confirmed = self._stored_columns()
         self._data.open(
             self._paths,
             columns if confirmed else None,
@@ -180,17 +185,21 @@ class FileController(QObject):
             former=None if confirmed else columns,
         )
 
-    def _columns_wanted(self) -> tuple[Mapping | None, str, bool]:
-        """Return which columns these files are to be read by, and which layer or sheet.
+    def _stored_columns(self) -> tuple[Mapping | None, str, bool]:
+        """Return the stored mapping for files, and their layer or sheet.
 
-        Those of a waiting recipe about files of this name, or those by which they were read last.
-        The third value is whether they were stored with their names: what was stored before may
-        hold a user column that nobody confirmed.
+        From a waiting recipe about files of this name, or from the last time. The third value
+        states whether column names were stored: older mappings may hold a user column that was
+        never confirmed.
         """
         recipe, paths = self.waiting, self._paths
-        columns = dict(self._keeper.data_columns) if paths == self._keeper.data_source else {}
+        columns = (
+            dict(self._session_store.data_columns)
+            if paths == self._session_store.data_source
+            else {}
+        )
         if recipe is not None and recipe.columns and paths:
-            first = min(paths)  # as `DataFiles.name` has it
+            first = min(paths)  # same rule as `DataFiles.name`
             name = f"{first.name} and {len(paths) - 1} more" if len(paths) > 1 else first.name
             columns = dict(recipe.columns) if name == recipe.data_name else columns
         if not columns:
@@ -200,12 +209,12 @@ class FileController(QObject):
         return Mapping(**columns), layer, confirmed
 
     def open_sample(self) -> None:
-        """Open the sample that ships with the program."""
+        """Open the bundled sample."""
         self._paths = ()
         self._data.open_sample()
 
     def choose_data(self, parent: QWidget, ask: bool = False) -> None:
-        """Ask for check-in files and open them; with `ask`, show how they are read first."""
+        """Ask for check-in files and open them; with `ask`, confirm the columns first."""
         warm_readers()
         kinds = f"Check-ins ({file_patterns()});;All files (*)"
         paths, _ = QFileDialog.getOpenFileNames(parent, "Open check-ins", self.folder(), kinds)
@@ -220,7 +229,7 @@ class FileController(QObject):
             self.open_data(path)
 
     def choose_recipe(self, parent: QWidget) -> None:
-        """Ask for an exported file and go back to what it shows."""
+        """Ask for an exported file and restore its view."""
         patterns = " ".join(f"*.{f.suffix}" for f in recipe_formats())
         path, _ = QFileDialog.getOpenFileName(
             parent,
@@ -232,7 +241,7 @@ class FileController(QObject):
             self.open_recipe(path)
 
     def _take_recipe(self, raw: dict[str, Any]) -> None:
-        """Ask what a recipe asks, now or once its data are open."""
+        """Apply a recipe, now or once its data are open."""
         try:
             recipe = recipe_from_dict(raw)
             ViewState.from_dict(recipe.view)
@@ -276,10 +285,10 @@ class FileController(QObject):
         self.waiting = None
         request, present = recipe.request, self._session.state
         if recipe.part is not None and present.selection is not None:
-            # Neither the draw nor its data are told: both stay as they are.
+            # The recipe contains neither the noise draw nor the data: both stay unchanged.
             seed = present.request_of(request.study).seed
             request = replace(request, selection=recipe.part.of(present.selection), seed=seed)
-        # Its view follows, as the same step.
+        # The view is part of the same undo step.
         zone = recipe.columns.get("zone") if recipe.columns else ""
         self._session.follow(
             request, "open recipe", which=recipe.which, grid=recipe.grid, zone=zone
@@ -291,19 +300,19 @@ class FileController(QObject):
             self._say(f"A part of the recipe could not be read: {first}{more}.")
 
     def _reread(self, data: CheckinData) -> None:
-        """Remember how the file that is open is read now."""
-        self._keeper.note_columns(data.columns)
+        """Store how the open file is read."""
+        self._session_store.note_columns(data.columns)
 
     def _loaded(self, data: CheckinData) -> None:
-        """Remember the file; go on with a recipe or a selection that waited for it."""
+        """Store the file in the list; apply a waiting recipe or selection."""
         paths, self._paths = self._paths, ()
-        self._keeper.note_data(paths, data.columns)
+        self._session_store.note_data(paths, data.columns)
         waiting = self.waiting
         asked_for, self._asked_for = self._asked_for, False
         selection = waiting.request.selection if waiting is not None else None
         if waiting is not None and waiting.part is None and selection is not None:
             if selection.data == data.fingerprint:
-                # What was answered now about the privacy unit holds.
+                # The present answer about the privacy unit overrides the stored one.
                 there = replace(selection, unit=Unit(data.unit))
                 request = replace(waiting.request, selection=there)
                 self._follow(replace(waiting, request=request))
@@ -322,13 +331,13 @@ class FileController(QObject):
             self.opened.emit()
 
     def folder(self) -> str:
-        """Return where a file dialog starts: beside the file used last."""
-        for path in self._keeper.recent:
+        """Return the start folder of a file dialog: that of the last file."""
+        for path in self._session_store.recent:
             if os.path.isdir(os.path.dirname(path)):
                 return os.path.dirname(path)
         return QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
 
 
 def paths_in(mime: QMimeData) -> list[str]:
-    """Return the files that are dragged here, of all that is."""
+    """Return the local files among dragged items."""
     return [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]

@@ -9,23 +9,23 @@ from explorer.engine.service import StudyService
 from explorer.ui.base.jobs import LatestJob, Task
 
 _RESTORE = ("", "files of the last session")
-"""The job that is no parameter's."""
+"""Key of the job that restores files."""
 
 
 class ParameterFiles(QObject):
-    """Makes files available to studies under their name and content.
+    """Provides files to studies under their name and content.
 
-    A file is read once, in a thread, to know its content; only that and its name go into the
-    session's questions and into recipes.
+    A file is read once in a thread to compute its hash; only name and hash enter the session and
+    recipes.
 
     Signals
     -------
     opened(str, str, str)
-        Study, parameter and the parameter's new value.
+        Study, parameter and new value.
     failed(str, str, object)
-        Study, parameter and why the file can't be used.
+        Study, parameter and error.
     restored(object)
-        Names of the files of the last session that are gone or no longer the same.
+        Names of files of the last session that are missing or changed.
     busy_changed(bool)
     """
 
@@ -45,22 +45,22 @@ class ParameterFiles(QObject):
         return any(job.busy for job in self._jobs.values())
 
     def open(self, study_id: str, key: str, path: Path) -> None:
-        """Read a file and then signal the parameter's value; a newer choice replaces a waiting one.
+        """Read a file, then signal the parameter's value; a newer choice replaces a waiting one.
 
-        `path` may be a folder where the parameter takes one.
+        `path` may be a folder if the parameter takes one.
         """
         self._submit((study_id, key), lambda task: self._service.add_file(path, task.check))
 
     def restore(self, paths: Mapping[str, str]) -> None:
-        """Open files of an earlier session again, where they are still the same.
+        """Reopen files of a former session if unchanged.
 
-        `paths` holds where the file of each value was.
+        `paths` maps each value to the path of its file.
         """
         if paths:
             self._submit(_RESTORE, lambda task: _restore(self._service, dict(paths), task.check))
 
     def cancel(self) -> None:
-        """Stop reading; what is being read fails as cancelled."""
+        """Cancel reading; the running read fails as cancelled."""
         for key, job in self._jobs.items():
             if job.cancel():
                 self._failed(key, ValueError("Opening was cancelled."))
@@ -92,7 +92,7 @@ class ParameterFiles(QObject):
 
 
 def _restore(service: StudyService, paths: dict[str, str], check: Callable[[], None]) -> list[str]:
-    """Open the files that are where they were and the same; return the names of the others."""
+    """Open unchanged files; return the names of the others."""
     lost = []
     for value, path in paths.items():
         try:

@@ -19,17 +19,17 @@ from explorer.geography.region import Box, PlaneRegion, Region
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Origin
 
-SIDE = 0.35
-"""Degrees of latitude of a first region: a city."""
-SMALLEST = 0.002
-"""Degrees; check-ins at a single place still get a box around it."""
+REGION_SIDE_DEG = 0.35
+"""Height of an initial region in degrees of latitude: a city."""
+MIN_SIDE_DEG = 0.002
+"""Minimum height in degrees, for check-ins at a single place."""
 CELLS = 240
-FEWEST = 20
-"""Check-ins that a city must have; of fewer no map can be made out."""
+MIN_CHECKINS = 20
+"""Minimum number of check-ins in a city-sized region."""
 
 
 class Rows(Protocol):
-    """Check-ins, or some of them."""
+    """Check-ins, or part of them."""
 
     @property
     def extent(self) -> Box:
@@ -37,32 +37,32 @@ class Rows(Protocol):
         ...
 
     def density(self, box: Box, columns: int, rows: int) -> np.ndarray:
-        """Return how many lie in each cell."""
+        """Return the number of check-ins in each cell."""
         ...
 
 
 def first_region(data: Rows) -> tuple[Region, Origin]:
-    """Return a city-sized box around the densest area, or all of a smaller extent; and which.
+    """Return a city-sized box around the densest area, or the whole extent if small.
 
-    The choice looks at the real data, so it is not private.
+    The choice depends on the true data, so it is not private.
 
     Parameters
     ----------
     data : CheckinData or MapPreview
-        With at least one row. Asked from a worker: two aggregated queries.
+        At least one row. Called in a worker: two aggregated queries.
     """
     south, west, north, east = data.extent
-    high, wide = max(north - south, SMALLEST), max(east - west, SMALLEST)
+    high, wide = max(north - south, MIN_SIDE_DEG), max(east - west, MIN_SIDE_DEG)
     aspect = aspect_at((south + north) / 2)
-    if high <= SIDE and wide <= SIDE * aspect:
+    if high <= REGION_SIDE_DEG and wide <= REGION_SIDE_DEG * aspect:
         middle = (south + north) / 2, (west + east) / 2
         return _boxed(*middle, high * 1.04, wide * 1.04), Origin.EXTENT
-    # The extent may be a point in one direction; a query needs a box.
+    # The extent may have zero size in one direction; a query needs a box.
     whole = (south, west, south + high, west + wide)
     busiest, _ = _densest(data, whole, (high / CELLS, wide / CELLS))
-    # The city may reach over the busiest cell's sides.
+    # The city may extend beyond the busiest cell.
     aspect = aspect_at(min(max((busiest[0] + busiest[2]) / 2, -89.0), 89.0))
-    side = (SIDE, SIDE * aspect)
+    side = (REGION_SIDE_DEG, REGION_SIDE_DEG * aspect)
     around = (
         busiest[0] - side[0],
         busiest[1] - side[1],
@@ -70,15 +70,15 @@ def first_region(data: Rows) -> tuple[Region, Origin]:
         busiest[3] + side[1],
     )
     city, inside = _densest(data, around, side)
-    if inside < FEWEST and wide * 1.04 <= 180:
-        # Check-ins that are few and far between: no part of them makes a map.
+    if inside < MIN_CHECKINS and wide * 1.04 <= 180:
+        # Check-ins that are too sparse for a city-sized map.
         return _boxed(south + high / 2, west + wide / 2, high * 1.04, wide * 1.04), Origin.EXTENT
     south, west, north, east = city
     return _boxed((south + north) / 2, (west + east) / 2, *side), Origin.FIRST
 
 
 def _densest(data: Rows, box: Box, size: tuple[float, float]) -> tuple[Box, int]:
-    """Return the window of about so many degrees (tall, wide) with most check-ins in a box.
+    """Return the window of the given size in degrees with the most check-ins, and their number.
 
     And how many these are.
     """
@@ -105,17 +105,17 @@ def _densest(data: Rows, box: Box, size: tuple[float, float]) -> tuple[Box, int]
 
 
 def _boxed(latitude: float, longitude: float, high: float, wide: float) -> Region:
-    """Return a region of a size around a middle, moved to lie between the poles."""
+    """Return a region of a size around a centre, limited at the poles."""
     high, wide = min(high, 180.0), min(wide, 180.0)
     south = min(max(latitude - high / 2, -90.0), 90.0 - high)
     west = longitude - wide / 2
-    # Six decimals are a tenth of a metre, and what the panel's fields can show.
+    # Six decimals are a tenth of a metre, the precision of the panel's fields.
     sides = (round(float(side), 6) for side in (south, west, south + high, west + wide))
     return Region(*sides)
 
 
 GRACE_S = 0.3
-"""How long a load waits for the first picture, which would take longer beside it."""
+"""How long a load waits for the first preview, which is slower in parallel."""
 
 _SAID = {
     Sample.USERS: "{share} read, estimate",
@@ -125,16 +125,16 @@ _SAID = {
 
 
 @dataclass(frozen=True)
-class EarlyPicture:
-    """An estimate of a true map; for its curator's eyes, and for nothing else.
+class PreviewPicture:
+    """Preview: estimate of a true map, curator only.
 
     Attributes
     ----------
     region : Region
     values : ndarray of float64, shape (n, n)
-        Shares of the users' weight, row 0 south.
+        Share of the users' weight per cell, row 0 in the south.
     label : str
-        What it is made of.
+        Rows on which it is based.
     """
 
     region: Region
@@ -143,27 +143,27 @@ class EarlyPicture:
 
 
 @contextmanager
-def looking(
+def background_previews(
     path: Path,
     head: Preview,
     mapping: Mapping | None,
     dialect: Dialect | None,
     region: Region | None,
-    report: Callable[[EarlyPicture], None],
+    report: Callable[[PreviewPicture], None],
     cancelled: Callable[[], bool],
 ) -> Iterator[None]:
-    """Report ever better pictures of a file from a thread of its own, until the block is left.
+    """Compute successive previews of a file in a thread while the block runs.
 
     Parameters
     ----------
     path, head, mapping, dialect
-        As in `map_previews`.
+        As in `first_looks`.
     region : Region or None
-        What to draw; None chooses as after the load.
+        Region to draw; None chooses it as after the load.
     report : callable
         Called in the thread.
     cancelled : callable
-        Asked every few milliseconds; true stops.
+        Polled every few milliseconds; true stops.
     """
     ended, shown = threading.Event(), threading.Event()
 
@@ -177,7 +177,7 @@ def looking(
                 if picture is not None and not unwanted():
                     report(picture)
                     shown.set()
-        except Exception:  # no estimate then; what is wrong, the load will say
+        except Exception:  # no preview; the load reports the error
             pass
         finally:
             shown.set()
@@ -192,7 +192,7 @@ def looking(
         thread.join()
 
 
-def _picture(look: MapPreview, mapping: Mapping, region: Region | None) -> EarlyPicture | None:
+def _picture(look: MapPreview, mapping: Mapping, region: Region | None) -> PreviewPicture | None:
     plane = mapping.plane_there
     if region is None:
         region = first_region(look)[0] if plane is None else PlaneRegion.whole(plane)
@@ -200,4 +200,4 @@ def _picture(look: MapPreview, mapping: Mapping, region: Region | None) -> Early
     if values is None:
         return None
     share = f"{format_number(100 * look.share, digits=1)} %"
-    return EarlyPicture(region, values, _SAID[look.sample].format(share=share))
+    return PreviewPicture(region, values, _SAID[look.sample].format(share=share))

@@ -40,21 +40,21 @@ FILE_NAME = "window.json"
 MAX_BYTES = 5_000_000
 MAX_WINDOWS = 50
 OLD_PART_S = 3600.0
-"""A half-written file older than this was left behind by a program that was killed."""
+"""Age after which a partial file is considered left by a killed process."""
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What was found.
+    """Result of reading a saved file.
 
     Attributes
     ----------
     values : Window or None
-        None if nothing is remembered.
+        None if nothing is stored.
     complaint : str
-        What to tell the user about it, if anything.
+        Message for the user, if any.
     left_out : list of str
-        A sentence for each part that could not be read.
+        One sentence for each unreadable part.
     """
 
     values: Window | None = None
@@ -63,20 +63,20 @@ class Loaded:
 
 
 class StateFile:
-    """Reads and writes one window's file; what can't be read is put aside and never lost.
+    """Reads and writes the file of one window; unreadable content is moved aside, never deleted.
 
     Parameters
     ----------
     folder : Path
-        The user's state folder.
+        State folder of the user.
     number : int
-        The first window's file is ``window.json``, a second one's ``window-2.json``.
+        The first window's file is ``window.json``, the second's ``window-2.json``.
 
     Attributes
     ----------
     path : Path
     writable : bool
-        Whether `save` writes; not while a file that can't be read is in its place.
+        Whether `save` writes; false while an unreadable file is in its place.
     """
 
     def __init__(self, folder: Path, number: int = 1) -> None:
@@ -85,16 +85,16 @@ class StateFile:
         self.number = number
         self.writable = True
         self._lock = QLockFile(str(self.path.with_suffix(".lock")))
-        # Held as long as the window is there; one whose program has died is taken over.
+        # Held while the window exists; a lock of a dead process is taken over.
         self._lock.setStaleLockTime(0)
 
     def claim(self) -> bool:
-        """Make the file this window's own; False if another window has it.
+        """Lock the file for this window; False if another window holds it.
 
         Raises
         ------
         OSError
-            If the folder can't be written to.
+            If the folder is not writable.
         """
         if self._lock.tryLock(0):
             self._sweep()
@@ -105,18 +105,18 @@ class StateFile:
         raise PermissionError(13, "can't be written to", str(folder))
 
     def release(self) -> None:
-        """Let another window have the file."""
+        """Release the lock."""
         self._lock.unlock()
 
     def load(self) -> Loaded:
-        """Return what was saved; what of it can't be read is left out and reported."""
+        """Return the saved state; unreadable parts are skipped and reported."""
         try:
             with self.path.open("rb") as stream:
                 raw = stream.read(MAX_BYTES + 1)
         except FileNotFoundError:
             return Loaded()
         except OSError as error:
-            return Loaded(complaint=self.put_aside(f"can't be read ({error.strerror})"))
+            return Loaded(complaint=self.move_aside(f"can't be read ({error.strerror})"))
         try:
             if len(raw) > MAX_BYTES:
                 raise WireError("it is too large")
@@ -124,26 +124,26 @@ class StateFile:
             if not isinstance(values, dict) or not isinstance(values.get("session"), dict):
                 raise WireError("it is not a session")
         except WireError as error:
-            return Loaded(complaint=self.put_aside(f"is damaged ({error})"))
+            return Loaded(complaint=self.move_aside(f"is damaged ({error})"))
         if values.get("schema") != SCHEMA:
-            return Loaded(complaint=self.put_aside("is from another version of the program"))
+            return Loaded(complaint=self.move_aside("is from another version of the program"))
         left_out: list[str] = []
         return Loaded(read_fields(values, Window, "", left_out), left_out=left_out)
 
     def save(self, values: Mapping[str, Any]) -> None:
-        """Write everything beside the file and then replace it, so that no crash loses both.
+        """Write to a temporary file and rename it, so that a crash loses nothing.
 
         Raises
         ------
         OSError
-            If the folder can't be written.
+            If the folder is not writable.
         """
         if self.writable:
             text = json.dumps({"schema": SCHEMA, **values}, indent=1)
             write_whole(self.path, text.encode(), private=True)
 
-    def put_aside(self, why: str) -> str:
-        """Keep the file under a name with the date, and return what to show the user."""
+    def move_aside(self, why: str) -> str:
+        """Rename the file with the date; return a message for the user."""
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
         kept = self.path.with_name(f"{self.path.stem}-{stamp}.json")
         try:
@@ -157,7 +157,7 @@ class StateFile:
         return f"The saved session {why}; it was kept as {kept}, and a new one was begun."
 
     def _sweep(self) -> None:
-        """Take away what was half written when a program was killed."""
+        """Remove partial files of killed processes."""
         with contextlib.suppress(OSError):
             for part in self.path.parent.glob(".*.part"):
                 if time.time() - part.stat().st_mtime > OLD_PART_S:
@@ -165,12 +165,12 @@ class StateFile:
 
 
 def own_file(folder: Path) -> StateFile:
-    """Return the first window's file, or the first one that no other window has.
+    """Return the first file that no other window holds.
 
     Raises
     ------
     OSError
-        If the folder can't be written to.
+        If the folder is not writable.
     """
     for number in range(1, MAX_WINDOWS + 1):
         file = StateFile(folder, number)
@@ -190,18 +190,18 @@ MAX_VISITS = 4
 
 
 class SessionStore(QObject):
-    """Saves the session, the windows' layout, views and recent files.
+    """Saves session, window layout, views and recent files.
 
     Parameters
     ----------
     file : StateFile or None
-        None remembers nothing (screenshots, tests of other things).
+        None stores nothing (screenshots, tests).
 
     Signals
     -------
     recent_changed()
     save_failed(Exception)
-        Once, when the session can't be written.
+        Emitted once, when the session cannot be written.
     """
 
     recent_changed = Signal()
@@ -217,48 +217,48 @@ class SessionStore(QObject):
         self._reset()
         self._later = QTimer(self, singleShot=True)
         self._later.setInterval(SAVE_AFTER_MS)
-        self._later.timeout.connect(self._save_beside)
+        self._later.timeout.connect(self._save_in_thread)
         self._writing: LatestJob | None = None
 
     def _reset(self) -> None:
-        """Start with nothing saved."""
+        """Start without a saved state."""
         self._left_out: list[str] = []
         self.values: Window | None = None
-        """What the file held."""
+        """Content of the file."""
         self.state: SessionState | None = None
-        """The session's state, still without data."""
+        """State of the session, without data."""
         self.views: dict[str, ViewState] = {}
-        """How workspaces were looked at when the last session ended."""
+        """Views of the workspaces at the end of the last session."""
         self.folded: list[str] = []
         self.recent: list[str] = []
         self.found: list[str] = []
-        """What was chosen last by Ctrl+K, the latest first."""
+        """Recent entries of the command palette, latest first."""
         self.visits: list[Visit] = []
-        """What was asked last, the latest first."""
+        """Recent studies, latest first."""
         self.start_page = True
-        """Whether the page with all questions is shown at start."""
+        """Whether the start page is shown at start."""
         self.data_path: str | None = None
         self.data_more: list[str] = []
-        """The other files of a data set of several."""
+        """Further files of a data set of several."""
         self.data_columns: dict[str, Any] = {}
         """How they were read, as `CheckinData.columns`."""
         self.files: dict[str, str] = {}
-        """Where the files were that the last session's parameters name, by their value."""
+        """Paths of the files named by parameters, by value."""
         self.selection: Selection | None = None
-        """The part of the data chosen last time, until those data are open again."""
+        """Selection of the last session, until its data are open again."""
         self.computing = Computing()
-        """Where work runs."""
+        """Compute settings."""
 
     @property
     def restored(self) -> bool:
-        """Whether anything of a last session is in use."""
+        """Whether any part of a saved session is in use."""
         return self.values is not None
 
     def load(self) -> None:
-        """Read what was saved, but for the session itself.
+        """Read the saved state, except for the session itself.
 
-        What can't be read is kept in a file of its own, and `complaint` says so. Nothing that
-        stands in the file keeps the window from starting.
+        Unreadable content is moved to a file of its own and reported in `complaint`; it never
+        prevents the window from starting.
         """
         if self._file is None:
             return
@@ -270,7 +270,7 @@ class SessionStore(QObject):
         self._try(self._load)
 
     def load_session(self) -> None:
-        """Read what was asked, with the studies that it asks of; after `load`."""
+        """Read the session, importing its studies; after `load`."""
         if self._file is not None and self.values is not None:
             self._try(self._load_session)
 
@@ -278,15 +278,15 @@ class SessionStore(QObject):
         assert self._file is not None
         try:
             reads(self._file)
-        except Exception as error:  # whatever it is, the window must start
+        except Exception as error:  # the window must start in any case
             log.exception("session not loaded")
             self.give_up(error)
 
     def give_up(self, error: Exception) -> None:
-        """Go on without what was saved, and keep its file."""
+        """Continue without the saved state and keep its file."""
         assert self._file is not None
         self._reset()
-        self.complaint = self._file.put_aside(f"can't be followed ({error})")
+        self.complaint = self._file.move_aside(f"can't be followed ({error})")
 
     def _load(self, file: StateFile) -> None:
         loaded = file.load()
@@ -333,24 +333,24 @@ class SessionStore(QObject):
         if left_out:
             log.warning("left out of the session: %s", "; ".join(left_out))
             more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
-            aside = file.put_aside(f"could not be read in full: {left_out[0]}{more}")
+            aside = file.move_aside(f"could not be read in full: {left_out[0]}{more}")
             self.complaint = aside.replace(
                 "and a new one was begun", "and what could be read was taken over"
             )
 
     def restore(self, name: str, bring_back: Callable[[bytes], object]) -> None:
-        """Bring back the window's ``geometry`` or its ``layout``, if that was saved."""
+        """Restore the window's ``geometry`` or ``layout``, if saved."""
         raw = getattr(self.values, name, "")
         with contextlib.suppress(ValueError):
             if raw:
                 bring_back(base64.b64decode(raw, validate=True))
 
     def follow(self, window: Any) -> None:
-        """Bring a window back to how it was, and save whenever something changes from now on."""
+        """Restore a window and save after each change from now on."""
         from explorer.ui.base.jobs import LatestJob
 
         self._window, self._session = window, window.session
-        # Encoding and the disk take 7 to 24 ms: too long for a slider that is being dragged.
+        # Encoding and writing take 7 to 24 ms: too long during a drag.
         self._writing = LatestJob("saving the session", self)
         self._writing.failed.connect(lambda _, error: self._not_saved(error))
         self.restore("layout", window.restore_layout)
@@ -360,10 +360,10 @@ class SessionStore(QObject):
         self._session.forget_steps()
         self._session.changed.connect(self._changed)
 
-    def page_made(self, key: str) -> None:
-        """Restore the view of a workspace that is made after `follow`.
+    def page_built(self, key: str) -> None:
+        """Restore the view of a workspace that is built after `follow`.
 
-        Not one of the question that was in front then.
+        Not for the study that was current then.
         """
         if self._window is not None and not self._window.workspaces[key].view_of_question:
             self._restore_view(key)
@@ -372,59 +372,59 @@ class SessionStore(QObject):
         if key in self.views:
             try:
                 self._window.workspaces[key].restore_view(self.views[key])
-            except Exception:  # a view that does not fit is no reason for no window
+            except Exception:  # an unsuitable view must not prevent the window
                 log.exception("view of %s not restored", key)
 
     def note_file(self, path: str | Path) -> None:
-        """Put a file at the top of the recent ones."""
+        """Put a file first in the recent files."""
         path = str(Path(path).resolve())
         self.recent = [path, *(p for p in self.recent if p != path)][:MAX_RECENT]
         self.recent_changed.emit()
         self._changed()
 
     def note_visit(self, visit: Visit) -> None:
-        """Put a question at the top of those asked last."""
+        """Put a study first in the recent studies."""
         others = (v for v in self.visits if v.study != visit.study)
         self.visits = [visit, *others][:MAX_VISITS]
 
     def set_start_page(self, shown: bool) -> None:
-        """Remember whether the page with all questions is shown at start."""
+        """Store whether the start page is shown at start."""
         self.start_page = shown
         self._changed()
 
     def note_found(self, key: str) -> None:
-        """Put what was chosen by Ctrl+K at the top of the last ones."""
+        """Put an entry first in the recent palette entries."""
         self.found = [key, *(k for k in self.found if k != key)][:MAX_FOUND]
         self._changed()
 
     @property
     def data_source(self) -> tuple[Path, ...]:
-        """The files of the data set that was open last."""
+        """Files of the last data set."""
         first = () if self.data_path is None else (self.data_path,)
         return tuple(map(Path, (*first, *self.data_more)))
 
     def note_data(self, paths: Sequence[Path], columns: Mapping[str, Any]) -> None:
-        """Remember the data set that is open: its file or folder, its files, or nothing."""
+        """Store the source of the open data set, or none."""
         self.data_columns = dict(columns) if paths else {}
         places = [str(path.resolve()) for path in paths]
         self.data_path, self.data_more = places[0] if places else None, places[1:]
-        if len(places) == 1:  # one of several would open without the others
+        if len(places) == 1:  # one of several would be opened alone
             self.note_file(places[0])
 
     def note_columns(self, columns: Mapping[str, Any]) -> None:
-        """Remember how the data set that is open is read."""
+        """Store how the open data set is read."""
         if self.data_path is not None:
             self.data_columns = dict(columns)
             self._changed()
 
     def forget_files(self) -> None:
-        """Empty the list of recent files."""
+        """Clear the list of recent files."""
         self.recent = []
         self.recent_changed.emit()
         self._changed()
 
     def set_computing(self, computing: Computing) -> None:
-        """Remember where work runs."""
+        """Store the compute settings."""
         self.computing = computing
         self._changed()
 
@@ -441,7 +441,7 @@ class SessionStore(QObject):
             self._file.release()
 
     def save(self) -> None:
-        """Write everything now; if that fails, `save_failed` says so once."""
+        """Write now; emit `save_failed` once on failure."""
         if self._file is None or self._window is None:
             return
         try:
@@ -449,8 +449,8 @@ class SessionStore(QObject):
         except OSError as error:
             self._not_saved(error)
 
-    def _save_beside(self) -> None:
-        """Write everything as it is now, in a thread."""
+    def _save_in_thread(self) -> None:
+        """Write the present state in a thread."""
         if self._file is not None and self._writing is not None and self._window is not None:
             file, values = self._file, self._everything()
             self._writing.submit(None, lambda _: file.save(values))
@@ -479,7 +479,7 @@ class SessionStore(QObject):
         }
 
     def _views(self) -> dict[str, ViewState]:
-        """Return how each workspace is looked at; before an answer there is nothing to look at."""
+        """Return the view of each workspace that shows a result."""
         pages = {} if self._window is None else self._window.workspaces
         return self.views | {
             key: page.view_state()
@@ -494,7 +494,7 @@ class SessionStore(QObject):
             self.save_failed.emit(error)
 
     def _files_of(self, state: SessionState) -> dict[str, str]:
-        """Return where the files are, or were last time, that a state's parameters name."""
+        """Return the paths of files that a state's parameters name, also of the last session."""
         opened = self._window.service.runtime.files() if self._window is not None else {}
         known = self.files | {value: str(path) for value, path in opened.items()}
         asked = [

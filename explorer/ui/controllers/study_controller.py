@@ -12,28 +12,27 @@ from explorer.studies.base.study import Request
 from explorer.studies.registry import get_study
 
 LATE_MS = 120
-"""After so long without an answer what is on the screen is marked as another question's."""
+"""Time without a new result after which the shown one is marked as stale."""
 
 
 class StudyController(QObject):
-    """Submits the question of one workspace whenever it changes and hands on its answers.
+    """Submits the request of one workspace when it changes, and emits the results.
 
-    Answers are delivered in order: one that is older than what was handed on already, or that
-    belongs to another study or another data set, is dropped. An answer that is merely behind a
-    slider that moves on is handed on; dropping it would leave the screen empty while dragging.
+    Results are delivered in order. One that is older than the last delivered, or of another study
+    or data set, is dropped. One that merely lags behind a moving slider is delivered: otherwise
+    nothing would be shown during a drag.
 
     Signals
     -------
     result_ready(Result, float)
-        An answer and the milliseconds since work on it began.
+        A result and the milliseconds since its computation began.
     failed(Exception)
-        Why there is none.
+        The error.
     busy_changed(bool)
-        Whether anything runs or waits.
+        Whether anything is running or waiting.
     stale_changed(bool)
-        Whether what was handed on last answers another question than the newest, and has done so
-        for longer than a glance; at once where there was no answer to the newest at all. Also
-        emitted while that stays so, when `busy` changes.
+        Whether the last delivered result has been stale for a while; at once if the newest request
+        failed. Also emitted while it stays stale, when `busy` changes.
     """
 
     result_ready = Signal(object, float)
@@ -50,41 +49,41 @@ class StudyController(QObject):
         self._workspace = workspace
         self._study_id: str | None = None
         self.request: Request | None = None
-        """The newest question submitted."""
+        """Newest request submitted."""
         self._newest_shown = 0
-        self._oldest_wanted = 0
+        self._oldest_valid = 0
         self.busy = False
-        """Whether an answer is still to come."""
+        """Whether a result is pending."""
         self._closed = False
         self.stale = False
-        """Whether the last answer is marked as another question's."""
+        """Whether the last result is marked as stale."""
         self._answered: Request | None = None
         self._late = QTimer(self, singleShot=True)
         self._late.setInterval(LATE_MS)
         self._late.timeout.connect(lambda: self._set_stale(self._answered != self.request))
         self._arrived: deque[Delivery] = deque()
         self._delivered.connect(self._receive_all)
-        self._runner = service.answers(workspace, self._arrive)
+        self.runner = service.answers(workspace, self._arrive)
         session.changed.connect(self._state_changed)
 
     def refresh(self) -> None:
-        """Ask now, if this workspace's study is in front and has what it needs.
+        """Submit the current request, if its study is current and its data are available.
 
-        What was asked before is dropped: files and check-ins may be others under the same name.
+        Former requests are dropped: files and check-ins may differ under the same name.
         """
         self._ask(self._session.state, force=True)
 
     def cancel(self) -> None:
-        """Drop what waits and stop what runs, within half a second."""
-        self._runner.cancel(soon=True)
+        """Drop the waiting request and stop the running one within half a second."""
+        self.runner.cancel(soon=True)
 
     def close(self) -> None:
-        """Stop everything and wait for the thread; nothing is delivered afterwards."""
+        """Stop and wait for the thread; nothing is delivered afterwards."""
         if not self._closed:
             self._closed = True
             self._late.stop()
             self._session.changed.disconnect(self._state_changed)
-            self._runner.close()
+            self.runner.close()
 
     def _state_changed(self, state: SessionState, _old: SessionState) -> None:
         self._ask(state)
@@ -102,20 +101,20 @@ class StudyController(QObject):
             return
         before, self.request = self.request, request
         if before is not None and (force or _subject(before) != _subject(request)):
-            self._runner.cancel()
-            self._oldest_wanted = self._runner.generation + 1
-        self._runner.submit(request)
+            self.runner.cancel()
+            self._oldest_valid = self.runner.generation + 1
+        self.runner.submit(request)
         self._set_busy(True)
         if not self._late.isActive():
             self._late.start()
 
     def _arrive(self, delivery: Delivery) -> None:
-        """Note what came, in whatever thread; the window takes it when it has the time."""
+        """Store a delivery, in any thread, until the window handles it."""
         self._arrived.append(delivery)
         self._delivered.emit()
 
     def _receive_all(self) -> None:
-        """Take what came meanwhile; of several pictures only the newest is worth painting."""
+        """Handle stored deliveries; of several results only the newest is shown."""
         if self._closed:
             return
         came = [self._arrived.popleft() for _ in range(len(self._arrived))]
@@ -126,7 +125,7 @@ class StudyController(QObject):
             self._receive(delivery)
 
     def _receive(self, delivery: Delivery) -> None:
-        if delivery.generation >= max(self._newest_shown, self._oldest_wanted):
+        if delivery.generation >= max(self._newest_shown, self._oldest_valid):
             if delivery.result is not None:
                 self._newest_shown = delivery.generation
                 self._answered = delivery.result.request
@@ -141,7 +140,7 @@ class StudyController(QObject):
                 self._answered = None
                 self._set_stale(True)
                 self.failed.emit(delivery.error)
-        if delivery.finished and delivery.generation == self._runner.generation:
+        if delivery.finished and delivery.generation == self.runner.generation:
             self._set_busy(False)
 
     def _set_stale(self, stale: bool) -> None:
@@ -153,11 +152,11 @@ class StudyController(QObject):
         if busy != self.busy:
             self.busy = busy
             self.busy_changed.emit(busy)
-            if self.stale:  # what is marked is no longer, or again, about to be replaced
+            if self.stale:  # whether the stale result is about to be replaced has changed
                 self.stale_changed.emit(True)
 
 
 def _subject(request: Request) -> tuple[str, str, str | None]:
-    """Return what an answer must share with the newest question to be worth showing."""
+    """Return what a result must share with the newest request to be shown."""
     data = request.selection.data if request.selection is not None else None
     return (request.study, request.quantity, data)

@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
 
 class WorkspaceHost(QMainWindow):
-    """The part of the main window that its workspaces use.
+    """Part of the main window that its workspaces use.
 
     Attributes
     ----------
     answers : dict of str to StudyController
-        What answers the studies of a workspace, by its key.
+        Study controllers by key of the workspace.
 
     Signals
     -------
     export_asked(Exported)
-        Something that is not the answer in front is to be exported.
+        Open the export dialog for something other than the current result.
     """
 
-    export_asked = Signal(object)
+    export_requested = Signal(object)
 
     session: Session
     service: StudyService
@@ -52,19 +52,19 @@ class WorkspaceHost(QMainWindow):
 
     @abstractmethod
     def show_status(self, text: str) -> None:
-        """Show what was done in the status bar, for a while."""
+        """Show a message in the status bar for a while."""
 
     @abstractmethod
     def show_study(self, study_id: str, parameter: str = "") -> None:
-        """Bring a study to the front, from tabs of tools too."""
+        """Show a study, also from tool tabs."""
 
     @abstractmethod
     def show_tool(self, key: str) -> None:
-        """Bring a tab that is about no one question to the front."""
+        """Show a tool tab."""
 
     @abstractmethod
     def show_problem(self, problem: Problem) -> None:
-        """Show what went wrong in the banner."""
+        """Show a problem in the banner."""
 
 
 UNREAD = "A picture of a part of the file is never exported: wait until every row is read."
@@ -72,16 +72,16 @@ UNREAD = "A picture of a part of the file is never exported: wait until every ro
 
 @dataclass(frozen=True)
 class Exported:
-    """What is exported in place of the answer in front.
+    """Export that replaces the current result.
 
     Attributes
     ----------
     result : Result
     view : ViewState
     asked : Request
-        What its recipe asks again.
+        Request of its recipe.
     told : mapping of JSON values
-        What else its recipe says.
+        Further entries of its recipe.
     """
 
     result: Result
@@ -91,27 +91,27 @@ class Exported:
 
 
 class Workspace(QWidget):
-    """A tab of results. `explorer.ui.app.workspaces` lists them.
+    """Base class of workspaces, listed in `explorer.ui.app.workspaces`.
 
     Signals
     -------
     exportable_changed()
-        `why_no_export` may say something else, though no answer came.
+        `why_no_export` may have changed without a new result.
 
     Attributes
     ----------
     current_result : Result or None
-        The newest answer shown.
+        Newest result shown.
     side_panel : QWidget or None
-        What stands beside the parameters while a study of data is in front.
+        Panel beside the parameters for studies that use data.
     view_of_question : bool
-        Whether `view_state` is about the question in front, not about the workspace.
+        Whether `view_state` belongs to the current study rather than to the workspace.
     alone : bool
-        Whether it has the window to itself: no panel tells of the study in front beside it.
+        Whether it takes the full width: docks are hidden while it is in front.
     exported : callable
-        Returns what File ▸ Export… writes in place of the answer while that is in front, or None.
+        Returns what File ▸ Export… writes instead of the result, or None.
     offer : callable
-        Shows buttons for actions of the menus, by their names there, if it has room for any.
+        Receives menu actions by name, to show buttons for them.
     """
 
     exportable_changed = Signal()
@@ -126,54 +126,54 @@ class Workspace(QWidget):
     @classmethod
     @abstractmethod
     def for_window(cls, window: WorkspaceHost) -> Self:
-        """Return the workspace of a window."""
+        """Build the workspace for a window."""
 
     def focus_areas(self) -> tuple[QWidget, ...]:
-        """Return what the focus goes round in by F6; a focus proxy gets it first."""
+        """Return the areas that F6 cycles through; a focus proxy is preferred."""
         return (self,)
 
     def view_actions(self) -> list[QAction]:
-        """Return what the View menu offers for this workspace."""
+        """Return the actions for the View menu."""
         return []
 
     def view_state(self) -> ViewState:
-        """Return how what is shown is looked at, for exports and the saved session."""
+        """Return the present view, for exports and the saved session."""
         return ViewState()
 
     def apply_view_state(self, view: ViewState) -> None:
-        """Look at what is shown in this way."""
+        """Apply a view."""
 
     def restore_view(self, view: ViewState) -> None:
-        """Show a saved session's view, without what the session itself holds."""
+        """Apply the view of a saved session, except for what the session itself holds."""
         self.apply_view_state(view)
 
     @property
     def unread(self) -> bool:
-        """Whether it shows a file about which nothing is answered yet."""
+        """Whether it previews a file without any result yet."""
         return False
 
     def why_no_export(self) -> str:
-        """Return why nothing of this can be exported or copied now; empty if it can."""
+        """Return why the view cannot be exported or copied now; empty if it can."""
         if self.unread:
             return UNREAD
         result = self.current_result
         return EARLY if result is not None and result.early else ""
 
     def shown_result(self, result: Result) -> Result:
-        """Return an answer with all that is drawn beside it."""
+        """Return a result with everything drawn beside it."""
         return result
 
     def export_file(self) -> None:
-        """Ask for a file and write what is shown; only of a workspace that shows no study."""
+        """Ask for a file and export the view; only for tools."""
 
     def copy(self, fmt: str) -> None:
-        """Put what is shown on the clipboard; only of a workspace that shows no study."""
+        """Copy the view to the clipboard; only for tools."""
 
     def show_part(self, key: str) -> None:
-        """Bring a part to the front; only of a workspace that has some in a menu."""
+        """Show a part of the workspace named in a menu; only for tools."""
 
     def follow_recipe(self) -> None:
-        """Show what a recipe that was opened asks; only of a workspace that shows no study."""
+        """Apply an opened recipe; only for tools."""
 
     def close_workspace(self) -> None:
-        """End what runs and disconnect from the session; the window closes."""
+        """Stop work and disconnect from the session before the window closes."""

@@ -115,7 +115,7 @@ def about_dialog(parent: QWidget) -> QDialog:
 
 
 def keys_dialog(parent: QWidget) -> QDialog:
-    """Return a dialog with keys and what the mouse does."""
+    """Return a dialog with keyboard and mouse commands."""
     rows = []
     for title, entries in KEYS:
         rows.append(f"<tr><td colspan='2'><b>{title}</b></td></tr>")
@@ -124,12 +124,12 @@ def keys_dialog(parent: QWidget) -> QDialog:
             for keys, does in entries
         ]
     words = _page("Keyboard and mouse", f"<table>{''.join(rows)}</table>")
-    words.setMinimumHeight(520)  # the rest is scrolled to: dialogs fit 680 pixels
+    words.setMinimumHeight(520)  # the rest scrolls: dialogs fit 680 pixels
     return _around("Keyboard and mouse", words, parent)
 
 
 def words_dialog(parent: QWidget, key: str = "") -> QDialog:
-    """Return a dialog with the field's words, one of them in view."""
+    """Return the glossary dialog, scrolled to a term."""
     words = _page(
         "Words",
         "".join(

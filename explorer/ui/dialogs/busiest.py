@@ -36,13 +36,13 @@ _THERE_KM = 1.0
 
 
 def near_town(latitude: float, longitude: float) -> str:
-    """Return the nearest town, and how far it is unless that is less than a kilometre."""
+    """Return the nearest town with its distance, if that exceeds a kilometre."""
     town, km = shipped_cities().nearest(latitude, longitude)
     return town.name if km < _THERE_KM else f"{town.name}, {km:,.0f} km"
 
 
 def town_of(box: Box) -> str:
-    """Return the largest town in a box of degrees, else the one nearest to its middle."""
+    """Return the largest town in a box of degrees, else the one nearest to its centre."""
     south, west, north, east = box
     largest = shipped_cities().visible(box, 1)
     if largest:
@@ -51,7 +51,7 @@ def town_of(box: Box) -> str:
 
 
 def region_town(region: Region) -> str:
-    """Return the town that names a region; nothing in a plane that is not the Earth."""
+    """Return the town that names a region; empty for a plane other than the Earth."""
     return "" if region.plane is not None else town_of(region.box)
 
 
@@ -65,24 +65,24 @@ WARNING = (
 
 
 class BusiestDialog(QDialog):
-    """The 30 busiest cells of a 300 × 300 partition of all check-ins or of the map in view.
+    """Lists the 30 busiest cells of a 300 × 300 grid of all check-ins or of the view.
 
     Parameters
     ----------
     files : DataController
-        Which has the check-ins counted.
+        Counts the check-ins.
     data : CheckinData
     view : Box
-        What the map shows.
+        Box in view.
     selection : Selection
-        For its time range.
+        Provides the time range.
 
     Signals
     -------
     region_chosen(Region)
     """
 
-    region_chosen = Signal(object)
+    region_selected = Signal(object)
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class BusiestDialog(QDialog):
         self.state.setText("Counting …")
         box = self.area.currentData()
         chosen = self._selection
-        asked = _with_room(box), PARTITION, TOP, chosen.start, chosen.end, "rows", chosen.image
+        asked = _padded(box), PARTITION, TOP, chosen.start, chosen.end, "rows", chosen.image
         earth = chosen.region.plane is None
 
         def count(task: Task) -> list[tuple[Cell, str]]:
@@ -206,13 +206,13 @@ class BusiestDialog(QDialog):
 
     @property
     def chosen(self) -> Region | None:
-        """The region of the row selected."""
+        """Region of the selected row."""
         row = self.table.currentRow()
         return self._regions[row] if 0 <= row < len(self._regions) else None
 
     def _accept(self) -> None:
         if self.chosen is not None:
-            self.region_chosen.emit(self.chosen)
+            self.region_selected.emit(self.chosen)
             self.accept()
 
 
@@ -227,8 +227,8 @@ def _on_globe(box: Box) -> Box:
     return (max(south, -90.0), max(west, start), min(north, 90.0), min(east, start + 360))
 
 
-def _with_room(box: Box) -> Box:
-    """Return the box, or a small one around it if all check-ins share a latitude or longitude."""
+def _padded(box: Box) -> Box:
+    """Return the box, enlarged if all check-ins share a latitude or longitude."""
     south, west, north, east = box
     if south >= north:
         south, north = max(south - 0.01, -90.0), min(north + 0.01, 90.0)

@@ -29,7 +29,7 @@ LOOKING_UP = "Looking up the reference system …"
 
 
 class SystemFields(QWidget):
-    """The choice, and where it puts the first row, so that one sees whether it is right.
+    """Choice of the reference system, with the resulting position of the first row.
 
     Signals
     -------
@@ -67,7 +67,7 @@ class SystemFields(QWidget):
 
     @property
     def crs(self) -> str | None:
-        """The system as `Mapping.crs`: None for degrees, empty while there is none."""
+        """The system as `Mapping.crs`: None for degrees, empty if not chosen."""
         chosen = self.system.currentData()
         if chosen == OTHER:
             return self.number.text().strip()
@@ -75,25 +75,25 @@ class SystemFields(QWidget):
 
     @property
     def problem(self) -> str:
-        """What is wrong or missing."""
+        """Error or missing input."""
         if self.crs is None:
             return ""
         return NOT_YET if not self.crs else self._wrong
 
     def show_system(self, crs: str | None) -> None:
-        """Show what the file says: a system, None for degrees, empty for none."""
+        """Show the system found in the file; None for degrees, empty for none."""
         self._offer(crs)
         self._update()
 
     def place(self, points: Points | None) -> None:
-        """Take the first rows' y and x, which tell likely systems, and where one puts them."""
+        """Set y and x of the first rows, which suggest likely systems."""
         self._points = points
         with QSignalBlocker(self.system):
             self._offer(self.crs)
         self._look_up()
 
     def close_job(self) -> None:
-        """Stop, and wait for the thread."""
+        """Stop and wait for the thread."""
         self._job.close()
 
     def _offer(self, crs: str | None) -> None:
@@ -121,7 +121,7 @@ class SystemFields(QWidget):
         self.changed.emit()
 
     def _look_up(self) -> None:
-        """Find out, in a thread because PROJ takes long to begin, where the first row lies."""
+        """Compute the position of the first row, in a thread because PROJ starts slowly."""
         crs, points = self.crs, self._points
         self.where.setText("")
         if not crs:
@@ -158,7 +158,7 @@ class SystemFields(QWidget):
 
 
 def _said(lat: float, lon: float) -> str:
-    """Return where the first row lies, for people."""
+    """Return the position of the first row as text."""
     if not (abs(lat) <= 90 and abs(lon) <= 180):
         return "the first row does not convert"
     ns, ew = "NS"[lat < 0], "EW"[lon < 0]
@@ -172,7 +172,7 @@ PLANE_NOT_YET = (
 
 
 class PlaneFields(QWidget):
-    """A check box, and the range while it is ticked.
+    """Check box with the range of a plane.
 
     Signals
     -------
@@ -184,7 +184,7 @@ class PlaneFields(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.picture: Path | None = None
-        """The picture whose range was taken."""
+        """Picture whose size was used as range."""
         self._wrong = ""
         self.on = CheckBox("&x and y of a picture or another plane, no degrees", self)
         self.on.toggled.connect(self._update)
@@ -219,7 +219,7 @@ class PlaneFields(QWidget):
 
     @property
     def text(self) -> str | None:
-        """The plane as `Plane.text`, empty while there is none; None for degrees."""
+        """The plane as `Plane.text`, empty if incomplete; None for degrees."""
         if not self.on.isChecked():
             return None
         plane = self._plane()
@@ -227,11 +227,11 @@ class PlaneFields(QWidget):
 
     @property
     def problem(self) -> str:
-        """What is wrong or missing."""
+        """Error or missing input."""
         return "" if self.text is None or self.text else self._wrong or PLANE_NOT_YET
 
     def show_plane(self, text: str | None) -> None:
-        """Show a plane, an undeclared one for an empty text, or degrees for None."""
+        """Show a plane; an empty text for an undeclared one, None for degrees."""
         self.on.setChecked(text is not None)
         if text:
             plane = Plane.parse(text)
@@ -241,7 +241,7 @@ class PlaneFields(QWidget):
             self.way.setCurrentIndex(self.way.findData("down" if plane.down else "up"))
 
     def take_picture(self, path: Path) -> None:
-        """Take a picture's size for the range."""
+        """Use the size of a picture as range."""
         try:
             width, height = size_of(read_bounded(path, MOST_BYTES), path.name)
         except (OSError, ValueError) as error:

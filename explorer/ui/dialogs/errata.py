@@ -28,7 +28,7 @@ body, h2, h3, p {{ color: {text}; }}
 
 
 class ErrataPage(QDialog):
-    """A window of its own, made when it is first asked for."""
+    """Errata window; built on first use."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -52,8 +52,8 @@ class ErrataPage(QDialog):
         self._write()
 
     def open_page(self, label: str = "") -> None:
-        """Show the page, at an entry if one is named."""
-        self._write()  # in the colours of the theme as it is now
+        """Show the page, optionally at an entry."""
+        self._write()  # in the current theme's colours
         self.show()
         self.raise_()
         self.activateWindow()
@@ -62,7 +62,7 @@ class ErrataPage(QDialog):
         self.text.setFocus()
 
     def show_entry(self, label: str) -> None:
-        """Bring an entry to the top."""
+        """Scroll to an entry."""
         self.search.clear()
         self.text.scrollToAnchor(label)
         at = self.text.document().find(f"{label} ·")
@@ -78,7 +78,7 @@ class ErrataPage(QDialog):
 
 
 def page_html(wanted: str = "") -> str:
-    """Return the page as HTML: all of it, or the entries in which every word occurs."""
+    """Return the page as HTML: all entries, or those that contain every word."""
     words = wanted.lower().split()
     if not words:
         head, _, _ = text().partition("\n## ")
@@ -89,7 +89,7 @@ def page_html(wanted: str = "") -> str:
 
 
 def _head(source: str) -> str:
-    """Return the document's beginning: a heading, paragraphs and one table, in our Markdown."""
+    """Parse introduction, paragraphs and table of our Markdown subset."""
     parts = []
     for block in source.strip().split("\n\n"):
         if block.startswith("# "):
@@ -107,7 +107,7 @@ def _head(source: str) -> str:
 
 
 def _papers() -> list[str]:
-    """Return headings of papers, what is said below them, and their entries."""
+    """Return papers, introductions and their entries."""
     parts = []
     sections = re.split(r"^## ", text(), flags=re.MULTILINE)[1:]
     for section in sections:
@@ -122,7 +122,7 @@ def _papers() -> list[str]:
 
 
 def _inline(source: str) -> str:
-    """Return one line of Markdown with its code and emphasis as HTML."""
+    """Convert code and emphasis of one line of Markdown to HTML."""
     shown = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(source))
     return re.sub(r"\*([^*]+)\*", r"<i>\1</i>", shown)
 
@@ -141,10 +141,10 @@ def _plain(item: Erratum) -> str:
 
 
 class Errata(QObject):
-    """The page of errata of a window, made when it is first asked for.
+    """Opens the errata page of a window; built on first use.
 
-    Links to entries may stand in any text of the window. Qt hands them, like links to the net, to
-    whoever has registered for their scheme; that is the window opened last.
+    Any text of the window may link to entries. Qt passes such links to the handler registered for
+    their scheme, which is that of the window opened last.
     """
 
     _followed: ClassVar[Errata | None] = None
@@ -153,23 +153,23 @@ class Errata(QObject):
         super().__init__(window)
         self._window = window
         self.page: ErrataPage | None = None
-        # The stubs ask for bytes; PySide takes a method's name as text only.
+        # The stubs expect bytes; PySide accepts a method's name as text only.
         QDesktopServices.setUrlHandler(SCHEME, self, "follow")  # type: ignore[arg-type]
         Errata._followed = self
 
     @Slot(QUrl)
     def follow(self, url: QUrl) -> None:
-        """Show the entry that a link names."""
+        """Show the entry of a link."""
         self.open(url.path())
 
     def open(self, label: str = "") -> None:
-        """Show the page, at an entry if one is named."""
+        """Show the page, optionally at an entry."""
         if self.page is None:
             self.page = ErrataPage(self._window)
         self.page.open_page(label)
 
     def close(self) -> None:
-        """Follow no link any more."""
+        """Unregister the link handler."""
         if Errata._followed is self:
             QDesktopServices.unsetUrlHandler(SCHEME)
             Errata._followed = None

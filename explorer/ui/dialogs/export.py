@@ -41,16 +41,16 @@ from explorer.ui.base.jobs import LatestJob, Task
 from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.widgets.boxes import CheckBox, ChoiceBox
 
-LEAST_DPI = 30
+MIN_DPI = 30
 
 
 class ExportPreview(QLabel):
-    """Draws the newest job, on the same sheet with the same letters, in as many dots as it has.
+    """Renders the newest job as it will be exported, at the size of the widget.
 
     Parameters
     ----------
     worker : LatestJob
-        Draws beside the interface; outlives this.
+        Renders in a thread; outlives this widget.
     """
 
     def __init__(self, worker: LatestJob) -> None:
@@ -66,7 +66,7 @@ class ExportPreview(QLabel):
         worker.failed.connect(self._say_why)
 
     def show_job(self, job: ExportJob) -> None:
-        """Draw a job soon, or say that its format is no picture."""
+        """Render a job soon, or state that its format is not a picture."""
         self._job = job
         if job.format.kind is Kind.NUMBERS:
             self._worker.cancel()
@@ -75,18 +75,18 @@ class ExportPreview(QLabel):
         ratio = self.devicePixelRatioF()
         wide, high = job.size_px
         share = min(self.width() * ratio / wide, self.height() * ratio / high, 1.0)
-        share = max(share, LEAST_DPI / job.dpi, 100 / min(wide, high))
+        share = max(share, MIN_DPI / job.dpi, 100 / min(wide, high))
         small = replace(
             job,
             format=by_suffix("png"),
             path=None,
             size_px=(max(round(wide * share), 100), max(round(high * share), 100)),
-            dpi=max(job.dpi * share, LEAST_DPI),
+            dpi=max(job.dpi * share, MIN_DPI),
         )
         self._worker.submit(self, partial(_drawn, small))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Draw again in the new size."""
+        """Render again at the new size."""
         super().resizeEvent(event)
         if self._job is not None:
             self.show_job(self._job)
@@ -157,23 +157,23 @@ NO_PLACE = (
 
 
 class ExportDialog(QDialog):
-    """Asks for format, size, theme and file; shows what comes out and the recipe inside.
+    """Asks for format, size, theme and file; shows a preview and the recipe.
 
     Parameters
     ----------
     result : Result
     view : ViewState
-        How it is looked at in the window.
+        View in the window.
     make_recipe : callable
-        From a view to the recipe as JSON values.
+        Converts a view to the recipe as JSON values.
     folder : str
-        Where the file dialog starts.
+        Start path of the file dialog.
     drawer : LatestJob
-        Draws the preview.
+        Renders the preview.
     complete_job : callable
-        Returns a job with what else is drawn of the window (a picture behind a map).
+        Adds further parts of the window to a job (the background picture).
     times : (str or None, str or None)
-        When the first and the last check-in are; None without times.
+        Times of the first and last check-in; None without times.
 
     Signals
     -------
@@ -208,8 +208,10 @@ class ExportDialog(QDialog):
         self.format = ChoiceBox("Format")
         self._running = running(self._result)
         forms = of_kind(maps=bool(self._result.surfaces))
-        self._of_maps = bool(self._result.surfaces)
-        forms += of_kind(Kind.ANIMATION, maps=True) * (bool(self._running) and not self._of_maps)
+        self.first_map_study = bool(self._result.surfaces)
+        forms += of_kind(Kind.ANIMATION, maps=True) * (
+            bool(self._running) and not self.first_map_study
+        )
         offered = [(f.suffix, f.label) for f in forms]
         self.format.offer(offered, offered[0][0])
         self.preset = ChoiceBox("Size")
@@ -224,14 +226,14 @@ class ExportDialog(QDialog):
         self.dpi = QSpinBox(minimum=30, maximum=1200, value=150, suffix=" dpi")
         self.dpi.setAccessibleName("Dots per inch")
         for box in (self.width_box, self.height_box, self.dpi):
-            box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)  # the arrow keys step too
+            box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)  # arrow keys step through it too
         self.animate = ChoiceBox("Animate")
-        known, of_maps = None not in self._times, self._of_maps or not self._running
+        known, of_maps = None not in self._times, self.first_map_study or not self._running
         shown = [row for row in ANIMATED if of_maps and (known or row[0] is Over.DRAWS)]
         offered = [(over.value, words) for over, words in shown]
         offered += [(p.key, f"{p.symbol} {p.name}".strip()) for p in self._running]
         tip = "A parameter runs over its range in 6 s, every frame computed in full."
-        self.animate.setToolTip(f"{OF_MAPS_TIP}\n{tip}" if self._of_maps else tip)
+        self.animate.setToolTip(f"{OF_MAPS_TIP}\n{tip}" if self.first_map_study else tip)
         self.animate.offer(offered, offered[0][0])
         self.frames = QSpinBox(minimum=2, maximum=MOST_FRAMES, value=FRAMES, suffix=" frames")
         self.frames.setAccessibleName("Number of frames")
@@ -275,7 +277,7 @@ class ExportDialog(QDialog):
         animated.addWidget(self.animate, 2)
         animated.addWidget(self.frames, 1)
         form.addRow("Animate", animated)
-        form.setRowVisible(animated, self._of_maps or bool(self._running))
+        form.setRowVisible(animated, self.first_map_study or bool(self._running))
         if self._has_true:
             form.addRow("", self.true_map)
         self._size_widgets = (self.preset, self.width_box, self.height_box, self.unit, self.dpi)
@@ -326,12 +328,12 @@ class ExportDialog(QDialog):
         self.save.clicked.connect(self._ask_path)
 
     def job(self, path: Path | None = None) -> ExportJob:
-        """Return what is to be written with the present choices.
+        """Return the export job for the present choices.
 
         Raises
         ------
         ValueError
-            If the view shows nothing that may be exported.
+            If the view contains nothing that may be exported.
         """
         view = self.view()
         return ExportJob(
@@ -345,7 +347,7 @@ class ExportDialog(QDialog):
         )
 
     def animation(self) -> Animation:
-        """Return which frames an animation has with the present choices."""
+        """Return the frames of an animation for the present choices."""
         over, frames = self.animate.currentData(), self.frames.value()
         if over in [p.key for p in self._running]:
             return Animation(Over.PARAMETER, frames, key=over)
@@ -353,11 +355,11 @@ class ExportDialog(QDialog):
 
     @property
     def chosen_format(self) -> ExportFormat:
-        """The format that is chosen."""
+        """Selected format."""
         return by_suffix(self.format.currentData())
 
     def view(self) -> ViewState:
-        """Return the view with what the dialog changes in it."""
+        """Return the view with the dialog's changes."""
         return replace(
             public_view(self._result, self._view, self.true_map.isChecked()),
             theme=self.theme.currentData(),
@@ -365,7 +367,7 @@ class ExportDialog(QDialog):
         )
 
     def size_px(self) -> tuple[int, int]:
-        """Return the picture's size in pixels."""
+        """Return the size of the picture in pixels."""
         per = self.dpi.value() / MM_PER_INCH if self.unit.currentData() == "mm" else 1.0
         return round(self.width_box.value() * per), round(self.height_box.value() * per)
 
@@ -387,7 +389,7 @@ class ExportDialog(QDialog):
         self._preview()
 
     def _preview(self) -> None:
-        """Draw what would be written now, if anything may."""
+        """Render what would be written now, if permitted."""
         try:
             self.preview.show_job(self._complete_job(self.job()))
         except ValueError as error:
@@ -397,39 +399,39 @@ class ExportDialog(QDialog):
         picture = self.chosen_format.kind is not Kind.NUMBERS
         for widget in (*self._size_widgets, self.theme, *self.parts.values()):
             widget.setEnabled(picture)
-        said = self._result.stamp
+        text = self._result.stamp
         if self._has_true:
-            said = CURATOR_ONLY if self.true_map.isChecked() else self._private_words()
+            text = CURATOR_ONLY if self.true_map.isChecked() else self._private_words()
         animated = self.chosen_format.kind is Kind.ANIMATION
         for widget in self._frame_widgets:
             widget.setEnabled(animated)
-        if animated and self._of_maps:
-            said = " ".join((said, MANY_FRAMES.format(frames=self.frames.value()), *self._open()))
+        if animated and self.first_map_study:
+            text = " ".join((text, MANY_FRAMES.format(frames=self.frames.value()), *self._open()))
         if not self._result.complete:
-            said = " ".join(filter(None, (said, "This answer is still being refined.")))
+            text = " ".join(filter(None, (text, "This answer is still being refined.")))
         refused, recipe = self.chosen_format.missing, ""
         try:
             recipe = json.dumps(self._make_recipe(self.view()), indent=1)
         except ValueError as error:
             refused = refused or f"{error}."
-        self.note.setText(refused or said)
-        self.note.setVisible(bool(refused or said))
+        self.note.setText(refused or text)
+        self.note.setVisible(bool(refused or text))
         self.recipe.setPlainText(recipe)
         self.save.setEnabled(not refused)
         self._preview()
 
     def _open(self) -> list[str]:
-        """Return what is to be said of a time sweep whose range nobody chose."""
+        """Return the note on a time sweep without a chosen range."""
         selection = self._result.request.selection
         chosen = selection is not None and None not in (selection.start, selection.end)
         of_time = self.animation().over in OF_TIME
         return [OPEN_RANGE] if of_time and not chosen else []
 
     def _private_words(self) -> str:
-        """Return what is to know of a file without the true map."""
+        """Return the note on a file without the true map."""
         selection = self._result.request.selection
-        told = selection is None or selection.region_origin.may_be_told
-        return " ".join((f"{self._result.stamp}.", PRIVATE_ONLY, *([] if told else [NO_PLACE])))
+        text = selection is None or selection.region_origin.may_be_told
+        return " ".join((f"{self._result.stamp}.", PRIVATE_ONLY, *([] if text else [NO_PLACE])))
 
     def _ask_path(self) -> None:
         form = self.chosen_format
@@ -445,15 +447,15 @@ class ExportDialog(QDialog):
 
 
 def public_view(result: Result, view: ViewState, with_true: bool = False) -> ViewState:
-    """Return a view without what only the curator may see, unless that is asked for."""
+    """Return a view without curator-only parts, unless they are requested."""
     allowed = tuple(s.key for s in result.surfaces if with_true or not s.curator_only)
     return replace(view, surfaces=allowed)
 
 
 def ask_for_file(parent: QWidget, title: str, start: Path, kind: Kind) -> Path | None:
-    """Return the file that the user names, its extension one of the formats'; None if none.
+    """Ask for a file with the suffix of one of the formats; None if cancelled.
 
-    Without an extension of theirs it gets that of the chosen filter; `start` has none.
+    A name without such a suffix gets that of the selected filter; `start` has none.
     """
     offered = of_kind(kind)
     filters = ";;".join(form.filter for form in offered)

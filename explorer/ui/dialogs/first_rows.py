@@ -24,7 +24,7 @@ MOVE = "Move to a red cell to read what is wrong with it."
 
 
 class FirstRows(QWidget):
-    """A table, and below it what is wrong with the cell in front and what to do about it."""
+    """Table, with the error and remedy of the selected cell below it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class FirstRows(QWidget):
         self.next_button = QPushButton("Next &red cell")
         self.next_button.setToolTip("Go to the next cell that can't be read, row by row")
         self.next_button.setAutoDefault(False)
-        self.next_button.clicked.connect(self.go_on)
+        self.next_button.clicked.connect(self.next_error)
         below = QHBoxLayout()
         below.addWidget(self.line, 1)
         below.addWidget(self.next_button, 0, Qt.AlignmentFlag.AlignTop)
@@ -51,11 +51,11 @@ class FirstRows(QWidget):
         box.addLayout(below)
 
     def hasHeightForWidth(self) -> bool:
-        """Whether the height follows from the width; it does not: the rows scroll."""
+        """Return False: the height does not depend on the width, the rows scroll."""
         return False
 
     def show_rows(self, preview: Preview, shown: int) -> None:
-        """Show the first so many rows of a preview."""
+        """Show the first rows of a preview."""
         self.preview, table = preview, self.table
         rows = preview.rows[:shown]
         width = max([len(preview.columns), *(len(row) for row in rows)])
@@ -74,7 +74,7 @@ class FirstRows(QWidget):
                 table.setColumnWidth(c, min(table.columnWidth(c) + 8, 260))
 
     def judge(self, mapping: Mapping, roles: dict[int | None, str]) -> None:
-        """Show which cells can't be read by a mapping, and what the columns then hold."""
+        """Mark the cells that a mapping cannot read."""
         style, preview = style_for(self.palette()), self.preview
         width, decimal = len(preview.columns), preview.dialect.decimal
         self._faults = {}
@@ -86,9 +86,9 @@ class FirstRows(QWidget):
                 fault = found.get(c)
                 if fault is not None:
                     self._faults[r, c] = fault
-                said = self.said(r, c)
-                item.setToolTip(plain_tip(said or item.text()))
-                item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, said)
+                text = self.cell_problem(r, c)
+                item.setToolTip(plain_tip(text or item.text()))
+                item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, text)
                 item.setBackground(QBrush(style.warn_back) if fault else QBrush())
                 item.setForeground(QBrush(style.warn_text) if fault else QBrush())
         for c, name in enumerate(preview.columns):
@@ -100,8 +100,8 @@ class FirstRows(QWidget):
         self.next_button.setEnabled(bool(self._faults))
         self._say()
 
-    def said(self, row: int, column: int) -> str:
-        """Return row, column, fault and remedy of a cell; empty if it can be read."""
+    def cell_problem(self, row: int, column: int) -> str:
+        """Return row, column, error and remedy of a cell; empty if it is readable."""
         fault = self._faults.get((row, column))
         if fault is None:
             return ""
@@ -110,8 +110,8 @@ class FirstRows(QWidget):
         remedy = fault.remedy[:1].upper() + fault.remedy[1:]
         return f"Row {row + 1}, {name}: {fault.what}. {remedy}."
 
-    def go_on(self) -> None:
-        """Go to the next cell that can't be read, after the last one to the first."""
+    def next_error(self) -> None:
+        """Select the next unreadable cell, cyclically."""
         here = (self.table.currentRow(), self.table.currentColumn())
         red = sorted(self._faults)
         if red:
@@ -120,7 +120,7 @@ class FirstRows(QWidget):
             self._say()
 
     def _say(self, *_: int) -> None:
-        here = self.said(self.table.currentRow(), self.table.currentColumn())
+        here = self.cell_problem(self.table.currentRow(), self.table.currentColumn())
         self.line.setText(here or (MOVE if self._faults else NONE_RED))
         style = style_for(self.palette())
         self.line.setStyleSheet(f"color: {style.warn_text.name()};" if here else "")

@@ -21,10 +21,10 @@ log = logging.getLogger("explorer")
 
 
 class HelpWindow(QDialog):
-    """A window of its own that follows the study in front; made once, shown by F1.
+    """Window that follows the current study; opened with F1.
 
-    Words are there at once; formulas follow from the worker process, which alone imports what
-    draws them.
+    Text is shown at once; formulas are rendered by the worker process, the only one that imports
+    the renderer.
     """
 
     def __init__(self, session: Session, worker: Executor, theme: Theme, parent: QWidget) -> None:
@@ -46,13 +46,13 @@ class HelpWindow(QDialog):
         layout.addWidget(buttons)
         self.resize(720, 680)
         self._job = LatestJob("formulas", self)
-        self._job.done.connect(self._formulas_came)
+        self._job.done.connect(self._formulas_ready)
         self._job.failed.connect(self._formulas_failed)
         session.changed.connect(self._state_changed)
         theme.changed.connect(self.refresh)
 
     def open_page(self) -> None:
-        """Show the page of the study in front."""
+        """Show the page of the current study."""
         self.show()
         self.raise_()
         self.activateWindow()
@@ -60,18 +60,18 @@ class HelpWindow(QDialog):
         self.text.setFocus()
 
     def end(self) -> None:
-        """Disconnect from the session and wait for the thread."""
+        """Disconnect and wait for the thread."""
         if not self._closed:
             self._closed = True
             self._session.changed.disconnect(self._state_changed)
             self._job.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Hide; the window keeps the page for the next time."""
+        """Hide; the page is kept."""
         event.accept()
 
     def refresh(self) -> None:
-        """Write the page of the study in front."""
+        """Write the page of the current study."""
         if not self.isVisible() or self._closed:
             return
         study = get_study(self._session.state.study)
@@ -95,7 +95,7 @@ class HelpWindow(QDialog):
                 lambda task: self._worker.call(formula_pictures, (wanted, colour), task.check),
             )
 
-    def _formulas_came(self, key: tuple[str, str], pictures: tuple[Picture, ...]) -> None:
+    def _formulas_ready(self, key: tuple[str, str], pictures: tuple[Picture, ...]) -> None:
         self._drawn[key] = pictures
         place = self.text.verticalScrollBar().value()
         self.refresh()
@@ -119,7 +119,7 @@ li {{ margin-bottom: 5px; line-height: 125%; }} td {{ padding: 2px 12px 2px 0; }
 
 
 def page_html(study: Study, pictures: tuple[Picture, ...] = (), as_typed: bool = False) -> str:
-    """Return a study's page as HTML; formulas without a picture are to come, or stand as typed."""
+    """Return a study's page as HTML; formulas without a picture are shown as typed."""
     page = study.page
     parts = [f"<h2>{linked(study.name)}</h2><p><i>{linked(study.question)}</i></p>"]
     if page is not None:
@@ -135,10 +135,10 @@ def page_html(study: Study, pictures: tuple[Picture, ...] = (), as_typed: bool =
     if study.presets:
         parts.append("<h3>Presets</h3>")
         for item in study.presets:
-            told = [item.about]
-            told += [f"Paper: {item.published}"] * bool(item.published)
-            told += [f"Here: {item.computed}"] * bool(item.computed)
-            words = "<br>".join(linked(t) for t in told)
+            text = [item.about]
+            text += [f"Paper: {item.published}"] * bool(item.published)
+            text += [f"Here: {item.computed}"] * bool(item.computed)
+            words = "<br>".join(linked(t) for t in text)
             parts.append(f"<p><b>{linked(item.name)}</b><br>{words}</p>")
     sources = page.sources if page is not None else study.references
     parts.append("<h3>Sources</h3>" + _list(tuple(dict.fromkeys(map(str, sources)))))

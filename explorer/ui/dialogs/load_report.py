@@ -31,16 +31,16 @@ if TYPE_CHECKING:
     from explorer.checkins.model import PartReport
 
 MANY_PARTS = 6
-"""Files of a data set that are listed."""
+"""Maximum number of files listed."""
 
 
 class LoadReportDialog(QDialog):
-    """Counts, reasons with their first lines, and the export of all rejected rows.
+    """Counts, reasons with the first lines, and export of the rejected rows.
 
     Parameters
     ----------
     files : DataController
-        Which has the rejected rows written.
+        Writes the rejected rows.
     data : CheckinData
     """
 
@@ -99,7 +99,7 @@ class LoadReportDialog(QDialog):
             "blank": report.blank,
             "continued": report.continued,
         }
-        if any(parts.values()):  # kept and rejected stand above
+        if any(parts.values()):  # totals are shown above
             lines += " (" + ", ".join(f"{n:,} {what}" for what, n in parts.items() if n) + ")"
         facts = [
             ("Rows kept", f"{report.kept:,}"),
@@ -154,7 +154,7 @@ class LoadReportDialog(QDialog):
             self.export_to(Path(path))
 
     def export_to(self, path: Path) -> None:
-        """Write all rejected rows to a file, in a thread."""
+        """Write the rejected rows to a file, in a thread."""
         self.export_button.setEnabled(False)
         self._show_message("Exporting …")
         question = self.data, "export_rejected", path
@@ -178,20 +178,20 @@ UNITS = {
 
 
 def _columns(data: CheckinData) -> str:
-    """Return names and numbers, from 1, of the columns in use."""
+    """Return names and 1-based numbers of the mapped columns."""
     return ", ".join(
         f"{role}: {name} ({getattr(data.mapping, role) + 1})" for role, name in data.names.items()
     )
 
 
 def _parts(parts: Sequence[PartReport]) -> str:
-    """Return what became of the lines of the first parts, a line each."""
+    """Return one line per file on its kept and rejected lines."""
     shown = [f"{p.name}: {p.kept:,} kept, {p.rejected:,} rejected" for p in parts[:MANY_PARTS]]
     rest = len(parts) - len(shown)
     return "\n".join([*shown, *([f"… and {rest:,} more"] if rest else [])])
 
 
 def _zone(data: CheckinData) -> str:
-    """Return which zone times without an offset were taken from, if there are any."""
+    """Return the time zone applied to times without offset, if there are any."""
     zone = data.mapping.zone or "UTC"
     return f" (times without an offset: {zone})" if data.report.naive_times else ""

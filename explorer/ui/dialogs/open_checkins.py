@@ -52,13 +52,13 @@ MNEMONICS = {
     "location": "Lo&cation",
     "image": "Ima&ge",
 }
-"""Where the first letter is taken."""
+"""Maximum length of the sample text used to detect the encoding."""
 UNITS = {
     None: "All rows of one user",
     "row": "One row: protects less",
     "file": "The whole file",
 }
-"""Choices of what counts as one person: fields `unit` of a mapping."""
+"""Choices of the privacy unit: field `unit` of a mapping."""
 UNIT_HELP = (
     "Without a column that names the person or device, protect one row (a person with many rows is "
     "protected less) or the whole file (the map will be nearly pure noise). Releases need a column "
@@ -70,18 +70,18 @@ LOOKING = "Looking at the file …"
 
 
 class MappingDialog(QDialog):
-    """Preview of a file with a column to choose for every role, checked as one chooses.
+    """Preview of a file with a column choice per role, validated on each change.
 
     Signals
     -------
     load(tuple of Path, Mapping, Dialect or None)
-        *Load* was pressed; None if fields and encoding are as detected.
+        *Load* was pressed; None if dialect and encoding are as detected.
     picture_chosen(Path)
-        With *Load*: the picture whose size is the range of x and y.
+        Set with *Load*: picture whose size is the range of x and y.
     """
 
     load = Signal(object, object, object)
-    picture_chosen = Signal(object)
+    picture_selected = Signal(object)
 
     def __init__(self, request: MappingRequest, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -94,8 +94,8 @@ class MappingDialog(QDialog):
         self._named_e7 = False
         self._job = LatestJob("looking at a file", self, preempt_after_s=0.0)
         self.finished.connect(self._close_jobs)
-        self._job.done.connect(self._looked)
-        self._job.failed.connect(self._not_looked)
+        self._job.done.connect(self._preview_read)
+        self._job.failed.connect(self._preview_failed)
         self.setWindowTitle(f"Open {self.preview.basename}: which column holds what?")
         box = QVBoxLayout(self)
         if request.reason:
@@ -105,7 +105,7 @@ class MappingDialog(QDialog):
         box.addLayout(self._make_dialect())
         box.addLayout(self._make_columns())
         self.reading = ReadingFields()
-        self.reading.decimal_chosen.connect(self._choose_decimal)
+        self.reading.decimal_selected.connect(self._choose_decimal)
         self.reading.changed.connect(self._check)
         box.addWidget(self.reading)
         self.plane = PlaneFields()
@@ -134,10 +134,10 @@ class MappingDialog(QDialog):
         self.swap_button = QPushButton("&Swap latitude and longitude")
         self.swap_button.setAutoDefault(False)
         self.swap_button.clicked.connect(self._swap)
-        said = QHBoxLayout()
-        said.addWidget(self.verdict, 1)
-        said.addWidget(self.swap_button)
-        box.addLayout(said)
+        text = QHBoxLayout()
+        text.addWidget(self.verdict, 1)
+        text.addWidget(self.swap_button)
+        box.addLayout(text)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.load_button = buttons.addButton("Load", QDialogButtonBox.ButtonRole.AcceptRole)
         self.load_button.setDefault(True)
@@ -148,7 +148,7 @@ class MappingDialog(QDialog):
         self._show_preview()
 
     def _make_dialect(self) -> QHBoxLayout:
-        """Make the choice of delimiter and encoding, or of the layer or sheet."""
+        """Build the choice of delimiter and encoding, or of the layer or sheet."""
         row = QHBoxLayout()
         self.layer = ChoiceBox("Layer or sheet")
         self.delimiter = ChoiceBox("Fields separated by")
@@ -167,7 +167,7 @@ class MappingDialog(QDialog):
                 combo.addItem(repr(found), found)
             combo.setCurrentIndex(combo.findData(found))
             combo.currentIndexChanged.connect(
-                self._choose_encoding if combo is self.encoding else self._look_again
+                self._choose_encoding if combo is self.encoding else self._read_again
             )
             label = plain_label(name)
             label.setBuddy(combo)
@@ -207,8 +207,8 @@ class MappingDialog(QDialog):
         grid.addLayout(row, len(ROLES) // 3, 2 * (len(ROLES) % 3), 1, 4)
         return grid
 
-    def _look_again(self) -> None:
-        """Read the beginning of the file as it is now said to be written."""
+    def _read_again(self) -> None:
+        """Read the beginning of the file again with the chosen dialect."""
         asked = self._asked
         self._refused = LOOKING
         self._check()
@@ -232,32 +232,32 @@ class MappingDialog(QDialog):
 
     @property
     def _asked(self) -> tuple[str, str | None, str | None, str | None]:
-        """How the file is said to be written, and which layer of it is meant."""
+        """Chosen dialect, and the layer or sheet."""
         layer = self.layer.currentData() or None
         return self.delimiter.currentData(), self._encoding, self._decimal, layer
 
     def _choose_encoding(self) -> None:
         self._encoding = self.encoding.currentData()
-        self._look_again()
+        self._read_again()
 
     def _choose_decimal(self, decimal: str) -> None:
         self._decimal = decimal
-        self._look_again()
+        self._read_again()
 
-    def _looked(
+    def _preview_read(
         self, asked: tuple[str, str | None, str | None, str | None], preview: Preview
     ) -> None:
         if asked == self._asked:
             self.preview, self._refused = preview, ""
             self._show_preview()
 
-    def _not_looked(self, asked: object, error: Exception) -> None:
+    def _preview_failed(self, asked: object, error: Exception) -> None:
         if asked == self._asked:
             self._refused = explain(error, "data").sentence
             self._check()
 
     def _show_preview(self) -> None:
-        """Show columns and rows of the preview, and its guess of which is which."""
+        """Show columns and rows of the preview with the detected mapping."""
         preview = self.preview
         self.detected.setText(self._detected())
         suggested = preview.suggested
@@ -290,13 +290,13 @@ class MappingDialog(QDialog):
 
     @property
     def dialect(self) -> Dialect | None:
-        """How text turns into fields, if not as detected."""
+        """Chosen dialect, if it differs from the detected one."""
         found = self.preview.dialect
         return found if found.unpack or found != self.request.preview.dialect else None
 
     @property
     def mapping(self) -> Mapping:
-        """What is chosen."""
+        """Chosen mapping."""
         return Mapping(
             **{role: combo.currentData() for role, combo in self.combos.items()},
             time_format=self.reading.time_format,
@@ -311,12 +311,12 @@ class MappingDialog(QDialog):
 
     @property
     def _confirmed_encoding(self) -> str | None:
-        """The detected encoding, if there was a question about it."""
+        """Detected encoding, if it was ambiguous."""
         asked = any(question.key == "encoding" for question in self.preview.questions)
         return self.preview.encoding if asked else None
 
     def _points(self) -> Points | None:
-        """Return the first rows' y and x in the chosen columns."""
+        """Return y and x of the first rows in the chosen columns."""
         lat, lon = (self.combos[role].currentData() for role in ("lat", "lon"))
         if lat is None or lon is None:
             return None
@@ -325,7 +325,7 @@ class MappingDialog(QDialog):
 
     @property
     def problem(self) -> str:
-        """Why it can't be loaded this way; empty if it can."""
+        """Reason why it cannot be loaded; empty if it can."""
         if self._refused:
             return self._refused
         if self.preview.layers and not self.layer.currentData():
@@ -376,14 +376,14 @@ class MappingDialog(QDialog):
         return ("Detected: " if self.dialect is None else "Read as: ") + ", ".join(parts) + "."
 
     def _show_times(self, column: int | None, guess: str = "") -> None:
-        """Offer the formats that fit a column's first rows; one of them is chosen."""
+        """Offer the formats that match a column's first rows."""
         values = [r[column] for r in self.preview.sample if column is not None and column < len(r)]
         preview = self.preview
         found = time_formats(values, preview.dialect.decimal, preview.serials)
         self.reading.show_times(found, values, next(iter(found), guess))
 
     def _answer(self, candidate: Candidate | None) -> None:
-        """Take the answer of a card for the fields that it sets."""
+        """Apply the answer of a card to the fields."""
         fields = dict(candidate.fields) if candidate is not None else {}
         for name, value in fields.items():
             combo = self.combos.get(name)
@@ -406,7 +406,7 @@ class MappingDialog(QDialog):
         self._check()
 
     def _open_questions(self) -> tuple[Question, ...]:
-        """Return what is open about the file with the columns that are chosen."""
+        """Return the open questions for the chosen columns."""
         mapping = replace(self.mapping, crs=self.preview.mapping.crs)
         state = (self.preview, mapping.time, mapping.lat, mapping.lon, mapping.plane)
         if self._questions[0] != state:
@@ -414,7 +414,7 @@ class MappingDialog(QDialog):
         return self._questions[1]
 
     def _swap(self) -> None:
-        """Take the column of latitudes for that of longitudes, and the other way round."""
+        """Swap the columns of latitude and longitude."""
         lat, lon = (self.combos[role] for role in ("lat", "lon"))
         before = lat.currentIndex(), lon.currentIndex()
         with QSignalBlocker(lat), QSignalBlocker(lon):
@@ -424,7 +424,7 @@ class MappingDialog(QDialog):
         self._check()
 
     def _unit_changed(self) -> None:
-        """Leave the user column out where a row or the whole file is the unit."""
+        """Disable the user column if a row or the file is the unit."""
         if self.unit.currentData() is not None:
             with QSignalBlocker(self.combos["user"]):
                 self.combos["user"].setCurrentIndex(0)
@@ -444,7 +444,7 @@ class MappingDialog(QDialog):
         self._check()
 
     def _take_system_of_names(self) -> None:
-        """Take degrees times ten million where both names say so, and as long as they do."""
+        """Scale integer degrees (times ten million) while both column names say so."""
         lat, lon = (self.combos[role].currentData() for role in ("lat", "lon"))
         named = is_e7(self.preview.columns if self.preview.has_header else (), lat, lon)
         if named != self._named_e7 and None not in (lat, lon):
@@ -495,12 +495,12 @@ class MappingDialog(QDialog):
     def _accept(self) -> None:
         if not self.problem:
             if self.plane.picture is not None and self.plane.text:
-                self.picture_chosen.emit(self.plane.picture)
+                self.picture_selected.emit(self.plane.picture)
             self.load.emit(self.request.source, self.mapping, self.dialect)
             self.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let Escape cancel, and Return load only what can be loaded."""
+        """Escape cancels; Return loads only valid input."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._accept()
             return

@@ -22,13 +22,13 @@ from PySide6.QtWidgets import (
 from explorer.ui.base.styled import styled_label
 
 PREFIX, WORD, WORDS, INSIDE, SUBSEQUENCE = range(5)
-"""Ranks, best first: begins like it; a word of it does; all words typed begin words of it or of
-what else is said of it; stands in it; its letters stand in it in this order."""
+"""Ranks, best first: prefix of the name; prefix of a word; every typed word is the prefix of a word
+of name or description; substring; subsequence."""
 
 
 @lru_cache(maxsize=4096)
 def folded(text: str) -> str:
-    """Return what of a text is compared: ``ε₀ (local)`` becomes ``epsilon0 local``."""
+    """Return the normalised text for comparison: ``ε₀ (local)`` becomes ``epsilon0 local``."""
     letters = []
     for letter in unicodedata.normalize("NFKD", text.casefold()):
         name = unicodedata.name(letter, "")
@@ -42,16 +42,16 @@ def folded(text: str) -> str:
 
 
 def rank(query: str, names: tuple[str, ...], more: str = "") -> int | None:
-    """Return how well something fits a query; None if not at all, 0 is best.
+    """Return the rank of an entry for a query: 0 is best, None does not match.
 
     Parameters
     ----------
     query : str
-        As it is typed; nothing fits everything.
+        Text as typed; an empty one matches everything.
     names : tuple of str
-        What it is called, its short names too.
+        Name and short names.
     more : str
-        What else is said of it.
+        Description.
     """
     typed = folded(query)
     called = [folded(name) for name in names]
@@ -67,15 +67,15 @@ def rank(query: str, names: tuple[str, ...], more: str = "") -> int | None:
     return next((place for place, fit in enumerate(fits) if fit), None)
 
 
-MOST_ROWS = 60
+MAX_ROWS = 60
 WIDTH, HEIGHT = 640, 430
 KEY = "Ctrl+K"
 PLACEHOLDER = "Search questions, figures, commands"
 _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
-class Found(IntEnum):
-    """What can be found, in the order in which equals stand."""
+class EntryKind(IntEnum):
+    """Kinds of entries, in the order of equal ranks."""
 
     QUESTION = 0
     FIGURE = 1
@@ -86,28 +86,28 @@ class Found(IntEnum):
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing that can be chosen.
+    """Entry of the palette.
 
     Attributes
     ----------
     key : str
-        Stable, to remember it by.
+        Stable key.
     kind : Found
     name : str
     detail : str
-        A sentence about it.
+        Description in one sentence.
     do : callable
-        What choosing it does.
+        Called when the entry is chosen.
     also : tuple of str
         Other names.
     near : bool
-        Whether it belongs to the question in front.
+        Whether it belongs to the current study.
     assign : callable or None
-        Takes what is typed after ``=``; raises ValueError or OSError with a sentence.
+        Called with the text after ``=``; raises ValueError or OSError.
     """
 
     key: str
-    kind: Found
+    kind: EntryKind
     name: str
     detail: str
     do: Callable[[], object]
@@ -120,9 +120,9 @@ Source = Callable[[], Iterable[Entry]]
 
 
 def matching(typed: str, entries: Sequence[Entry], recent: Sequence[str]) -> list[Entry]:
-    """Return what fits, best first; of equals those chosen last, then what is in front.
+    """Return matching entries, best first; ties by recent use, then the current study.
 
-    With ``eps0 = 2`` parameters alone fit, and choosing one sets it.
+    With ``eps0 = 2`` only parameters match, and choosing one sets it.
     """
     query, equals, value = (part.strip() for part in typed.partition("="))
     order = {key: place for place, key in enumerate(recent)}
@@ -134,12 +134,12 @@ def matching(typed: str, entries: Sequence[Entry], recent: Sequence[str]) -> lis
         if fit is not None:
             last = order.get(entry.key, len(order))
             ranked.append(((fit, last, not entry.near, entry.kind, place), entry))
-    best = [entry for _, entry in sorted(ranked, key=lambda pair: pair[0])][:MOST_ROWS]
+    best = [entry for _, entry in sorted(ranked, key=lambda pair: pair[0])][:MAX_ROWS]
     return [_assigning(entry, value) for entry in best] if equals and value else best
 
 
 def _assigning(entry: Entry, value: str) -> Entry:
-    """Return the entry that sets a parameter to a value."""
+    """Return the entry that sets a parameter."""
     assign = entry.assign
     assert assign is not None
     symbol = entry.name.split(" · ", maxsplit=1)[0]
@@ -147,12 +147,12 @@ def _assigning(entry: Entry, value: str) -> Entry:
 
 
 class Palette(QDialog):
-    """A field to type in and what fits below it; Enter chooses, Esc closes.
+    """Search field and list of matches; Enter runs an entry, Esc closes.
 
     Signals
     -------
     chosen(str)
-        Key of what was done.
+        Key of the entry that was run.
     """
 
     chosen = Signal(str)
@@ -184,7 +184,7 @@ class Palette(QDialog):
         self._recent: Sequence[str] = ()
         self._sources: list[Source] = []
         self.direct: Callable[[str], Entry | None] = lambda _typed: None
-        """Returns what a typed text asks by itself, if it does."""
+        """Returns an entry for a typed text (a link), or None."""
         self._more = QTimer(self)
         self._more.setInterval(0)
         self._more.timeout.connect(self._read_on)
@@ -195,17 +195,17 @@ class Palette(QDialog):
 
     @property
     def current(self) -> Entry | None:
-        """What Enter would choose."""
+        """Entry that Enter runs."""
         row = self.rows.indexOfTopLevelItem(self.rows.currentItem())
         return self._shown[row] if 0 <= row < len(self._shown) else None
 
     @property
     def reading(self) -> bool:
-        """Whether more is still being looked up."""
+        """Whether sources are still being read."""
         return bool(self._sources)
 
     def open_with(self, sources: Sequence[Source], recent: Sequence[str], typed: str = "") -> None:
-        """Open over the window's upper part; the first source is read now, the others soon."""
+        """Open; the first source is read now, the others while idle."""
         window = self._around
         self.resize(min(WIDTH, window.width() - 40), min(HEIGHT, window.height() - 60))
         self.move(window.mapToGlobal(QPoint((window.width() - self.width()) // 2, 34)))
@@ -218,11 +218,11 @@ class Palette(QDialog):
         self._more.start()
 
     def choose(self, *_: object) -> None:
-        """Do what the current row says and close; stay open where that can't be done."""
+        """Run the current entry and close; stay open if it fails."""
         entry = self.current
         if entry is None:
             return
-        self.hide()  # first: what it does may open a dialog, or take the focus
+        self.hide()  # first, because it may open a dialog or take the focus
         try:
             entry.do()
         except (ValueError, OSError) as error:
@@ -232,12 +232,12 @@ class Palette(QDialog):
         self.chosen.emit(entry.key)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Look up no more."""
+        """Stop reading sources."""
         self._more.stop()
         super().hideEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Move in the list and choose from it while the focus stays in the field."""
+        """Move in the list and run entries while the focus stays in the field."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             if event.key() in _MOVES:
                 self.rows.keyPressEvent(event)
@@ -248,7 +248,7 @@ class Palette(QDialog):
         return super().eventFilter(watched, event)
 
     def _read_on(self) -> None:
-        """Read one more source between two key presses."""
+        """Read one more source while idle."""
         if self._sources:
             self._entries += self._sources.pop(0)()
             self._search()
@@ -277,6 +277,6 @@ class Palette(QDialog):
             self._say(entry.detail, f"{entry.name}, {entry.kind.name.lower()}: {entry.detail}")
 
     def _say(self, words: str, spoken: str = "") -> None:
-        """Show a sentence below the list; a screen reader hears it of the field."""
+        """Show a message below the list, also as description of the field."""
         self.about.setText(words)
         self.field.setAccessibleDescription(spoken or words)

@@ -31,19 +31,19 @@ SHORT = {
     "crs": "coordinates",
     "layer": "table",
 }
-"""What the button of a card confirms; other kinds of questions are called by their key."""
+"""Button texts by kind of question; other kinds use their key."""
 
 OTHER = "Another answer, chosen above"
-A_ROW = 3
-"""Cards beside each other."""
-MOST = 6
-"""Candidates of a card; others are chosen in the fields above."""
-HIGHEST = 330
-"""Pixels of the cards up to which they are shown without scrolling."""
+CARDS_PER_ROW = 3
+"""Number of cards per row."""
+MAX_CANDIDATES = 6
+"""Maximum number of candidates on a card; others are chosen in the fields above."""
+MAX_HEIGHT_PX = 330
+"""Height in pixels up to which the cards do not scroll."""
 
 
 class ElidedRadioButton(QRadioButton):
-    """A radio button whose words end in an ellipsis where they do not fit."""
+    """Radio button with elided text."""
 
     def __init__(self, words: str) -> None:
         super().__init__()
@@ -51,22 +51,22 @@ class ElidedRadioButton(QRadioButton):
         self.setAccessibleName(words)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the words into the new width."""
+        """Elide the text for the new width."""
         super().resizeEvent(event)
-        room = self.width() - 28  # the mark, and the space beside it
-        fitting = self.fontMetrics().elidedText(self.words, Qt.TextElideMode.ElideRight, room)
+        space = self.width() - 28  # indicator and spacing
+        fitting = self.fontMetrics().elidedText(self.words, Qt.TextElideMode.ElideRight, space)
         self.setText(fitting.replace("&", "&&"))
 
 
 class QuestionCard(QFrame):
-    """One question: its candidates, one of them selected, and a button that confirms it.
+    """One question with its candidates and a button that confirms the selected one.
 
     Signals
     -------
     chosen(Candidate)
         A candidate was selected.
     confirmed(Candidate or None)
-        The button was pressed; None if the answer was chosen in the fields above.
+        The answer was confirmed; None if it was chosen in the fields above.
     """
 
     chosen = Signal(object)
@@ -86,16 +86,16 @@ class QuestionCard(QFrame):
         title.setFont(bold)
         why = styled_label("muted", question.text, word_wrap=True)
         why.setTextFormat(Qt.TextFormat.PlainText)
-        room = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        room.setHeightForWidth(True)  # without it a title of two lines is cut
+        space = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        space.setHeightForWidth(True)  # otherwise a two-line title is cut off
         for label in (title, why):
-            label.setSizePolicy(room)
+            label.setSizePolicy(space)
             box.addWidget(label)
         self.answers = QButtonGroup(self)
-        for place, one in enumerate(question.candidates[:MOST]):
+        for place, one in enumerate(question.candidates[:MAX_CANDIDATES]):
             words = f"{one.text[:60]}  ({one.example})" if one.example else one.text[:60]
             self._add(box, words, place, f"{one.text}\n{one.example}")
-        self._add(box, OTHER, MOST, "").setVisible(False)
+        self._add(box, OTHER, MAX_CANDIDATES, "").setVisible(False)
         box.addStretch(1)
         self.button = QPushButton()
         self.button.clicked.connect(self.confirm)
@@ -113,9 +113,9 @@ class QuestionCard(QFrame):
 
     @property
     def candidate(self) -> Candidate | None:
-        """The selected candidate; None if the answer is in the fields above."""
+        """Selected candidate; None if the answer is in the fields above."""
         place = self.answers.checkedId()
-        return self.question.candidates[place] if 0 <= place < MOST else None
+        return self.question.candidates[place] if 0 <= place < MAX_CANDIDATES else None
 
     def confirm(self) -> None:
         """Confirm the selected answer."""
@@ -124,17 +124,17 @@ class QuestionCard(QFrame):
         self.confirmed.emit(self.candidate)
 
     def follow(self, values: Table[str, Any]) -> None:
-        """Select the answer that the fields of the dialog have; another one is not confirmed."""
+        """Select the answer that the dialog's fields have; a different one is unconfirmed."""
         candidates = self.question.candidates
         names = {*self.question.fields, *(name for one in candidates for name, _ in one.fields)}
         if all(values.get(name) in (None, "") for name in names):
             return
         same = (
             i
-            for i, one in enumerate(self.question.candidates[:MOST])
+            for i, one in enumerate(self.question.candidates[:MAX_CANDIDATES])
             if all(values.get(name) == value for name, value in one.fields)
         )
-        place = next(same, MOST)
+        place = next(same, MAX_CANDIDATES)
         if place != self.answers.checkedId():
             self.is_confirmed = False
             self._select(place)
@@ -142,12 +142,12 @@ class QuestionCard(QFrame):
     def _picked(self, place: int) -> None:
         self.is_confirmed = False
         self._show_state()
-        if place < MOST:
+        if place < MAX_CANDIDATES:
             self.chosen.emit(self.question.candidates[place])
 
     def _select(self, place: int | None) -> None:
-        other = self.answers.button(MOST)
-        other.setVisible(place == MOST)
+        other = self.answers.button(MAX_CANDIDATES)
+        other.setVisible(place == MAX_CANDIDATES)
         button = None if place is None else self.answers.button(place)
         if button is not None:
             button.setChecked(True)
@@ -160,12 +160,12 @@ class QuestionCard(QFrame):
 
 
 class QuestionCards(QScrollArea):
-    """All cards of a file.
+    """Cards of all questions about a file.
 
     Signals
     -------
     chosen(Candidate)
-        A candidate was selected in one of them.
+        A candidate was selected on a card.
     confirmed(Candidate or None)
         The answer of a card was confirmed.
     """
@@ -186,7 +186,7 @@ class QuestionCards(QScrollArea):
         self.hide()
 
     def ask(self, questions: Sequence[Question]) -> None:
-        """Show a card for each question that has candidates; those shown before stay."""
+        """Show a card for each question with candidates; existing cards stay."""
         asked = [one for one in questions if one.candidates]
         if asked == [card.question for card in self.cards.values()]:
             return
@@ -201,8 +201,8 @@ class QuestionCards(QScrollArea):
                 card.chosen.connect(self.chosen)
                 card.confirmed.connect(self.confirmed)
             self.cards[question.key] = card
-            grid.addWidget(card, place // A_ROW, place % A_ROW)
-        for column in range(min(A_ROW, len(asked))):
+            grid.addWidget(card, place // CARDS_PER_ROW, place % CARDS_PER_ROW)
+        for column in range(min(CARDS_PER_ROW, len(asked))):
             grid.setColumnStretch(column, 1)
         old = self.takeWidget()
         self.setWidget(page)
@@ -212,28 +212,28 @@ class QuestionCards(QScrollArea):
         self.updateGeometry()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Ask for another height when the cards need one."""
+        """Request another height when the cards need it."""
         if event.type() is QEvent.Type.LayoutRequest:
             self.updateGeometry()
         return super().eventFilter(watched, event)
 
     def hasHeightForWidth(self) -> bool:
-        """Whether the height follows from the width; it does, as titles wrap."""
+        """Return True: titles wrap, so the height depends on the width."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height that keeps the buttons that confirm in view, in pixels."""
+        """Return the height in pixels that shows all confirm buttons."""
         page = self.widget()
-        return min(page.heightForWidth(width), HIGHEST) if page is not None else 0
+        return min(page.heightForWidth(width), MAX_HEIGHT_PX) if page is not None else 0
 
     def follow(self, values: Table[str, Any]) -> None:
-        """Select in each card the answer that the fields of the dialog have."""
+        """Select on each card the answer that the dialog's fields have."""
         for card in self.cards.values():
             card.follow(values)
 
     @property
     def problem(self) -> str:
-        """Which answers are still to be confirmed; empty if none."""
+        """Unconfirmed answers as text; empty if none."""
         names = [card.short for card in self.cards.values() if not card.is_confirmed]
         if not names:
             return ""

@@ -28,16 +28,16 @@ TYPED = "typed"
 
 
 class ReadingFields(QWidget):
-    """Three choices, each with a line below it that says what it makes of the file.
+    """Three choices, each followed by its effect on the file.
 
     Signals
     -------
     decimal_chosen(str)
-        The file is to be looked at again.
+        The file should be parsed again.
     changed()
     """
 
-    decimal_chosen = Signal(str)
+    decimal_selected = Signal(str)
     changed = Signal()
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class ReadingFields(QWidget):
         self.decimal = ChoiceBox("Decimal mark")
         self.decimal.offer(list(DECIMALS.items()), ".")
         self.decimal.currentIndexChanged.connect(
-            lambda: self.decimal_chosen.emit(self.decimal.currentData())
+            lambda: self.decimal_selected.emit(self.decimal.currentData())
         )
         self.times = ChoiceBox("Times look like")
         self.times.currentIndexChanged.connect(self._chosen)
@@ -79,7 +79,7 @@ class ReadingFields(QWidget):
         grid.addWidget(self.example, 2, 1)
 
     def show_reading(self, decimal: str, zone: str | None, number: str) -> None:
-        """Show a decimal mark, a zone and a number as the file has it."""
+        """Show decimal mark, zone and a number from the file."""
         with QSignalBlocker(self.decimal), QSignalBlocker(self.zone):
             self.decimal.setCurrentIndex(self.decimal.findData(decimal))
             self.zone.setText(zone or self.zone.text())
@@ -87,7 +87,7 @@ class ReadingFields(QWidget):
         self.hints[0].setText(f"{number[:20]} is read as {same[:20]}" if same != number else "")
 
     def show_times(self, formats: Sequence[str], values: Sequence[str], chosen: str) -> None:
-        """Offer the formats found, by examples from the file, and common ones; one is chosen."""
+        """Offer the detected and common formats with examples."""
         self._formats = tuple(formats)
         self._values = [value.strip() for value in values if value.strip()]
         items = [(form, self._seen(form)) for form in formats]
@@ -104,7 +104,7 @@ class ReadingFields(QWidget):
 
     @property
     def time_format(self) -> str:
-        """What is chosen; ISO 8601 while nothing is."""
+        """Chosen format; ISO 8601 by default."""
         chosen: str = self.times.currentData() or ""
         if chosen == TYPED:
             try:
@@ -115,23 +115,23 @@ class ReadingFields(QWidget):
 
     @property
     def zone_name(self) -> str | None:
-        """The time zone as typed; None for UTC."""
+        """Time zone as typed; None for UTC."""
         return self.zone.zone
 
     @property
     def problem(self) -> str:
-        """Why it can't be read that way; empty if it can."""
+        """Reason why the choices are invalid; empty if valid."""
         return self._wrong if self.times.isEnabled() else ""
 
     def set_used(self, used: bool) -> None:
-        """Say whether there is a column of times."""
+        """Enable the time fields if there is a column of times."""
         for widget in (self.times, self.example, self.zone):
             widget.setEnabled(used)
         self.zone.setEnabled(used and takes_zone(self.time_format))
         self._describe(used)
 
     def _seen(self, form: str) -> str:
-        """Return how the file writes a time in a format; where it is not sure, what that means."""
+        """Return an example of a format from the file, explained if ambiguous."""
         value = next((v for v in self._values if reads_time(v, form)), example_of(form))
         if len(self._formats) < 2:
             return value[:40]
@@ -158,7 +158,7 @@ class ReadingFields(QWidget):
         self.changed.emit()
 
     def _describe(self, used: bool) -> None:
-        """Say below the fields what is made of the file."""
+        """Show below the fields how the file is interpreted."""
         form = self.time_format
         self.hints[1].setText(meaning_of(form) if used and not self._wrong else "")
         if not used or self._wrong:
@@ -169,7 +169,7 @@ class ReadingFields(QWidget):
             self.hints[2].setText(self._in_utc(form))
 
     def _in_utc(self, form: str) -> str:
-        """Return what the first time of the file is in UTC."""
+        """Return the first time of the file in UTC."""
         zone = self.zone_name
         value = next((v for v in self._values if reads_time(v, form)), "")
         if zone is None or not value or form == "iso":

@@ -16,21 +16,21 @@ STATUSES = {
     "▷": "run it to compare",
     "?": "not reproduced",
 }
-"""By sign, in words, in the order of their tick boxes."""
+"""Verdicts by sign, in the order of the check boxes."""
 
 
 @dataclass(frozen=True, slots=True)
-class IndexEntry:
+class PresetEntry:
     """A preset in the list.
 
     Attributes
     ----------
     study_id, study_name : str
     paper : str
-        The heading under which it stands.
+        Heading of its group.
     item : Preset
     settings : str
-        The values that it sets.
+        Parameter values.
     """
 
     study_id: str
@@ -41,18 +41,18 @@ class IndexEntry:
 
     @property
     def verdict(self) -> str:
-        """How what comes out compares, with its sign; empty if that is not said."""
+        """Comparison with the published value, with its sign; empty if not stated."""
         return f"{self.item.status} {self.item.verdict}".strip()
 
     @property
     def spoken(self) -> str:
-        """What a screen reader says of it."""
+        """Text for screen readers."""
         sign = STATUSES.get(self.item.status, "")
-        said = ": ".join(filter(None, (sign, self.item.verdict)))
-        return ", ".join(filter(None, (self.item.name, self.study_name, said)))
+        text = ": ".join(filter(None, (sign, self.item.verdict)))
+        return ", ".join(filter(None, (self.item.name, self.study_name, text)))
 
     def has(self, words: str) -> bool:
-        """Return whether each of some words is in its texts, whatever their letters' case."""
+        """Return whether its texts contain each word, ignoring case."""
         item = self.item
         texts = (
             item.name,
@@ -71,7 +71,7 @@ _AUTHORS = re.compile(r"(?P<names>.+?) (?P<year>(?:19|20)\d\d)\b")
 
 
 def short_paper(paper: str) -> str:
-    """Return ``Girgis et al. 2021`` for a paper with its authors; others as they are."""
+    """Return ``Girgis et al. 2021`` for a paper with authors; other texts unchanged."""
     found = _AUTHORS.match(paper)
     if found is None:
         return paper
@@ -80,10 +80,10 @@ def short_paper(paper: str) -> str:
     return f"{' & '.join(names) if len(names) == 2 else first} {found['year']}"
 
 
-def entries_of(study: Study) -> list[IndexEntry]:
-    """Return the entries of a study, under the paper that it names first."""
+def entries_of(study: Study) -> list[PresetEntry]:
+    """Return the entries of a study, grouped under its first paper."""
     paper = study.references[0].paper if study.references else study.name
-    return [IndexEntry(study.id, study.name, paper, p, _settings(study, p)) for p in study.presets]
+    return [PresetEntry(study.id, study.name, paper, p, _settings(study, p)) for p in study.presets]
 
 
 def _settings(study: Study, item: Preset) -> str:

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QScrollArea, QWid
 
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Palette, Theme
-from explorer.ui.gallery.entries import IndexEntry
+from explorer.ui.gallery.entries import PresetEntry
 from explorer.ui.gallery.thumbnails import paint, thumbnail
 
 GAP = 10
@@ -29,9 +29,9 @@ NARROWEST = 172
 PICTURE = 84
 PAD = 9
 LINES = 4
-"""Of name and verdict together."""
+"""Maximum number of lines for name and verdict."""
 SIZES = (1.0, 0.94, 0.88)
-"""Of letters: the first at which both fit."""
+"""Font sizes; the first at which both fit is used."""
 STEPS_OF = {
     Qt.Key.Key_Left: (-1, 0),
     Qt.Key.Key_Right: (1, 0),
@@ -47,20 +47,20 @@ def verdict_colour(status: str, colours: Palette) -> str:
 
 
 class Card(QAbstractButton):
-    """One preset: small picture, name, verdict. Of all cards one is chosen, and Tab goes there.
+    """Card of one preset: thumbnail, name, verdict. One card is selected and in the tab order.
 
     Signals
     -------
     stepped(int, int)
         An arrow key was pressed: columns to the right, rows down.
     opened()
-        By double click or Enter.
+        Double click or Enter.
     """
 
     stepped = Signal(int, int)
     opened = Signal()
 
-    def __init__(self, entry: IndexEntry, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, entry: PresetEntry, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.entry, self._theme = entry, theme
         self.setCheckable(True)
@@ -70,7 +70,7 @@ class Card(QAbstractButton):
         self.setToolTip(f"<p>{html.escape(entry.item.about)}</p>")
 
     def sizeHint(self) -> QSize:
-        """Return room for the picture, the name and the verdict."""
+        """Return the size for thumbnail, name and verdict."""
         lines = LINES * QFontMetricsF(self._bold()).lineSpacing()
         return QSize(NARROWEST, round(PICTURE + lines + 2.6 * PAD))
 
@@ -81,16 +81,16 @@ class Card(QAbstractButton):
         return font
 
     def nextCheckState(self) -> None:
-        """Stay chosen when clicked again."""
+        """Stay selected when clicked again."""
         self.setChecked(True)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Open."""
+        """Open the preset."""
         event.accept()
         self.opened.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move with the arrows, open with Enter."""
+        """Move with the arrow keys, open with Enter."""
         if event.key() in STEPS_OF:
             self.stepped.emit(*STEPS_OF[Qt.Key(event.key())])
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -99,17 +99,17 @@ class Card(QAbstractButton):
             super().keyPressEvent(event)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Show that it can be clicked."""
+        """Draw the hover state."""
         super().enterEvent(event)
         self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Show no more that it can be clicked."""
+        """Remove the hover state."""
         super().leaveEvent(event)
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw."""
+        """Draw the card."""
         colours, item = self._theme.chrome, self.entry.item
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -121,23 +121,23 @@ class Card(QAbstractButton):
         width = self.width() - 2 * PAD
         box = QRectF(PAD, PAD, width, PICTURE)
         paint(painter, box, thumbnail(self.entry.study_id, item.key), self._theme.plot)
-        room = QRectF(PAD, box.bottom() + 0.5 * PAD, width, self.height() - PICTURE - 2.2 * PAD)
+        space = QRectF(PAD, box.bottom() + 0.5 * PAD, width, self.height() - PICTURE - 2.2 * PAD)
         name, verdict = item.name, self.entry.verdict
         for size in SIZES:
             painter.setFont(self._bold(size))
             metrics = QFontMetricsF(painter.font())
-            above = metrics.boundingRect(room, _WRAPPED, name).height()
-            below = metrics.boundingRect(room, _WRAPPED, verdict).height()
-            if above + below <= room.height():
+            above = metrics.boundingRect(space, _WRAPPED, name).height()
+            below = metrics.boundingRect(space, _WRAPPED, verdict).height()
+            if above + below <= space.height():
                 break
         painter.setPen(QColor(colours.text))
-        painter.drawText(room, _WRAPPED, name)
+        painter.drawText(space, _WRAPPED, name)
         painter.setPen(QColor(verdict_colour(item.status, colours)))
-        painter.drawText(room.adjusted(0, above, 0, 0), _WRAPPED, verdict)
+        painter.drawText(space.adjusted(0, above, 0, 0), _WRAPPED, verdict)
 
 
 class Gallery(QScrollArea):
-    """All cards that the filter lets through; the arrows choose among them.
+    """Grid of the cards that pass the filter; arrow keys select.
 
     Signals
     -------
@@ -162,8 +162,8 @@ class Gallery(QScrollArea):
         self._rows: list[list[Card]] = []
         self._shown: set[Card] = set()
 
-    def add(self, entries: list[IndexEntry]) -> None:
-        """Make cards for more entries; `show_only` puts them in their places."""
+    def add(self, entries: list[PresetEntry]) -> None:
+        """Create cards for more entries; `show_only` places them."""
         for entry in entries:
             card = Card(entry, self._theme, self._page)
             card.clicked.connect(lambda _on=False, card=card: self.choose(card))
@@ -176,8 +176,8 @@ class Gallery(QScrollArea):
                 heading.setParent(self._page)
                 self._headings[entry.paper] = heading
 
-    def show_only(self, entries: list[IndexEntry]) -> None:
-        """Show the cards of some entries, in their papers' order."""
+    def show_only(self, entries: list[PresetEntry]) -> None:
+        """Show the cards of some entries, grouped by paper."""
         keep = {id(entry) for entry in entries}
         self._shown = {card for card in self.cards if id(card.entry) in keep}
         for card in self.cards:
@@ -188,7 +188,7 @@ class Gallery(QScrollArea):
             self.choose(first, focus=False)
 
     def choose(self, card: Card | None, focus: bool = True) -> None:
-        """Choose a card; None for none."""
+        """Select a card; None for none."""
         if self.front is not None:
             self.front.setChecked(False)
             self.front.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
@@ -202,7 +202,7 @@ class Gallery(QScrollArea):
         self.chosen.emit(card.entry if card is not None else None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put as many cards in a row as there is room for."""
+        """Place as many cards per row as fit."""
         super().resizeEvent(event)
         self._arrange()
 
@@ -220,8 +220,8 @@ class Gallery(QScrollArea):
                 continue
             count = f"{len(shown)}" if len(shown) == len(cards) else f"{len(shown)} of {len(cards)}"
             metrics = heading.fontMetrics()
-            room = width - metrics.horizontalAdvance(f"  ·  {count}  ")
-            named = metrics.elidedText(paper, Qt.TextElideMode.ElideRight, room)
+            space = width - metrics.horizontalAdvance(f"  ·  {count}  ")
+            named = metrics.elidedText(paper, Qt.TextElideMode.ElideRight, space)
             heading.setText(f"{named}  ·  {count}")
             heading.setToolTip(paper)
             heading.setGeometry(GAP, y, width, heading.sizeHint().height())
@@ -237,7 +237,7 @@ class Gallery(QScrollArea):
         self._page.setMinimumHeight(y)
 
     def _step(self, right: int, down: int) -> None:
-        """Choose the next card: to the side across rows, up and down in the same column."""
+        """Select the next card: sideways across rows, up and down in the same column."""
         if self.front is None:
             return
         at = next(i for i, row in enumerate(self._rows) if self.front in row)

@@ -25,21 +25,21 @@ from explorer.resources import resource_bytes
 from explorer.studies.base.result import Mark
 
 STEPS = 1000
-"""Into which a picture's width and height are divided."""
+"""Resolution of a thumbnail's width and height."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One curve of a small picture.
+    """One curve of a thumbnail.
 
     Attributes
     ----------
     place : int
-        In the legend: its colour.
+        Index of its colour in the legend.
     role : Role
     mark : Mark
     x, y : tuple of int
-        From 0 (left, bottom) to `STEPS`; y is negative where there is nothing.
+        From 0 (left, bottom) to `STEPS`; y is negative for missing values.
     """
 
     place: int
@@ -49,20 +49,20 @@ class Line:
     y: tuple[int, ...]
 
     def colour(self, theme_name: str) -> str:
-        """Return its colour, that of its curve in the window."""
+        """Return its colour, as in the window."""
         colours = theme(theme_name).curves
         return colours[self.place % len(colours)]
 
 
 @dataclass(frozen=True, slots=True)
 class Thumbnail:
-    """A small picture of a preset: curves, or the cells of a map.
+    """Thumbnail of a preset: curves, or the cells of a map.
 
     Attributes
     ----------
     lines : tuple of Line
     cells : ndarray of uint8, shape (rows, columns), or None
-        From none to most; row 0 south.
+        Colour indices of the cells; row 0 south.
     """
 
     lines: tuple[Line, ...] = ()
@@ -70,13 +70,13 @@ class Thumbnail:
 
 
 def thumbnail(study_id: str, key: str) -> Thumbnail | None:
-    """Return the small picture of a preset; None if there is none."""
-    kept = _kept().get(f"{study_id}/{key}")
+    """Return the thumbnail of a preset; None if there is none."""
+    kept = _entries().get(f"{study_id}/{key}")
     return None if kept is None else _read(kept)
 
 
 @cache
-def _kept() -> dict[str, Any]:
+def _entries() -> dict[str, Any]:
     found: dict[str, Any] = json.loads(zlib.decompress(resource_bytes("thumbnails.json.z")))
     return found
 
@@ -93,11 +93,11 @@ def _read(kept: dict[str, Any]) -> Thumbnail:
 
 
 _INSIDE = 5.0
-"""Pixels between frame and curves."""
+"""Margin in pixels between frame and curves."""
 
 
 def paint(painter: QPainter, box: QRectF, drawn: Thumbnail | None, plot: Theme) -> None:
-    """Paint a small picture into a rectangle; axes alone where there is none."""
+    """Paint a thumbnail into a rectangle; only axes if there is none."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     if drawn is not None and drawn.cells is not None:
@@ -159,7 +159,7 @@ def _paint_line(painter: QPainter, inside: QRectF, line: Line, colour: QColor) -
 
 
 def _runs(points: list[QPointF | None]) -> list[list[QPointF]]:
-    """Return points that follow each other without a gap."""
+    """Return the runs of consecutive points."""
     runs: list[list[QPointF]] = [[]]
     for point in points:
         if point is not None:

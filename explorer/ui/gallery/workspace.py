@@ -26,7 +26,7 @@ from explorer.studies.registry import get_study, study_infos
 from explorer.ui.base.styled import styled_label
 from explorer.ui.base.theme import Theme
 from explorer.ui.controllers.workspace import Workspace, WorkspaceHost
-from explorer.ui.gallery.entries import STATUSES, IndexEntry, entries_of, short_paper
+from explorer.ui.gallery.entries import STATUSES, PresetEntry, entries_of, short_paper
 from explorer.ui.gallery.gallery import Gallery, verdict_colour
 from explorer.ui.gallery.thumbnails import paint, thumbnail
 from explorer.ui.panels.presets import follow_preset
@@ -38,16 +38,16 @@ PICTURE = 138
 
 
 class _Picture(QWidget):
-    """The small picture, larger."""
+    """Enlarged thumbnail."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self.entry: IndexEntry | None = None
+        self.entry: PresetEntry | None = None
         self.setFixedHeight(PICTURE)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw."""
+        """Draw the thumbnail."""
         if self.entry is not None:
             drawn = thumbnail(self.entry.study_id, self.entry.item.key)
             box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
@@ -55,7 +55,7 @@ class _Picture(QWidget):
 
 
 class Detail(QWidget):
-    """The chosen entry in words, and *Open*.
+    """Details of the selected entry, with *Open*.
 
     Signals
     -------
@@ -67,7 +67,7 @@ class Detail(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._entry: IndexEntry | None = None
+        self._entry: PresetEntry | None = None
         self.setFixedWidth(DETAIL_WIDTH)
         self.name = styled_label("sentence", word_wrap=True)
         self.name.setTextFormat(Qt.TextFormat.PlainText)
@@ -99,8 +99,8 @@ class Detail(QWidget):
         layout.addWidget(area, 1)
         layout.addWidget(self.open)
 
-    def show_entry(self, entry: IndexEntry | None) -> None:
-        """Tell of an entry; of none if no entry passes the filter."""
+    def show_entry(self, entry: PresetEntry | None) -> None:
+        """Show an entry; None if no entry passes the filter."""
         self._entry = self.picture.entry = entry
         self.open.setEnabled(entry is not None)
         self.picture.setVisible(entry is not None)
@@ -110,7 +110,7 @@ class Detail(QWidget):
         self.picture.update()
 
     def retheme(self) -> None:
-        """Take the theme's colours."""
+        """Apply the theme's colours."""
         self._write()
         self.picture.update()
 
@@ -121,15 +121,15 @@ class Detail(QWidget):
         item, parts = self._entry.item, []
         if self._entry.verdict:
             colour = verdict_colour(item.status, self._theme.chrome)
-            said = html.escape(self._entry.verdict)
-            parts.append(f"<span style='color:{colour}; font-weight:600'>{said}</span>")
-        told = (
+            message = html.escape(self._entry.verdict)
+            parts.append(f"<span style='color:{colour}; font-weight:600'>{message}</span>")
+        summary = (
             ("The paper says", item.published),
             ("Comes out here", item.computed),
             ("Shows", item.about),
             ("Set", self._entry.settings),
         )
-        parts += [f"<b>{title}</b><br>{linked(text)}" for title, text in told if text]
+        parts += [f"<b>{title}</b><br>{linked(text)}" for title, text in summary if text]
         self.words.setText("".join(f"<p style='margin:0 0 9px 0'>{part}</p>" for part in parts))
 
 
@@ -137,12 +137,12 @@ WIDTH = 214
 
 
 class Filters(QWidget):
-    """A field for words, a tick box a paper and one a sign.
+    """Search field, and check boxes for papers and verdicts.
 
     Signals
     -------
     changed()
-        Other entries pass.
+        The filter changed.
     """
 
     changed = Signal()
@@ -181,8 +181,8 @@ class Filters(QWidget):
         box.toggled.connect(lambda _on: self.changed.emit())
         return box
 
-    def set_entries(self, entries: list[IndexEntry]) -> None:
-        """Offer the papers of these entries, with how many there are of each."""
+    def set_entries(self, entries: list[PresetEntry]) -> None:
+        """Set the papers of the entries, with their counts."""
         for paper, count in Counter(entry.paper for entry in entries).items():
             if paper not in self.papers:
                 box = self.papers[paper] = self._box("")
@@ -192,8 +192,8 @@ class Filters(QWidget):
             short = short_paper(paper).replace("&", "&&")
             self.papers[paper].setText(f"{short}  {count}")
 
-    def passes(self, entry: IndexEntry) -> bool:
-        """Return whether an entry is to be listed."""
+    def passes(self, entry: PresetEntry) -> bool:
+        """Return whether an entry passes the filter."""
         status = self.statuses.get(entry.item.status)
         return (
             self.papers[entry.paper].isChecked()
@@ -202,7 +202,7 @@ class Filters(QWidget):
         )
 
     def retheme(self) -> None:
-        """Colour the signs as the verdicts are."""
+        """Colour the signs like the verdicts."""
         for sign, box in self.statuses.items():
             palette = box.palette()
             palette.setColor(palette.ColorRole.WindowText, verdict_colour(sign, self._theme.chrome))
@@ -210,7 +210,7 @@ class Filters(QWidget):
 
 
 class FiguresWorkspace(Workspace):
-    """Lists presets and opens them. Studies are imported when the tab is shown, one at a time."""
+    """Lists presets and opens them. Studies are imported one at a time when the tab is shown."""
 
     alone = True
 
@@ -224,7 +224,7 @@ class FiguresWorkspace(Workspace):
         super().__init__(parent)
         self._session, self._theme, self._show_study = session, theme, show_study
         self.filters, self.gallery, self.detail = Filters(theme), Gallery(theme), Detail(theme)
-        self.entries: list[IndexEntry] = []
+        self.entries: list[PresetEntry] = []
         self._listed: set[str] = set()
         self._next = QTimer(self, singleShot=True)
         self._next.setInterval(0)
@@ -244,31 +244,31 @@ class FiguresWorkspace(Workspace):
 
     @classmethod
     def for_window(cls, window: WorkspaceHost) -> Self:
-        """Return the workspace of a window."""
+        """Build the workspace for a window."""
         return cls(window.session, window.theme, window.show_study, window)
 
     @property
     def listing(self) -> bool:
-        """Whether studies are still to be listed."""
+        """Whether studies are still being listed."""
         return self._next.isActive()
 
-    def open(self, entry: IndexEntry) -> None:
-        """Ask what a preset asks, with its study in front."""
+    def open(self, entry: PresetEntry) -> None:
+        """Show a preset with its study."""
         follow_preset(self._session, entry.item, entry.study_id)
         self._show_study(entry.study_id)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """List the studies that are not listed yet."""
+        """List the remaining studies."""
         super().showEvent(event)
         self._next.start()
         self.filters.words.setFocus()
 
     def minimumSizeHint(self) -> QSize:
-        """Return little: beside the docks, which are away while it is in front, all has no room."""
+        """Return a small size: docks are hidden while this tab is in front."""
         return QSize(240, 200)
 
     def close_workspace(self) -> None:
-        """List no more."""
+        """Stop listing."""
         self._next.stop()
 
     def _list_next(self) -> None:

@@ -9,25 +9,25 @@ from explorer.geography.projection import aspect_at
 from explorer.geography.region import Box, PlaneRegion
 
 FINEST = 1e-6
-"""Degrees of latitude a pixel when zoomed in all the way (about 0.1 m)."""
+"""Finest scale in degrees of latitude per pixel (about 0.1 m)."""
 COARSEST = 1.0
-"""Degrees of latitude a pixel when zoomed out all the way."""
+"""Coarsest scale in degrees of latitude per pixel."""
 GLOBE: Box = (-88.0, -270.0, 88.0, 270.0)
-"""Where the middle of the view may be; a region across the antimeridian has its own up to 270."""
+"""Limits of the centre; a region across the antimeridian has its own up to 270."""
 WORLD: Box = (-58.0, -178.0, 78.0, 178.0)
-"""What *reset* shows without any data."""
+"""View without any data."""
 
 
 class MapCamera(QObject):
     """Centre, scale and aspect of the flat map, in degrees and logical pixels.
 
-    The aspect is the region's (1/cos of its middle latitude), so that zooming and panning never
+    The aspect is the region's (1/cos of its middle latitude), so that zooming and panning do not
     change the shape of the heatmap's cells.
 
     Signals
     -------
     changed()
-        After any change.
+        Emitted after each change.
     """
 
     changed = Signal()
@@ -46,7 +46,7 @@ class MapCamera(QObject):
         return self.longitude, self.latitude, self.scale
 
     def box(self, width: float, height: float) -> Box:
-        """Return south, west, north, east of what a pane of so many pixels shows."""
+        """Return south, west, north, east shown by a pane of a size in pixels."""
         half_x = width / 2 * self.scale * self.aspect
         half_y = height / 2 * self.scale
         return (
@@ -56,13 +56,13 @@ class MapCamera(QObject):
             self.longitude + half_x,
         )
 
-    def lie_in(self, plane: Plane | None) -> None:
-        """Move in a plane that is not the Earth, or on it again."""
+    def set_plane(self, plane: Plane | None) -> None:
+        """Set the plane; None for the Earth."""
         self._plane = plane
 
     @property
     def _limits(self) -> tuple[Box, float, float]:
-        """Where the centre may be, and the finest and coarsest scale."""
+        """Limits of the centre, and the finest and coarsest scale."""
         if self._plane is None:
             return GLOBE, FINEST, COARSEST
         south, west, north, east = PlaneRegion.whole(self._plane).box
@@ -71,7 +71,7 @@ class MapCamera(QObject):
         return around, longest * 1e-6, longest * 0.02
 
     def pan(self, right: float, down: float) -> None:
-        """Move the picture (not the camera) by so many pixels."""
+        """Pan the picture by an offset in pixels."""
         self._move(
             self.longitude - right * self.scale * self.aspect,
             self.latitude + down * self.scale,
@@ -79,7 +79,7 @@ class MapCamera(QObject):
         )
 
     def zoom(self, factor: float, right: float = 0.0, down: float = 0.0) -> None:
-        """Magnify by a factor, keeping fixed the point so many pixels from the centre."""
+        """Zoom by a factor about a point given in pixels from the centre."""
         _, finest, coarsest = self._limits
         scale = min(max(self.scale / factor, finest), coarsest)
         shift = self.scale - scale
@@ -88,12 +88,12 @@ class MapCamera(QObject):
         )
 
     def look_at(self, longitude: float, latitude: float, scale: float) -> None:
-        """Put the centre at a position with a scale in degrees of latitude a pixel."""
+        """Set centre and scale (degrees of latitude per pixel)."""
         _, finest, coarsest = self._limits
         self._move(longitude, latitude, min(max(scale, finest), coarsest))
 
     def fit(self, box: Box, width: float, height: float, margin: float = 0.06) -> None:
-        """Show a whole box with a margin (share of its size) in a pane of so many pixels.
+        """Fit a box with a margin (share of its size) into a pane of a size in pixels.
 
         The aspect becomes that of the box's middle latitude.
         """
@@ -105,11 +105,11 @@ class MapCamera(QObject):
             (east - west) * grow / max(width, 1) / self.aspect,
             (north - south) * grow / max(height, 1),
         )
-        self.longitude = float("nan")  # tells even if only the aspect changed
+        self.longitude = float("nan")  # emitted also if only the aspect changed
         self.look_at((west + east) / 2, (south + north) / 2, scale)
 
     def set_aspect(self, aspect: float) -> None:
-        """Stretch the map so that it is true to scale at another latitude."""
+        """Set the latitude at which the map is true to scale."""
         if aspect != self.aspect:
             self.aspect = aspect
             self.changed.emit()

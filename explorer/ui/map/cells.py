@@ -31,31 +31,31 @@ def cell_of(surface: Surface, longitude: float, latitude: float) -> tuple[int, i
 
 
 def on_earth(region: Region | None) -> bool:
-    """Whether a map of a region is one of the Earth; so it is without any."""
+    """Whether the map of a region is of the Earth; true without a region."""
     return plane_of(region) is None
 
 
 def plane_of(region: Region | None) -> Plane | None:
-    """Return the plane that a region lies in, if it is not the Earth."""
+    """Return the plane of a region; None for the Earth."""
     return None if region is None else region.plane
 
 
 def place_words(position: tuple[float, float], scale: float, region: Region | None) -> str:
-    """Return a position (x, y) at a scale in degrees, or a plane's unit, a pixel in words."""
+    """Return a position (x, y) as text, with decimals according to the scale per pixel."""
     decimals = coordinate_decimals(scale)
     return format_place(position[1], position[0], decimals, plane_of(region))
 
 
 def cell_words(row: int, column: int, region: Region | None) -> str:
-    """Return which cell of a grid it is in words."""
+    """Return the position of a cell in the grid as text."""
     corner = "south-west" if on_earth(region) else "lower left"
     return f"cell {column + 1}, {row + 1} from the {corner}"
 
 
 def beside(box: Box, region: Region, longitude: float) -> Box:
-    """Return a box of the region's map where it is drawn in a view around a longitude.
+    """Return a box of the region, shifted to where it is drawn in a view around a longitude.
 
-    On the Earth the map is drawn once, where it is nearest to the middle of the view.
+    On the Earth the map is drawn once, nearest to the centre of the view.
     """
     if region.plane is not None:
         return box

@@ -14,11 +14,11 @@ from explorer.figures.colour_maps import diverging_table, largest
 from explorer.studies.base.study import Surface
 
 BAR_HEIGHT = 10
-TICKS_AT_MOST = 6
+MAX_TICKS = 6
 
 
 def round_step(top: float, at_most: int) -> float:
-    """Return the smallest of 1, 2, 5 × 10^k of which at most so many fit into 0…top (> 0)."""
+    """Return the smallest of 1, 2, 5 × 10^k that fits at most `n` times into 0…top (> 0)."""
     exponent = math.floor(math.log10(top / at_most))
     for factor in (1, 2, 5, 10, 20):
         step = factor * 10.0**exponent
@@ -28,17 +28,17 @@ def round_step(top: float, at_most: int) -> float:
 
 
 def format_share(value: float, step: float | None = None, like: float | None = None) -> str:
-    """Write a share of all users' weight: in % or, far below, in ppm.
+    """Format a share of all users' weight: in % or, if very small, in ppm.
 
     Parameters
     ----------
     value : float
         Share, 0…1.
     step : float, optional
-        Distance to the neighbouring value; as many decimals as it needs are written. Without it
-        three significant digits.
+        Distance to the neighbouring value, which sets the decimals. Without it three significant
+        digits.
     like : float, optional
-        A share that decides on the unit, so that neighbours are written in the same.
+        Share that selects the unit, so that neighbouring values have the same.
     """
     if value == 0:
         return "0"
@@ -51,7 +51,7 @@ def format_share(value: float, step: float | None = None, like: float | None = N
 
 
 class ColourBar(QWidget):
-    """A horizontal bar with ticks; a wedge at its end says that some values lie beyond."""
+    """Horizontal colour bar with ticks; a wedge marks values beyond its end."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -68,7 +68,7 @@ class ColourBar(QWidget):
 
     @property
     def top(self) -> float:
-        """Value at the end of the scale; 0 while there is none."""
+        """Value at the end of the scale; 0 for none."""
         return self._top
 
     @property
@@ -83,7 +83,7 @@ class ColourBar(QWidget):
         self.update()
 
     def set_scale(self, top: float, beyond: bool, diverging: bool = False) -> None:
-        """Set the end of the scale, whether values lie beyond it, and whether it begins below 0."""
+        """Set the end of the scale, whether values exceed it, and whether it begins below 0."""
         if (top, beyond, diverging) != (self._top, self._beyond, self._diverging):
             self._top, self._beyond, self._diverging = top, beyond, diverging
             low = format_share(-top if diverging else 0.0)
@@ -126,10 +126,10 @@ class ColourBar(QWidget):
         painter.setPen(text)
         metrics = painter.fontMetrics()
         widest = metrics.horizontalAdvance("0.0000 %") + 14
-        at_most = max(1, min(TICKS_AT_MOST, int(bar.width() // widest)))
+        at_most = max(1, min(MAX_TICKS, int(bar.width() // widest)))
         step = round_step(self._top, 2 if self._diverging else at_most)
         highest = int(self._top / step + 1e-9)
-        # To both sides of 0 there is no room for more than the ends.
+        # A scale on both sides of 0 has space for its ends only.
         ticks = (-highest, 0, highest) if self._diverging else range(highest + 1)
         for index in ticks:
             value = index * step
@@ -147,7 +147,7 @@ class ColourBar(QWidget):
 
 
 class SharedBars(QWidget):
-    """The colour bars of all panes on one scale: of maps, and of a difference if there is one."""
+    """Common colour bars of all panes: of maps, and of differences."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -160,7 +160,7 @@ class SharedBars(QWidget):
         row.addWidget(self.difference, 1)
 
     def show_scale(self, end: float, surfaces: Iterable[Surface]) -> None:
-        """Show a scale that ends at `end`, and whether any of the surfaces goes beyond."""
+        """Show a scale that ends at `end`, and whether a surface exceeds it."""
         reached = {False: 0.0, True: 0.0}
         for surface in surfaces:
             reached[surface.diverging] = max(reached[surface.diverging], largest(surface))

@@ -23,7 +23,7 @@ from explorer.ui.widgets.fixed_size_text import FixedSizeText
 COUNTED = "Counted from the check-ins: for the curator only, and in no export without the true map."
 
 COUNTS = ("users_used", "users_in_region", "users_in_file")
-"""Readouts of how many are in the picture, could be in it, and are in the file."""
+"""Scalar results: users in the map, available users, users in the file."""
 
 CONTRIBUTE = "What users contribute"
 OPENS = f"{CONTRIBUTE}: how many check-ins, in how many cells (U)."
@@ -42,7 +42,7 @@ class UsersLine(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.label = tool_button("", f"{OPENS} {COUNTED}", CONTRIBUTE, checkable=True)
-        # The bar's buttons all fit beside both panels of a window 1280 pixels wide.
+        # All buttons of the bar fit beside both panels of a window 1280 pixels wide.
         self.label.setStyleSheet("padding: 4px 2px")
         self.label.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.point = plain_label("·")
@@ -58,7 +58,7 @@ class UsersLine(QWidget):
         self.follow(None)
 
     def follow(self, selection: Selection | None) -> None:
-        """Offer all users while a sample is asked for."""
+        """Offer all users while a sample is used."""
         sampled = selection is not None and selection.sampled
         self.point.setVisible(sampled)
         self.button.setVisible(sampled)
@@ -67,13 +67,13 @@ class UsersLine(QWidget):
         self.label.setVisible(bool(self.label.text()))
 
     def show_result(self, result: Result) -> None:
-        """Show how many users are in the picture."""
+        """Show the number of users in the map."""
         try:
             used, there, known = (result.readout(key).value for key in COUNTS)
         except KeyError:
             if not result.early:
                 self.label.setText("")
-            self.label.setEnabled(False)  # in grey: of the picture before
+            self.label.setEnabled(False)  # greyed: value of the former result
             return
         self.label.setEnabled(True)
         selection = result.request.selection
@@ -88,7 +88,7 @@ class UsersLine(QWidget):
         if font.bold() != sampled:
             font.setBold(sampled)
             self.label.setFont(font)
-        # Room for all users of the file: the maps are not to move while a region is dragged.
+        # Width for all users of the file: the maps must not move while a region is dragged.
         metrics = self.label.fontMetrics()
         widest = f"All {known or there:,.0f} users"
         more = metrics.horizontalAdvance(widest) - metrics.horizontalAdvance(text)
@@ -96,12 +96,12 @@ class UsersLine(QWidget):
 
 
 HIGH = 160
-"""Pixels of the histogram."""
+"""Size of the histogram in pixels."""
 EDGE = 8
 
 
 class Bars(QWidget):
-    """Two bars a size: users with so many check-ins, and with check-ins in so many cells."""
+    """Two bars per bin: users by number of check-ins, and by number of cells."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -115,7 +115,7 @@ class Bars(QWidget):
         return QSize(400, HIGH)
 
     def show_table(self, table: Table | None, cap: int) -> None:
-        """Show a histogram, and where the cap lies."""
+        """Show a histogram and the contribution cap."""
         self.table, self.cap = table, cap
         lines = []
         for low, high, *users in table.rows if table is not None else ():
@@ -172,7 +172,7 @@ class Bars(QWidget):
         painter.drawText(at, SIZES)
 
     def _draw_cap(self, painter: QPainter, area: QRectF, slot: float) -> None:
-        """Draw a line at the cap: what is right of it counts in part."""
+        """Draw a line at the cap; contributions to the right of it are truncated."""
         x = slot * (math.log2(self.cap) + 1)
         pen = QPen(painter.pen().color(), 1.5, Qt.PenStyle.DashLine)
         painter.setPen(pen)
@@ -186,16 +186,16 @@ class Bars(QWidget):
 
 
 class Contributions(QWidget):
-    """The histogram with what it says, opened by the number of users above the maps.
+    """Histogram with text, opened by the number of users above the maps.
 
     Parameters
     ----------
     users : UsersLine
-        Whose number opens and closes it.
+        Button that toggles it.
     instead_of : QAction
-        What stands in the same place: opening one closes the other.
+        Widget in the same place: opening one closes the other.
     parent : QWidget
-        In which the action works.
+        Widget in which the action is active.
     """
 
     def __init__(self, users: UsersLine, instead_of: QAction, parent: QWidget) -> None:
@@ -211,18 +211,18 @@ class Contributions(QWidget):
         self.copy = tool_button("Copy CSV", "Copy the histogram as CSV: for the curator only")
         self.copy.clicked.connect(self.copy_csv)
         self.bars = Bars()
-        said = QVBoxLayout()
+        message = QVBoxLayout()
         row = QHBoxLayout()
         row.addWidget(self.badge)
         row.addStretch(1)
         row.addWidget(self.copy)
-        said.addLayout(row)
-        said.addWidget(self.sentence)
-        said.addStretch(1)
+        message.addLayout(row)
+        message.addWidget(self.sentence)
+        message.addStretch(1)
         box = QHBoxLayout(self)
         box.setContentsMargins(6, 2, 6, 2)
         box.addWidget(self.bars, 3)
-        box.addLayout(said, 2)
+        box.addLayout(message, 2)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.hide()
         self.action.toggled.connect(self.setVisible)
@@ -232,7 +232,7 @@ class Contributions(QWidget):
             one.toggled.connect(lambda shown, other=other: shown and other.setChecked(False))
 
     def show_result(self, result: Result) -> None:
-        """Show what an answer knows; what it does not know yet stays, in grey."""
+        """Show the values of a result; values not known yet stay, greyed."""
         table = next((t for t in result.tables if t.key == HISTOGRAM), None)
         self.setEnabled(table is not None)
         if table is None:
@@ -246,13 +246,13 @@ class Contributions(QWidget):
         self.bars.show_table(table, int(result.request["cap"]))
 
     def clear(self) -> None:
-        """Show nothing (no data)."""
+        """Clear (no data)."""
         self._result = None
         self.sentence.setText("")
         self.bars.show_table(None, ALL)
 
     def copy_csv(self) -> None:
-        """Put the histogram on the clipboard, stamped."""
+        """Copy the histogram with its stamp."""
         table = self.bars.table
         if table is None or self._result is None:
             return

@@ -35,21 +35,21 @@ if TYPE_CHECKING:
 
 Z = 2.0
 TILES = {"110m": 360, "50m": 30, "10m": 20}
-"""Degrees on a side of a tile; levels that this table does not know are one tile."""
+"""Side of a tile in degrees, by level; other levels are one tile."""
 
 Tile = tuple[int, int]
 """Row and column of a tile, counted from the south and from −180°.
 
-Columns below 0 and beyond the last are those of the same lines a turn further.
+Columns below 0 and beyond the last repeat the lines one turn further.
 """
 
 _paths: dict[tuple[str, Tile], QPainterPath | None] = {}
 
 
 def tile_path(level: Level, tile: Tile, near: Level | None = None) -> QPainterPath | None:
-    """Return the lines of a level that touch a tile, as one path; None if there are none.
+    """Return the lines of a level that touch a tile as one path; None if there are none.
 
-    `near` is a part of the level with all that touches the tile, to look only there.
+    `near` is a subset of the level that contains all lines of the tile.
     """
     if (level.name, tile) not in _paths:
         high, wide = _sides(level)
@@ -61,7 +61,7 @@ def tile_path(level: Level, tile: Tile, near: Level | None = None) -> QPainterPa
 
 
 def tile_paths(level: Level) -> tuple[QPainterPath, ...]:
-    """Return a level's lines as one path a tile; a line is in every tile that it touches."""
+    """Return one path per tile; a line belongs to each tile that it touches."""
     high, wide = _sides(level)
     paths = []
     for row in range(180 // high):
@@ -72,7 +72,7 @@ def tile_paths(level: Level) -> tuple[QPainterPath, ...]:
 
 
 def tiles_in(level: Level, box: Box) -> tuple[range, range]:
-    """Return rows and columns of the tiles that a view (south, west, north, east) shows."""
+    """Return rows and columns of the tiles in a view (south, west, north, east)."""
     (high, wide), (south, west, north, east) = _sides(level), box
     start = first_longitude(west, east)
     first, last = max(west, start) + 180, min(east, start + 360) + 180
@@ -83,24 +83,24 @@ def tiles_in(level: Level, box: Box) -> tuple[range, range]:
 
 
 def _sides(level: Level) -> tuple[int, int]:
-    """Return how many degrees high and wide a level's tiles are."""
+    """Return height and width of a level's tiles in degrees."""
     side = TILES.get(level.name, 360)
     return min(side, 180), side
 
 
 def prepare_tiles() -> None:
-    """Build the tiles of all levels; to be called in a thread, so that no move has to wait."""
+    """Build the tiles of all levels; called in a thread so that panning does not wait."""
     for level in shipped_basemap().levels:
         tile_paths(level)
 
 
 class MapLines:
-    """The lines of one pane: items of the level in view are visible, those of others are not.
+    """Lines of one pane; only items of the current level are visible.
 
     Parameters
     ----------
     view : ViewBox
-        In degrees.
+        View in degrees.
     """
 
     def __init__(self, view: pg.ViewBox) -> None:
@@ -113,7 +113,7 @@ class MapLines:
 
     @property
     def pen(self) -> QPen:
-        """What lines are drawn with."""
+        """Pen of the lines."""
         return self._pen
 
     @property
@@ -122,10 +122,10 @@ class MapLines:
         return self._wanted and self._on_earth
 
     def set_colour(self, colour: QColor) -> None:
-        """Draw in another colour."""
+        """Set the colour."""
         self._pen = QPen(colour)
         self._pen.setCosmetic(True)
-        self._pen.setWidth(1)  # any other width costs tens of milliseconds a repaint
+        self._pen.setWidth(1)  # any other width costs tens of milliseconds per repaint
         for name in self._items:
             for item in self._of(name):
                 item.setPen(self._pen)
@@ -136,7 +136,7 @@ class MapLines:
         self._follow()
 
     def set_on_earth(self, on_earth: bool) -> None:
-        """Show no lines while the map is none of the Earth."""
+        """Hide the lines for planes other than the Earth."""
         if on_earth != self._on_earth:
             self._on_earth = on_earth
             self._follow()
@@ -147,7 +147,7 @@ class MapLines:
         self._hide_copies()
 
     def _hide_copies(self) -> None:
-        """Hide lines beyond ±180 that an earlier view showed and this one does not."""
+        """Hide lines beyond ±180 that are no longer in view."""
         if self._shown is None:
             return
         name, _, columns = self._shown
@@ -156,9 +156,9 @@ class MapLines:
                 item.setVisible(self.visible and column in columns)
 
     def show_level(self, level: Level, box: Box) -> None:
-        """Turn to a level of detail and take those of its tiles that a view shows.
+        """Select a level of detail and add its tiles in view.
 
-        Nothing happens if they are there already.
+        Does nothing if they exist already.
         """
         shown = (level.name, *tiles_in(level, box))
         if shown == self._shown:
@@ -179,7 +179,7 @@ class MapLines:
         self._hide_copies()
 
     def items(self) -> list[QGraphicsPathItem]:
-        """Return the items of the level in view."""
+        """Return the items of the current level."""
         return self._of(self.level)
 
     def _of(self, name: str) -> list[QGraphicsPathItem]:
@@ -192,17 +192,17 @@ class MapLines:
         item.setZValue(Z)
         item.setVisible(self.visible)
         item.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
-        # Not by addItem, which asks every item what it can do: hundreds of tiles then take 20 ms.
+        # Not by addItem, which inspects each item: hundreds of tiles then take 20 ms.
         item.setParentItem(self._view.childGroup)
         return item
 
 
 BELOW = -1
-"""Height of the picture: below check-ins as dots, heatmap and lines."""
+"""Stacking order of the picture: below dots, heatmap and lines."""
 
 
 class PictureItem(pg.ImageItem):
-    """A pane's picture, and the colours of a heatmap that it shines through."""
+    """Background picture of a pane, and heatmap colours that let it show through."""
 
     def __init__(self, view: Any) -> None:
         super().__init__(axisOrder="row-major")
@@ -213,7 +213,7 @@ class PictureItem(pg.ImageItem):
         view.addItem(self, ignoreBounds=True)
 
     def show_picture(self, pixels: np.ndarray | None, region: Region | None) -> None:
-        """Show a picture over all of a region's plane; none on the Earth.
+        """Show a picture over the whole plane of a region; none on the Earth.
 
         Pixels are uint8 of shape (rows, columns, 3), row 0 the lowest.
         """
@@ -226,20 +226,20 @@ class PictureItem(pg.ImageItem):
             self.setRect(QRectF(west, south, east - west, north - south))
 
     def through(self, table: np.ndarray, diverging: bool) -> np.ndarray:
-        """Return a colour map for in front of the picture; as it is where there is none."""
+        """Return a colour map made transparent for the picture; unchanged without one."""
         return translucent(table, diverging) if self.isVisible() else table
 
 
 DOT = 3
-"""Pixels on a side of a dot."""
+"""Side of a dot in pixels."""
 REST_MS = 80
-"""The view must rest this long before dots are counted anew."""
+"""Time without camera movement before check-ins are counted again."""
 MARGIN = 0.5
-"""Share of the view that is counted beyond each side, so that panning shows dots at once."""
+"""Margin counted beyond each side of the view, so that panning shows dots at once."""
 
 
 def dot_pixels(counts: np.ndarray, colour: QColor) -> np.ndarray:
-    """Return counts as a picture: uint8 RGBA, denser cells more opaque (logarithmic)."""
+    """Convert counts to an RGBA picture (uint8); denser cells are more opaque (logarithmic)."""
     pixels = np.empty((*counts.shape, 4), np.uint8)
     pixels[..., :3] = colour.red(), colour.green(), colour.blue()
     most = max(int(counts.max(initial=0)), 1)
@@ -249,12 +249,12 @@ def dot_pixels(counts: np.ndarray, colour: QColor) -> np.ndarray:
 
 
 def _rows_of(selection: Selection | None) -> tuple[str | None, ...] | None:
-    """Return which rows are counted, wherever they lie."""
+    """Return the selection to count, wherever the rows lie."""
     return None if selection is None else (selection.start, selection.end, selection.image)
 
 
 class Dots(QObject):
-    """Has the check-ins in view counted whenever the view has come to rest.
+    """Counts the check-ins in view when the view has come to rest.
 
     Signals
     -------
@@ -278,10 +278,10 @@ class Dots(QObject):
         self._rest.timeout.connect(self._count)
         self._job = LatestJob("counting check-ins", self)
         self._job.done.connect(self._counted)
-        self._job.failed.connect(lambda *_: None)  # a data set closed meanwhile: nothing to show
+        self._job.failed.connect(lambda *_: None)  # the data set was closed meanwhile
 
     def set_data(self, data: CheckinData | None, selection: Selection | None) -> None:
-        """Turn to another data set, time range or image."""
+        """Use another data set, time range or image."""
         rows, before = _rows_of(selection), self._selection
         same = before is not None and rows == _rows_of(before)
         if data is self._data and same:
@@ -299,7 +299,7 @@ class Dots(QObject):
             self._rest.start()
 
     def set_enabled(self, enabled: bool) -> None:
-        """Count or leave it."""
+        """Enable or disable counting."""
         self._enabled = enabled
         self._shown = None
         if enabled:

@@ -28,7 +28,7 @@ CURATOR = "Computed from the real check-ins: for the curator's eyes only, never 
 
 @dataclass(frozen=True)
 class Metric:
-    """A number of the strip: readout key, short title, what it means."""
+    """One metric: key of its scalar result, short title, explanation."""
 
     key: str
     title: str
@@ -70,7 +70,7 @@ METRICS = (
 )
 
 FAR_CELL = METRICS[-1].key
-"""Whose title and help are others on a plane that is not the Earth."""
+"""Metrics whose title and explanation differ on planes other than the Earth."""
 
 
 def _far(region: Region | None) -> Metric:
@@ -81,7 +81,7 @@ def _far(region: Region | None) -> Metric:
 
 
 def format_readout(item: Readout) -> str:
-    """Write a number or its interval; empty while neither is known."""
+    """Format a number or its interval; empty if unknown."""
     if item.value is not None:
         return format_number(item.value, item.role)
     if item.low is not None and item.high is not None:
@@ -90,11 +90,11 @@ def format_readout(item: Readout) -> str:
 
 
 class MetricCell(QFrame):
-    """One number with its title; grey while it belongs to an earlier picture."""
+    """One metric with its title; greyed while it belongs to an earlier result."""
 
     def __init__(self, metric: Metric, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.about = metric  # not "metric": Qt calls a method of that name
+        self.about = metric  # not "metric", which is a method of QWidget
         self.trailing = True
         self.title = FixedSizeLabel(metric.title)
         self.value = FixedSizeLabel("–")
@@ -119,7 +119,7 @@ class MetricCell(QFrame):
         self._describe("not computed yet")
 
     def show_readout(self, item: Readout) -> None:
-        """Show a number that belongs to the picture on the screen, or grey the one before."""
+        """Show the value of the current result, or grey the former one."""
         text = format_readout(item)
         if not text and not item.note:
             self.set_trailing(True)
@@ -135,19 +135,19 @@ class MetricCell(QFrame):
         self._describe(f"{text or 'none'} ({'; '.join(notes)})" if notes else text)
 
     def measured_in(self, metric: Metric) -> None:
-        """Say what is measured, where it is another thing than before."""
+        """Set title and explanation if they changed."""
         if metric != self.about:
             self.about = metric
             self.title.setText(metric.title)
 
     def set_trailing(self, trailing: bool) -> None:
-        """Grey the number, or bring it back."""
+        """Grey or ungrey the value."""
         if trailing != self.trailing:
             self.trailing = trailing
             self.value.setEnabled(not trailing)
 
     def clear(self) -> None:
-        """Show no number."""
+        """Clear the value."""
         self.value.setText("–")
         self.title.setText(self.about.title)
         self.set_trailing(True)
@@ -158,20 +158,20 @@ class MetricCell(QFrame):
         self._now = now
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Bring the tool tip up to date."""
-        # Written when somebody looks, not sixty times a second.
+        """Update the tool tip."""
+        # Written on demand instead of sixty times a second.
         self.setToolTip(self.explanation)
         super().enterEvent(event)
 
     @property
     def explanation(self) -> str:
-        """What the tool tip says: the number, what it is to the truth, its definition."""
+        """Text of the tool tip: value, relation to the truth, definition."""
         trailing = "\nGrey: belongs to an earlier picture." if self.trailing else ""
         return f"{self.about.title}: {self._now}{trailing}\n\n{self.about.help}\n\n{CURATOR}"
 
 
 class LevelBars(QWidget):
-    """How ε is split over the pyramid's levels, as small bars."""
+    """Bars for the split of ε over the levels of the pyramid."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -216,7 +216,7 @@ class LevelBars(QWidget):
 
 
 LOSS, WARNING, DRAWS, BIAS = "loss", "noise_level", "draws_failed", "bias"
-"""Readouts whose notes are sentences."""
+"""Scalar results whose notes are sentences."""
 LOSS_HELP = (
     "Of the squares that the region is halved into again and again, the finest at which at most a "
     "quarter of the mass is wrong: how much must change its square, and how far on average, moved "
@@ -225,7 +225,7 @@ LOSS_HELP = (
 
 
 class LossLine(QWidget):
-    """What is lost, in a sentence, and before it a warning where the map is too noisy."""
+    """Sentence on the loss, preceded by a warning if the map is too noisy."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -240,14 +240,14 @@ class LossLine(QWidget):
         self.clear()
 
     def set_lines(self, lines: int) -> None:
-        """Take so many lines whether needed or not: the map must not jump with the sentence."""
+        """Reserve a number of lines, so that the map does not move with the text."""
         self.setFixedHeight(lines * self.sentence.fontMetrics().lineSpacing() + 2)
 
     def show_result(self, result: Result) -> None:
-        """Show what an answer says; what it does not know yet stays, in grey."""
+        """Show the sentences of a result; those not known yet stay, greyed."""
         notes = {item.key: item.note for item in result.readouts}
         if LOSS not in notes:
-            if result.fidelity is Fidelity.FULL:  # there is none, and not: it comes at rest
+            if result.fidelity is Fidelity.FULL:  # missing for now: it arrives at rest
                 self.clear()
             self.set_trailing(True)
             return
@@ -265,13 +265,13 @@ class LossLine(QWidget):
         self.setAccessibleName(" ".join(filter(None, (self.warning.text(), notes[LOSS]))))
 
     def set_trailing(self, trailing: bool) -> None:
-        """Grey the sentences, or bring them back."""
+        """Grey or ungrey the sentences."""
         if trailing == self.sentence.isEnabled():
             self.sentence.setEnabled(not trailing)
             self.warning.setEnabled(not trailing)
 
     def clear(self) -> None:
-        """Say nothing."""
+        """Clear the sentences."""
         self.sentence.setText("")
         self.warning.setText("")
         self.warning.hide()
@@ -279,7 +279,7 @@ class LossLine(QWidget):
 
 
 class MetricsStrip(QWidget):
-    """The comparison with the truth, allowed to trail the picture."""
+    """Metrics strip; it may lag behind the picture."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -299,7 +299,7 @@ class MetricsStrip(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def _arrange(self, two_rows: bool) -> None:
-        """Put the numbers into one row, or into two where one is too wide for the window."""
+        """Grid of one row, or of two if the window is too narrow."""
         if two_rows == self._two_rows:
             return
         self._two_rows = two_rows
@@ -320,17 +320,17 @@ class MetricsStrip(QWidget):
         return sum(widths) + 4 * (len(widgets) + 1)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the width of two rows: one row is a matter of room."""
+        """Return the width of two rows."""
         height = self._grid.totalMinimumSize().height()
         return QSize(self._one_row_width() * 2 // 3, height)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Take one row or two."""
+        """Choose one or two rows."""
         super().resizeEvent(event)
         self._arrange(two_rows=self.width() < self._one_row_width())
 
     def show_result(self, result: Result) -> None:
-        """Show what an answer knows; what it does not know yet stays, in grey."""
+        """Show the metrics of a result; those not known yet stay, greyed."""
         levels, selection = [], result.request.selection
         region = None if selection is None else selection.region
         for item in result.readouts:
@@ -345,13 +345,13 @@ class MetricsStrip(QWidget):
         self.loss.show_result(result)
 
     def set_trailing(self) -> None:
-        """Grey all numbers: a newer picture is asked for."""
+        """Grey all metrics: a newer result was requested."""
         self.loss.set_trailing(True)
         for cell in self.cells.values():
             cell.set_trailing(True)
 
     def clear(self) -> None:
-        """Show no numbers (no data)."""
+        """Clear all metrics (no data)."""
         for cell in self.cells.values():
             cell.clear()
         self.bars.show_levels(())

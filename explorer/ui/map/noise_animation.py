@@ -11,24 +11,24 @@ from PySide6.QtWidgets import QWidget
 from explorer.engine.compute.latest import Delivery
 from explorer.engine.service import AnswerRunner, StudyService
 from explorer.studies.base.study import Fidelity, Request
-from explorer.ui.base.playback import AnyInput
+from explorer.ui.base.playback import InputWatcher
 
 FRAME_S = 0.04
-"""Shortest time between two draws: 25 a second are as many as tell something."""
+"""Shortest time between two draws: 25 per second."""
 
 
 class Play(QObject):
-    """Asks for one draw after the other, never for the next before the last has come.
+    """Requests one draw after the other; the next only after the last has arrived.
 
-    The session is left alone: whoever stops playing is back at its seed. Any click, key or turn of
-    the wheel stops it, other than on the buttons that start it.
+    The session is not changed: afterwards its seed applies again. Any input except on the starter
+    buttons stops the animation.
 
     Signals
     -------
     drawn(Result)
-        The picture of another draw.
+        Result of another draw.
     stopped()
-        Also where an answer failed.
+        Emitted also after an error.
     """
 
     drawn = Signal(object)
@@ -42,24 +42,24 @@ class Play(QObject):
         self._asked: Request | None = None
         self._generation = 0
         self._asked_at = 0.0
-        self._input = AnyInput(self)
-        self._input.came.connect(self.stop)
+        self._input = InputWatcher(self)
+        self._input.input_received.connect(self.stop)
         self._next = QTimer(self, singleShot=True)
         self._next.timeout.connect(self._ask)
         self._delivered.connect(self._receive)
 
     @property
     def playing(self) -> bool:
-        """Whether draws come."""
+        """Whether the animation runs."""
         return self._asked is not None
 
     @property
     def seed(self) -> int | None:
-        """The seed of the draw asked for last."""
+        """Seed of the last requested draw."""
         return None if self._asked is None else self._asked.seed
 
     def start(self, request: Request, *starters: QWidget) -> None:
-        """Play the draws that follow a request's; input to the starters does not stop it."""
+        """Start with the seed after a request's; input to the starters does not stop it."""
         if self._worker is None:
             self._worker = self._service.answers("play", self._delivered.emit)
         self._asked = replace(request, fidelity=Fidelity.COARSE)
@@ -67,7 +67,7 @@ class Play(QObject):
         self._ask()
 
     def stop(self) -> None:
-        """Stop, if it plays."""
+        """Stop if running."""
         if self._asked is None or self._worker is None:
             return
         self._asked = None
@@ -96,7 +96,7 @@ class Play(QObject):
         if delivery.error is not None:
             self.stop()
         elif found is not None and not found.early and not self._next.isActive():
-            self._generation += 1  # what refines this draw is not wanted
+            self._generation += 1  # refined results of this draw are not needed
             self.drawn.emit(found)
             rest = FRAME_S - (time.perf_counter() - self._asked_at)
             self._next.start(max(0, round(1e3 * rest)))

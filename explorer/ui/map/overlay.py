@@ -38,7 +38,7 @@ LABELS_AT_MOST = 40
 
 @dataclass(frozen=True)
 class Stamp:
-    """A pixmap and where its top left corner goes, in logical pixels."""
+    """A pixmap and the position of its top left corner in logical pixels."""
 
     pixmap: QPixmap
     x: float
@@ -46,17 +46,17 @@ class Stamp:
 
 
 class TextPainter:
-    """Makes pixmaps of text with a halo, and caches them."""
+    """Creates pixmaps of text with a halo and caches them."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[str, str, str, float], QPixmap] = {}
+        self._built: dict[tuple[str, str, str, float], QPixmap] = {}
 
     def text(self, text: str, font: QFont, style: MapStyle, ratio: float) -> QPixmap:
-        """Return the pixmap of a text for a screen of so many device pixels a pixel."""
+        """Return the pixmap of a text at a device pixel ratio."""
         key = (text, font.key(), style.theme, ratio)
-        if key not in self._made:
-            if len(self._made) > 600:
-                self._made.clear()
+        if key not in self._built:
+            if len(self._built) > 600:
+                self._built.clear()
             metrics = QFontMetricsF(font)
             width = metrics.horizontalAdvance(text) + 2 * MARGIN
             height = metrics.height() + 2 * MARGIN
@@ -72,8 +72,8 @@ class TextPainter:
             painter.setFont(font)
             painter.drawText(QPointF(MARGIN, MARGIN + metrics.ascent()), text)
             painter.end()
-            self._made[key] = pixmap
-        return self._made[key]
+            self._built[key] = pixmap
+        return self._built[key]
 
 
 def blank(width: float, height: float, ratio: float) -> QPixmap:
@@ -94,7 +94,7 @@ def city_stamps(
     style: MapStyle,
     ratio: float,
 ) -> list[Stamp]:
-    """Return dots and names of the largest cities in view that do not run into each other.
+    """Return dots and names of the largest cities in view that do not overlap.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def city_stamps(
     width, height : float
         Size of the view in pixels.
     covered : PixelBox or None
-        Where a heatmap lies (see `in_ink`).
+        Rectangle of the heatmap (see `in_ink`).
     """
     metrics = QFontMetricsF(font)
     line = metrics.height() + 4
@@ -115,15 +115,15 @@ def city_stamps(
         x = (city.longitude - west) / (east - west) * width
         y = (north - city.latitude) / (north - south) * height
         wide = metrics.horizontalAdvance(city.name) + 2 * MARGIN
-        rooms = [QRectF(left, y - line / 2 - MARGIN, wide, line) for left in (x + 3, x - 3 - wide)]
-        crosses = [covered is not None and _within(room, covered) is None for room in rooms]
-        # To the right of the dot, unless it would cross the heatmap's edge and the left does not.
-        for room in rooms[:: -1 if crosses == [True, False] else 1]:
-            left = room.left()
-            fits = left >= 0 and left + wide <= width and room.top() >= 0
-            fits = fits and room.bottom() <= height - 34
-            if fits and not any(room.adjusted(-4, 0, 4, 0).intersects(other) for other in taken):
-                taken.append(room.united(QRectF(x - 3, y - 3, 6, 6)))
+        areas = [QRectF(left, y - line / 2 - MARGIN, wide, line) for left in (x + 3, x - 3 - wide)]
+        crosses = [covered is not None and _within(area, covered) is None for area in areas]
+        # To the right of the dot, unless that crosses the heatmap's edge and the left does not.
+        for area in areas[:: -1 if crosses == [True, False] else 1]:
+            left = area.left()
+            fits = left >= 0 and left + wide <= width and area.top() >= 0
+            fits = fits and area.bottom() <= height - 34
+            if fits and not any(area.adjusted(-4, 0, 4, 0).intersects(other) for other in taken):
+                taken.append(area.united(QRectF(x - 3, y - 3, 6, 6)))
                 name = partial(texts.text, city.name, font, ratio=ratio)
                 dot, text = _dot(style, ratio), name(style=style)
                 top = y - text.height() / ratio / 2
@@ -136,22 +136,22 @@ def city_stamps(
 def in_ink(
     found: QPixmap, bright: Callable[[], QPixmap], x: float, y: float, covered: PixelBox | None
 ) -> Stamp:
-    """Return a stamp at a place in the ink of the map, and bright where it lies on a heatmap.
+    """Return a pixmap in the map's text colour, and in a bright one where it lies on a heatmap.
 
-    Every colour map begins dark. What crosses the heatmap's edge changes its ink there.
+    All colour maps begin dark. A text across the heatmap's edge changes colour there.
 
     Parameters
     ----------
     found : QPixmap
-        In the ink of the map.
+        In the map's text colour.
     bright : callable
-        The same, drawn in `DARK`'s.
+        The same in the colour of `DARK`.
     covered : PixelBox or None
-        Where the heatmap lies.
+        Rectangle of the heatmap.
     """
     ratio = found.devicePixelRatio()
-    room = QRectF(x, y, found.width() / ratio, found.height() / ratio)
-    within = covered is not None and _within(room, covered)
+    area = QRectF(x, y, found.width() / ratio, found.height() / ratio)
+    within = covered is not None and _within(area, covered)
     if covered is None or within is False:
         return Stamp(found, x, y)
     if within:
@@ -169,10 +169,10 @@ def _rect(box: PixelBox) -> QRectF:
     return QRectF(QPointF(box.left, box.top), QPointF(box.right, box.bottom))
 
 
-def _within(room: QRectF, box: PixelBox) -> bool | None:
-    """Tell whether a room lies within a box; None if it crosses its edge."""
+def _within(area: QRectF, box: PixelBox) -> bool | None:
+    """Return whether a rectangle lies within a box; None if it crosses its edge."""
     rect = _rect(box)
-    return True if rect.contains(room) else None if rect.intersects(room) else False
+    return True if rect.contains(area) else None if rect.intersects(area) else False
 
 
 _dots: dict[tuple[str, float], QPixmap] = {}
@@ -202,15 +202,15 @@ def scale_bar(
 ) -> QPixmap:
     """Return the scale bar, km above and miles below its line.
 
-    Of a plane that is not the Earth it is one bar in its unit.
+    Planes other than the Earth have one bar in their unit.
 
     Parameters
     ----------
     region : Region or None
-        Which the map is true to.
+        Latitude at which the map is true to scale.
     degrees_per_pixel : float
-        Degrees of latitude a pixel; on the flat map a pixel is as many km in every direction
-        at the latitude the map is true to.
+        Degrees of latitude per pixel; at that latitude a pixel covers the same distance in both
+        directions.
     """
     if region is not None and region.plane is not None:
         metric, imperial = scale_bars_for(region, width * degrees_per_pixel, 0.3)
@@ -239,13 +239,13 @@ def scale_bar(
 
 
 def rect_of(box: Box) -> QRectF:
-    """Return a box of degrees as a rectangle whose top is its south."""
+    """Convert a box of degrees to a rectangle whose top is its south."""
     south, west, north, east = box
     return QRectF(west, south, east - west, north - south)
 
 
 def paint_region(painter: QPainter, box: PixelBox, style: MapStyle, handles: bool) -> None:
-    """Draw the outline of the region, with handles if it can be pulled."""
+    """Draw the outline of the region, with handles if it can be resized."""
     rect = _rect(box)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(QPen(style.region, 1))
@@ -257,9 +257,9 @@ def paint_region(painter: QPainter, box: PixelBox, style: MapStyle, handles: boo
 
 
 def paint_rubber_band(painter: QPainter, box: PixelBox, style: MapStyle, refused: bool) -> None:
-    """Draw the box of a drag that is not over yet; dashed, filled with red if it can't be used.
+    """Draw the box of a running drag; dashed and filled with red if invalid.
 
-    One that can be used has its map drawn in it, whose colours no other may cover.
+    A valid one is not filled, so that it does not tint the map inside.
     """
     colour = QColor("#d0342c") if refused else style.region
     fill = QColor(colour)
@@ -270,7 +270,7 @@ def paint_rubber_band(painter: QPainter, box: PixelBox, style: MapStyle, refused
 
 
 def paint_mark(painter: QPainter, pixels: PixelBox) -> None:
-    """Outline a cell, in black on white so that it is seen on every colour."""
+    """Outline a cell in black and white, which is visible on every colour."""
     grow = max(0.0, 4 - (pixels.right - pixels.left) / 2)
     rect = QRectF(
         QPointF(pixels.left - grow, pixels.top - grow),
@@ -290,14 +290,14 @@ def paint_value(painter: QPainter, cell: PixelBox, text: str, size: QSize) -> No
     wide, high = metrics.horizontalAdvance(text) + 10.0, metrics.height() + 2.0
     left = cell.right + 8 if cell.right + 8 + wide <= size.width() else cell.left - 8 - wide
     top = cell.top - 8 - high if cell.top - 8 - high >= 0 else cell.bottom + 8
-    room = QRectF(max(0.0, left), min(top, size.height() - high), wide, high)
-    painter.fillRect(room, QColor(0, 0, 0, 200))
+    area = QRectF(max(0.0, left), min(top, size.height() - high), wide, high)
+    painter.fillRect(area, QColor(0, 0, 0, 200))
     painter.setPen(QColor(255, 255, 255))
-    painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
+    painter.drawText(area, Qt.AlignmentFlag.AlignCenter, text)
 
 
 DOT = 2
-"""Pixels on a side of a point that bears no number."""
+"""Side in pixels of a point without number."""
 
 
 def overlay_stamp(
@@ -309,14 +309,14 @@ def overlay_stamp(
     style: MapStyle,
     ratio: float,
 ) -> Stamp:
-    """Return a map's overlay as a picture of the whole pane.
+    """Return the marks of a map as a picture of the whole pane.
 
     Parameters
     ----------
     covered : PixelBox
-        Where the map lies.
+        Rectangle of the map.
     width, height : float
-        Of the pane.
+        Size of the pane.
     """
     across, up = covered.right - covered.left, covered.bottom - covered.top
     pixmap = blank(width, height, ratio)
@@ -355,21 +355,21 @@ def overlay_stamp(
 def _numbered(
     painter: QPainter, x: np.ndarray, y: np.ndarray, font: QFont, style: MapStyle
 ) -> None:
-    """Draw few points, each as a disc with its number."""
+    """Draw a few points as discs with numbers."""
     painter.setFont(font)
     radius = 0.62 * painter.fontMetrics().height()
     for number, (right, down) in enumerate(zip(x.tolist(), y.tolist(), strict=True), 1):
-        room = QRectF(right - radius, down - radius, 2 * radius, 2 * radius)
+        area = QRectF(right - radius, down - radius, 2 * radius, 2 * radius)
         painter.setBrush(style.background)
         painter.setPen(QPen(style.label, 1.5))
         painter.drawEllipse(QPointF(right, down), radius, radius)
-        painter.drawText(room, Qt.AlignmentFlag.AlignCenter, str(number))
+        painter.drawText(area, Qt.AlignmentFlag.AlignCenter, str(number))
 
 
 def _counts(x: np.ndarray, y: np.ndarray, width: float, height: float) -> np.ndarray:
-    """Return how many points lie in squares of the pane, row 0 at the top.
+    """Return the number of points in squares of the pane, row 0 at the top.
 
-    A picture for all of them: a hundred thousand take no longer to paint than ten.
+    A single picture: a hundred thousand points are painted as fast as ten.
     """
     columns, rows = max(1, int(width) // DOT), max(1, int(height) // DOT)
     column, row = (x // DOT).astype(np.int64), (y // DOT).astype(np.int64)

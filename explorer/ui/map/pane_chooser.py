@@ -24,21 +24,21 @@ BESIDE, MECHANISM = "beside", "mechanism"
 WITHOUT_TRUTH = "Hide the true map"
 
 
-class Beside:
-    """Reads and writes the heatmap study's parameter ``beside``, each change one undoable step.
+class PaneChooser:
+    """Edits the parameter ``beside`` of the heatmap study; each change is one undo step.
 
     Parameters
     ----------
     session : Session
     study : callable
-        Returns the id of the study that the map shows. One without the parameter has two panes.
+        Returns the id of the current map study. Studies without the parameter have two panes.
     """
 
     def __init__(self, session: Session, study: Callable[[], str]) -> None:
         self._session, self._study = session, study
 
     def choices(self, key: str = BESIDE) -> dict[str, str]:
-        """Return the values a parameter of the study takes and their labels."""
+        """Return values and labels of a parameter of the study."""
         parameters = get_study(self._study()).parameters
         return next((dict(p.choices) for p in parameters if p.key == key), {})
 
@@ -47,45 +47,45 @@ class Beside:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What stands beside the private map."""
+        """Surfaces shown beside the private map."""
         return named(self._value(BESIDE))
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Keys of the surfaces shown, in the order of their panes."""
+        """Keys of the surfaces shown, in the order of the panes."""
         return pane_keys(self._value(BESIDE))
 
     @property
     def full(self) -> bool:
-        """Whether there is no room for another."""
+        """Whether the maximum number is reached."""
         return len(self.names) >= MOST or not self.choices()
 
     def show(self, name: str, shown: bool = True) -> None:
-        """Add a map, or close it."""
+        """Add a surface, or remove it."""
         if shown != (name in self.names):
             rest = [n for n in self.names if n != name]
             self._set((*rest, name) if shown else rest)
 
     def replace(self, old: str, new: str) -> None:
-        """Show another map in a pane."""
+        """Show another surface in a pane."""
         self._set([new if name == old else name for name in self.names])
 
     def _set(self, names: tuple[str, ...] | list[str]) -> None:
         self._session.set_value(BESIDE, ",".join(names), self._study())
 
     def _offered(self) -> list[tuple[str, str]]:
-        """Return what isn't shown yet."""
+        """Return the surfaces that are not shown."""
         shown = (*self.names, self._value(MECHANISM))
         return [(name, label) for name, label in self.choices().items() if name not in shown]
 
     def fill_add(self, menu: QMenu) -> None:
-        """Offer what can be added."""
+        """Fill the menu of surfaces to add."""
         menu.clear()
         for name, label in self._offered():
             self._entry(menu, name, label, partial(self.show, name))
 
     def fill_pane(self, key: str, menu: QMenu) -> None:
-        """Offer what a pane can show instead, and to close it."""
+        """Fill the menu of a pane: other surfaces, and close."""
         menu.clear()
         if key == PRIVATE:
             now = self._value(MECHANISM)
@@ -108,7 +108,7 @@ class Beside:
         self, menu: QMenu, name: str, label: str, do: Callable[[], None], now: bool | None = None
     ) -> None:
         if name in (DIFFERENCE, TRUE) and menu.actions():
-            menu.addSeparator()  # what is made from the check-ins stands apart
+            menu.addSeparator()  # surfaces of true data form a group of their own
         action = menu.addAction(label)
         action.setToolTip("Curator only" if name in (TRUE, DIFFERENCE, ERROR) else "")
         action.setCheckable(now is not None)

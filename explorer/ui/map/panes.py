@@ -20,34 +20,34 @@ from explorer.ui.map.slot import PaneHeader, Slot
 from explorer.ui.plot.map_style import LIGHT, style_for
 from explorer.ui.widgets.fixed_size_text import FixedSizeLabel
 
-MOST_COLUMNS, MOST_ROWS = 3, 2
-_OF_A_SLOT = 5
-"""Rows of the grid that a slot takes; the third holds the map."""
-LEAST_OF_MANY = (120, 96)
-"""Pixels of a pane where there are more than two."""
+MAX_COLUMNS, MAX_ROWS = 3, 2
+_SLOT_ROWS = 5
+"""Grid rows of a slot; the third holds the map."""
+MIN_WIDTH_OF_MANY = (120, 96)
+"""Width in pixels of more than two panes."""
 WAITING = "computing…"
 
 
 class MapPanes(QWidget):
-    """The linked panes, their colour bars and the line that reads out the pointer.
+    """Linked panes with colour bars and a line for the values at the pointer.
 
     Signals
     -------
     region_dragged(object), region_drawn(object), region_tool_left()
-        From whichever pane.
+        Emitted by any pane.
     looked(object, float, float)
-        Box in view and a pane's size in pixels, after every move of the camera or resize.
+        Box in view and size of a pane in pixels, after each move or resize.
     menu_wanted(str, QMenu)
-        The menu of the pane with that key is about to show; whoever listens fills it.
+        The menu of the pane with that key is about to open and must be filled.
     arranged()
-        There are other panes than before.
+        The set of panes changed.
     """
 
     region_dragged = Signal(object)
     region_drawn = Signal(object)
     region_tool_left = Signal()
     looked = Signal(object, float, float)
-    menu_wanted = Signal(str, object)
+    menu_requested = Signal(str, object)
     arranged = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -59,7 +59,7 @@ class MapPanes(QWidget):
         self._linked, self._colours = True, COLOUR_MAPS[0]
         self._pointer: tuple[float, float] | None = None
         self._picture: np.ndarray | None = None
-        self._dots: tuple[np.ndarray, Box] | None = None
+        self.dots: tuple[np.ndarray, Box] | None = None
         self._region: Region | None = None
         self._editing, self._answered, self._lines, self._cities = False, False, True, True
         self._fitted: tuple[Box, float, tuple[float, ...]] | None = None
@@ -82,26 +82,26 @@ class MapPanes(QWidget):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Keys of the surfaces that have a pane, in their order."""
+        """Keys of the surfaces shown, in order."""
         return tuple(self.slots)
 
     @property
     def panes(self) -> dict[str, MapPane]:
-        """The panes by the keys of their surfaces, in their order."""
+        """Panes by surface key, in order."""
         return {key: slot.pane for key, slot in self.slots.items()}
 
     @property
     def headers(self) -> dict[str, PaneHeader]:
-        """What stands above them."""
+        """Headers of the panes."""
         return {key: slot.header for key, slot in self.slots.items()}
 
     @property
     def bars(self) -> dict[str, ColourBar]:
-        """Each pane's own colour bar, shown while they share none."""
+        """Colour bar of each pane, shown while they have separate scales."""
         return {key: slot.bar for key, slot in self.slots.items()}
 
     def set_keys(self, keys: tuple[str, ...]) -> None:
-        """Show panes for these surfaces; what is not known yet is empty."""
+        """Show panes for surfaces; those without data are empty."""
         if keys == self.keys:
             return
         fitted = self._fitted
@@ -144,12 +144,12 @@ class MapPanes(QWidget):
         pane.region_tool_left.connect(self.region_tool_left)
         pane.resized.connect(lambda: self._resized(pane))
         slot.header.menu.aboutToShow.connect(
-            lambda: self.menu_wanted.emit(slot.key, slot.header.menu)
+            lambda: self.menu_requested.emit(slot.key, slot.header.menu)
         )
         return slot
 
     def _arrange(self) -> None:
-        """Lay the panes out: up to three in a row, four to six in two rows."""
+        """Arrange the panes: up to three in a row, four to six in two rows."""
         grid, number = self._grid, len(self.slots)
         while grid.count():
             grid.takeAt(0)
@@ -157,20 +157,20 @@ class MapPanes(QWidget):
         rows = -(-number // columns)
         captions = sum(map(is_map, self.slots)) > 1 or CENTRES in self.slots
         for place, slot in enumerate(self.slots.values()):
-            row, column = _OF_A_SLOT * (place // columns), place % columns
+            row, column = _SLOT_ROWS * (place // columns), place % columns
             for offset, widget in enumerate(slot.widgets()):
                 grid.addWidget(widget, row + offset, column)
-            slot.pane.setMinimumSize(*(LEAST if number <= 2 else LEAST_OF_MANY))
+            slot.pane.setMinimumSize(*(LEAST if number <= 2 else MIN_WIDTH_OF_MANY))
             slot.header.show()
             slot.stamp.show()
             slot.pane.show()
             slot.caption.setVisible(captions)
             slot.bar.setVisible(not self._linked)
-        for column in range(MOST_COLUMNS):
+        for column in range(MAX_COLUMNS):
             grid.setColumnStretch(column, int(column < columns))
-        below = _OF_A_SLOT * MOST_ROWS
+        below = _SLOT_ROWS * MAX_ROWS
         for row in range(below + 2):
-            grid.setRowStretch(row, int(row % _OF_A_SLOT == 2 and row < _OF_A_SLOT * rows))
+            grid.setRowStretch(row, int(row % _SLOT_ROWS == 2 and row < _SLOT_ROWS * rows))
         grid.addWidget(self.shared_bars, below, 0, 1, columns)
         grid.addWidget(self.readout, below + 1, 0, 1, columns)
         self.shared_bars.setVisible(self._linked)
@@ -183,7 +183,8 @@ class MapPanes(QWidget):
         return number if number <= 3 else -(-number // 2)
 
     @property
-    def _every(self) -> tuple[Slot, ...]:
+    def all_slots(self) -> tuple[Slot, ...]:
+        """Slots in use and spare ones."""
         return (*self.slots.values(), *self._spare)
 
     @property
@@ -193,7 +194,7 @@ class MapPanes(QWidget):
     # Surfaces and colours --------------------------------------------------------------------
 
     def show_result(self, result: Result) -> None:
-        """Show an answer's surfaces; those that are on the screen already are left alone."""
+        """Show the surfaces of a result; unchanged ones are not redrawn."""
         surfaces = {s.key: s for s in result.surfaces if s.key in self.slots}
         self._answered = True
         before, self._surfaces = self._surfaces, surfaces
@@ -215,7 +216,7 @@ class MapPanes(QWidget):
                 slot.pane.clear_surface(WAITING if self._answered else "")
 
     def _caption(self, result: Result) -> None:
-        """Write below the private panes how far off they are; grey while that is not known."""
+        """Show the error below private panes; greyed while unknown."""
         known = {item.key: item for item in result.readouts}
         for slot in self.slots.values():
             slot.show_readouts(known, self._region)
@@ -232,7 +233,7 @@ class MapPanes(QWidget):
         self._read_out()
 
     def top(self, key: str) -> float:
-        """Return where a pane's colour scale ends: the true map's maximum while linked."""
+        """Return the end of a pane's colour scale: the true map's maximum while linked."""
         return self._tops.get(key) or max(self._tops.values(), default=1.0)
 
     @property
@@ -246,7 +247,7 @@ class MapPanes(QWidget):
         return self._colours
 
     def set_linked(self, linked: bool) -> None:
-        """Share one colour scale, or give every pane its own."""
+        """Share one colour scale, or use one per pane."""
         if linked == self._linked:
             return
         self._linked = linked
@@ -276,54 +277,54 @@ class MapPanes(QWidget):
     # Region, dots, camera --------------------------------------------------------------------
 
     def set_region(self, region: Region | None, dragged: bool = False) -> None:
-        """Outline the region in every pane; once at rest, draw the map true to its latitude."""
+        """Outline the region in all panes; at rest, make the map true to its latitude."""
         self._region = region
-        self.camera.lie_in(None if region is None else region.plane)
-        for slot in self._every:
+        self.camera.set_plane(None if region is None else region.plane)
+        for slot in self.all_slots:
             slot.pane.set_region(region)
         if region is not None and not dragged:
             self.camera.set_aspect(region.aspect)
 
     def set_picture(self, pixels: np.ndarray | None) -> None:
-        """Show a picture behind the map of a plane that is not the Earth; row 0 is its lowest."""
+        """Show a background picture for planes other than the Earth; row 0 is the lowest."""
         self._picture = pixels
-        for slot in self._every:
+        for slot in self.all_slots:
             slot.pane.set_picture(pixels)
 
     def set_editing(self, editing: bool) -> None:
         """Switch the region tool on or off."""
         self._editing = editing
-        for slot in self._every:
+        for slot in self.all_slots:
             slot.pane.set_editing(editing)
 
     def set_lines_visible(self, visible: bool) -> None:
         """Show or hide coasts and borders."""
         self._lines = visible
-        for slot in self._every:
+        for slot in self.all_slots:
             slot.pane.set_lines_visible(visible)
 
     def set_cities_visible(self, visible: bool) -> None:
         """Show or hide city names."""
         self._cities = visible
-        for slot in self._every:
+        for slot in self.all_slots:
             slot.pane.set_cities_visible(visible)
 
     def set_dots(self, counts: np.ndarray | None, box: Box | None) -> None:
-        """Show counts of check-ins as dots, in the true pane alone."""
-        self._dots = None if counts is None or box is None else (counts, box)
+        """Show counts of check-ins as dots, in the true pane only."""
+        self.dots = None if counts is None or box is None else (counts, box)
         self._draw_dots()
 
     def _draw_dots(self) -> None:
         if TRUE not in self.slots:
             return
         pane = self.slots[TRUE].pane
-        if self._dots is None:
+        if self.dots is None:
             pane.set_dots(None, None)
         else:
-            pane.set_dots(dot_pixels(self._dots[0], self.style_of_map.region), self._dots[1])
+            pane.set_dots(dot_pixels(self.dots[0], self.style_of_map.region), self.dots[1])
 
     def home(self, box: Box | None) -> None:
-        """Show a box as large as it fits, the world without one."""
+        """Fit a box; the world for None."""
         self._fit(box or WORLD, 0.06 if box else 0.0)
 
     def look_at(self, box: Box) -> None:
@@ -331,7 +332,7 @@ class MapPanes(QWidget):
         self._fit(box, 0.0, self.camera.aspect)
 
     def _fit(self, box: Box, margin: float, aspect: float | None = None) -> None:
-        """Show a box with a margin, and again where panes are added before the camera moves."""
+        """Fit a box with a margin, also when panes are added before the camera moves."""
         pane = self._first
         self.camera.fit(box, pane.width(), pane.height(), margin)
         if aspect is not None:
@@ -351,7 +352,7 @@ class MapPanes(QWidget):
         if not self.slots:
             return
         pane = self._first
-        # The map moved below a pointer that stays.
+        # The map moved under a resting pointer.
         under = next((p.pointed_at for p in self.panes.values() if p.pointed_at), None)
         if under is not None:
             self._hover(under)
@@ -364,7 +365,7 @@ class MapPanes(QWidget):
         self._read_out()
 
     def _read_out(self) -> None:
-        """Write position and values under the pointer, and mark the cell in every pane."""
+        """Show position and values under the pointer, and mark the cell in all panes."""
         if self._pointer is None:
             for pane in self.panes.values():
                 pane.mark(None)
@@ -374,7 +375,7 @@ class MapPanes(QWidget):
         place = [place_words(self._pointer, self.camera.scale, self._region)]
         few = len(self._surfaces) <= 2
         values: dict[str, str] = {}
-        said: list[str] = []
+        text: list[str] = []
         cell_box = None
         for key, surface in self._surfaces.items():
             found = cell_of(surface, longitude, latitude)
@@ -385,12 +386,12 @@ class MapPanes(QWidget):
                 place.append(cell_words(row, column, self._region))
             values[key] = format_share(float(surface.values[row, column]), like=self.top(key))
             who = "true (curator only)" if key == TRUE and few else key.partition(":")[2] or key
-            said.append(f"{who} {values[key]}")
+            text.append(f"{who} {values[key]}")
         for key, slot in self.slots.items():
             slot.pane.mark(cell_box, values.get(key, ""))
-        # Of many values some would be cut off behind the place.
+        # With many values some would be cut off after the position.
         self.readout.setText(
-            ("   ·   " if few else " · ").join([*place, *said] if few else [*said, *place])
+            ("   ·   " if few else " · ").join([*place, *text] if few else [*text, *place])
         )
 
     # Theme -----------------------------------------------------------------------------------
@@ -417,6 +418,6 @@ class MapPanes(QWidget):
         if style is self.style_of_map:
             return
         self.style_of_map = style
-        for slot in self._every:
+        for slot in self.all_slots:
             slot.pane.set_style(style)
         self._draw_dots()

@@ -10,7 +10,7 @@ from explorer.studies.heatmap.text import stamp
 from explorer.ui.base.errors import Banner, Problem
 from explorer.ui.base.styled import styled_label
 from explorer.ui.controllers.data_controller import DataController
-from explorer.ui.controllers.preview import EarlyPicture
+from explorer.ui.controllers.preview import PreviewPicture
 from explorer.ui.controllers.study_controller import StudyController
 from explorer.ui.map.camera import MapCamera
 from explorer.ui.map.panes import MapPanes
@@ -20,20 +20,20 @@ HINT = "Open check-ins with File ▸ Open check-ins…, or drop a file here."
 REST = "The private map comes once every row is read."
 
 
-class FirstLookStack(QStackedWidget):
-    """The panes, or a picture of a file's first rows that says how much of the file it is made of.
+class PreviewStack(QStackedWidget):
+    """Shows the panes, or the preview of a file with the share of rows it is based on.
 
-    The picture is put into no answer, so that no export, recipe or number can be taken from it. It
-    goes with the first answer about all rows, and when opening the file fails or is cancelled.
+    The preview is never a result, so that no export, recipe or number can be derived from it. It is
+    removed with the first result for all rows, and when loading fails or is cancelled.
 
     Parameters
     ----------
     panes : MapPanes
     banner : Banner
-        Of the map; says what to do as long as there is nothing to look at.
+        Controller of the map; states what to do while there is no data.
     data : DataController
     answers : StudyController
-        Of the map.
+        Camera of the map.
     """
 
     def __init__(
@@ -42,8 +42,8 @@ class FirstLookStack(QStackedWidget):
         super().__init__()
         self._panes, self._banner, self._data = panes, banner, data
         self._loaded = False
-        self.picture: EarlyPicture | None = None
-        """What is shown in place of the panes."""
+        self.picture: PreviewPicture | None = None
+        """Widgets replaced by the preview."""
         self._early = QWidget()
         self._camera = MapCamera(self)
         self.slot = Slot(self._camera, self._early)
@@ -69,8 +69,8 @@ class FirstLookStack(QStackedWidget):
         answers.result_ready.connect(lambda *_: self._answered())
         answers.failed.connect(lambda *_: self._answered())
 
-    def show_picture(self, picture: EarlyPicture | None) -> None:
-        """Show a picture in place of the maps, or these again."""
+    def show_picture(self, picture: PreviewPicture | None) -> None:
+        """Show a preview instead of the maps, or the maps again."""
         before, self.picture, self._loaded = self.picture, picture, False
         if picture is None:
             self._show_maps()
@@ -87,10 +87,10 @@ class FirstLookStack(QStackedWidget):
         self.slot.set_stamp(f"{picture.label} — {stamp(synthetic=False, curator_only=True)}")
         pane.setAccessibleName(f"True heatmap, {picture.label}, curator only")
         if before is None or before.region != picture.region:
-            for layout in (self.layout(), self._early.layout()):  # only now is the pane its size
+            for layout in (self.layout(), self._early.layout()):  # the pane has its size now
                 if layout is not None:
                     layout.activate()
-            self._camera.lie_in(picture.region.plane)
+            self._camera.set_plane(picture.region.plane)
             self._camera.fit(picture.region.box, pane.width(), pane.height())
             self._camera.set_aspect(picture.region.aspect)
 
@@ -98,7 +98,7 @@ class FirstLookStack(QStackedWidget):
         self._loaded = True
 
     def _answered(self) -> None:
-        """Take the picture away if this was the answer about the rows that are now loaded."""
+        """Remove the preview if a result is for the loaded rows."""
         if self._loaded:
             self.picture, self._loaded = None, False
             self._show_maps()
@@ -112,7 +112,7 @@ class FirstLookStack(QStackedWidget):
             self._banner.show_problem(Problem("hint", HINT))
 
     def _turn_to(self, page: QWidget) -> None:
-        """Show a page; what stands around the picture is about other check-ins."""
+        """Show a page; surrounding widgets describe other check-ins and are hidden."""
         self.setCurrentWidget(page)
         parent = self.parentWidget()
         around = parent.layout() if parent is not None else None

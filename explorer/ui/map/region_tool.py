@@ -13,12 +13,12 @@ from explorer.studies.base.study import Origin, Selection, all_sides
 from explorer.ui.base.errors import Banner, Problem, explain
 
 GESTURE = "drag the region"
-"""All of a drag is undone as one."""
+"""A drag is one undo step."""
 
 REACH = 9.0
-"""Pixels around an edge or a corner within which it is taken hold of."""
+"""Distance in pixels at which an edge or corner is grabbed."""
 SMALLEST = 4.0
-"""A box that is fewer pixels wide or tall was a click, not a drag."""
+"""Drags below this size in pixels count as clicks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class PixelBox:
 
     @property
     def handles(self) -> tuple[tuple[float, float], ...]:
-        """Corners and middles of the sides."""
+        """Positions of the corners and side centres."""
         x = (self.left, (self.left + self.right) / 2, self.right)
         y = (self.top, (self.top + self.bottom) / 2, self.bottom)
         return tuple((a, b) for a in x for b in y if not (a == x[1] and b == y[1]))
@@ -40,7 +40,7 @@ class PixelBox:
 
 @dataclass(frozen=True, slots=True)
 class Grip:
-    """Which sides of the box a drag moves; all four move it as a whole, none draws a new one."""
+    """Sides of the box moved by a drag; all four move it as a whole, none draws a new one."""
 
     west: bool = False
     east: bool = False
@@ -54,17 +54,17 @@ class Grip:
 
     @property
     def whole(self) -> bool:
-        """Whether the box is moved as it is."""
+        """Whether the whole box is moved."""
         return self.west and self.east and self.north and self.south
 
 
 def grip_at(box: PixelBox | None, x: float, y: float) -> Grip:
-    """Return what lies under the pointer.
+    """Return the grip under the pointer.
 
     Parameters
     ----------
     box : PixelBox or None
-        The region on the screen; None if there is none.
+        Region on the screen; None if there is none.
     x, y : float
         Pixels, y downwards.
     """
@@ -74,7 +74,7 @@ def grip_at(box: PixelBox | None, x: float, y: float) -> Grip:
     inside_y = box.top - REACH <= y <= box.bottom + REACH
     if not (inside_x and inside_y):
         return Grip()
-    # On a box smaller than two reaches the nearer side is meant.
+    # On a box smaller than twice the distance the nearer side is used.
     west = abs(x - box.left) <= REACH and abs(x - box.left) <= abs(x - box.right)
     east = abs(x - box.right) <= REACH and not west
     north = abs(y - box.top) <= REACH and abs(y - box.top) <= abs(y - box.bottom)
@@ -86,22 +86,21 @@ def grip_at(box: PixelBox | None, x: float, y: float) -> Grip:
 def dragged_box(
     box: Box | None, grip: Grip, start: tuple[float, float], end: tuple[float, float]
 ) -> Box:
-    """Return the box of degrees that a drag makes.
+    """Return the box of degrees resulting from a drag.
 
     Parameters
     ----------
     box : Box or None
-        South, west, north, east before the drag; needed unless a new one is drawn.
+        South, west, north, east before the drag; required unless a new one is drawn.
     grip : Grip
     start, end : (float, float)
-        Longitude and latitude where the drag began and where it is.
+        Longitude and latitude of the start and of the present position.
 
     Returns
     -------
     Box
-        South, west, north, east with south ≤ north and west ≤ east: a side that is pulled past
-        its opposite changes places with it. Not clipped to the globe: refusing is the region's
-        task.
+        South, west, north, east with south ≤ north and west ≤ east: a side dragged past its
+        opposite is exchanged with it. Not clipped to the globe: the region validates it.
     """
     if grip.new or box is None:
         return (
@@ -124,7 +123,7 @@ def dragged_box(
 
 
 def usable(box: Box, like: Region | None = None) -> bool:
-    """Return whether a box can be a region of interest of what another one lies in."""
+    """Return whether a box can be a region in the plane of another one."""
     try:
         Region(*box) if like is None else like.at(box)
     except ValueError:
@@ -133,22 +132,22 @@ def usable(box: Box, like: Region | None = None) -> bool:
 
 
 def with_drawn_region(selection: Selection, box: Box) -> Selection:
-    """Return a selection with a region that was drawn on the map.
+    """Return a selection with a region drawn on the map.
 
     Raises
     ------
     ValueError
-        If the box can be none.
+        If the box is not a valid region.
     """
     if selection.region.plane is None:
-        # A drag may end a little beyond a pole; that is meant as the pole.
+        # A drag may end slightly beyond a pole, which means the pole.
         box = (max(box[0], -90.0), box[1], min(box[2], 90.0), box[3])
     drawn = all_sides(Origin.DRAWN)
     return replace(selection, region=selection.region.at(box), region_from=drawn)
 
 
 def cursor_of(grip: Grip) -> Qt.CursorShape:
-    """Return the pointer that says what a drag with this grip does."""
+    """Return the cursor shape for a grip."""
     if grip.whole:
         return Qt.CursorShape.SizeAllCursor
     if grip.new:
@@ -160,7 +159,7 @@ def cursor_of(grip: Grip) -> Qt.CursorShape:
 
 
 class Drawn(Protocol):
-    """Where regions are drawn: the panes."""
+    """Panes in which regions are drawn."""
 
     region_dragged: SignalInstance
     region_drawn: SignalInstance
@@ -170,12 +169,12 @@ class Drawn(Protocol):
 
 
 class RegionDrag(QObject):
-    """Takes the regions that panes draw into the session: each place of a drag, then the last.
+    """Writes regions drawn in panes to the session: during a drag and at its end.
 
     Attributes
     ----------
     before : Selection or None
-        What a drag that goes on began with; None while there is none.
+        Selection at the start of the running drag; None otherwise.
     """
 
     def __init__(
@@ -188,13 +187,13 @@ class RegionDrag(QObject):
         panes.region_drawn.connect(self._end)
 
     def show_region(self) -> None:
-        """Outline the session's region; the map keeps still below a pointer that drags it."""
+        """Outline the session's region; the map does not move during a drag."""
         selection = self._session.state.selection
         region = selection.region if selection is not None else None
         self._panes.set_region(region, dragged=self.before is not None)
 
     def set_box(self, box: Box, gesture: str | None = None) -> None:
-        """Choose a region as one undoable step, or say why it can't be."""
+        """Set a region as one undo step, or show why it is invalid."""
         selection = self._session.state.selection
         if selection is None:
             self._banner.show_problem(Problem("hint", "Open check-ins before choosing a region."))
@@ -212,7 +211,7 @@ class RegionDrag(QObject):
         self.set_box(box, GESTURE)
 
     def _end(self, box: Box | None) -> None:
-        """Take the region that a drag made, or the one before it if it made none."""
+        """Keep the region of a drag, or restore the former one if it made none."""
         before, self.before = self.before, None
         if box is not None:
             self.set_box(box, GESTURE)

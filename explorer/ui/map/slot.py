@@ -31,17 +31,17 @@ from explorer.ui.map.pane import MapPane
 from explorer.ui.widgets.fixed_size_text import FixedSizeLabel
 
 _LEFT_OUT = re.compile(r", ε = [^,]*| \(.*\)| of \d+ draws")
-"""Of a title without room: what is the same for all maps, and what the tool tip explains."""
+"""Omitted from a title without space: parts common to all maps or explained in the tool tip."""
 _GAP = 14
-"""Pixels of a header that are neither title, badge nor button."""
+"""Width in pixels of a header without title, badge and button."""
 
 
 class PaneHeader(QWidget):
-    """Title of a pane, a badge that says what kind of picture it is, and a button with a menu.
+    """Title of a pane, a badge for the kind of surface, and a menu button.
 
-    The title comes first: where both do not fit side by side the badge takes its short form, then
-    the title what stands after its colon; at last the badge is a word and the title leaves out ε,
-    which is the same for all maps.
+    The title has priority: where both do not fit the badge is shortened, then the part of the title
+    after its colon; finally the badge is one word and the title omits ε, which is the same for all
+    maps.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -70,20 +70,20 @@ class PaneHeader(QWidget):
         row.addWidget(self.button)
 
     def set_kind(self, badges: tuple[str, ...], tip: str) -> None:
-        """Say what kind of picture it is, in ever shorter words, and what that means."""
+        """Set the badge in decreasing lengths, and its explanation."""
         self._badges, badge = badges, badges[0]
         self.badge.setText(badge)
         self.badge.setToolTip(tip)
         self.badge.setAccessibleName(badge)
 
     def set_changeable(self, changeable: bool) -> None:
-        """Show the button, if something else can be shown here."""
+        """Show the button if other surfaces are available."""
         if self.button.isHidden() is changeable:
             self.button.setVisible(changeable)
             self._choose_form()
 
     def set_title(self, text: str) -> None:
-        """Write another title."""
+        """Set the title."""
         if text != self._title:
             self._title = text
             self.title.setToolTip(plain_tip(text))
@@ -98,8 +98,8 @@ class PaneHeader(QWidget):
 
     def _choose_form(self) -> None:
         long, *shorter = self._badges
-        room = self.width() - _GAP
-        room -= 0 if self.button.isHidden() else self.button.sizeHint().width() + 4
+        space = self.width() - _GAP
+        space -= 0 if self.button.isHidden() else self.button.sizeHint().width() + 4
         rest = self._title.partition(": ")[2] or self._title
         forms = [(long, self._title), *((badge, self._title) for badge in shorter[:1])]
         forms += [(badge, rest) for badge in shorter]
@@ -109,7 +109,7 @@ class PaneHeader(QWidget):
             (
                 form
                 for form in forms
-                if self._badge_width(form[0]) + metrics.horizontalAdvance(form[1]) <= room
+                if self._badge_width(form[0]) + metrics.horizontalAdvance(form[1]) <= space
             ),
             forms[-1],
         )
@@ -125,13 +125,13 @@ class PaneHeader(QWidget):
 
 
 def short_title(label: str) -> str:
-    """Return a surface's label without the word that every pane's title would share."""
+    """Return a surface's label without the word common to all titles."""
     first, colon, rest = label.partition(" heatmap: ")
     return f"{first}: {rest}" if colon else label
 
 
 Kind = tuple[tuple[str, ...], str]
-"""What is said of a pane in its header: the badge in ever shorter words, and what it means."""
+"""Badge in decreasing lengths, and its explanation."""
 
 _TRUTH: Kind = (
     ("curator only", "curator"),
@@ -147,37 +147,37 @@ _NOISY: Kind = (
     "a release.",
 )
 OF_CENTRES = ("centres_cost", "centres_true", "centres_emd", "centres_kappa")
-"""Readouts whose notes are told of a pane of centres, the first two below it."""
+"""Scalar results whose notes describe a pane of centres; the first two are shown below it."""
 _TITLES = {TRUE: "True heatmap", PRIVATE: "Private heatmap", **dict(CHOICES)}
 _TITLES[TRUE] = "True heatmap"
 
 
 def title_of(key: str) -> str:
-    """Return what a pane is called before its surface is known."""
+    """Return the title of a pane before its surface is known."""
     return _TITLES.get(key.partition(":")[2] or key, key)
 
 
 class Slot:
-    """Widgets for one pane, used for one surface after another."""
+    """Widgets of one pane, reused for other surfaces."""
 
     def __init__(self, camera: MapCamera, parent: QWidget) -> None:
         self.key = ""
         self.pane = MapPane(camera, "", parent)
         self.header = PaneHeader(parent)
         self.stamp = FixedSizeLabel()
-        """What must be said of the picture: above it, where it hides nothing."""
+        """Stamp of the picture, above it."""
         self.stamp.setParent(parent)
         self.caption = FixedSizeLabel()
         self.caption.setParent(parent)
         self.caption.setAccessibleDescription("Distance from the true map, curator only")
         self.bar = ColourBar("Colour scale", parent)
-        # Equal panes show equal boxes, whatever their headers would like.
+        # Equal panes show equal boxes, independent of their headers.
         self.header.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.bar.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.pane.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
 
     def take(self, key: str, colours: str) -> None:
-        """Turn to another surface, none of which is known yet."""
+        """Use for another surface, which is not known yet."""
         self.key = key
         badges, tip = _NOISY if is_private(key) else _TRUTH if key == TRUE else _COMPARED
         title = title_of(key)
@@ -194,7 +194,7 @@ class Slot:
         self.set_colours(colours)
 
     def set_colours(self, name: str) -> None:
-        """Choose a colour map by name; a difference has its own."""
+        """Set a colour map by name; differences have their own."""
         table = self.table(name)
         self.pane.set_colours(table, self.key == DIFFERENCE)
         self.bar.set_colours(table)
@@ -213,12 +213,12 @@ class Slot:
         self.header.set_title(short_title(surface.label))
 
     def set_stamp(self, text: str) -> None:
-        """Say what must be said of the picture; where there is no room, a tip has all of it."""
+        """Show the stamp, elided; the tool tip has the full text."""
         self.stamp.setText(text)
         self.stamp.setToolTip(plain_tip(text))
 
     def show_readouts(self, known: Mapping[str, Readout], region: Region | None) -> None:
-        """Write below it how far off this draw is; what is not known yet stays, in grey."""
+        """Show the error of this draw below it; if not known yet the former stays, greyed."""
         if self.key == CENTRES:
             notes = [known[key].note for key in OF_CENTRES if key in known]
             self.caption.setText("; ".join(notes[:2]))
@@ -232,10 +232,10 @@ class Slot:
         self.caption.setEnabled(bool(distance))
 
     def widgets(self) -> tuple[QWidget, ...]:
-        """Return what stands below each other, from the top."""
+        """Return the widgets from top to bottom."""
         return (self.header, self.stamp, self.pane, self.caption, self.bar)
 
     def hide(self) -> None:
-        """Put all of it away."""
+        """Hide all widgets."""
         for widget in self.widgets():
             widget.hide()

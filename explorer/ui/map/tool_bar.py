@@ -23,11 +23,11 @@ from explorer.ui.base.styled import tool_button
 def make_action(
     owner: QWidget, text: str, keys: str | tuple[str, ...], tip: str, checkable: bool = False
 ) -> QAction:
-    """Return an action of a widget, with shortcuts and a tool tip that names them."""
+    """Return an action of a widget, with shortcuts that its tool tip names."""
     action = QAction(text, owner)
     names = (keys,) if isinstance(keys, str) else keys
     action.setShortcuts([QKeySequence(name) for name in names])
-    # Digits and signs must stay typeable everywhere; a letter is no number.
+    # Digits and signs must stay usable as input everywhere; letters are not part of numbers.
     wide = all(name.isalpha() and len(name) == 1 for name in names)
     action.setShortcutContext(
         Qt.ShortcutContext.WindowShortcut if wide else Qt.ShortcutContext.WidgetWithChildrenShortcut
@@ -43,7 +43,7 @@ def make_action(
 
 
 def ticked_action(owner: QWidget, text: str, tip: str, do: Callable[[bool], None]) -> QAction:
-    """Return an action of a widget that is switched on, and what switching does."""
+    """Return a checkable action of a widget."""
     action = make_action(owner, text, (), tip, checkable=True)
     action.setChecked(True)
     action.toggled.connect(do)
@@ -51,7 +51,7 @@ def ticked_action(owner: QWidget, text: str, tip: str, do: Callable[[bool], None
 
 
 def colour_actions(owner: QWidget, choose: Callable[[str], None]) -> dict[str, QAction]:
-    """Return actions of which one is checked, that choose colours by name."""
+    """Return exclusive actions that select colours by name."""
     group, actions = QActionGroup(owner), {}
     for name in COLOUR_MAPS:
         action = actions[name] = make_action(owner, f"Colours: {name}", (), "", True)
@@ -62,14 +62,14 @@ def colour_actions(owner: QWidget, choose: Callable[[str], None]) -> dict[str, Q
 
 
 def separator(owner: QWidget) -> QAction:
-    """Return a line between groups of actions."""
+    """Return a separator line."""
     line = QAction(owner)
     line.setSeparator(True)
     return line
 
 
 def action_button(action: QAction, short: str = "") -> QToolButton:
-    """Return a button for an action, reached by Tab, with fewer words if they are given."""
+    """Return a button for an action, in the tab order, optionally with a shorter text."""
     if short:
         action.setIconText(short)
     button = QToolButton()
@@ -80,7 +80,7 @@ def action_button(action: QAction, short: str = "") -> QToolButton:
 
 
 def menu_button(text: str, tip: str, name: str, menu: QMenu) -> QToolButton:
-    """Return a button that opens a menu, reached by Tab."""
+    """Return a button that opens a menu, in the tab order."""
     button = tool_button(text, tip, name)
     button.setMenu(menu)
     button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -91,22 +91,22 @@ def menu_button(text: str, tip: str, name: str, menu: QMenu) -> QToolButton:
 SPACING, ASIDE_SPACING = 4, 12
 
 
-class ToolRows(QWidget):
-    """A row of tools; in a small window tabs above it in place of the button that opens a view.
+class ToolBar(QWidget):
+    """Tool bar; in small windows tabs above it replace the button that opens a view.
 
-    What does not fit into the row goes up beside the tabs, and some buttons are left to the menu.
+    Widgets that do not fit move up beside the tabs, and some buttons remain in the menu only.
 
     Parameters
     ----------
     opens : QWidget
-        The button of the view; stands first.
+        Button of the view, first in the row.
     action : QAction
-        What it does; checked while the view is open.
+        Its action; checked while the view is open.
     left, right : iterable of QWidget
     aside : sequence of QWidget
-        Go up first; at the end of the left and at the beginning of the right else.
+        Moved up first; otherwise the last on the left and the first on the right.
     spare : sequence of QWidget
-        Some of the left, which the menu has too: hidden next.
+        Some of the left that the menu contains too: hidden next.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class ToolRows(QWidget):
             line = QHBoxLayout(row)
             line.setContentsMargins(0, 0, 0, 0)
             line.setSpacing(ASIDE_SPACING if row is self._upper else SPACING)
-            # As wide as there is room: what would not fit is put elsewhere.
+            # Minimum width 0: what does not fit is placed elsewhere.
             row.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
             row.setMinimumWidth(1)
             box.addWidget(row)
@@ -150,19 +150,19 @@ class ToolRows(QWidget):
         self._fit()
 
     def set_small(self, small: bool) -> None:
-        """Offer tabs in place of the button, or the other way round."""
+        """Show tabs instead of the button, or the button."""
         self._small = small
         self._fit()
 
     @property
     def _needed(self) -> int:
-        """How wide one row for everything would be."""
+        """Width of a single row with everything."""
         shown = (*self._left[self._small :], *self._right)
         widths = [widget.sizeHint().width() + SPACING for widget in (*shown, *self._aside)]
         return sum(widths) + SPACING
 
     def _fit(self, *_: object) -> None:
-        """Put everything where there is room for it."""
+        """Arrange the widgets for the present width."""
         over = self._needed - (self.width() - 8)
         above = self._small or over > 0
         over -= above * sum(widget.sizeHint().width() + SPACING for widget in self._aside)
@@ -206,12 +206,12 @@ class ToolRows(QWidget):
                     line.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Follow the width there is."""
+        """Follow the available width."""
         super().resizeEvent(event)
         self._fit()
 
     def event(self, event: QEvent) -> bool:
-        """Follow words that become longer."""
+        """Follow longer texts."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._fit()
         return super().event(event)

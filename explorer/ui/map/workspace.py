@@ -31,26 +31,26 @@ from explorer.ui.map.layers import Dots, prepare_tiles
 from explorer.ui.map.metrics import MetricsStrip
 from explorer.ui.map.noise_animation import Play
 from explorer.ui.map.pane import KEY_ZOOM
-from explorer.ui.map.pane_chooser import Beside
+from explorer.ui.map.pane_chooser import PaneChooser
 from explorer.ui.map.panes import MapPanes
-from explorer.ui.map.preview import HINT, FirstLookStack
+from explorer.ui.map.preview import HINT, PreviewStack
 from explorer.ui.map.region_tool import RegionDrag
-from explorer.ui.map.tool_bar import ToolRows
-from explorer.ui.map.utility.toggle import NARROW_MOST, MapAnswer, WhichToggle
+from explorer.ui.map.tool_bar import ToolBar
+from explorer.ui.map.utility.toggle import MAX_NARROW_PANES, MapHeadline, UtilityToggle
 from explorer.ui.panels.data import DataPanel
 
 PREPARE_AFTER_MS = 300
-"""From the map's first showing to the building of tiles not yet seen, which its first picture would
-otherwise share the interpreter with."""
+"""Delay after the first show before tiles are built; until then the first picture needs the
+interpreter."""
 
 
 class MapWorkspace(Workspace):
-    """Linked panes, a tool bar above them and the metrics below.
+    """Linked panes with tool bar and metrics.
 
     Signals
     -------
     result_shown(Result)
-        After an answer is on the screen.
+        Emitted after a result is shown.
     """
 
     result_shown = Signal(object)
@@ -73,11 +73,11 @@ class MapWorkspace(Workspace):
         self.panes = MapPanes()
         self.metrics = MetricsStrip()
         self.banner = Banner()
-        self.first_look = FirstLookStack(self.panes, self.banner, data_controller, controller)
-        self.first_look.currentChanged.connect(lambda _page: self.exportable_changed.emit())
+        self.preview = PreviewStack(self.panes, self.banner, data_controller, controller)
+        self.preview.currentChanged.connect(lambda _page: self.exportable_changed.emit())
         self.dots = Dots(data_controller, self)
         self.region_drag = RegionDrag(session, self.panes, self.banner, self)
-        self.beside = Beside(session, self._map_study)
+        self.beside = PaneChooser(session, self._map_study)
         self.play = Play(service, self)
         self._prepare = LatestJob("preparing the basemap", self)
         self._soon = QTimer(self, singleShot=True)
@@ -87,22 +87,24 @@ class MapWorkspace(Workspace):
         self.seed_label.setToolTip("Seed of the demonstration noise: the same seed, the same draw.")
         self.users = UsersLine()
         self.users.use_all.connect(self.use_all_users)
-        self.which = WhichToggle(session, service, self.banner, self.metrics, self.first_look, self)
-        self.exported, self.answer = self.which.exported, MapAnswer(self.which)
-        self.contributions = Contributions(self.users, self.which.action, self)
+        self.utility = UtilityToggle(
+            session, service, self.banner, self.metrics, self.preview, self
+        )
+        self.exported, self.answer = self.utility.exported, MapHeadline(self.utility)
+        self.contributions = Contributions(self.users, self.utility.action, self)
         self.backdrop = Backdrop(service, self.banner, self)
         self.backdrop.changed.connect(lambda: self.panes.set_picture(self.backdrop.pixels))
         self._make_actions()
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 2)
         box.setSpacing(2)
-        for part in (self.answer, self._tools(), self.banner, self.first_look, self.metrics):
-            box.addWidget(part, int(part is self.first_look))
+        for part in (self.answer, self._tools(), self.banner, self.preview, self.metrics):
+            box.addWidget(part, int(part is self.preview))
         box.addWidget(self.contributions)
-        self.which.put_into(box)
+        self.utility.append_to(box)
         self.panes.region_tool_left.connect(lambda: self.region_action.setChecked(False))
         self.panes.looked.connect(self.dots.set_view)
-        self.panes.menu_wanted.connect(self.beside.fill_pane)
+        self.panes.menu_requested.connect(self.beside.fill_pane)
         self.play.drawn.connect(self._show_draw)
         self.play.stopped.connect(self._play_stopped)
         self.dots.ready.connect(self.panes.set_dots)
@@ -117,29 +119,29 @@ class MapWorkspace(Workspace):
 
     @classmethod
     def for_window(cls, window: WorkspaceHost) -> Self:
-        """Return the workspace of a window, and the data panel beside it."""
+        """Build the workspace for a window, with its data panel."""
         page = cls(window.session, window.service, window.answers["map"], window.data, window)
         page.side_panel = panel = DataPanel(window.session, window.data, page, page)
         window.answers["map"].failed.connect(panel.time_play.stop)
-        page.which.join(window)
+        page.utility.join(window)
         return page
 
     @property
     def view_box(self) -> Box:
-        """What the map shows."""
+        """Box in view."""
         return self.panes.box
 
     def view_actions(self) -> list[QAction]:
-        """Return the actions for the View menu; separators are where groups end."""
+        """Return the actions for the View menu; separators end groups."""
         return list(self._view_actions)
 
     @property
     def unread(self) -> bool:
-        """Whether the early picture of a file is in front."""
-        return self.first_look.picture is not None
+        """Whether the preview of a file is shown."""
+        return self.preview.picture is not None
 
     def view_state(self) -> ViewState:
-        """Return how the map is looked at, for exports and the saved session."""
+        """Return the view of the map, for exports and the saved session."""
         return ViewState(
             theme=self.panes.style_of_map.theme,
             surfaces=self.panes.keys if self.current_result else (),
@@ -153,7 +155,7 @@ class MapWorkspace(Workspace):
         )
 
     def apply_view_state(self, state: ViewState) -> None:
-        """Look at the map as it was looked at before."""
+        """Restore a view."""
         self.linked_action.setChecked(state.linked_scale)
         self.lines_action.setChecked(state.show_basemap)
         self.cities_action.setChecked(state.show_cities)
@@ -169,29 +171,29 @@ class MapWorkspace(Workspace):
                 self._pending_box = state.map_box
 
     def close_workspace(self) -> None:
-        """Stop what runs beside the study; the window closes."""
+        """Stop background work before the window closes."""
         if isinstance(self.side_panel, DataPanel):
             self.side_panel.close_panel()
         self._session.changed.disconnect(self._state_changed)
         self.play.close()
         self.dots.close()
         self.backdrop.close()
-        self.which.close_view()
+        self.utility.close_view()
         self._soon.stop()
         self._prepare.close()
 
     def set_region_box(self, box: Box) -> None:
-        """Choose a region as one undoable step, or say why it can't be."""
+        """Set a region as one undo step, or show why it is invalid."""
         self.region_drag.set_box(box)
 
     def go_home(self) -> None:
-        """Show the whole region, the whole data without one, or the world."""
+        """Fit the region, else the data, else the world."""
         selection, data = self._session.state.selection, self._data.current
         box = None if data is None else data.extent
         self.panes.home(box if selection is None else selection.region.box)
 
     def show_extent(self) -> None:
-        """Show all check-ins."""
+        """Fit all check-ins."""
         if self._data.current is not None:
             aspect = self.panes.camera.aspect
             self.panes.home(self._data.current.extent)
@@ -204,14 +206,14 @@ class MapWorkspace(Workspace):
         self._session.set_seed((seed + 1) % 2**31, study)
 
     def set_playing(self, playing: bool) -> None:
-        """Show draw after draw, or stop."""
+        """Start or stop the noise animation."""
         if playing:
             self.play.start(self._session.request(self._map_study()), self.play_button)
         else:
             self.play.stop()
 
     def use_all_users(self) -> None:
-        """Draw the map of all users in place of a sample, as one undoable step."""
+        """Use all users instead of a sample, as one undo step."""
         selection = self._session.state.selection
         if selection is not None:
             self._session.set_selection(replace(selection, users=None, share=None))
@@ -263,7 +265,7 @@ class MapWorkspace(Workspace):
             self.region_action,
             self.noise_action,
             self.play_action,
-            self.which.action,
+            self.utility.action,
             self.contributions.action,
             tool_bar.separator(self),
             self.add_menu.menuAction(),
@@ -277,31 +279,31 @@ class MapWorkspace(Workspace):
             *self._colour_actions.values(),
         ]
 
-    def _tools(self) -> ToolRows:
+    def _tools(self) -> ToolBar:
         self.add_button = tool_bar.menu_button(
             "+ Map", "Show another map beside", "Add a map beside", self.add_menu
         )
         self.play_button = tool_bar.action_button(self.play_action, "▶ Play")
         short = (
-            (self.which.action, ""),
+            (self.utility.action, ""),
             (self.region_action, "Region"),
             (self.zoom_in_action, "+"),
             (self.zoom_out_action, "−"),
             (self.home_action, "Reset"),
         )
-        which, *left = [tool_bar.action_button(*pair) for pair in short]
+        utility, *left = [tool_bar.action_button(*pair) for pair in short]
         left += [self.add_button, tool_bar.action_button(self.error_action, "Error")]
         right = tool_bar.action_button(self.noise_action, "Noise"), self.play_button
         aside = self.users, self.seed_label
-        rows = ToolRows(which, self.which.action, left, right, aside, left[1:3])
-        self.which.small_changed.connect(rows.set_small)
-        self.which.small_changed.connect(lambda _: self._follow_panes())
+        rows = ToolBar(utility, self.utility.action, left, right, aside, left[1:3])
+        self.utility.small_changed.connect(rows.set_small)
+        self.utility.small_changed.connect(lambda _: self._follow_panes())
         return rows
 
     # Session, answers, data ------------------------------------------------------------------
 
     def _map_study(self) -> str:
-        """Return the study this workspace shows: the one in front, else the first of its kind."""
+        """Return the study shown here: the current one, else the first of its kind."""
         front = self._session.state.study
         if study_info(front).workspace == "map":
             return front
@@ -321,7 +323,7 @@ class MapWorkspace(Workspace):
                 and self.region_drag.before is None
                 and not self._in_view(state.selection.region)
             ):
-                # Undo, a recipe or a restored session: what is asked about must be in view.
+                # After undo, a recipe or a restored session the region must be in view.
                 self.go_home()
         self._follow_panes()
         self._show_seed()
@@ -331,8 +333,8 @@ class MapWorkspace(Workspace):
         return overlap(drawn, self.panes.box)
 
     def _follow_panes(self) -> None:
-        """Show the panes that the question names."""
-        most = NARROW_MOST if self.which.narrow else None
+        """Show the panes of the request."""
+        most = MAX_NARROW_PANES if self.utility.narrow else None
         self.panes.set_keys(self.beside.keys[:most])
         for header in self.panes.headers.values():
             header.set_changeable(bool(self.beside.choices()))
@@ -368,10 +370,10 @@ class MapWorkspace(Workspace):
             self.go_home()
 
     def _loaded(self, _data: object) -> None:
-        # The file may have been read anew with other columns: the same question, another answer.
+        # The file may have been reread with other columns: same request, another result.
         self._clear()
         self.dots.set_data(self._data.current, self._session.state.selection)
-        self.which.ask_anew()
+        self.utility.request_again()
         self._controller.refresh()
 
     def _show_seed(self) -> None:
@@ -394,7 +396,7 @@ class MapWorkspace(Workspace):
         self.answer.show_result(result)
 
     def _show_draw(self, result: Result) -> None:
-        """Show a draw that is played; what many draws were made into stays."""
+        """Show a draw of the animation; averages over draws stay."""
         at_rest = self.current_result
         kept = () if at_rest is None else (s for s in at_rest.surfaces if s.key in OF_DRAWS)
         self._show_maps(replace(result, surfaces=(*result.surfaces, *kept)))
@@ -407,7 +409,7 @@ class MapWorkspace(Workspace):
         self._show_seed()
 
     def _failed(self, _error: Exception) -> None:
-        # The window says why; the numbers no longer belong to what is asked.
+        # The window shows the error; the metrics are no longer valid.
         self.metrics.set_trailing()
 
     def _show_hint(self, sentence: str) -> None:
@@ -416,12 +418,12 @@ class MapWorkspace(Workspace):
     # Qt --------------------------------------------------------------------------------------
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Fit the map once its size is known."""
+        """Fit the map when its size is known."""
         super().showEvent(event)
         if not self._prepared:
             self._prepared = True
             self._soon.start()
-        # Only now are the panes as large as they will be.
+        # The panes have their final size only now.
         for layout in (self.layout(), self.panes.layout()):
             if layout is not None:
                 layout.activate()
@@ -433,7 +435,7 @@ class MapWorkspace(Workspace):
         self._went_home = True
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Leave the region tool when another view comes to the front."""
+        """Leave the region tool when another tab is selected."""
         super().hideEvent(event)
         self.play.stop()
         self.region_action.setChecked(False)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def format_progress(now: Progress) -> str:
-    """Write how far a load is: rows, MB, seconds left."""
+    """Format the progress of a load: rows, MB, seconds left."""
     parts = [now.stage]
     if now.rows:
         parts.append(f"{now.rows:,} rows")
@@ -57,7 +57,7 @@ def format_progress(now: Progress) -> str:
 
 
 def format_span(first: str | None, last: str | None) -> str:
-    """Write a time span in days."""
+    """Format a time span in days."""
     if first is None or last is None:
         return "no times in the file"
     begin, end = (datetime.fromisoformat(t).astimezone(UTC) for t in (first, last))
@@ -65,7 +65,7 @@ def format_span(first: str | None, last: str | None) -> str:
 
 
 class LoadBar(QWidget):
-    """A slim line with progress and *Cancel* while a file is being opened."""
+    """Slim progress bar with *Cancel* while a file is being opened."""
 
     cancel = Signal()
 
@@ -99,7 +99,7 @@ class LoadBar(QWidget):
         self.show()
 
     def show_progress(self, now: Progress) -> None:
-        """Show how far it is."""
+        """Show the progress."""
         self.bar.setMaximum(1000)
         self.bar.setValue(round(1000 * now.fraction))
         self.text.setText(format_progress(now))
@@ -116,12 +116,12 @@ OF_UNIT = {
     "row": ", each protected by itself",
     "file": ", protected as one file",
 }
-"""What is said of the privacy unit behind the number of check-ins."""
+"""Text on the privacy unit, after the number of check-ins."""
 MEMORY_HELP = "How much memory opening may use is set with Edit ▸ Preferences ▸ Compute."
 
 
 class _Map(Protocol):
-    """What the panel needs of the map workspace."""
+    """Part of the map workspace used by the panel."""
 
     region_action: QAction
     backdrop: Any
@@ -134,13 +134,13 @@ class _Map(Protocol):
 
 
 class DataPanel(QWidget):
-    """File, region, time and users of the left dock; every change is an undoable step.
+    """Panel for file, region, time and users; every change is an undo step.
 
     Parameters
     ----------
     session, data_controller
     workspace : MapWorkspace
-        For its region tool, its view and its answers.
+        Provides region tool, view and results.
     """
 
     def __init__(
@@ -171,8 +171,8 @@ class DataPanel(QWidget):
         data_controller.reread.connect(self._loaded)
         workspace.result_shown.connect(self.sample.show_result)
         session.changed.connect(self._state_changed)
-        self.plane.image_chosen.connect(lambda name: self._change(image=name))
-        self.plane.picture_chosen.connect(workspace.backdrop.open)
+        self.plane.image_selected.connect(lambda name: self._change(image=name))
+        self.plane.picture_selected.connect(workspace.backdrop.open)
         self.plane.picture_cleared.connect(workspace.backdrop.clear)
         workspace.backdrop.changed.connect(self._show_picture)
         self._show_picture()
@@ -241,10 +241,10 @@ class DataPanel(QWidget):
     def _make_time(self, box: QVBoxLayout) -> None:
         box.addWidget(_heading("Time (UTC)"))
         self.time = TimeRange()
-        self.time.chosen.connect(self._time_chosen)
+        self.time.chosen.connect(self._time_selected)
         self.time.dragged.connect(self._time_dragged)
         self.time.gesture_ended.connect(self._session.end_gesture)
-        self.time.zone_chosen.connect(self._session.set_zone)
+        self.time.zone_selected.connect(self._session.set_zone)
         self.time_play = RangePlay(self._session, self)
         self.time_play.add_track(TimeTrack(self._session, self.time))
         self._workspace.result_shown.connect(self.time_play.show_result)
@@ -315,7 +315,7 @@ class DataPanel(QWidget):
         self.plane.show_picture(self._workspace.backdrop.name)
 
     def _show_origin(self, selection: Selection) -> None:
-        """Show where the region came from, and which sides if not all."""
+        """Show the origin of the region, per side if they differ."""
         origin = selection.region_origin
         sides = [s for s, came in zip(SIDES, selection.region_from, strict=True) if came is origin]
         which = "" if len(sides) == len(SIDES) else f"{', '.join(sides)}: "
@@ -357,7 +357,7 @@ class DataPanel(QWidget):
             )
             region = before.as_declared((low, left, high, right))
             origins = list(selection.region_from)
-            if gesture is None:  # typed; a side that is only moved comes from where it was
+            if gesture is None:  # typed; sides that were moved with it keep their origin
                 turned = before.plane is not None and before.plane.down and place in (0, 2)
                 origins[2 - place if turned else place] = Origin.TYPED
         except ValueError as error:
@@ -369,14 +369,14 @@ class DataPanel(QWidget):
         self._change(gesture, region=region, region_from=tuple(origins))
 
     def set_region(self, region: Region) -> None:
-        """Use a region (picked from the busiest cells) as one undoable step."""
+        """Set a region (selected from the busiest cells) as one undo step."""
         self._change(region=region, region_from=all_sides(Origin.BUSIEST))
 
-    def _time_chosen(self, start: str | None, end: str | None) -> None:
+    def _time_selected(self, start: str | None, end: str | None) -> None:
         self._change("time range", start=start, end=end, time_from=Origin.TYPED)
 
     def _time_dragged(self, start: str | None, end: str | None) -> None:
-        """Take a range that was chosen while the maps followed it."""
+        """Apply a range that the maps already followed."""
         self._change("drag the time range", start=start, end=end, time_from=Origin.DRAWN)
 
     # Data ------------------------------------------------------------------------------------
@@ -413,29 +413,29 @@ class DataPanel(QWidget):
     # Dialogs ---------------------------------------------------------------------------------
 
     def show_report(self) -> None:
-        """Show what became of every row of the file."""
+        """Open the load report."""
         if self._data.current is not None:
             self._open("report", LoadReportDialog(self._data, self._data.current, self.window()))
 
     def show_busiest(self) -> None:
-        """Let the user pick a region from the busiest cells."""
+        """Open the dialog of the busiest cells."""
         selection, data = self._session.state.selection, self._data.current
         if selection is None or data is None:
             return
         dialog = BusiestDialog(self._data, data, self._workspace.view_box, selection, self.window())
-        dialog.region_chosen.connect(self.set_region)
-        dialog.region_chosen.connect(lambda _region: self._workspace.go_home())
+        dialog.region_selected.connect(self.set_region)
+        dialog.region_selected.connect(lambda _region: self._workspace.go_home())
         self._open("busiest", dialog)
 
     def ask_mapping(self, request: MappingRequest) -> None:
-        """Ask which column holds what."""
+        """Open the column mapping dialog."""
         dialog = MappingDialog(request, self.window())
         dialog.load.connect(self._data.open)
-        dialog.picture_chosen.connect(self._workspace.backdrop.open)
+        dialog.picture_selected.connect(self._workspace.backdrop.open)
         self._open("mapping", dialog)
 
     def ask_import(self, request: ImportRequest) -> None:
-        """Say what is slow before it begins, and go on if that is wanted."""
+        """Announce a slow import and start it after consent."""
         box, go = self._question(f"Opening {self._data.opening} takes long")
         box.setInformativeText(f"{request.size.said}\n\n{MEMORY_HELP}")
         box.setDefaultButton(go)
@@ -443,7 +443,7 @@ class DataPanel(QWidget):
         self._open("import", box)
 
     def ask_unpack(self, request: UnpackRequest) -> None:
-        """Ask whether to trust a file that unpacks to far more than its size."""
+        """Ask whether to open an archive that unpacks to far more than its size."""
         box, go = self._question(f"Do you trust {self._data.opening}?")
         box.setInformativeText(request.text)
         box.setDefaultButton(QMessageBox.StandardButton.Cancel)
@@ -451,7 +451,7 @@ class DataPanel(QWidget):
         self._open("unpack", box)
 
     def _question(self, text: str) -> tuple[QMessageBox, QPushButton]:
-        """Return a question with the button that opens the check-ins."""
+        """Return a message box with a button that opens the check-ins."""
         box = QMessageBox(self.window())
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setWindowTitle("Open check-ins")
@@ -478,7 +478,7 @@ class DataPanel(QWidget):
             del self._dialogs[name]
 
     def close_panel(self) -> None:
-        """Close the dialogs that are open; the window closes."""
+        """Close open dialogs before the window closes."""
         for dialog in list(self._dialogs.values()):
             dialog.close()
 

@@ -37,7 +37,7 @@ from explorer.ui.widgets.staleness import StaleMark
 
 
 class OddsBar(QWidget):
-    """A bar of 100 parts: up to 50 what an observer began with, from there what is added at most.
+    """Bar of 100 parts: prior up to 50, then the maximal increase.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ class OddsBar(QWidget):
         self.setMinimumWidth(40)
         theme.changed.connect(self.update)
 
-    def show_chance(self, chance: float, said: str) -> None:
-        """Show a chance to be right, 0.5 to 1; `said` is what a screen reader says of it."""
-        self.setAccessibleName(said)
+    def show_chance(self, chance: float, text: str) -> None:
+        """Show a success probability from 0.5 to 1; `message` is the text for screen readers."""
+        self.setAccessibleName(text)
         if chance != self._chance:
             self._chance = chance
             self.update()
@@ -74,20 +74,20 @@ class OddsBar(QWidget):
 
 
 LIVE_MS = 100
-"""While answers follow each other the panel is written at most so often."""
+"""Minimum time between updates of the panel while results arrive."""
 PAUSE_MS = 250
-"""The longest text is laid out at most so often: it takes as long as drawing the curves."""
+"""Minimum time between updates of the longest text: its layout is as slow as the curves."""
 COMING = "Nothing is claimed yet: the first answer is on its way."
 NO_DATA = "Nothing is claimed: no check-ins are open. Open a file with Ctrl+O, or the sample."
 NO_ANSWER = "Nothing is claimed: there is no answer. Change a value to compute again."
 _IN_FRONT = {COMING: "computing…", NO_DATA: "No check-ins are open.", NO_ANSWER: "No answer."}
 _NOTHING = "Nothing is claimed here."
 _OBSERVER = "Best odds of an observer who began at 50 : 50"
-_MOST_WORDS = 40
-"""Of a sentence that stands where there are no odds; all of it is in the first fold."""
+_MAX_LETTERS = 40
+"""Maximum length of the sentence shown without odds; the first section has the full text."""
 _UNIT_WORDS = 14
-_MOST_ROWS = 4
-"""Of conditions in front, those that fail not counted; all are there *in full*."""
+_MAX_ROWS = 4
+"""Maximum number of conditions shown, failing ones not counted; *in full* shows all."""
 _GRADES = {
     Grade.PROVED: "proved, rounding included",
     Grade.NUMERICAL: "proved formula, summed in floating point",
@@ -97,7 +97,7 @@ _COUNTS = {
     None: "○\N{NO-BREAK SPACE}{} you must vouch for",
     True: "✓\N{NO-BREAK SPACE}{} met",
 }
-"""Of conditions, in the order in which they stand; a sign stays with its number."""
+"""Signs of conditions in order, joined to their count."""
 _FOLDS = (
     (
         "neighbours",
@@ -111,11 +111,11 @@ _FOLDS = (
     ("differences", "Why the bounds differ", (("differences", ""),)),
     ("sources", "Sources", (("references", ""),)),
 )
-"""What is folded: key, heading, and the parts of a `Guarantee` below it with their headings."""
+"""Sections: key, heading, and the parts of a `Guarantee` with their headings."""
 
 
 def _show(label: QWidget, shown: bool) -> None:
-    """Show or hide; asking for what is the case already is not free."""
+    """Show or hide if needed; a redundant call is not free."""
     if label.isHidden() == shown:
         label.setVisible(shown)
 
@@ -125,7 +125,7 @@ def _subject(result: Result) -> tuple[str, str]:
 
 
 def _words(promise: Guarantee, key: str) -> str:
-    """Return what stands in one part of the panel; empty if nothing does."""
+    """Return the text of one part of the panel; empty if there is none."""
     if key == "references":
         return "\n".join(str(reference) for reference in promise.references)
     if key == "differences":
@@ -136,33 +136,33 @@ def _words(promise: Guarantee, key: str) -> str:
 
 
 def _in_order(condition: Condition) -> tuple[bool, int]:
-    """Order what the promise rests on before what only single curves need; what fails first."""
+    """Order conditions: the guarantee's before those of single curves, failing ones first."""
     return not condition.of_guarantee, tuple(_COUNTS).index(condition.holds)
 
 
 class GuaranteePanel(QScrollArea):
-    """Odds, what is protected, whose bound it is and its conditions; the rest in four folds.
+    """Odds, protected unit, claimed bound and conditions, and four collapsible sections.
 
     Signals
     -------
     review_asked(str)
-        What a reviewer asks is wanted: suffix of its format (``txt``, ``pdf``).
+        A reviewer's summary is requested: suffix of its format (``txt``, ``pdf``).
     written()
-        Something else stands here.
+        The content changed.
     """
 
-    review_asked = Signal(str)
+    review_requested = Signal(str)
     written = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._answer: Result | None = None
+        self.result: Result | None = None
         self._claim = ""
         self._written: Result | None = None
-        """The newest answer that was written, with what is claimed of it."""
+        """Newest result shown, with its claim."""
         self.behind = False
-        """Whether an answer that has come is still to be written."""
+        """Whether a result is waiting to be shown."""
         self._live = QTimer(self, singleShot=True)
         self._live.setInterval(LIVE_MS)
         self._live.timeout.connect(self._catch_up)
@@ -227,11 +227,11 @@ class GuaranteePanel(QScrollArea):
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(1, 1)
         self._layout.addLayout(self._grid)
-        self._rows: list[tuple[QLabel, FixedSizeText, FixedSizeText]] = []
+        self.rows: list[tuple[QLabel, FixedSizeText, FixedSizeText]] = []
         self._conditions: tuple[Condition, ...] = ()
 
     def _build_folds(self) -> None:
-        """Make the folds; how the user left one it stays, whatever question comes."""
+        """Create the sections; their state is kept for other studies."""
         self.folds: dict[str, Section] = {}
         self._parts: dict[str, tuple[QLabel, FixedSizeText]] = {}
         self.sentence, self.beside, self.claimed = (
@@ -259,53 +259,53 @@ class GuaranteePanel(QScrollArea):
             "Definition, numbers, both meanings of neighbouring, conditions, settings, version and "
             "recipe as text"
         )
-        self.copy.clicked.connect(lambda: self.review_asked.emit("txt"))
+        self.copy.clicked.connect(lambda: self.review_requested.emit("txt"))
         self.page = QPushButton("One-page PDF")
         self.page.setToolTip("The same with the plot above, on one page")
-        self.page.clicked.connect(lambda: self.review_asked.emit("pdf"))
+        self.page.clicked.connect(lambda: self.review_requested.emit("pdf"))
         for button in (self.copy, self.page):
             self._layout.addWidget(button)
 
     def clear(self, *, coming: bool, needs_file: bool) -> None:
-        """Claim nothing, and say why.
+        """Clear the panel and state the reason.
 
         Parameters
         ----------
         coming : bool
-            Whether an answer, or the file that it is about, is on its way.
+            Whether a result or its file is on the way.
         needs_file : bool
-            Whether the question is about check-ins and none are open.
+            Whether the study requires check-ins and none are open.
         """
         why = COMING if coming else NO_DATA if needs_file else NO_ANSWER
         self._live.stop()
-        self._answer, self._written, self.behind = None, None, False
+        self.result, self._written, self.behind = None, None, False
         self._show_nothing(why, _IN_FRONT[why])
         self.verticalScrollBar().setValue(0)
         self.written.emit()
 
     def brief(self) -> tuple[str, int]:
-        """Return the odds, empty without any, and how many conditions fail."""
+        """Return the odds, empty if unknown, and the number of failing conditions."""
         odds = "" if self.odds.isHidden() else self.odds.text()
         return odds, sum(c.of_guarantee and c.holds is False for c in self._conditions)
 
     def set_stale(self, stale: bool, updating: bool) -> None:
-        """Mark what stands here as not about the present values; `updating` if others come."""
-        self.stale.mark(stale and self._answer is not None, updating)
+        """Mark the content as stale; `updating` if a result is on the way."""
+        self.stale.mark(stale and self.result is not None, updating)
 
     def show_result(self, result: Result, claim: str = "") -> None:
-        """Show what an answer promises, at once or a moment after the one before.
+        """Show the guarantee of a result, rate limited.
 
-        `claim` is the key of the bound that the user claims; empty for the tightest valid one.
+        `claim` is the key of the claimed bound; empty for the tightest valid one.
         """
-        self._answer, self._claim, self.behind = result, claim, True
+        self.result, self._claim, self.behind = result, claim, True
         before = self._written
         if before is None or _subject(before) != _subject(result) or not self._live.isActive():
             self._catch_up()
 
     def _catch_up(self) -> None:
-        """Write what the newest answer promises."""
-        if self._answer is not None and self.behind:
-            before, self._written = self._written, stated(self._answer, self._claim)
+        """Show the guarantee of the newest result."""
+        if self.result is not None and self.behind:
+            before, self._written = self._written, stated(self.result, self._claim)
             self.behind = False
             self._write(self._written)
             self.written.emit()
@@ -324,7 +324,7 @@ class GuaranteePanel(QScrollArea):
             why = _NOTHING[:-1] + ": see the conditions." if failing else _NOTHING
             self._show_nothing(why, why)
             return
-        found = None if self._answer is None else claimed(self._answer, self._claim)
+        found = None if self.result is None else claimed(self.result, self._claim)
         self._write_odds(promise, found is not None and found.unsettled)
         self._write_front("unit", in_brief(promise.unit, _UNIT_WORDS))
         self._front["unit"][1].setToolTip(promise.unit)
@@ -334,9 +334,9 @@ class GuaranteePanel(QScrollArea):
         self.grade.setText(" · ".join(filter(None, (grade, coming))))
         _show(self.grade, bool(self.grade.text()))
         self.sentence.setText(promise.sentence)
-        for label, said in ((self.beside, promise.beside), (self.claimed, promise.claimed)):
-            label.setText(said)
-            _show(label, bool(said))
+        for label, text in ((self.beside, promise.beside), (self.claimed, promise.claimed)):
+            label.setText(text)
+            _show(label, bool(text))
         for key in self._parts:
             if key != "differences":
                 self._write_part(key, _words(promise, key))
@@ -346,16 +346,16 @@ class GuaranteePanel(QScrollArea):
         self._show_folds()
 
     def _write_odds(self, promise: Guarantee, unsettled: bool) -> None:
-        """Write the number in front; the sentence, shortened, where there is none.
+        """Show the odds, or a shortened sentence without them.
 
-        A verdict that the bounds still being computed may change is not written.
+        Not shown while bounds still being computed may change it.
         """
         chance = chance_of(promise)
         useful = chance is not None and chance < USELESS
         _show(self.odds, useful)
         _show(self.bar, useful)
         if chance is None:
-            self.headline.setText(in_brief(first_sentence(promise.sentence), _MOST_WORDS))
+            self.headline.setText(in_brief(first_sentence(promise.sentence), _MAX_LETTERS))
             self.headline.setToolTip(promise.sentence)
             return
         shown = shown_odds(chance)
@@ -369,7 +369,7 @@ class GuaranteePanel(QScrollArea):
         self.headline.setToolTip(promise.sentence)
 
     def _name(self, result: Result, found: Claimed | None) -> str:
-        """Return whose bound is claimed, and why that one."""
+        """Return the claimed bound and the reason for it."""
         study = study_of(result)
         if found is None or study is None:
             return ""
@@ -378,42 +378,42 @@ class GuaranteePanel(QScrollArea):
             return f"{name}, chosen by you"
         return f"{name}, {'tightest valid' if found.kind == 'bounds' else 'best here'}"
 
-    def _write_front(self, key: str, said: str) -> None:
+    def _write_front(self, key: str, text: str) -> None:
         for label in self._front[key]:
-            _show(label, bool(said))
-        self._front[key][1].setText(said)
+            _show(label, bool(text))
+        self._front[key][1].setText(text)
 
-    def _write_part(self, key: str, said: str) -> None:
+    def _write_part(self, key: str, message: str) -> None:
         heading, text = self._parts[key]
-        _show(heading, bool(said) and bool(heading.text()))
-        _show(text, bool(said))
-        text.setText(said)
+        _show(heading, bool(message) and bool(heading.text()))
+        _show(text, bool(message))
+        text.setText(message)
 
     def _show_folds(self) -> None:
-        """Show the headings of what there is something to read of."""
+        """Show the headings of nonempty sections."""
         for key, _, parts in _FOLDS:
-            said = any(not self._parts[part][1].isHidden() for part, _ in parts)
-            _show(self.folds[key], said)
+            text = any(not self._parts[part][1].isHidden() for part, _ in parts)
+            _show(self.folds[key], text)
 
     def _write_differences(self) -> None:
-        """Bring the longest text up to date; not while a slider moves."""
+        """Update the longest text; not while a slider moves."""
         written = self._written
         if written is not None and written.guarantee is not None:
             self._write_part("differences", _words(written.guarantee, "differences"))
             self._show_folds()
 
     def part(self, key: str) -> str:
-        """Return what is said of one part (``trust``, ``unit``, …), folded or not; else empty."""
+        """Return the text of one part (``trust``, ``unit``, …), visible or not."""
         self._catch_up()
         text = (self._front | self._parts)[key][1]
         return "" if text.isHidden() else text.text()
 
     def condition_texts(self) -> list[str]:
-        """Return the conditions, those folded away too: glyph, whole text, margin."""
+        """Return all conditions: sign, full text, margin."""
         self._catch_up()
         return [
             " ".join(filter(None, (glyph.text(), item.text, _margin(item))))
-            for item, (glyph, _, _) in zip(self._conditions, self._rows, strict=False)
+            for item, (glyph, _, _) in zip(self._conditions, self.rows, strict=False)
         ]
 
     def minimumSizeHint(self) -> QSize:
@@ -437,16 +437,16 @@ class GuaranteePanel(QScrollArea):
     def _show_conditions(self, conditions: tuple[Condition, ...]) -> None:
         self._conditions = conditions = tuple(sorted(conditions, key=_in_order))
         needed = [c.holds for c in conditions if c.of_guarantee]
-        counts = ((said, needed.count(holds)) for holds, said in _COUNTS.items())
-        self.counts.setText(" · ".join(said.format(n) for said, n in counts if n))
+        counts = ((message, needed.count(holds)) for holds, message in _COUNTS.items())
+        self.counts.setText(" · ".join(message.format(n) for message, n in counts if n))
         for widget in (self._conditions_title, self.in_full):
             _show(widget, bool(conditions))
         _show(self.counts, bool(needed))
-        while len(self._rows) < len(conditions):
+        while len(self.rows) < len(conditions):
             self._add_row()
         full = self.in_full.isChecked()
-        front = max(_MOST_ROWS, needed.count(False))
-        for i, (glyph, text, margin) in enumerate(self._rows):
+        front = max(_MAX_ROWS, needed.count(False))
+        for i, (glyph, text, margin) in enumerate(self.rows):
             shown = i < len(conditions) and (full or (i < front and conditions[i].of_guarantee))
             for label in (glyph, text):
                 _show(label, shown)
@@ -458,13 +458,13 @@ class GuaranteePanel(QScrollArea):
         glyph = QLabel(textFormat=Qt.TextFormat.RichText)
         text, margin = FixedSizeText(), FixedSizeText("faint")
         glyph.setAlignment(Qt.AlignmentFlag.AlignTop)
-        place = 2 * len(self._rows)
+        place = 2 * len(self.rows)
         self._grid.addWidget(glyph, place, 0)
         self._grid.addWidget(text, place, 1)
         self._grid.addWidget(margin, place + 1, 1)
         for label in (glyph, text, margin):
-            label.hide()  # else the layout shows it by and by
-        self._rows.append((glyph, text, margin))
+            label.hide()  # otherwise the layout shows it with a delay
+        self.rows.append((glyph, text, margin))
 
     def _write_condition(
         self, item: Condition, glyph: QLabel, text: FixedSizeText, margin: FixedSizeText
@@ -500,12 +500,12 @@ WIDTH = 44
 
 
 class GuaranteeRail(QToolButton):
-    """Odds and how many conditions fail, one below the other; a click is to show the panel.
+    """Strip with odds and number of failing conditions; a click requests the panel.
 
     Parameters
     ----------
     panel : GuaranteePanel
-        Whose numbers these are.
+        Panel whose values are shown.
     """
 
     def __init__(self, panel: GuaranteePanel) -> None:
@@ -532,15 +532,15 @@ class GuaranteeRail(QToolButton):
         self.odds.setText(odds.replace(" : ", "\n:\n") or "–")
         self.failing.setText(f"✗ {failing}")
         self.failing.setEnabled(failing > 0)
-        told = f"odds at most {odds}" if odds else "no odds"
+        text = f"odds at most {odds}" if odds else "no odds"
         unmet = f"{failing} condition{'' if failing == 1 else 's'} not met"
-        self.setAccessibleName(f"What is promised: {told}, {unmet}")
-        self.setToolTip(f"What is promised: {told}, {unmet}. Show it over the plot (Ctrl+G)")
+        self.setAccessibleName(f"What is promised: {text}, {unmet}")
+        self.setToolTip(f"What is promised: {text}, {unmet}. Show it over the plot (Ctrl+G)")
 
     def sizeHint(self) -> QSize:
-        """Return the size it likes."""
+        """Return the preferred size."""
         return QSize(WIDTH, 200)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least size."""
+        """Return the minimum size."""
         return QSize(WIDTH, 120)

@@ -40,12 +40,12 @@ TAKE = "take"
 
 
 class AdviceLine(QLabel):
-    """A sentence and, where something else is chosen, a link.
+    """Sentence with advice and, if another value is set, a link to apply it.
 
     Signals
     -------
     taken(str, object)
-        Key and value of what is to be set.
+        Key and value to set.
     """
 
     taken = Signal(str, object)
@@ -59,7 +59,7 @@ class AdviceLine(QLabel):
         self.hide()
 
     def show_advice(self, advice: Advice, chosen: Value) -> None:
-        """Say what is recommended where another is chosen, and what to expect of any."""
+        """Show the recommendation if another value is set, and the caution."""
         self._advice = advice
         parts = [html.escape(advice.caution)] if advice.caution else []
         if chosen != advice.value:
@@ -77,23 +77,23 @@ class AdviceLine(QLabel):
 
 SPACE = "space"
 MORE = "more"
-"""The fold of all that has no row at once."""
+"""Heading of the section for secondary parameters."""
 CLOSED_AT_FIRST = frozenset({MORE})
 TOLD = 6
-"""Values that the closed fold tells; its tool tip has them all."""
+"""Maximum number of values in its collapsed line; the tool tip has all."""
 LETTERS = 48
-"""Of one of them: a typed table may be long."""
+"""Maximum length of one of them."""
 TITLES = {
     SPACE: "Metric space",
     "mechanism": "Mechanism",
     "simulation": "Simulation",
     "data": "Data",
 }
-"""Headings of the groups, in the order in which they stand below the main parameters."""
+"""Headings of the groups, in order, below the main parameters."""
 
 
 def grouped(parameters: tuple[Parameter, ...]) -> dict[str, list[Parameter]]:
-    """Return what can be set by group: the main ones first, then the groups in their order."""
+    """Return parameters by group: main ones first, then the groups in order."""
     groups: dict[str, list[Parameter]] = {"": [], **{key: [] for key in TITLES}}
     for parameter in parameters:
         if parameter.in_panel:
@@ -102,7 +102,7 @@ def grouped(parameters: tuple[Parameter, ...]) -> dict[str, list[Parameter]]:
 
 
 class _Page(QWidget):
-    """The rows of one study: the essential ones, and under a fold the rest with its groups."""
+    """Rows of one study: essential ones first, the rest in a collapsible section with groups."""
 
     def __init__(self, study: Study) -> None:
         super().__init__()
@@ -138,7 +138,7 @@ class _Page(QWidget):
         layout.addStretch(1)
 
     def place(self, essential: tuple[str, ...]) -> None:
-        """Put the rows where they belong: those that are essential now in front."""
+        """Place the rows: those that are essential now come first."""
         if essential == self._essential:
             return
         self._essential = essential
@@ -152,21 +152,21 @@ class _Page(QWidget):
             for p in parameters:
                 if p.key not in essential:
                     stops += self._put(p.key, self._homes[group])
-        for before, after in pairwise(stops):  # Tab goes down the panel
+        for before, after in pairwise(stops):  # Tab moves down the panel
             QWidget.setTabOrder(before, after)
 
     def _put(self, key: str, place: QVBoxLayout) -> list[QWidget]:
-        """Put a row at the end of a place; return what of it takes the focus."""
+        """Append a row to a place; return its focusable widgets."""
         place.addWidget(self.rows[key])
         if key != self._advised:
-            return _stops(self.rows[key])
+            return _focusable(self.rows[key])
         place.addWidget(self.advice)
-        return _stops(self.rows[key]) + _stops(self.advice)
+        return _focusable(self.rows[key]) + _focusable(self.advice)
 
     def show_values(self, values: Mapping[str, Value]) -> None:
-        """Show the values that are others than before; a slider that moves changes one of many.
+        """Show changed values only; a moving slider changes one of many.
 
-        They are those of `Request.unit_values`.
+        The values are those of `Request.unit_values`.
         """
         for key, row in self.rows.items():
             value, before = values[key], self._values.get(key)
@@ -178,7 +178,7 @@ class _Page(QWidget):
         self._values = values
 
     def show_rows(self, shown: list[str]) -> None:
-        """Show these rows, and the headings that have something below them."""
+        """Show these rows and the headings of nonempty groups."""
         for key, row in self.rows.items():
             row.setVisible(key in shown)
         rest = self._rest(shown)
@@ -195,13 +195,13 @@ class _Page(QWidget):
         return [key for key in shown if key not in (self._essential or ())]
 
     def tell(self, shown: list[str]) -> None:
-        """Say in a line what the closed fold holds: δ first, then what is not as at first."""
+        """Summarise the collapsed section: δ first, then values that are not defaults."""
         rest = [self.rows[key].parameter for key in self._rest(shown)]
         rest.sort(key=lambda p: (p.symbol != "δ", self._values.get(p.key) == p.default))
         values = [parameter_text(with_unit(p, self._values), self._values[p.key]) for p in rest]
-        told = values if len(values) <= TOLD + 1 else values[:TOLD]
-        brief = [shorten(text, LETTERS, placeholder="…") for text in told]
-        words = " · ".join(brief) + " · …" * (len(told) < len(values))
+        summary = values if len(values) <= TOLD + 1 else values[:TOLD]
+        brief = [shorten(text, LETTERS, placeholder="…") for text in summary]
+        words = " · ".join(brief) + " · …" * (len(summary) < len(values))
         visible = bool(words) and not self.more.open
         if words != self.told.text():
             self.told.setText(words)
@@ -211,7 +211,7 @@ class _Page(QWidget):
             self.told.setVisible(visible)
 
     def show_space(self, result: Result) -> None:
-        """Show the picture of an answer's space, or none."""
+        """Show the picture of a result's space, or none."""
         if result.space is not None:
             self.space.show_space(result.space)
         if self.space.isHidden() == (result.space is not None):
@@ -228,33 +228,33 @@ def _rows_layout(around: QVBoxLayout) -> QVBoxLayout:
     return inner
 
 
-def _stops(widget: QWidget) -> list[QWidget]:
-    """Return what inside a widget Tab comes to, in the order in which it was made."""
+def _focusable(widget: QWidget) -> list[QWidget]:
+    """Return the focusable widgets inside a widget in order of creation."""
     inside = (w for w in widget.findChildren(QWidget) if w.window() is widget.window())
     return [w for w in inside if w.focusPolicy() & Qt.FocusPolicy.TabFocus]
 
 
 class _Pages(QWidget):
-    """Shows one page of several, and is as high as that one.
+    """Stack of pages with the height of the current one.
 
-    A QStackedWidget is as high as the highest: one could scroll to nothing.
+    A QStackedWidget takes the height of its highest page, which would scroll to nothing.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._current: QWidget | None = None
-        self._pages: list[QWidget] = []
+        self.pages: list[QWidget] = []
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
 
     def add(self, page: QWidget) -> None:
-        """Take a page in, for now unseen."""
+        """Add a page, hidden."""
         page.hide()
-        self._pages.append(page)
+        self.pages.append(page)
         self._layout.addWidget(page)
 
     def show_page(self, page: QWidget) -> bool:
-        """Bring a page to the front; return whether it was not there already."""
+        """Show a page; return whether it was hidden."""
         if page is self._current:
             return False
         if self._current is not None:
@@ -264,26 +264,26 @@ class _Pages(QWidget):
         return True
 
     def minimumSizeHint(self) -> QSize:
-        """Return the width that the widest page needs and the height of the one in front."""
-        width = max((page.minimumSizeHint().width() for page in self._pages), default=0)
+        """Return the width of the widest page and the height of the current one."""
+        width = max((page.minimumSizeHint().width() for page in self.pages), default=0)
         return QSize(width, super().minimumSizeHint().height())
 
 
 class ParametersPanel(QScrollArea):
-    """Sliders and fields of the study in front; edits are written to the session.
+    """Sliders and fields of the current study; edits go to the session.
 
     Parameters
     ----------
     session : Session
     files : ParameterFiles, optional
-        Opens the files that parameters name; without it rows of files can only be cleared.
+        Opens files of parameters; without it file rows can only be cleared.
     answers : mapping to StudyController
-        Whose failures end what runs by itself.
+        Controller whose failures stop the animation.
 
     Signals
     -------
     reopened()
-        A file that the session named already is there now.
+        A file that the session named is available now.
     """
 
     reopened = Signal()
@@ -301,14 +301,14 @@ class ParametersPanel(QScrollArea):
         self._session = session
         self._files = files
         self._turned: set[str] = set()
-        self._pages: dict[str, _Page] = {}
+        self.pages: dict[str, _Page] = {}
         self._shown: tuple[object, ...] | None = None
         self._gestures = 0
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._shelf = _Pages()
-        self.setWidget(self._shelf)
+        self._container = _Pages()
+        self.setWidget(self._container)
         if files is not None:
             files.opened.connect(self._file_opened)
             files.failed.connect(self._file_failed)
@@ -316,25 +316,25 @@ class ParametersPanel(QScrollArea):
         self._state_changed(session.state, None)
 
     def row(self, key: str) -> ParameterRow:
-        """Return the row of a parameter of the study in front."""
-        return self._pages[self._session.state.study].rows[key]
+        """Return the row of a parameter of the current study."""
+        return self.pages[self._session.state.study].rows[key]
 
     def section(self, group: str) -> Section:
-        """Return the heading of a group of parameters of the study in front."""
-        return self._pages[self._session.state.study].sections[group]
+        """Return the heading of a parameter group of the current study."""
+        return self.pages[self._session.state.study].sections[group]
 
     @property
     def folded(self) -> frozenset[str]:
-        """The groups that are folded away; of those closed at first, the ones that are open."""
+        """Collapsed groups; for those collapsed by default, the expanded ones."""
         return frozenset(self._turned)
 
     def fold(self, groups: Iterable[str]) -> None:
-        """Fold these groups away in every study, and no others, but for those closed at first."""
+        """Collapse these groups in all studies; expand others unless collapsed by default."""
         self._turned = set(groups)
         self._state_changed(self._session.state, None)
 
     def reveal(self, key: str) -> ParameterRow:
-        """Open the folds above a row of the study in front, scroll to it and give it the focus.
+        """Expand the sections above a row, scroll to it and focus it.
 
         Raises
         ------
@@ -342,75 +342,77 @@ class ParametersPanel(QScrollArea):
             If the parameter has no row.
         """
         row = self.row(key)
-        for section in self._pages[self._session.state.study].sections.values():
+        for section in self.pages[self._session.state.study].sections.values():
             if section.isAncestorOf(row) and not section.open:
                 section.heading.setChecked(True)
         self.ensureWidgetVisible(row)
-        # Of a number that is its field, not the button before it.
-        (row.focusProxy() or next(iter(_stops(row)), row)).setFocus()
+        # For numbers the field, not the button before it.
+        (row.focusProxy() or next(iter(_focusable(row)), row)).setFocus()
         return row
 
     @property
     def space(self) -> SpaceView:
-        """The picture of the space of the study in front."""
-        return self._pages[self._session.state.study].space
+        """Picture of the space of the current study."""
+        return self.pages[self._session.state.study].space
 
     def show_result(self, result: Result) -> None:
-        """Show what an answer says of the metric space; what runs goes on."""
-        page = self._pages.get(result.request.study)
+        """Show the metric space of a result; the animation continues."""
+        page = self.pages.get(result.request.study)
         if page is not None:
             page.show_space(result)
         self.range_play.show_result(result)
 
     def ask_for(self, value: str) -> None:
-        """Ask for the file that a parameter of the study in front names and nobody has opened."""
+        """Ask for the missing file of a parameter of the current study."""
         study = self._session.state.study
-        for key, row in self._pages[study].rows.items():
+        for key, row in self.pages[study].rows.items():
             if isinstance(row, FileRow) and self._session.request(study)[key] == value:
                 row.choose()
                 return
 
     def minimumSizeHint(self) -> QSize:
         """Return a width at which nothing is cut off beside the scroll bar."""
-        width = self._shelf.minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
+        width = (
+            self._container.minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
+        )
         return QSize(width, 120)
 
     def _page(self, study: Study) -> _Page:
-        if study.id not in self._pages:
-            page = self._pages[study.id] = _Page(study)
-            self._shelf.add(page)
+        if study.id not in self.pages:
+            page = self.pages[study.id] = _Page(study)
+            self._container.add(page)
             for key, row in page.rows.items():
                 row.edited.connect(partial(self._edited, study.id, key))
                 row.gesture_ended.connect(self._gesture_ended)
                 if isinstance(row, NumberRow):
                     self.range_play.add(study.id, row)
                 if isinstance(row, FileRow):
-                    row.chosen.connect(partial(self._file_chosen, study.id, key))
+                    row.chosen.connect(partial(self._file_selected, study.id, key))
             page.advice.taken.connect(partial(self._take, study.id))
             for group, section in page.sections.items():
                 section.folded.connect(partial(self._fold, group))
-        return self._pages[study.id]
+        return self.pages[study.id]
 
     def _edited(self, study_id: str, key: str, value: Value, in_gesture: bool) -> None:
         gesture = f"slide {study_id} {key} {self._gestures}" if in_gesture else None
         try:
             self._session.set_value(key, value, study_id, gesture)
         except ValueError as error:
-            self._pages[study_id].rows[key].show_error(str(error))
+            self.pages[study_id].rows[key].show_error(str(error))
 
     def _take(self, study_id: str, key: str, value: Value) -> None:
-        """Set what is recommended."""
+        """Apply advice."""
         self._edited(study_id, key, value, False)
 
     def _fold(self, group: str, folded: bool) -> None:
-        """Keep a group folded away in every study."""
+        """Store that a group is collapsed in all studies."""
         turned = folded != (group in CLOSED_AT_FIRST)
         (self._turned.add if turned else self._turned.discard)(group)
         if group == MORE:
             page = self._page(get_study(self._session.state.study))
             page.tell([key for key, row in page.rows.items() if not row.isHidden()])
 
-    def _file_chosen(self, study_id: str, key: str, path: Path) -> None:
+    def _file_selected(self, study_id: str, key: str, path: Path) -> None:
         if self._files is None:
             self._page(get_study(study_id)).rows[key].show_error("Nothing here opens files.")
         else:
@@ -420,7 +422,7 @@ class ParametersPanel(QScrollArea):
         page = self._page(get_study(study_id))
         before = self._session.state.request_of(study_id)[key]
         self._edited(study_id, key, value, False)
-        if before == value:  # the session has nothing to tell then
+        if before == value:  # the session does not change then
             page.rows[key].show_value(value)
             self.reopened.emit()
 
@@ -437,7 +439,7 @@ class ParametersPanel(QScrollArea):
         study = get_study(state.study)
         request = state.request_of(study.id)
         page = self._page(study)
-        if self._shelf.show_page(page):
+        if self._container.show_page(page):
             self.verticalScrollBar().setValue(0)
         for group, section in page.sections.items():
             section.set_open((group in self._turned) == (group in CLOSED_AT_FIRST))

@@ -30,7 +30,7 @@ SEVERAL = (
 
 
 class PlanePart(QWidget):
-    """Hidden while the map is one of the Earth.
+    """Hidden for maps of the Earth.
 
     Signals
     -------
@@ -39,8 +39,8 @@ class PlanePart(QWidget):
     picture_cleared()
     """
 
-    image_chosen = Signal(str)
-    picture_chosen = Signal(object)
+    image_selected = Signal(str)
+    picture_selected = Signal(object)
     picture_cleared = Signal()
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class PlanePart(QWidget):
         self.range = styled_label("muted", word_wrap=True)
         self.image = ChoiceBox("Image whose points are in the map")
         self.image.setToolTip(SEVERAL)
-        self.image.activated.connect(lambda _: self.image_chosen.emit(self.image.currentData()))
+        self.image.activated.connect(lambda _: self.image_selected.emit(self.image.currentData()))
         self.image_label = plain_label("&Image")
         self.image_label.setBuddy(self.image)
         self.open_button = QPushButton("Background picture…")
@@ -72,7 +72,7 @@ class PlanePart(QWidget):
         self.hide()
 
     def show_data(self, data: Any, selection: Selection | None) -> None:
-        """Show the plane of check-ins and which image is chosen; hide without a plane."""
+        """Show the plane of check-ins and the selected image; hidden without a plane."""
         plane = None if data is None else data.plane
         self.setVisible(plane is not None and selection is not None)
         if plane is None or selection is None:
@@ -84,7 +84,7 @@ class PlanePart(QWidget):
             self.image.offer([(name, name) for name in data.images], selection.image or "")
 
     def show_picture(self, name: str) -> None:
-        """Say which picture is behind the map."""
+        """Show the name of the background picture."""
         self.picture.setText(f"behind the map: {name}")
         self.picture.setVisible(bool(name))
         self.clear_button.setEnabled(bool(name))
@@ -92,7 +92,7 @@ class PlanePart(QWidget):
     def _ask(self) -> None:
         path, _ = QFileDialog.getOpenFileName(self, "Background picture", "", PICTURES)
         if path:
-            self.picture_chosen.emit(Path(path))
+            self.picture_selected.emit(Path(path))
 
 
 SIDES = ("south", "west", "north", "east")
@@ -102,12 +102,12 @@ _ON_A_PLANE = {"south": "y from", "north": "y to", "west": "x from", "east": "x 
 
 
 class RegionFields(QWidget):
-    """A field for each end, named after the plane that the region lies in.
+    """One field per side of the region, named after the axes of its plane.
 
     Signals
     -------
     entered(str, float), stepped(str, int)
-        Which end (of `SIDES`), and the number typed or the steps taken.
+        Side (of `SIDES`), and the number typed or the steps taken.
     """
 
     entered = Signal(str, float)
@@ -134,13 +134,13 @@ class RegionFields(QWidget):
         self._name("")
 
     def show_region(self, region: Region) -> None:
-        """Show a region's ends."""
+        """Show the sides of a region."""
         self._name(region.unit if region.plane is not None else "")
         for side, end in zip(SIDES, region.declared, strict=True):
             self.fields[side].set_number(round(end, 6))
 
     def _name(self, unit: str) -> None:
-        """Name the fields: of the Earth without a unit."""
+        """Name the fields; on the Earth without a unit."""
         self._unit = unit
         for side, field in self.fields.items():
             name, limit = _ON_A_PLANE[side], _LIMITS[side]

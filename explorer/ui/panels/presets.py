@@ -35,14 +35,14 @@ from explorer.studies.registry import get_study, study_info
 from explorer.ui.base.styled import styled_label, tool_button
 from explorer.ui.widgets.links import follow_links, linked
 
-MOST_NAMED = 4
-"""Of what was changed since a preset was chosen."""
+MAX_CHANGES = 4
+"""Maximum number of changes listed since a preset was chosen."""
 
 
 def preset_in_front(state: SessionState) -> Preset | None:
-    """Return the preset that the study in front shows unchanged, if it does.
+    """Return the preset that the current view matches, if any.
 
-    Of several that ask the same it is the one that was chosen.
+    Among equal ones, the one that was chosen.
     """
     there = [p for p in _asked_by(state.study).get(state.request, ()) if _is_shown(p, state)]
     if len(there) > 1:
@@ -52,14 +52,14 @@ def preset_in_front(state: SessionState) -> Preset | None:
 
 
 def _is_shown(item: Preset, state: SessionState) -> bool:
-    """Return whether users and error curves are those of a preset whose question is asked."""
+    """Return whether users and utility curves match those of a preset."""
     over = state.which.axis if state.which.open else ""
     judged = item.judged_on in ("", state.which.judged_on)
     return item.error_over in ("", over) and judged and _has_its_users(item, state.selection)
 
 
 def _has_its_users(item: Preset, selection: Selection | None) -> bool:
-    """Return whether as many users are sampled as a preset asks for."""
+    """Return whether the sample has the size that a preset requires."""
     if item.users is None:
         return True
     return selection is not None and selection == sampled_for(item, selection)
@@ -67,7 +67,7 @@ def _has_its_users(item: Preset, selection: Selection | None) -> bool:
 
 @lru_cache(maxsize=64)
 def _asked_by(study_id: str) -> dict[Request, list[Preset]]:
-    """Return the presets of a study by their questions, which are looked up with every move."""
+    """Return the presets of a study by request, cached for quick lookup."""
     study = get_study(study_id)
     found: dict[Request, list[Preset]] = {}
     for item in study.presets:
@@ -76,30 +76,30 @@ def _asked_by(study_id: str) -> dict[Request, list[Preset]]:
 
 
 def follow_preset(session: Session, item: Preset, study_id: str = "") -> None:
-    """Ask what a preset of a study asks (the one in front), as one step that can be undone.
+    """Apply a preset of the current study as one undo step.
 
-    Pins about other questions go: beside the preset's curves they would pass for its own.
+    Pins of other requests are removed: they would look like the preset's own curves.
     """
     study = get_study(study_id or session.state.study)
     request = preset_request(study, item)
     selection = session.state.selection
     if selection is not None:
         request = replace(request, selection=sampled_for(item, selection))
-    which, look = which_of(item, session.state.which), look_of(study, item)
+    which, look = utility_view_of(item, session.state.which), look_of(study, item)
     text = f"choose {item.name}"
     session.follow(request, text=text, keep_pins=False, which=which, look=look)
 
 
 def look_of(study: Study, item: Preset) -> PlotView | None:
-    """Return how the plot of a preset is looked at; None for a map."""
+    """Return the plot view of a preset; None for a map."""
     request = preset_request(study, item)
     if not request.quantity:
         return None
     return replace(default_plot_view(study, request.quantity), preset=item.key)
 
 
-def preset_behind(state: SessionState) -> Preset | None:
-    """Return the preset that the plot in front shows or began with."""
+def preset_origin(state: SessionState) -> Preset | None:
+    """Return the preset that the current plot shows or started from."""
     shown = preset_in_front(state)
     if shown is not None or not state.request.quantity:
         return shown
@@ -108,7 +108,7 @@ def preset_behind(state: SessionState) -> Preset | None:
 
 
 def changed_since(state: SessionState, item: Preset) -> list[str]:
-    """Return what is not as a preset of the study in front has it, by symbols or names."""
+    """Return the differences from a preset, by symbols or names."""
     study, now = get_study(state.study), state.request
     then = preset_request(study, item)
     changed = [p.symbol or p.name for p in study.parameters if now[p.key] != then[p.key]]
@@ -122,13 +122,13 @@ def changed_since(state: SessionState, item: Preset) -> list[str]:
     return changed
 
 
-def which_of(item: Preset, which: WhichView) -> WhichView | None:
-    """Return what *Which ε?* shows by a preset; None if the preset leaves that as it is."""
+def utility_view_of(item: Preset, which: WhichView) -> WhichView | None:
+    """Return the utility view of a preset; None if the preset does not set it."""
     return which.over(item.error_over, item.judged_on) if item.error_over else None
 
 
 class PresetMenu(QMenu):
-    """The presets of the study in front, filled when it is about to be seen."""
+    """Menu of the presets of the current study; filled before it opens."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__("&Presets", parent)
@@ -137,7 +137,7 @@ class PresetMenu(QMenu):
         self.aboutToShow.connect(self.fill)
 
     def fill(self) -> None:
-        """List what there is for the study in front."""
+        """List the presets of the current study."""
         self.clear()
         state = self._session.state
         there = get_study(state.study).presets
@@ -156,13 +156,13 @@ class PresetMenu(QMenu):
 
 
 class PresetBar(QWidget):
-    """A button with the presets of the study in front, and one with its help.
+    """Buttons for the presets and the help of the current study.
 
     Parameters
     ----------
     session : Session
     open_help : callable
-        Opens the study's page.
+        Opens the help page.
     """
 
     def __init__(self, session: Session, open_help: Callable[[], object]) -> None:
@@ -191,9 +191,9 @@ class PresetBar(QWidget):
 
 
 class PresetNote(QFrame):
-    """What the paper claims of the preset in front and what comes out here.
+    """Published value of the current preset and the value computed here.
 
-    After a change a line says what was changed, beside a way back, as one step.
+    After a change one line states what changed, with a button to restore the preset.
     """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
@@ -225,7 +225,7 @@ class PresetNote(QFrame):
         )
         if unchanged:
             return
-        item = self._behind = preset_behind(state)
+        item = self._behind = preset_origin(state)
         if item is not None:
             changed = changed_since(state, item)
             words = _changed_html(item, changed) if changed else _note_html(item)
@@ -241,8 +241,8 @@ class PresetNote(QFrame):
 
 
 def _changed_html(item: Preset, changed: list[str]) -> str:
-    named = ", ".join(changed[:MOST_NAMED])
-    more = f" and {len(changed) - MOST_NAMED} more" if len(changed) > MOST_NAMED else ""
+    named = ", ".join(changed[:MAX_CHANGES])
+    more = f" and {len(changed) - MAX_CHANGES} more" if len(changed) > MAX_CHANGES else ""
     return f"<b>{html.escape(item.name)}</b> · changed: {html.escape(named + more)}"
 
 
@@ -256,17 +256,17 @@ def _note_html(item: Preset) -> str:
 
 
 TOLD = 2
-"""Parameters that tell what somebody was at; beside a preset's name, one less."""
+"""Maximum number of parameters named; one less beside a preset's name."""
 
 
 class QuestionHeader(QWidget):
-    """Name and question of the study in front, below a button that leads to all questions.
+    """Name and question of the current study, and a button to all questions.
 
     Parameters
     ----------
     session : Session
     show_all : callable
-        Shows all questions.
+        Shows the start page.
     """
 
     def __init__(self, session: Session, show_all: Callable[[], object]) -> None:
@@ -292,7 +292,7 @@ class QuestionHeader(QWidget):
 
 
 def state_words(state: SessionState) -> str:
-    """Say in a line what is asked: the question, its preset, its first parameters."""
+    """Show the study, its preset and its main parameters in one line."""
     study, request = get_study(state.study), state.request
     shown = preset_in_front(state) if study.presets else None
     words = [study_info(state.study).name] + ([shown.name] if shown else [])

@@ -14,28 +14,28 @@ from PySide6.QtWidgets import QMenu, QWidget
 from explorer.engine.session.session import Session
 from explorer.studies.base.grid_answer import SIMULATION, simulated
 from explorer.studies.base.study import Request, Result, Value
-from explorer.ui.base.playback import AnyInput, RunButton
+from explorer.ui.base.playback import InputWatcher, RunButton
 from explorer.ui.widgets.parameter_rows import NumberRow
 
 SPAN_S = 6.0
-"""Seconds for the whole range."""
+"""Duration of a full range in seconds."""
 FRAME_S = 0.04
 """Shortest time between two values."""
 LONGEST_STEP_S = 0.1
-"""Where answers are slower than this, the run takes longer rather than leave values out."""
+"""If results take longer than this, the animation slows down rather than skip values."""
 SPEEDS = ((0.5, "Half the speed"), (1.0, "The range in 6 s"), (2.0, "Twice the speed"))
 SIMULATED = "What is simulated takes too long to run by itself"
 
 
 class Way(StrEnum):
-    """How a parameter runs."""
+    """Direction of the animation."""
 
     ONCE = "once"
-    """To the high end, to the low one, and back to where it began."""
+    """To the high end, to the low end, and back to the start."""
     LOOP = "loop"
-    """From low to high, again and again."""
+    """From low to high, repeatedly."""
     TO_AND_FRO = "to and fro"
-    """There and back, again and again."""
+    """Back and forth, repeatedly."""
 
 
 WAYS = {
@@ -46,15 +46,15 @@ WAYS = {
 
 
 class Track(Protocol):
-    """What can run, from the place 0 to 1.
+    """Something that can be animated over places from 0 to 1.
 
     Attributes
     ----------
     study : str
-        Whose answers it waits for; empty for those of any.
+        Study whose results it waits for; empty for any.
     key : str
     button : RunButton
-        Starts and stops it.
+        Button that starts and stops it.
     """
 
     study: str
@@ -62,19 +62,19 @@ class Track(Protocol):
     button: RunButton
 
     def value(self, request: Request) -> object:
-        """Return its value in a question."""
+        """Return its value in a request."""
 
     def begin(self, value: object) -> float:
-        """Return the place of the value that it begins with."""
+        """Return the place of its initial value."""
 
     def at(self, place: float) -> object:
         """Return the value at a place."""
 
     def ask(self, value: object, gesture: str) -> None:
-        """Set a value; all of a gesture is one step to undo."""
+        """Set a value; a gesture is one undo step."""
 
     def refuse(self, why: str) -> None:
-        """Say why it can't run now; without a reason it can, if it can at all."""
+        """Disable the animation with a reason; an empty reason enables it."""
 
 
 class _OfParameter:
@@ -101,22 +101,21 @@ class _OfParameter:
 
 
 class RangePlay(QObject):
-    """Lets one thing run at a time: each value is set when the one before is answered.
+    """Runs one animation at a time: a value is set when the result for the one before has arrived.
 
-    Any click, key or turn of the wheel stops it, and so does any other change of the session. All
-    of a run is one step to undo.
+    Any input or other change of the session stops it. A run is one undo step.
 
     Parameters
     ----------
     session : Session
     panel : QWidget
-        Has the buttons.
+        Contains the buttons.
 
     Attributes
     ----------
     way : Way
     speed : float
-        Whole ranges in `SPAN_S` seconds.
+        Full ranges per `SPAN_S` seconds.
     """
 
     def __init__(self, session: Session, panel: QWidget) -> None:
@@ -132,30 +131,30 @@ class RangePlay(QObject):
         self._place = self._travelled = self._asked_at = 0.0
         self._began: object = None
         self._direction = 1
-        self._input = AnyInput(self)
-        self._input.came.connect(self.stop)
+        self._input = InputWatcher(self)
+        self._input.input_received.connect(self.stop)
         self._next = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._next.timeout.connect(self._step)
         session.changed.connect(self._changed)
 
     @property
     def running(self) -> str:
-        """Key of what runs; empty if nothing does."""
+        """Key of the running animation; empty for none."""
         return self._running.key if self._running is not None else ""
 
     def add(self, study_id: str, row: NumberRow) -> None:
-        """Let the button of a row start and stop its parameter."""
+        """Connect the button of a row to its parameter."""
         row.run.setVisible(row.parameter.group != SIMULATION)
         self.add_track(_OfParameter(self._session, study_id, row))
 
     def add_track(self, track: Track) -> None:
-        """Let something run by its button."""
+        """Connect a button to an animation."""
         self._tracks.append(track)
         track.button.toggled.connect(partial(self._toggled, track))
-        track.button.menu_wanted.connect(self._choose)
+        track.button.menu_requested.connect(self._choose)
 
     def show_result(self, result: Result) -> None:
-        """Take an answer of the study in front: the value after the one it answers may be set."""
+        """Handle a result of the current study: the next value may be set."""
         asked = result.request
         why = SIMULATED if any(map(simulated, result.series)) else ""
         for track in self._tracks:
@@ -172,7 +171,7 @@ class RangePlay(QObject):
             self._next.start(max(0, round(1e3 * rest)))
 
     def stop(self) -> None:
-        """Stop where it is, if anything runs."""
+        """Stop a running animation at its present value."""
         if self._running is None:
             return
         track, self._running = self._running, None
@@ -183,7 +182,7 @@ class RangePlay(QObject):
         track.button.setChecked(False)
 
     def _asked(self, track: Track) -> object:
-        """Return what it is set to."""
+        """Return the present value."""
         return track.value(self._session.request(track.study or None))
 
     def _toggled(self, track: Track, on: bool) -> None:
@@ -219,11 +218,11 @@ class RangePlay(QObject):
                 self._setting = False
         if done:
             self.stop()
-        elif self._waits_for is None:  # a whole number stays for a while
+        elif self._waits_for is None:  # integers repeat for a while
             self._next.start(round(1e3 * FRAME_S))
 
     def _move(self, way: float) -> None:
-        """Go on so far, and turn at the ends: both are shown."""
+        """Advance by a distance and reverse at the ends, both of which are shown."""
         at_end = self._place >= 1.0 if self._direction > 0 else self._place <= 0.0
         if at_end and self.way is Way.LOOP:
             self._place, self._direction = 0.0, 1
@@ -235,12 +234,12 @@ class RangePlay(QObject):
         self._travelled += abs(self._place - before)
 
     def _changed(self, *_: object) -> None:
-        """Stop where something else changes what is asked."""
+        """Stop when the request changes for another reason."""
         if not self._setting:
             self.stop()
 
     def menu(self) -> QMenu:
-        """Return how a parameter can run, to choose from."""
+        """Return the menu of directions."""
         menu = QMenu(self._panel)
         for now, offered in (
             (self.way, tuple(WAYS.items())),

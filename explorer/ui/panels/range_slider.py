@@ -20,31 +20,31 @@ from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
 from explorer.ui.widgets.number_slider import KEY_PAUSE_MS
 
 BEGIN, WHOLE, END = range(3)
-"""The parts: handle, bar, handle."""
+"""Parts: low handle, bar, high handle."""
 _HANDLE, _BAR = 10.0, 8.0
-"""Pixels of a handle's width and of the bar's least one, so that each can be taken hold of."""
+"""Width of a handle and minimum width of the bar in pixels, so that each can be grabbed."""
 _HIGH = 16
 
 
 class RangeSlider(QWidget):
-    """Moves both ends of a range, or one of them, in whole steps; knows nothing of the session.
+    """Moves one or both ends of a range in whole steps.
 
-    A click beside the handles brings the nearer one there. Each part is reached by Tab and moved by
-    the keys of a slider.
+    A click beside the handles moves the nearer one there. Each part is in the tab order and moved
+    by the keys of a slider.
 
     Parameters
     ----------
     names : three str
-        What the parts are, for screen readers: beginning, the range as a whole, end.
+        Names of the parts for screen readers: start, range, end.
     words : callable
-        Writes a number for them.
+        Formats a number for them.
 
     Signals
     -------
     range_moved(object, object)
-        Beginning and end as the user moved them; never emitted by `set_range`.
+        Start and end as moved by the user; not emitted by `set_range`.
     gesture_ended()
-        The drag, or the run of key presses, is over.
+        A drag or a series of key presses ended.
     """
 
     range_moved = Signal(object, object)
@@ -55,7 +55,7 @@ class RangeSlider(QWidget):
         self._names, self._words = names, words
         self._low, self._high, self._step = 0, 1, 1
         self.range = (0, 1)
-        """Beginning and end, within the scale; they need not be whole steps."""
+        """Start and end within the scale; not necessarily whole steps."""
         self._held: tuple[int, float] | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._pause = QTimer(self, singleShot=True)
@@ -70,7 +70,7 @@ class RangeSlider(QWidget):
         self._show_parts()
 
     def set_scale(self, low: int, high: int, step: int, page: int) -> None:
-        """Set the ends of the scale, so many steps apart, and how many steps a page is."""
+        """Set the ends of the scale, the step and the page step."""
         self._low, self._high, self._step = low, high, step
         for part in self.parts:
             part.setPageStep(page)
@@ -78,16 +78,16 @@ class RangeSlider(QWidget):
 
     @property
     def step(self) -> int:
-        """What both ends move by."""
+        """Step by which both ends move."""
         return self._step
 
     @property
     def scale(self) -> tuple[int, int]:
-        """The ends of the scale."""
+        """Ends of the scale."""
         return self._low, self._high
 
     def set_range(self, begin: int, end: int) -> None:
-        """Show a range, as much of it as lies on the scale, without emitting a signal."""
+        """Show a range, clipped to the scale, without emitting a signal."""
         begin = min(max(begin, self._low), self._high)
         self.range = (begin, min(max(end, begin), self._high))
         self._show_parts()
@@ -95,7 +95,7 @@ class RangeSlider(QWidget):
     # Numbers ---------------------------------------------------------------------------------
 
     def _moved(self, place: int, number: float) -> tuple[int, int]:
-        """Return the range with a part brought to the step next to a number."""
+        """Return the range with a part moved to the step nearest to a number."""
         low, high, step = self._low, self._high, self._step
         begin, end = self.range
         to = low + round((number - low) / step) * step
@@ -116,7 +116,7 @@ class RangeSlider(QWidget):
             self.range_moved.emit(*moved)
 
     def _stepped(self, place: int, value: int) -> None:
-        """Take a part where keys, or a screen reader, moved it."""
+        """Apply a part's move by keys or a screen reader."""
         self._pause.start()
         self._move(place, self._low + value * self._step)
         self._show_parts()
@@ -137,9 +137,9 @@ class RangeSlider(QWidget):
             (min(first + 1, count), count, last),
         )
         both = f"{self._words(begin)} to {self._words(end)}"
-        said = (self._words(begin), both, self._words(end))
+        text = (self._words(begin), both, self._words(end))
         for part, name, (least, most, value), words in zip(
-            self.parts, self._names, numbers, said, strict=True
+            self.parts, self._names, numbers, text, strict=True
         ):
             with QSignalBlocker(part):
                 part.setRange(least, most)
@@ -154,13 +154,13 @@ class RangeSlider(QWidget):
         return max(self.width() - 2 * _HANDLE - _BAR, 1.0)
 
     def bar(self) -> QRectF:
-        """Return where the bar between the handles is."""
+        """Return the rectangle of the bar between the handles."""
         span = max(self._high - self._low, 1)
         left, right = (_HANDLE + (n - self._low) / span * self._usable for n in self.range)
         return QRectF(left, self.height() / 2 - 3, right + _BAR - left, 6)
 
     def _number_at(self, place: int, x: float) -> float:
-        """Return the number at which a part's edge at the bar is x."""
+        """Return the number at which a part's inner edge is at x."""
         x -= _HANDLE + (_BAR if place == END else 0)
         return self._low + min(max(x / self._usable, 0.0), 1.0) * (self._high - self._low)
 
@@ -176,22 +176,22 @@ class RangeSlider(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the size it likes."""
+        """Return the preferred size."""
         return QSize(120, _HIGH + 6)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least size."""
+        """Return the minimum size."""
         return QSize(60, _HIGH + 6)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the parts where their numbers are."""
+        """Place the parts according to their numbers."""
         super().resizeEvent(event)
         self._place_parts()
 
     # Mouse -----------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold of a handle or the bar, or bring the nearer handle here."""
+        """Grab a handle or the bar, or move the nearer handle here."""
         if event.button() is not Qt.MouseButton.LeftButton:
             event.ignore()
             return
@@ -207,20 +207,20 @@ class RangeSlider(QWidget):
         self.update()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Drag what is held."""
+        """Drag the grabbed part."""
         if self._held is not None:
             place, offset = self._held
             self._move(place, self._number_at(place, event.position().x() - offset))
 
     def mouseReleaseEvent(self, _event: QMouseEvent) -> None:
-        """Let go."""
+        """End the drag."""
         if self._held is not None:
             self._held = None
             self.update()
             self.gesture_ended.emit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Step the part that has the focus; scrolling past must not change anything."""
+        """Step the focused part; without focus the wheel scrolls the page."""
         part = next((part for part in self.parts if part.hasFocus()), None)
         if part is None:
             event.ignore()
@@ -259,7 +259,7 @@ class RangeSlider(QWidget):
 
 
 class _Part(QSlider):
-    """Focus, keys and what a screen reader says; the mouse and the drawing are its parent's."""
+    """Focus, keys and accessibility of a part; mouse and painting are handled by its parent."""
 
     left = Signal()
 
@@ -270,19 +270,19 @@ class _Part(QSlider):
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def minimumSizeHint(self) -> QSize:
-        """Be as small as the parent makes it."""
+        """Return a minimal size: the parent sets the geometry."""
         return QSize(0, 0)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw nothing."""
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show who has the keys."""
+        """Repaint the focus frame."""
         super().focusInEvent(event)
         self._drawn_by.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """End a run of keys."""
+        """End a series of key presses."""
         super().focusOutEvent(event)
         self.left.emit()
         self._drawn_by.update()

@@ -16,7 +16,7 @@ from explorer.ui.widgets.value_field import ValueField
 MAX_USERS = 100_000_000
 MAX_SEED = 2**31 - 1
 FIRST_NUMBER, FIRST_SHARE = 200, 0.1
-"""What a sample begins with: as many users as the heatmap paper takes; a tenth."""
+"""Initial sample sizes: the number of users in the heatmap paper, and a tenth."""
 SLIDE = "drag the number of users"
 SLIDER_HELP = "How many users are in the map, all at the right end; the maps follow while you drag."
 ALL, NUMBER, SHARE = "all", "number", "share"
@@ -30,14 +30,14 @@ MODE_HELP = (
 
 
 class UsersSample(QWidget):
-    """All users, so many of them, or a share; and how many that makes.
+    """All users, a number, or a share, with the resulting number.
 
     Signals
     -------
     changed(Selection, object)
-        A selection with another sample, and the gesture it belongs to (None: a step of its own).
+        Selection with another sample, and its gesture (None: an undo step of its own).
     gesture_ended()
-        A move of the slider is over.
+        A move of the slider ended.
     """
 
     changed = Signal(object, object)
@@ -55,7 +55,7 @@ class UsersSample(QWidget):
         self.mode = ChoiceBox("Which users are in the map")
         self.mode.offer(MODES, ALL)
         self.mode.setToolTip(MODE_HELP)
-        self.mode.activated.connect(self._mode_chosen)
+        self.mode.activated.connect(self._mode_selected)
         self.number = ValueField(lambda n: _whole("number of users", n, 1, MAX_USERS))
         self.number.setAccessibleName("Number of users to sample")
         self.number.set_help(
@@ -101,7 +101,7 @@ class UsersSample(QWidget):
         self.show_selection(None)
 
     def set_data(self, users: int, still: str = "") -> None:
-        """Set how many users there are; with `still` the slider is off, and that is why."""
+        """Set the number of users; `still` disables the slider with a reason."""
         self._users = users
         self.slider.setEnabled(users > 1 and not still)
         self.slider.setToolTip(still or SLIDER_HELP)
@@ -109,7 +109,7 @@ class UsersSample(QWidget):
         self.why.setVisible(bool(still))
 
     def show_selection(self, selection: Selection | None) -> None:
-        """Show the sample in use."""
+        """Show the present sample."""
         self._selection = selection
         mode = _mode_of(selection)
         self.setEnabled(selection is not None)
@@ -131,7 +131,7 @@ class UsersSample(QWidget):
         self.seed.set_number(selection.data_seed)
 
     def _show_place(self, mode: str) -> None:
-        """Put the slider where the sample is; all users are the end of numbers."""
+        """Set the slider to the sample; all users are the maximum."""
         scale = _scale(mode, self._users)
         if scale != self._scale:
             self._scale = scale
@@ -153,7 +153,7 @@ class UsersSample(QWidget):
             self._take(users=None if everybody else int(number), gesture=SLIDE)
 
     def show_result(self, result: Result) -> None:
-        """Show how many users are in the map."""
+        """Show the number of users in the map."""
         try:
             used, there = (result.readout(k).value for k in ("users_used", "users_in_region"))
         except KeyError:
@@ -165,7 +165,7 @@ class UsersSample(QWidget):
         if text != self.count.text():
             self.count.setText(text)
 
-    def _mode_chosen(self, _index: int) -> None:
+    def _mode_selected(self, _index: int) -> None:
         mode = self.mode.currentData()
         if self._selection is not None and mode != _mode_of(self._selection):
             self._take(
@@ -200,7 +200,7 @@ class UsersSample(QWidget):
 
 
 def _scale(mode: str, users: int) -> Parameter:
-    """Return what the slider moves over: per cent, or numbers up to all users."""
+    """Return the range of the slider: per cent, or numbers up to all users."""
     if mode == SHARE:
         name = "Share of users to sample, in percent"
         return Parameter(SHARE, "", name, "", Kind.INTEGER, 100, 1, 100)

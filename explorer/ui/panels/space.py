@@ -14,12 +14,12 @@ from explorer.ui.plot.curves import SYMBOLS
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 
 MAX_POINTS = 1500
-"""More would lie on each other in so small a picture."""
+"""Maximum number of points; more would overlap in so small a picture."""
 _MARGIN = 9.0
 
 
 class SpacePlot(QWidget):
-    """The points of a space in the plane, x and y on one scale, a colour and shape a cluster."""
+    """Points of a space in the plane, x and y on one scale, colour and shape by cluster."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class SpacePlot(QWidget):
         self.setSizePolicy(policy)
 
     def set_points(self, points: np.ndarray, groups: np.ndarray) -> None:
-        """Show these points, one row each, and the cluster each belongs to."""
+        """Show points, one row each, and their clusters."""
         places = np.arange(len(points))
         if len(points) > MAX_POINTS:
             places = np.linspace(0, len(points) - 1, MAX_POINTS).round().astype(int)
@@ -39,12 +39,12 @@ class SpacePlot(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a low box for what lies on a line, a higher one for what has two extents."""
+        """Return a low size for points on a line, a higher one otherwise."""
         spans = np.ptp(self.points, axis=0) if len(self.points) else np.zeros(2)
         return QSize(220, 30 if spans[1] <= 0.05 * spans[0] else 118)
 
     def positions(self) -> np.ndarray:
-        """Return where the points stand in the widget, in pixels from its upper left corner."""
+        """Return the positions of the points in pixels of the widget."""
         if not len(self.points):
             return np.empty((0, 2))
         low, high = self.points.min(0), self.points.max(0)
@@ -59,7 +59,7 @@ class SpacePlot(QWidget):
         return positions
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw."""
+        """Draw the points."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         palette = self.palette()
@@ -98,7 +98,7 @@ class SpaceView(QWidget):
             layout.addWidget(widget)
 
     def show_space(self, space: SpacePicture) -> None:
-        """Show a space; nothing is done where it is the one shown already."""
+        """Show a space, unless it is shown already."""
         before = self._shown
         if before is space or (before is not None and _same(before, space)):
             return

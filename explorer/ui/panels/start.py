@@ -43,21 +43,21 @@ from explorer.ui.widgets.boxes import CheckBox
 
 SCHEME = "term"
 TIP_WIDTH = 360
-"""Of a tool tip, in device-independent pixels."""
+"""Width of a tool tip in device-independent pixels."""
 _MARK = f"<a href='{SCHEME}:{{key}}' style='color:palette(text)'>{{word}}</a>"
 
 
 def term_tip(key: str) -> str:
-    """Return the tool tip of a term as rich text, at most `TIP_WIDTH` wide with its frame."""
+    """Return the tool tip of a glossary term as rich text, at most `TIP_WIDTH` wide."""
     term = TERMS[key]
     words = f"<b>{html.escape(term.name, False)}</b>: {html.escape(term.means, False)}"
     return f"<table width='{TIP_WIDTH - 30}'><tr><td>{words}</td></tr></table>"
 
 
 def show_glossed(label: QLabel, rich: str) -> None:
-    """Show rich text in a label, the first occurrence of each known term explained by itself.
+    """Show rich text in a label; the first occurrence of each glossary term gets a tool tip.
 
-    Other links in it stay, and go where `QDesktopServices` sends them.
+    Other links stay and are opened by `QDesktopServices`.
     """
     label.setText(mark_terms(rich, _MARK))
     if not label.property("glossed"):
@@ -66,7 +66,7 @@ def show_glossed(label: QLabel, rich: str) -> None:
         label.setOpenExternalLinks(False)
         label.linkHovered.connect(partial(_hovered, label))
         label.linkActivated.connect(partial(_followed, label))
-    label.sizeHint()  # the text becomes a document when it is first measured
+    label.sizeHint()  # the document is created when the text is first measured
     for document in label.findChildren(QTextDocument):
         _dot(document)
 
@@ -80,7 +80,7 @@ def _hovered(label: QWidget, address: str) -> None:
 
 
 def _followed(label: QWidget, address: str) -> None:
-    """Explain a term, below the text where the pointer is elsewhere; open any other link."""
+    """Show a term's explanation, below the text if the pointer is elsewhere; open other links."""
     scheme, _, key = address.partition(":")
     if scheme != SCHEME:
         QDesktopServices.openUrl(QUrl(address))
@@ -92,7 +92,7 @@ def _followed(label: QWidget, address: str) -> None:
 
 
 def _dot(document: QTextDocument) -> None:
-    """Draw the underlines of terms as dots, which HTML has no word for."""
+    """Dot the underlines of terms, which HTML cannot express."""
     dotted = QTextCharFormat()
     dotted.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
     block = document.begin()
@@ -114,9 +114,9 @@ def _dot(document: QTextDocument) -> None:
 WIDEST = 1240
 PICTURE = (150, 86)
 FAR = 10_000
-"""Beyond every end of the page."""
+"""Position beyond every edge of the page."""
 GO_ON = 2
-"""States to go on with."""
+"""Maximum number of recent studies listed."""
 _STEPS = {
     Qt.Key.Key_Left: (-1, 0),
     Qt.Key.Key_Right: (1, 0),
@@ -126,7 +126,7 @@ _STEPS = {
 
 
 class _Picture(QWidget):
-    """A map or some curves, small: what is behind a door, from the study's defaults."""
+    """Small picture of a map or curves for a start option, from the study's defaults."""
 
     def __init__(self, name: str, theme: Theme) -> None:
         super().__init__()
@@ -164,13 +164,13 @@ class _Picture(QWidget):
 
 
 class StartPage(QScrollArea):
-    """Doors, what to go on with, and all questions; made from cards, so it imports no study.
+    """Start options, recent work and all questions; built from the catalog, without any study.
 
     Parameters
     ----------
     theme : Theme
     at_start : bool
-        Whether the tick is set.
+        Whether the check box is checked.
 
     Signals
     -------
@@ -178,7 +178,7 @@ class StartPage(QScrollArea):
         ``open``, ``sample``, ``recipe``, ``figures``, ``file:PATH``, ``study:ID`` or
         ``study:ID/PARAMETER``.
     ticked(bool)
-        Whether the page is to be shown at start.
+        Whether the page should be shown at start.
     """
 
     asked = Signal(str)
@@ -218,13 +218,13 @@ class StartPage(QScrollArea):
 
     @property
     def first(self) -> QWidget:
-        """What has the focus at first: the first door's button."""
+        """Initial focus: the button of the first start option."""
         return self._walked[1]
 
     def show_past(
         self, states: Iterable[tuple[str, str]], files: Iterable[tuple[str, str]]
     ) -> None:
-        """Offer states and files to go on with, each as what is asked and its words."""
+        """Show recent studies and files as pairs of action and text."""
         while (item := self._row.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 if widget in self._walked:
@@ -237,7 +237,7 @@ class StartPage(QScrollArea):
         self._row.addStretch(1)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Walk with the arrow keys to what is nearest in that direction."""
+        """Move the focus with the arrow keys to the nearest widget in that direction."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             step = _STEPS.get(Qt.Key(event.key()))
             if step is not None and isinstance(watched, QWidget):
@@ -249,7 +249,7 @@ class StartPage(QScrollArea):
         here = self._place(start)
 
         def cost(other: QWidget) -> tuple[bool, float]:
-            """Whether it is out of line, and how far ahead; infinite if it can't be reached."""
+            """Return whether it is out of line, and its distance; infinite if not reachable."""
             there = self._place(other)
             way = there.center() - here.center()
             ahead = way.x() * right + way.y() * down
@@ -272,7 +272,7 @@ class StartPage(QScrollArea):
         return QRect(widget.mapTo(self._page, QPoint(0, 0)), widget.size())
 
     def _button(self, words: str, asked: str, name: str = "") -> QPushButton:
-        """Return a button that asks for something."""
+        """Return a button that emits an action."""
         button = QPushButton(words.replace("&", "&&"), autoDefault=name == "door")
         button.setObjectName(name)
         button.clicked.connect(lambda: self.asked.emit(asked))
@@ -351,13 +351,13 @@ class StartPage(QScrollArea):
         column.addWidget(styled_label("question", info.question, word_wrap=True))
 
     def _write(self) -> None:
-        """Write what has colours of its own."""
+        """Write texts with colours of their own."""
         for label, words in self._abouts:
             show_glossed(label, html.escape(words, quote=False))
 
 
 def apart(asked: str) -> tuple[str, str, str]:
-    """Return what is asked for, of what, and what of that: ``study:ID/PARAMETER``."""
+    """Return action, object and detail of ``study:ID/PARAMETER``."""
     kind, _, rest = asked.partition(":")
     subject, _, part = rest.partition("/") if kind == "study" else (rest, "", "")
     return kind, subject, part

@@ -17,12 +17,12 @@ from explorer.ui.widgets.zone_field import UTC as UTC_NAME, ZoneField
 
 
 class TimeField(QDateTimeEdit):
-    """A UTC time to the minute, typed or picked from a calendar; ignores a passing wheel.
+    """UTC time to the minute, typed or picked from a calendar.
 
     Parameters
     ----------
     name : str
-        For screen readers and as a tooltip.
+        Name for screen readers and tool tip.
     """
 
     def __init__(self, name: str) -> None:
@@ -36,23 +36,23 @@ class TimeField(QDateTimeEdit):
         self.setToolTip(name)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Change the time only if focused: scrolling past must not."""
+        """Change the time only if focused; otherwise the wheel scrolls the page."""
         if self.hasFocus():
             super().wheelEvent(event)
         else:
             event.ignore()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw, with the chevron that lists of choices have."""
+        """Draw with the chevron of combo boxes."""
         super().paintEvent(event)
         paint_chevron(self)
 
 
-MONTHS_AT_MOST = 60
+MAX_MONTHS = 60
 NO_TIMES = "The file has no times, so all check-ins are used."
 _DAY, _HOUR, _MINUTE = 86_400, 3_600, 60
 _STEPS = ((60 * _DAY, _DAY, 30), (2 * _DAY, _HOUR, 24), (0, _MINUTE, 60))
-"""Seconds that check-ins span at least, seconds of a step then, and steps of a page."""
+"""Minimum span in seconds, with its step in seconds and steps per page."""
 SLIDER_HELP = (
     "Drag an end, or the bar between them; the maps follow. A range that is chosen while looking "
     "at the map breaks the guarantee: type one that was fixed beforehand."
@@ -60,7 +60,7 @@ SLIDER_HELP = (
 
 
 def month_ranges(first: str, last: str) -> list[tuple[str, str, str]]:
-    """Return name, start and end (excluded) of every month between two instants, oldest first."""
+    """Return name, start and end (exclusive) of each month between two instants, oldest first."""
     begin, end = (datetime.fromisoformat(t).astimezone(UTC) for t in (first, last))
     months = []
     year, month = begin.year, begin.month
@@ -79,24 +79,24 @@ def month_ranges(first: str, last: str) -> list[tuple[str, str, str]]:
 
 
 class TimeRange(QWidget):
-    """A list of presets above a slider over the whole span and two date and time fields.
+    """Presets, a slider over the whole span, and two date and time fields.
 
     Signals
     -------
     chosen(object, object)
-        Start and end as ISO 8601 in UTC, the end excluded; None is unbounded.
+        Start and end as ISO 8601 in UTC, end exclusive; None is unbounded.
     dragged(object, object)
-        The same, moved with the slider.
+        The same, while the slider moves.
     gesture_ended()
-        That move is over.
+        The move ended.
     zone_chosen(str or None)
-        The time zone of times without an offset; None is UTC.
+        Time zone of times without offset; None is UTC.
     """
 
     chosen = Signal(object, object)
     dragged = Signal(object, object)
     gesture_ended = Signal()
-    zone_chosen = Signal(object)
+    zone_selected = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -146,13 +146,13 @@ class TimeRange(QWidget):
         grid.addWidget(self.why, 5, 0, 1, 2)
         self.show_zone(None, used=False)
         grid.setColumnStretch(1, 1)
-        self.presets.activated.connect(self._preset_chosen)
+        self.presets.activated.connect(self._preset_selected)
         self.set_span(None, None)
 
     def set_span(self, first: str | None, last: str | None, still: str = "") -> None:
-        """Set when the first and last check-in are; None where the file has no times.
+        """Set the times of the first and last check-in; None without times.
 
-        With `still` the slider is off: that is why the maps can't follow one.
+        `still` disables the slider with the reason why the maps cannot follow it.
         """
         if (first, last, still) == (*self._span, self._still) and self.presets.count():
             return
@@ -162,7 +162,7 @@ class TimeRange(QWidget):
         self.presets.addItem("All times", (None, None))
         known = first is not None and last is not None
         if first is not None and last is not None:
-            for name, start, end in month_ranges(first, last)[:MONTHS_AT_MOST]:
+            for name, start, end in month_ranges(first, last)[:MAX_MONTHS]:
                 self.presets.addItem(name, (start, end))
         self.presets.addItem("Between the times below", None)
         for widget in (self.presets, self.start, self.end):
@@ -172,7 +172,7 @@ class TimeRange(QWidget):
         self._silent = False
 
     def show_zone(self, zone: str | None, used: bool) -> None:
-        """Show the time zone of times without an offset; not used if there are no such times."""
+        """Show the time zone of times without offset; hidden without such times."""
         self._zone = zone
         self.zone.setText(zone or UTC_NAME)
         for widget in (self._zone_label, self.zone):
@@ -180,10 +180,10 @@ class TimeRange(QWidget):
 
     def _zone_entered(self, zone: str | None) -> None:
         if zone != self._zone:
-            self.zone_chosen.emit(zone)
+            self.zone_selected.emit(zone)
 
     def _scale(self) -> None:
-        """Let the slider run over the span, in days, hours or minutes."""
+        """Set the slider's scale to the span, in days, hours or minutes."""
         first, last = self._span
         why = self._still if first is not None else NO_TIMES
         self.slider.setEnabled(not why)
@@ -195,11 +195,11 @@ class TimeRange(QWidget):
             self.slider.set_scale(low // step * step, (high // step + 1) * step, step, page)
 
     def refuse_run(self, why: str) -> None:
-        """Say why the range can't run over all times; without a reason it can, if there are any."""
+        """Disable the animation with a reason; an empty reason enables it if there are times."""
         self.run.refuse(why or (self._still if self._span[0] is not None else NO_TIMES))
 
     def instants(self, begin: int, end: int) -> tuple[str | None, str | None]:
-        """Return a range on the slider's scale; an end of the scale is none."""
+        """Convert a range to the slider's scale; an open end is the end of the scale."""
         low, high = self.slider.scale
         return (
             None if begin <= low else f"{_utc(begin):%Y-%m-%dT%H:%M:%SZ}",
@@ -207,7 +207,7 @@ class TimeRange(QWidget):
         )
 
     def show_range(self, start: str | None, end: str | None) -> None:
-        """Show the range in use."""
+        """Show the present range."""
         self._range = (start, end)
         self._silent = True
         place = self.presets.findData((start, end))
@@ -238,7 +238,7 @@ class TimeRange(QWidget):
         self._silent = False
 
     def _moved(self, *to: int) -> None:
-        """Take what was moved; an end at the end of the scale is none, the whole scale no range."""
+        """Apply a slider move; at the end of the scale the range is open."""
         start, end = (
             before if now == at else None if now == far else f"{_utc(now):%Y-%m-%dT%H:%M:%SZ}"
             for before, at, now, far in zip(
@@ -247,7 +247,7 @@ class TimeRange(QWidget):
         )
         self.dragged.emit(start, end)
 
-    def _preset_chosen(self, index: int) -> None:
+    def _preset_selected(self, index: int) -> None:
         chosen = self.presets.itemData(index)
         if chosen is not None and not self._silent:
             self.chosen.emit(*chosen)
@@ -266,10 +266,10 @@ class TimeRange(QWidget):
         self.chosen.emit(*map(self._typed, (0, 1), (self.start, self.end), (start, end)))
 
     def _typed(self, place: int, field: TimeField, instant: str) -> str | None:
-        """Return a field's instant, None where it only shows when the check-ins begin or end.
+        """Return a field's instant; None if it only shows the first or last check-in.
 
-        That is no choice of anybody's: it would tell the first or last check-in, and an end that
-        is excluded would leave the last one out.
+        That value was not chosen: it would reveal the first or last check-in, and as an exclusive
+        end would exclude the last one.
         """
         known = self._span[place]
         untouched = known is not None and field.dateTime() == _qt(known)
@@ -296,7 +296,7 @@ def _utc(seconds: int) -> datetime:
 
 @dataclass(frozen=True)
 class _Times:
-    """A range of time, and where it came from."""
+    """Time range with its origin."""
 
     start: str | None
     end: str | None
@@ -304,10 +304,10 @@ class _Times:
 
 
 class TimeTrack:
-    """Moves a range from the first check-in to the last; of all times, lets the end move alone.
+    """Moves a range from the first to the last check-in; without a range, moves the end only.
 
-    Of a range that was moved by itself nobody knows that it was fixed beforehand: it counts as
-    drawn, until it is back where it began.
+    An animated range was not fixed beforehand: its origin counts as drawn until it is back at its
+    start.
 
     Parameters
     ----------
@@ -324,16 +324,16 @@ class TimeTrack:
         self._range = times.slider.range
 
     def value(self, request: Request) -> object:
-        """Return the range of a question; without data, none."""
+        """Return the range of a request; none without data."""
         chosen = request.selection
         return chosen and _Times(chosen.start, chosen.end, chosen.time_from)
 
     def begin(self, _value: object) -> float:
-        """Keep how long the range is; return how far along it lies."""
+        """Store the length of the range; return its place."""
         self._range = begin, end = self._times.slider.range
         low, high = self._times.slider.scale
-        room = high - low - (end - begin)
-        return (begin - low) / room if room else 1.0
+        space = high - low - (end - begin)
+        return (begin - low) / space if space else 1.0
 
     def at(self, place: float) -> object:
         """Return the range at a place, in whole steps of the slider."""
@@ -342,8 +342,8 @@ class TimeTrack:
         if (begin, end) == (low, high):
             moved = low, low + max(step, round(place * (high - low) / step) * step)
         else:
-            room = high - low - (end - begin)
-            start = min(low + round(place * room / step) * step, low + room)
+            space = high - low - (end - begin)
+            start = min(low + round(place * space / step) * step, low + space)
             moved = start, start + end - begin
         return _Times(*self._times.instants(*moved), Origin.DRAWN)
 

@@ -16,21 +16,21 @@ _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 def linear_ticks(
-    low: float, high: float, room: float, whole: bool = False
+    low: float, high: float, max_labels: float, whole: bool = False
 ) -> tuple[list[float], list[float]]:
-    """Return labelled and bare ticks of a linear axis.
+    """Return major and minor ticks of a linear axis.
 
     Parameters
     ----------
     low, high : float
         Ends, low < high.
-    room : float
-        How many labels fit.
+    max_labels : float
+        Maximum number of labels.
     whole : bool
-        Whether ticks stand at whole numbers only.
+        Whether ticks are integers only.
     """
     span = high - low
-    raw = max(span / max(room, 1.0), 1.0 if whole else 0.0)
+    raw = max(span / max(max_labels, 1.0), 1.0 if whole else 0.0)
     power = 10.0 ** math.floor(math.log10(raw))
     steps = [s * power for s in _STEPS if not whole or s * power % 1 == 0]
     step = next(s for s in steps if s >= raw * (1 - 1e-9))
@@ -42,18 +42,18 @@ def linear_ticks(
     return major, minor
 
 
-def log_ticks(low: float, high: float, room: float) -> tuple[list[float], list[float]]:
-    """Return labelled and bare ticks of a logarithmic axis, as exponents of ten.
+def log_ticks(low: float, high: float, max_labels: float) -> tuple[list[float], list[float]]:
+    """Return major and minor ticks of a logarithmic axis, as exponents of ten.
 
-    Decades are labelled, every other or third one where they are many; within fewer than two
-    decades 2 and 5 are too, and within half a decade ticks are those of a linear axis.
+    Decades are labelled, or every second or third one if there are many; within fewer than two
+    decades 2 and 5 are too; within half a decade ticks are those of a linear axis.
     """
-    room = max(room, 1.0)
+    max_labels = max(max_labels, 1.0)
     if high - low < 0.5:
-        major, minor = linear_ticks(10**low, 10**high, room)
+        major, minor = linear_ticks(10**low, 10**high, max_labels)
         return ([math.log10(x) for x in major if x > 0], [math.log10(x) for x in minor if x > 0])
     first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
-    every = max(1, math.ceil((last - first + 1) / room))
+    every = max(1, math.ceil((last - first + 1) / max_labels))
     decades = [float(e) for e in range(first, last + 1)]
     major = [e for e in decades if e % every == 0]
     if every > 1:
@@ -66,7 +66,7 @@ def log_ticks(low: float, high: float, room: float) -> tuple[list[float], list[f
     ]
     for digits in ((2, 5), (3,)):
         wanted = [x for x in within if round(10 ** (x % 1)) in digits]
-        if len(major) <= 2 and len(major) + len(wanted) <= room:
+        if len(major) <= 2 and len(major) + len(wanted) <= max_labels:
             major = sorted(major + wanted)
             break
     if high - low > 6:
@@ -75,10 +75,10 @@ def log_ticks(low: float, high: float, room: float) -> tuple[list[float], list[f
 
 
 def nice_range(low: float, high: float, log: bool) -> tuple[float, float]:
-    """Return ends for an axis that shows low…high and stays put when they move a little.
+    """Return the ends of an axis that shows low…high and is stable under small changes.
 
-    On a logarithmic axis low and high are exponents; ends fall on 1, 2 or 5 times a power of ten
-    (on powers of ten alone beyond three decades).
+    On a logarithmic axis low and high are exponents; ends are 1, 2 or 5 times a power of ten
+    (beyond three decades powers of ten only).
     """
     if log:
         if high - low > 3:
@@ -101,27 +101,25 @@ def nice_range(low: float, high: float, log: bool) -> tuple[float, float]:
 
 
 def hull(ranges: list[tuple[float, float]]) -> tuple[float, float]:
-    """Return the range that covers all of these; 0 to 1 without any."""
+    """Return the union of ranges; 0 to 1 without any."""
     return (min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else (0.0, 1.0)
 
 
-def with_room(
-    low: float, high: float, first: float, last: float, share: float
-) -> tuple[float, float]:
-    """Return the ends of an axis, moved out where marks at `first` or `last` would be cut.
+def padded(low: float, high: float, first: float, last: float, share: float) -> tuple[float, float]:
+    """Return the ends of an axis, extended so that marks at `first` and `last` are not cut.
 
     Parameters
     ----------
     low, high : float
         Ends of the axis.
     first, last : float
-        Where the outermost marks are; those beyond the ends stay there.
+        Positions of the outermost marks; positions beyond the ends have no effect.
     share : float
-        Share of the axis that half a mark needs.
+        Share of the axis covered by half a mark.
     """
-    room = (high - low) * share
-    below = first - room if low <= first < low + room else low
-    above = last + room if high - room < last <= high else high
+    margin = (high - low) * share
+    below = first - margin if low <= first < low + margin else low
+    above = last + margin if high - margin < last <= high else high
     return below, above
 
 
@@ -145,7 +143,7 @@ def _near(x: float, others: list[float], step: float) -> bool:
 
 
 class ValueAxis(pg.AxisItem):
-    """An axis item that takes its ticks from the functions above.
+    """Axis item with the ticks of the functions above.
 
     On a logarithmic axis the view's coordinates are exponents of ten.
 
@@ -153,7 +151,7 @@ class ValueAxis(pg.AxisItem):
     ----------
     orientation : str
     titled : bool
-        Whether its words stand beside it; else something else shows them.
+        Whether the title is drawn beside it; otherwise another widget shows it.
     """
 
     def __init__(self, orientation: str, titled: bool = True) -> None:
@@ -161,7 +159,7 @@ class ValueAxis(pg.AxisItem):
         self._titled = titled
         self.log = self.whole = False
         self._covered: tuple[QRectF, QRectF, QRectF] | None = None
-        """Where axis and view were, and what was drawn over then."""
+        """Former geometry of axis and view, with the bounding rectangle computed for it."""
         self.enableAutoSIPrefix(False)
         self.setStyle(autoExpandTextSpace=False, tickTextOffset=6, hideOverlappingLabels=False)
         if orientation == "left":
@@ -170,21 +168,21 @@ class ValueAxis(pg.AxisItem):
             self.setStyle(tickTextHeight=16)
 
     def set_log(self, log: bool) -> None:
-        """Read the view's coordinates as exponents of ten, or as they are."""
+        """Interpret the view's coordinates as exponents of ten, or as values."""
         if log != self.log:
             self.log = log
             self.picture = None
             self.update()
 
     def set_whole(self, whole: bool) -> None:
-        """Label whole numbers only: what is counted has nothing in between."""
+        """Label integers only, for counts."""
         if whole != self.whole:
             self.whole = whole
             self.picture = None
             self.update()
 
     def set_words(self, text: str, colour: str) -> None:
-        """Name the axis, in the middle of it: new words would begin where the ones before did."""
+        """Set the title, centred so that it does not jump when it changes."""
         if self._titled:
             self.setLabel(text, color=colour)
             self.resizeEvent()
@@ -192,7 +190,7 @@ class ValueAxis(pg.AxisItem):
             self.labelText = text
 
     def boundingRect(self) -> QRectF:
-        """Return what is drawn over; labels at the ends stick out."""
+        """Return the bounding rectangle; labels at the ends extend beyond the axis."""
         view = self.linkedView()
         place = (self.geometry(), view.geometry() if view is not None else QRectF())
         if self._covered is None or self._covered[:2] != place:
@@ -202,18 +200,18 @@ class ValueAxis(pg.AxisItem):
     def tickValues(
         self, low: float, high: float, size: float
     ) -> list[tuple[float | None, list[float]]]:
-        """Return labelled and bare ticks."""
+        """Return major and minor ticks."""
         if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
             return []
-        room = size / (60 if self.orientation == "bottom" else 34)
+        max_labels = size / (60 if self.orientation == "bottom" else 34)
         if self.log:
-            major, minor = log_ticks(low, high, room)
+            major, minor = log_ticks(low, high, max_labels)
         else:
-            major, minor = linear_ticks(low, high, room, self.whole)
+            major, minor = linear_ticks(low, high, max_labels, self.whole)
         return [(1.0, major), (None, minor)]
 
     def tickStrings(self, values: list[float], _scale: float, spacing: float | None) -> list[str]:
-        """Return the labels of labelled ticks, none for bare ones."""
+        """Return the labels of major ticks; empty for minor ones."""
         if spacing is None:
             return []
         if self.log:
@@ -222,9 +220,9 @@ class ValueAxis(pg.AxisItem):
 
 
 DEEPEST_DECADES = 15
-"""A logarithmic y axis starts at most so far below its top."""
+"""Maximum number of decades of a logarithmic y axis."""
 _HALF_A_DOT = DOT_SIZE / 2 + 2
-"""Pixels between a dot's middle and the frame that shows it whole."""
+"""Distance in pixels between the centre of a dot and the frame."""
 
 
 def whole_view(
@@ -237,21 +235,20 @@ def whole_view(
 ) -> list[list[float]]:
     """Return the ends of x and y, in view coordinates, that show the whole sweep and all curves.
 
-    Bars, with dots over them or not, need no more room than they take: a map of 8 levels has none
-    up to the 11th.
+    Bars take no additional space: a map of 8 levels has none up to the 11th.
 
     Parameters
     ----------
     extents : sequence of (Mark, Extent)
-        Of the visible curves.
+        Series of the visible curves.
     ends : (float, float) or None
-        Of the sweep.
+        Ends of the sweep.
     before : (x ends, y ends)
-        As they are: y stays where there is nothing to show.
+        Present ranges: y is kept if there is nothing to show.
     size : (float, float)
-        Pixels of the view.
+        Size of the view in pixels.
     below : float
-        Pixels of it to keep free below the curves.
+        Height in pixels to keep free below the curves.
     y_log : bool
     """
     extents = [(mark, found) for mark, found in extents if math.isfinite(found[0])]
@@ -265,57 +262,57 @@ def whole_view(
     dots = [e for mark, e in extents if mark is Mark.DOTS]
     if dots:
         left, right = hull([e[:2] for e in dots])
-        x0, x1 = with_room(x0, x1, left, right, _HALF_A_DOT / max(size[0], 100.0))
+        x0, x1 = padded(x0, x1, left, right, _HALF_A_DOT / max(size[0], 100.0))
     if not extents:
         return [[x0, x1], list(before[1])]
     low, high = hull([e[2:] for _, e in extents])
     if y_log:
         low = max(low, high - DEEPEST_DECADES)
     low, high = nice_range(low, high, y_log)
-    room = max(size[1] - below, 1.0)
+    height = max(size[1] - below, 1.0)
     if dots:
         down, up = hull([e[2:] for e in dots])
-        low, high = with_room(low, high, down, up, _HALF_A_DOT / max(room, 100.0))
-    return [[x0, x1], [low - (high - low) * below / room, high]]
+        low, high = padded(low, high, down, up, _HALF_A_DOT / max(height, 100.0))
+    return [[x0, x1], [low - (high - low) * below / height, high]]
 
 
 _OPENS = " ▾"
 _FRAME, _AROUND = 24, 8
-"""Pixels of a title beside its words, and above and below them."""
+"""Padding of a title in pixels."""
 _GAP = 2
-"""Pixels between a title and the edge of the plot."""
+"""Distance in pixels between a title and the edge of the plot."""
 
 
 class AxisTitle(QToolButton):
-    """What stands on an axis; a click, Space or the axis' letter offers what else may.
+    """Title of an axis with a menu, opened by a click, Space or the axis' letter.
 
     Parameters
     ----------
     axis : str
         ``x`` or ``y``.
     parent : QWidget
-        The plot, which places it.
+        Plot that places it.
 
     Signals
     -------
     chosen(str)
-        Key of what is wanted on the axis.
+        Key of the chosen entry.
     log_chosen(bool)
     range_wanted()
     resized()
-        Other words stand there.
+        The title changed.
 
     Attributes
     ----------
     axis : str
     current : str
-        Key of what stands on the axis; empty for nothing.
+        Key of the present entry; empty for none.
     log, range : QAction
     """
 
     chosen = Signal(str)
-    log_chosen = Signal(bool)
-    range_wanted = Signal()
+    log_selected = Signal(bool)
+    range_requested = Signal()
     resized = Signal()
 
     def __init__(self, axis: str, parent: QWidget) -> None:
@@ -327,16 +324,16 @@ class AxisTitle(QToolButton):
         self.axis = axis
         self.setAccessibleName(f"{axis} axis")
         self._words = ""
-        self._room = 0
+        self._space = 0
         self._offered: tuple[tuple[str, str], ...] = ()
         self.current = ""
         menu = self._menu = QMenu(self)
         menu.setAccessibleName(f"Axis {axis}")
         menu.aboutToShow.connect(self._fill)
         self.log = QAction("Logarithmic", self, checkable=True)
-        self.log.triggered.connect(self.log_chosen)
+        self.log.triggered.connect(self.log_selected)
         self.range = QAction("Range…", self)
-        self.range.triggered.connect(self.range_wanted)
+        self.range.triggered.connect(self.range_requested)
         self.setMenu(menu)
         font = self.font()
         font.setBold(True)
@@ -345,11 +342,11 @@ class AxisTitle(QToolButton):
 
     @property
     def keys(self) -> list[str]:
-        """Keys of what may stand there, in the order of the menu."""
+        """Keys of the entries in the order of the menu."""
         return [key for key, _ in self._offered]
 
     def offer(self, items: Sequence[tuple[str, str]], key: str, log: bool) -> None:
-        """Offer these (key, words), one of which stands there on a scale."""
+        """Set the entries (key, text), the present one and its scale."""
         self._offered, self.current = tuple(items), key
         self.log.setChecked(log)
         self._words = next((words for offered, words in items if offered == key), "")
@@ -360,15 +357,15 @@ class AxisTitle(QToolButton):
             f" ({self.axis.upper()} in the plot)"
         )
         self._words += " · log" * log
-        self.fit(self._room)
+        self.fit(self._space)
         self.resized.emit()
 
     def choose(self, key: str) -> None:
-        """Choose what stands on the axis, as its menu does."""
+        """Choose an entry, as the menu does."""
         self.chosen.emit(key)
 
     def _fill(self) -> None:
-        """Write the menu, when it is opened: what may stand there follows every slider."""
+        """Fill the menu when it opens: entries change with every slider."""
         menu = self._menu
         menu.clear()
         for key, words in self._offered:
@@ -380,33 +377,33 @@ class AxisTitle(QToolButton):
         menu.addSeparator()
         menu.addActions([self.log, self.range])
 
-    def fit(self, room: int) -> None:
-        """Be as wide as the words need, and at most this many pixels."""
-        self._room = room
+    def fit(self, max_width: int) -> None:
+        """Fit the width to the title, up to a maximum in pixels."""
+        self._space = max_width
         metrics = self.fontMetrics()
-        left = room - _FRAME - metrics.horizontalAdvance(_OPENS)
+        left = max_width - _FRAME - metrics.horizontalAdvance(_OPENS)
         text = metrics.elidedText(self._words, Qt.TextElideMode.ElideMiddle, left) + _OPENS
         if text != self.text():
             self.setText(text)
         wide = self.sizeHint().width()
-        self.resize(max(min(wide, room), 1), metrics.height() + _AROUND)
+        self.resize(max(min(wide, max_width), 1), metrics.height() + _AROUND)
 
 
 class AxisTitles:
-    """The titles of a plot: one above its left end, one below its right end.
+    """Titles of a plot: y above its left end, x below its right end.
 
     Parameters
     ----------
     plot : QWidget
-        On which they stand.
+        Widget that contains them.
     view : ViewBox
-        Its inner part.
+        Its plot area.
 
     Attributes
     ----------
     y, x : AxisTitle
     height : int
-        Pixels that the plot is to keep free for each.
+        Reserve space in pixels for each.
     """
 
     def __init__(self, plot: QWidget, view: pg.ViewBox) -> None:
@@ -417,7 +414,7 @@ class AxisTitles:
             title.resized.connect(self.place)
 
     def place(self) -> None:
-        """Put both where they belong."""
+        """Place both."""
         for title in (self.y, self.x):
             title.fit(self._plot.width() - 2 * _GAP)
         self.y.move(_GAP, _GAP)

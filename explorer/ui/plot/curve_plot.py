@@ -41,17 +41,17 @@ _PAN = {
     _KEYS.Key_Down: (0.0, -0.1),
     _KEYS.Key_Up: (0.0, 0.1),
 }
-"""Shares of the view."""
+"""Pan step and zoom factor, in shares of the view."""
 _ZOOM = {_KEYS.Key_Plus: 0.8, _KEYS.Key_Equal: 0.8, _KEYS.Key_Minus: 1.25}
 WHOLE = (_KEYS.Key_0, _KEYS.Key_Home)
 _GUIDE = {_KEYS.Key_Left: -1.0, _KEYS.Key_Right: 1.0}
 _CURVE = {_KEYS.Key_Up: -1, _KEYS.Key_Down: 1}
 FINE = 0.1
-"""Steps with Shift, as a slider has it."""
+"""Step with Shift, as for sliders."""
 
 
 def guide_steps(event: QKeyEvent) -> float:
-    """Return by how many steps of its slider a key moves the line; 0 for other keys."""
+    """Return the slider steps of a key that moves the line; 0 for other keys."""
     held = event.modifiers()
     if held & Qt.KeyboardModifier.ControlModifier:
         return 0.0
@@ -66,7 +66,7 @@ def curve_steps(event: QKeyEvent) -> int:
 
 
 def moved_by(view: pg.ViewBox, key: Qt.Key) -> bool:
-    """Pan or zoom a view by an arrow, plus or minus; return whether the key is one of them."""
+    """Pan or zoom a view by an arrow, plus or minus key; return whether it was one."""
     if key in _PAN:
         (x0, x1), (y0, y1) = view.viewRange()
         right, up = _PAN[key]
@@ -79,25 +79,25 @@ def moved_by(view: pg.ViewBox, key: Qt.Key) -> bool:
 
 
 NAMED_FROM = 1100
-"""Pixels of the window from which on curves have their names at their ends."""
+"""Window width in pixels from which curves have names at their ends."""
 _CHOSEN_WIDTH = 1.9
-"""Of the chosen curve, as a multiple of what it is else."""
+"""Width factor of the highlighted curve."""
 
 
 class BoundsPlot(pg.GraphicsView):
-    """Axes, curves, the line at the slider's value and the crosshair.
+    """Axes, curves, value line and crosshair.
 
     Signals
     -------
     line_dragged(float)
-        Where the value line was dragged to, in data units.
+        Position of the dragged value line, in data units.
     line_released()
     view_changed()
-        The user zoomed or panned, or went back.
+        The user zoomed, panned or reset the view.
     guide_stepped(float)
-        The line is to move by so many steps of its slider.
+        The line should move by a number of slider steps.
     curve_stepped(int)
-        The next curve below (1) or above (-1) is wanted; 0 for none.
+        The next curve below (1) or above (-1) should be selected; 0 for none.
 
     """
 
@@ -116,15 +116,15 @@ class BoundsPlot(pg.GraphicsView):
         self.x_log = self.y_log = False
         self.hidden: frozenset[str] = frozenset()
         self.result: Result | None = None
-        self._curves: dict[str, Curve] = {}
+        self.curves: dict[str, Curve] = {}
         self._resting: dict[str, Curve] = {}
-        """Curves that only complete answers have, until the next."""
+        """Curves that only complete results have; kept until the next complete one."""
         self._styles: dict[str, style.SeriesStyle] = {}
         self._short_names: Mapping[str, str] = {}
         self._claimed = self.chosen = ""
         self._theme = style.LIGHT
         self.user_view = False
-        """Whether the user zoomed or panned away from the whole."""
+        """Whether the user zoomed or panned."""
         self._build()
 
     def _build(self) -> None:
@@ -145,11 +145,11 @@ class BoundsPlot(pg.GraphicsView):
         for axis in (self.left, self.bottom):
             axis.linkToView(self.view)
             axis.setGrid(255)
-            # Drawing ticks and grid anew takes longer than the curves do.
+            # Redrawing ticks and grid is slower than the curves.
             axis.setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
         self.view.setZValue(10)
         self.setCentralItem(frame)
-        # Few items that all move: an index of where they are would be made anew with every frame.
+        # A spatial index of a few moving items would be rebuilt for each frame.
         self.scene().setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self.lanes = UndefinedLanes(self.view)
         self.invalid = InvalidRanges(self.view)
@@ -169,10 +169,10 @@ class BoundsPlot(pg.GraphicsView):
         self.crosshair = Crosshair(self.view, self.viewport())
         self.scene().sigMouseMoved.connect(self._pointer_moved)
 
-    # What is shown
+    # Content
 
     def set_theme(self, theme: style.Theme) -> None:
-        """Take over the colours of a theme."""
+        """Apply the colours of a theme."""
         self._theme = theme
         ratio = self.devicePixelRatioF()
         self.setBackground(theme.axes)
@@ -195,7 +195,7 @@ class BoundsPlot(pg.GraphicsView):
             self.set_hidden(self.hidden)
 
     def set_axes(self, x_label: str, y_label: str, x_log: bool, y_log: bool) -> None:
-        """Name the axes and choose their scales."""
+        """Set the titles and scales of the axes."""
         changed = (x_log, y_log) != (self.x_log, self.y_log)
         self.x_log, self.y_log = x_log, y_log
         self.bottom.set_log(x_log)
@@ -207,26 +207,26 @@ class BoundsPlot(pg.GraphicsView):
             self.user_view = False
 
     def show_result(self, result: Result) -> None:
-        """Show an answer: existing curves take its numbers, others come and go."""
+        """Show a result: existing curves are updated, others added or removed."""
         keys = [s.key for s in result.series]
-        # An estimate may become a bound under the same key: its dashes change with the role.
+        # An estimate may become a bound under the same key, which changes its dashes.
         if self.result is None or _looks(result) != _looks(self.result):
-            for key in set(self._curves) - set(keys):
-                self._resting[key] = self._curves.pop(key)
+            for key in set(self.curves) - set(keys):
+                self._resting[key] = self.curves.pop(key)
                 self._resting[key].set_visible(False)
             if self.result is not None and _subject(self.result) != _subject(result):
                 for key in list(self._resting):
                     self._resting.pop(key).remove()
             for key in keys:
                 if key in self._resting:
-                    self._curves[key] = self._resting.pop(key)
-                elif key not in self._curves:  # a curve is in the scene as soon as it is made
-                    self._curves[key] = Curve(self.view)
+                    self.curves[key] = self._resting.pop(key)
+                elif key not in self.curves:  # a curve enters the scene when it is created
+                    self.curves[key] = Curve(self.view)
             self._restyle(result)
         self.result = result
         edges = bar_edges(result.series, self.x_log)
         for series in result.series:
-            self._curves[series.key].set_series(
+            self.curves[series.key].set_series(
                 series, self.x_log, self.y_log, edges.get(series.key)
             )
         self.bottom.set_whole(not self.x_log and whole_axis(result.series))
@@ -244,11 +244,11 @@ class BoundsPlot(pg.GraphicsView):
             self.fit()
 
     def set_names(self, names: Mapping[str, str], claimed: str) -> None:
-        """Call curves by these short names from now on, one of them in bold letters."""
+        """Set the short names of curves, one in bold."""
         self._short_names, self._claimed = names, claimed
 
     def _name_ends(self) -> None:
-        """Write names at the curves' ends where the window is wide enough for both."""
+        """Show names at the curves' ends if the window is wide enough."""
         wide = bool(self._short_names) and self.window().width() >= NAMED_FROM
         drawn = [self._drawn(s) for s in self._visible() if wide and not s.pin]
         self.end_names.show_names(
@@ -260,7 +260,7 @@ class BoundsPlot(pg.GraphicsView):
         )
 
     def set_value_line(self, x: float | None, text: str) -> None:
-        """Put the line at the slider's value; None hides it."""
+        """Place the line at the slider's value; None hides it."""
         if x is None or (self.x_log and x <= 0):
             self.value_line.hide()
             self.line_label.hide()
@@ -276,21 +276,21 @@ class BoundsPlot(pg.GraphicsView):
         self.line_label.show()
 
     def _place_label(self, *_: object) -> None:
-        """Keep the line's text at the top, on the side where there is room."""
+        """Keep the line's label at the top, on the side with space."""
         (x0, x1), (_, y1) = self.view.viewRange()
         at = self.value_line.value()
         self.line_label.set_anchor((1.0 if at > x0 + 0.8 * (x1 - x0) else 0.0, 0.0))
         self.line_label.setPos(at, y1)
 
     def choose(self, key: str) -> None:
-        """Draw one curve bolder than the others; none with an empty key."""
+        """Highlight one curve; none for an empty key."""
         self.chosen = key
         if self.result is not None:
             self._restyle(self.result)
             self._name_ends()
 
     def style_of(self, key: str) -> style.SeriesStyle:
-        """Return how a series of the present result is drawn."""
+        """Return the style of a series of the present result."""
         return self._styles[key]
 
     def _restyle(self, result: Result) -> None:
@@ -298,11 +298,11 @@ class BoundsPlot(pg.GraphicsView):
         if self.chosen in self._styles:
             plain = self._styles[self.chosen]
             self._styles[self.chosen] = replace(plain, width=plain.width * _CHOSEN_WIDTH)
-        for key, curve in self._curves.items():
+        for key, curve in self.curves.items():
             curve.set_style(self._styles[key], self._theme.axes, self.devicePixelRatioF())
 
     def _apply_hidden(self) -> None:
-        for key, curve in self._curves.items():
+        for key, curve in self.curves.items():
             curve.set_visible(key not in self.hidden)
         self.handles.show(self._visible(), self.x_log, self.y_log)
 
@@ -318,7 +318,7 @@ class BoundsPlot(pg.GraphicsView):
         self.invalid.set_stretches([(*self._in_view(a, b), why) for a, b, why in nothing])
 
     def _in_view(self, low: float, high: float) -> tuple[float, float]:
-        """Return a stretch of x in view coordinates; an end that is not on the axis is far away."""
+        """Convert a range of x to view coordinates; an end off the axis is far outside."""
         a, b = axis_coordinates(np.array([low, high]), self.x_log)
         far = 1e300
         return (float(a) if np.isfinite(a) else -far, float(b) if np.isfinite(b) else far)
@@ -326,10 +326,10 @@ class BoundsPlot(pg.GraphicsView):
     def _visible(self) -> list[Series]:
         return [s for s in self.result.series if s.key not in self.hidden] if self.result else []
 
-    # Which part is shown
+    # View
 
     def data_ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return what the axes show, in data units."""
+        """Return the visible ranges in data units."""
         (x0, x1), (y0, y1) = self.view.viewRange()
         return (
             (10**x0, 10**x1) if self.x_log else (x0, x1),
@@ -337,7 +337,7 @@ class BoundsPlot(pg.GraphicsView):
         )
 
     def set_data_ranges(self, x: tuple[float, float] | None, y: tuple[float, float] | None) -> None:
-        """Show this part (data units); None for both goes back to the whole."""
+        """Show these ranges (data units); None for both resets the view."""
         self.user_view = x is not None or y is not None
         self.fit()
         if x is not None:
@@ -346,22 +346,22 @@ class BoundsPlot(pg.GraphicsView):
             self.view.setYRange(*axis_coordinates(np.array(y), self.y_log), padding=0)
 
     def reset_view(self) -> None:
-        """Show everything again."""
+        """Reset the view."""
         self.user_view = False
         self.fit()
         self.view_changed.emit()
 
     def fit(self) -> None:
-        """Show the whole sweep, and all of every visible curve that is not a function of x."""
+        """Fit the whole sweep, and all visible curves that are not functions of x."""
         if self.result is None:
             return
-        extents = [(s.mark, self._curves[s.key].extent) for s in self._visible()]
+        extents = [(s.mark, self.curves[s.key].extent) for s in self._visible()]
         sweep, ends = self.result.request.sweep, None
         if sweep is not None:
             low, high = axis_coordinates(np.array([sweep.low, sweep.high]), self.x_log)
             ends = float(low), float(high)
         before = self.view.viewRange()
-        # The lanes stand below the curves, not on them.
+        # The hatched lanes stand below the curves.
         wanted = whole_view(
             extents,
             ends,
@@ -374,7 +374,7 @@ class BoundsPlot(pg.GraphicsView):
             self.view.setRange(
                 xRange=wanted[0], yRange=wanted[1], padding=0, disableAutoRange=False
             )
-            self.view.updateMatrix()  # else it is done while painting: all would be painted twice
+            self.view.updateMatrix()  # doing it while painting would paint twice
 
     def _user_moved(self, *_: object) -> None:
         self.user_view = True
@@ -421,28 +421,28 @@ class BoundsPlot(pg.GraphicsView):
 
     def _drawn(self, s: Series) -> Drawn:
         colour = self._styles[s.key].colour
-        return Drawn(s, self._short_names.get(s.key, s.label), colour, self._curves[s.key])
+        return Drawn(s, self._short_names.get(s.key, s.label), colour, self.curves[s.key])
 
     def _data_x(self, x: float) -> float:
         return 10**x if self.x_log else x
 
     def value_at(self, key: str, x: float) -> float | None:
-        """Return what is read off a curve at x (view coordinates); None where it is absent."""
-        return value_at(self._curves[key], x)
+        """Return the value of a curve at x (view coordinates); None if undefined."""
+        return value_at(self.curves[key], x)
 
     def value_here(self, key: str) -> float | None:
-        """Return what is read off a curve at the value line; None without either."""
-        if not self.value_line.isVisible() or key not in self._curves:
+        """Return the value of a curve at the value line; None if undefined."""
+        if not self.value_line.isVisible() or key not in self.curves:
             return None
         return self.value_at(key, self.value_line.value())
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Take the crosshair away."""
+        """Hide the crosshair."""
         self.crosshair.hide()
         super().leaveEvent(event)
 
     def mouseDoubleClickEvent(self, event: object) -> None:
-        """Go back to the whole."""
+        """Reset the view."""
         self.reset_view()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -453,13 +453,13 @@ class BoundsPlot(pg.GraphicsView):
             self._name_ends()
 
     def _resized(self, *_: object) -> None:
-        """Fit to the room that the axes and their words leave."""
+        """Fit the plot to the space beside the axes and their titles."""
         self.titles.place()
         if not self.user_view:
             self.fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Act on the keys that are this widget's own."""
+        """Handle the plot's own keys."""
         key = Qt.Key(event.key())
         if (steps := guide_steps(event)) and self.value_line.isVisible():
             self.guide_stepped.emit(steps)
@@ -478,5 +478,5 @@ def _subject(result: Result) -> tuple[str, str]:
 
 
 def _looks(result: Result) -> list[tuple[str, str]]:
-    """Return what the styles of a result's curves are made of."""
+    """Return the properties on which the styles of a result depend."""
     return [(s.key, s.role) for s in result.series]

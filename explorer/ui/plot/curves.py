@@ -20,18 +20,18 @@ PATTERNS = {
     "+": Qt.BrushStyle.CrossPattern,
     ".": Qt.BrushStyle.Dense6Pattern,
 }
-"""Qt's patterns for the signs of `explorer.figures.style.HATCHES`."""
+"""Qt's brush patterns for `explorer.figures.style.HATCHES`."""
 
 
 class FilledItem(pg.GraphicsObject):
-    """A shape with a wash, a hatch in pixels and an outline; stays in the scene, changes its path.
+    """Shape with fill, hatch and outline that is updated in place.
 
     Parameters
     ----------
     view : ViewBox
-        In whose coordinates the path is.
+        View in whose coordinates the path is.
     depth : float
-        Its place above or below the other items.
+        Stacking order.
     """
 
     def __init__(self, view: pg.ViewBox, depth: float) -> None:
@@ -52,7 +52,7 @@ class FilledItem(pg.GraphicsObject):
         strength: int = 0,
         outline: QPen | None = None,
     ) -> None:
-        """Choose wash (opacity of 255), hatch (a sign, its opacity) and outline."""
+        """Set fill (opacity of 255), hatch (sign, opacity) and outline."""
         fill, lines = QColor(colour), QColor(colour)
         fill.setAlpha(wash)
         lines.setAlpha(strength)
@@ -62,7 +62,7 @@ class FilledItem(pg.GraphicsObject):
         self.update()
 
     def set_path(self, path: QPainterPath) -> None:
-        """Fill this path from now on."""
+        """Set the path."""
         self.prepareGeometryChange()
         self._path = path
         self._bounds = path.boundingRect()
@@ -70,21 +70,21 @@ class FilledItem(pg.GraphicsObject):
 
     @property
     def path(self) -> QPainterPath:
-        """What is filled, in view coordinates."""
+        """The path in view coordinates."""
         return self._path
 
     def boundingRect(self) -> QRectF:
-        """Return what is drawn over, in the view's coordinates."""
+        """Return the bounding rectangle in view coordinates."""
         return self._bounds
 
     def paint(self, painter: QPainter, *_: object) -> None:
-        """Draw."""
+        """Draw the shape."""
         if self._path.isEmpty():
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.fillPath(self._path, self._wash)
         if self._hatch is not None:
-            # Back to pixels: a pattern would be stretched with the view.
+            # In pixels: otherwise the pattern is stretched with the view.
             self._hatch.setTransform(painter.transform().inverted()[0])
             painter.fillPath(self._path, self._hatch)
         if self._outline.style() != Qt.PenStyle.NoPen:
@@ -93,7 +93,7 @@ class FilledItem(pg.GraphicsObject):
 
 
 def between(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> QPainterPath:
-    """Return what lies between two edges; each stretch without a NaN is a shape of its own."""
+    """Return the area between two edges; NaN separates shapes."""
     path = QPainterPath()
     for run in runs(np.isfinite(x) & np.isfinite(low) & np.isfinite(high)):
         xs = x[run]
@@ -106,7 +106,7 @@ def between(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> QPainterPath:
 
 
 def columns(left: np.ndarray, right: np.ndarray, base: float, top: np.ndarray) -> QPainterPath:
-    """Return bars from a base to their tops; none where a top or an edge is NaN."""
+    """Return bars from a base to their tops; NaN leaves a bar out."""
     path = QPainterPath()
     there = np.isfinite(left) & np.isfinite(right) & np.isfinite(top)
     for a, b, y in zip(left[there], right[there], top[there], strict=True):
@@ -115,7 +115,7 @@ def columns(left: np.ndarray, right: np.ndarray, base: float, top: np.ndarray) -
 
 
 class _OverAll(pg.GraphicsObject):
-    """Something that may be drawn anywhere in the part of the plot that is shown."""
+    """Item that may be drawn anywhere in the visible range."""
 
     def __init__(self, view: pg.ViewBox, depth: float) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ class _OverAll(pg.GraphicsObject):
         view.addItem(self, ignoreBounds=True)
 
     def viewTransformChanged(self) -> None:
-        """Cover the part that is shown now."""
+        """Set the bounding rectangle to the visible range."""
         super().viewTransformChanged()
         shown = self._view.viewRect()
         if shown != self._shown:
@@ -133,26 +133,26 @@ class _OverAll(pg.GraphicsObject):
             self._shown = shown
 
     def boundingRect(self) -> QRectF:
-        """Return what is drawn over, in the view's coordinates."""
+        """Return the bounding rectangle in view coordinates."""
         return self._shown
 
 
 class StrokeItem(_OverAll):
-    """Joined points, left out where a coordinate is not finite; stays in the scene.
+    """Polyline with gaps at points that are not finite; updated in place.
 
     Parameters
     ----------
     view : ViewBox
-        In whose coordinates the points are.
+        View in whose coordinates the points are.
     depth : float
-        Its place above or below the other items.
+        Stacking order.
     pairs : bool
-        Whether the points are ends of separate pieces, two and two, instead of one line.
+        Whether the points are ends of separate segments, in pairs.
 
     Attributes
     ----------
     x, y : ndarray
-        The points.
+        Points.
     pen : QPen
     """
 
@@ -164,12 +164,12 @@ class StrokeItem(_OverAll):
         self.pen = QPen(Qt.PenStyle.NoPen)
 
     def set_pen(self, pen: QPen) -> None:
-        """Draw with this pen from now on."""
+        """Set the pen."""
         self.pen = pen
         self.update()
 
     def set_points(self, x: np.ndarray, y: np.ndarray) -> None:
-        """Join these points from now on."""
+        """Set the points."""
         if not (len(x) or len(self.x)):
             return
         self.x, self.y = x, y
@@ -185,7 +185,7 @@ class StrokeItem(_OverAll):
         self.update()
 
     def paint(self, painter: QPainter, *_: object) -> None:
-        """Draw."""
+        """Draw the lines."""
         if len(self.x):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(self.pen)
@@ -193,21 +193,21 @@ class StrokeItem(_OverAll):
 
 
 class HollowMarks(_OverAll):
-    """A few small circles, as big whatever part of the plot is shown.
+    """A few circles of constant size in pixels.
 
     Parameters
     ----------
     view : ViewBox
-        In whose coordinates their centres are.
+        View in whose coordinates the centres are.
     depth : float
-        Their place above or below the other items.
+        Stacking order.
     size : float
         Diameter in pixels.
 
     Attributes
     ----------
     points : list of QPointF
-        Their centres.
+        Centres.
     """
 
     def __init__(self, view: pg.ViewBox, depth: float, size: float) -> None:
@@ -217,19 +217,19 @@ class HollowMarks(_OverAll):
         self.points: list[QPointF] = []
 
     def set_look(self, pen: QPen, brush: QBrush) -> None:
-        """Draw with this pen and fill with this brush from now on."""
+        """Set pen and brush."""
         self._pen, self._brush = pen, brush
         self.update()
 
     def set_points(self, x: np.ndarray, y: np.ndarray) -> None:
-        """Stand here from now on."""
+        """Set the centres."""
         points = [QPointF(*point) for point in zip(x.tolist(), y.tolist(), strict=True)]
         if points != self.points:
             self.points = points
             self.update()
 
     def paint(self, painter: QPainter, *_: object) -> None:
-        """Draw."""
+        """Draw the circles."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(self._pen)
         painter.setBrush(self._brush)
@@ -262,22 +262,22 @@ SYMBOLS = {
     "h": "h",
     "p": "p",
 }
-"""The view's names for the signs of `explorer.figures.style.MARKERS`."""
+"""pyqtgraph's symbols for `explorer.figures.style.MARKERS`."""
 DOT_SIZE = 9
 _NONE, _NOWHERE = np.empty(0), np.empty(0, int)
 Extent = tuple[float, float, float, float]
 
 
 def pen_of(style: SeriesStyle, alpha: int = 255, ratio: float = 1.0) -> QPen:
-    """Return the pen of a curve: the style table's colour, dashes and width.
+    """Return the pen of a curve: colour, dashes and width of its style.
 
-    A cosmetic pen's width counts device pixels, of which `ratio` go into one of the window's.
+    The width of a cosmetic pen is in device pixels; `ratio` is the device pixel ratio.
     """
     colour = QColor(style.colour)
     colour.setAlpha(alpha)
     pen = QPen(colour, style.width * _PIXELS_PER_POINT * ratio)
     pen.setCosmetic(True)
-    # Between points so close a cut corner looks like a round one, which takes twice the time.
+    # For points so close a bevel join looks like a round one, which takes twice the time.
     pen.setJoinStyle(Qt.PenJoinStyle.BevelJoin)
     pen.setCapStyle(Qt.PenCapStyle.FlatCap if style.dash else Qt.PenCapStyle.RoundCap)
     if style.dash:
@@ -286,7 +286,7 @@ def pen_of(style: SeriesStyle, alpha: int = 255, ratio: float = 1.0) -> QPen:
 
 
 def thin(series: Series) -> np.ndarray:
-    """Return the places of at most `MAX_POINTS` points, both ends among them."""
+    """Return the indices of at most `MAX_POINTS` points, including both ends."""
     n = len(series.x)
     if n <= MAX_POINTS:
         return np.arange(n)
@@ -294,21 +294,21 @@ def thin(series: Series) -> np.ndarray:
 
 
 class Curve:
-    """The items of one series: made when its mark first needs them, then only given new numbers.
+    """Items of one series, created when its mark first requires them and then updated.
 
-    A line or path is a line with hollow marks where it leaves the plot, an area the same with a
-    hatched fill, an estimate's band a plain fill; dots have error bars; bars are hatched columns.
+    A line or path has hollow marks where it leaves the plot, an area also a hatched fill, an
+    estimate's band a plain fill; dots have error bars; bars are hatched columns.
 
     Attributes
     ----------
     x, y : ndarray
-        The points shown, in view coordinates; y is NaN where the series is absent.
+        Points in view coordinates; y is NaN where undefined.
     heights : ndarray
-        y in data units, as computed: back from a logarithmic axis it is off in the last digits.
+        y in data units, as computed: converted back from a logarithmic axis the last digits differ.
     role : Role or None
-        What the heights are.
+        Heights of the bars.
     low, high : ndarray or None
-        Ends of its band, area or error bars at these points, in data units.
+        Ends of band, area or error bars at these points, in data units.
     """
 
     def __init__(self, view: pg.ViewBox) -> None:
@@ -326,14 +326,14 @@ class Curve:
         self.mark = Mark.LINE
         self.x_log = self.y_log = False
         self.extent: Extent = (np.nan,) * 4
-        """Left, right, bottom and top of everything finite it draws; NaN if there is nothing."""
+        """Left, right, bottom and top of all finite points; NaN if there are none."""
         self._drawn: tuple[object, ...] = ()
         self._look: tuple[SeriesStyle, str, float] | None = None
 
-    # Looks
+    # Style
 
     def set_style(self, style: SeriesStyle, background: str, ratio: float) -> None:
-        """Draw in this style from now on, on a screen with so many device pixels a pixel."""
+        """Set the style for a device pixel ratio."""
         self._look = (style, background, ratio)
         self.line.set_pen(pen_of(style, ratio=ratio))
         self.ends.set_look(pg.mkPen(style.colour, width=1.6 * ratio), pg.mkBrush(background))
@@ -356,7 +356,7 @@ class Curve:
         else:
             fill.set_look(style.colour, 45)
 
-    # Numbers
+    # Data
 
     def set_series(
         self,
@@ -365,10 +365,9 @@ class Curve:
         y_log: bool,
         edges: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
-        """Show these numbers; `edges` are where bars begin and end (`bar_edges`).
+        """Set the data; `edges` are the edges of bars (`bar_edges`).
 
-        Numbers that are drawn already stay: a slider moves some curves and not others, and none
-        that is pinned.
+        Unchanged data are skipped: a slider changes some curves only, and no pinned one.
         """
         self.role = series.role
         numbers = (series.x, series.y, series.low, series.high, *(edges or ()))
@@ -418,7 +417,7 @@ class Curve:
         self.fill.set_path(path)
 
     def _base(self) -> float:
-        """Return where bars stand: on 0, or below everything on a logarithmic axis."""
+        """Return the base of bars: 0, or below everything on a logarithmic axis."""
         if not self.y_log:
             return 0.0
         there = self.y[np.isfinite(self.y)]
@@ -451,7 +450,7 @@ class Curve:
         self.whiskers.set_points(np.repeat(x, 2), np.column_stack([low, high]).ravel())
         self.caps.setData(np.tile(x, 2), np.r_[low, high])
 
-    # What it covers
+    # Extent
 
     def _measure(self, edges: tuple[np.ndarray, np.ndarray] | None, places: np.ndarray) -> Extent:
         there = np.isfinite(self.y) & np.isfinite(self.x)
@@ -469,14 +468,14 @@ class Curve:
             xs += [left - space, right + space]
             if not self.y_log:
                 ys.append(np.zeros(1))
-            else:  # the lowest bar is to be seen, too
+            else:  # keep the lowest bar visible
                 ys.append(ys[0].min(keepdims=True) - 0.12 * (float(np.ptp(ys[0])) or 1.0))
         x, y = np.concatenate(xs), np.concatenate(ys)
         x, y = x[np.isfinite(x)], y[np.isfinite(y)]
         return float(x.min()), float(x.max()), float(y.min()), float(y.max())
 
     def set_visible(self, visible: bool) -> None:
-        """Show or hide everything of this series."""
+        """Show or hide the items."""
         if visible != self.line.isVisible():
             self.line.setVisible(visible)
             self.ends.setVisible(visible and bool(self.ends.points))
@@ -485,14 +484,14 @@ class Curve:
                     item.setVisible(visible)
 
     def remove(self) -> None:
-        """Take the items out of the scene."""
+        """Remove the items from the scene."""
         for item in (self.line, self.ends, self.fill, self.dots, self.whiskers, self.caps):
             if item is not None:
                 self._view.removeItem(item)
 
 
 def _edges(present: np.ndarray) -> np.ndarray:
-    """Return the places where a curve begins or ends within the plot, not at its ends."""
+    """Return the indices where a curve begins or ends inside the plot."""
     if present.all() or not present.any():
         return _NOWHERE
     change = np.flatnonzero(present[1:] != present[:-1])

@@ -11,11 +11,11 @@ from explorer.studies.base.study import Handle, Series, Value, parameter
 from explorer.studies.registry import get_study
 
 _SIZE = 15
-"""Pixels: a ring round the dot, wide enough to be caught."""
+"""Diameter in pixels of the ring that can be grabbed."""
 
 
 class Handles(QObject):
-    """A ring with a name round each dot that can be dragged.
+    """Rings with names around draggable points.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class Handles(QObject):
     def __init__(self, view: pg.ViewBox) -> None:
         super().__init__(view)
         self._view = view
-        self._rings: list[_Ring] = []
+        self.rings: list[_Ring] = []
         self._wanted: list[tuple[Handle, float, float]] = []
         self._log = (False, False)
         self._theme, self._ratio = style.LIGHT, 1.0
@@ -34,17 +34,17 @@ class Handles(QObject):
         self._drags = 0
 
     def set_session(self, session: Session) -> None:
-        """Let parameters of a session's study follow; a drag is one step to undo."""
+        """Connect to parameters of a session's study; a drag is one undo step."""
         self._session = session
 
     def set_theme(self, theme: style.Theme, ratio: float) -> None:
-        """Take over the colours of a theme, on a screen with so many pixels to the point."""
+        """Apply the colours of a theme at a device pixel ratio."""
         self._theme, self._ratio = theme, ratio
-        for ring in self._rings:
+        for ring in self.rings:
             ring.set_look(theme, ratio)
 
     def show(self, series: list[Series], x_log: bool, y_log: bool) -> None:
-        """Stand round the dots of these series; a ring that is held stays where it is held."""
+        """Place rings around the points of series; a grabbed ring stays."""
         self._log = (x_log, y_log)
         self._wanted = [
             (handle, float(x), float(y))
@@ -52,15 +52,15 @@ class Handles(QObject):
             for handle, x, y in zip(one.handles, one.x, one.y, strict=bool(one.handles))
         ]
         self._wanted.sort(key=lambda found: found[0].name)
-        while len(self._rings) > len(self._wanted):
-            self._view.removeItem(self._rings.pop())
-        while len(self._rings) < len(self._wanted):
+        while len(self.rings) > len(self._wanted):
+            self._view.removeItem(self.rings.pop())
+        while len(self.rings) < len(self._wanted):
             ring = _Ring()
             ring.sigPositionChanged.connect(self._moved)
             ring.sigPositionChangeFinished.connect(self._released)
             self._view.addItem(ring, ignoreBounds=True)
-            self._rings.append(ring)
-        for ring, (handle, x, y) in zip(self._rings, self._wanted, strict=True):
+            self.rings.append(ring)
+        for ring, (handle, x, y) in zip(self.rings, self._wanted, strict=True):
             if ring.handle != handle:
                 ring.set_handle(handle)
                 ring.set_look(self._theme, self._ratio)
@@ -89,13 +89,13 @@ class Handles(QObject):
         self._drags += 1
         if self._session is not None:
             self._session.end_gesture()
-        # Back round its dot, which stays in range.
+        # Back around its point, which is limited to the range.
         for handle, x, y in self._wanted:
             if handle == ring.handle:
                 ring.stand(*self._coordinates(x, y))
 
     def _coordinates(self, x: float, y: float) -> tuple[float, float]:
-        """Return where a point stands in the view."""
+        """Convert a point to view coordinates."""
         across, along = (
             float(axis_coordinates(np.array([value]), log)[0])
             for value, log in zip((x, y), self._log, strict=True)
@@ -104,7 +104,7 @@ class Handles(QObject):
 
 
 class _Ring(pg.TargetItem):
-    """One ring; what it is of can change."""
+    """One ring; reused for other points."""
 
     def __init__(self) -> None:
         super().__init__(size=_SIZE, symbol="o", brush=(0, 0, 0, 0))

@@ -16,7 +16,7 @@ _MARGIN = 4.0
 
 
 class PlotLabel(pg.GraphicsObject):
-    """One line of text, upright and as big whatever part of the plot is shown.
+    """One line of text of constant size in pixels.
 
     A `pyqtgraph.TextItem` lays out a document for each new text and draws a polygon below it, which
     takes as long as four curves.
@@ -24,11 +24,11 @@ class PlotLabel(pg.GraphicsObject):
     Parameters
     ----------
     view : ViewBox
-        In whose coordinates it stands.
+        View in whose coordinates it is placed.
     depth : float
-        Its place above or below the other items.
+        Stacking order.
     anchor : (float, float)
-        Which place of the tag stands where it is put: (0, 0) is its upper left corner.
+        Point of the label placed at its position: (0, 0) is its upper left corner.
     """
 
     def __init__(self, view: pg.ViewBox, depth: float, anchor: tuple[float, float]) -> None:
@@ -45,22 +45,22 @@ class PlotLabel(pg.GraphicsObject):
         view.addItem(self, ignoreBounds=True)
 
     def text(self) -> str:
-        """Return what is written."""
+        """Return the text."""
         return self._text
 
     def set_look(self, colour: str, ground: QColor) -> None:
-        """Write in this colour on that one."""
+        """Set text and background colours."""
         self._colour, self._ground = QColor(colour), QBrush(ground)
         self.update()
 
     def set_text(self, text: str) -> None:
-        """Write something else."""
+        """Set the text."""
         if text != self._text:
             self._text = text
             self._measure()
 
     def set_anchor(self, anchor: tuple[float, float]) -> None:
-        """Let another place of the tag stand where it is put."""
+        """Set the anchor."""
         if anchor != self._anchor:
             self._anchor = anchor
             self._measure()
@@ -75,11 +75,11 @@ class PlotLabel(pg.GraphicsObject):
         self.update()
 
     def boundingRect(self) -> QRectF:
-        """Return what is drawn over, in pixels from where it stands."""
+        """Return the bounding rectangle in pixels relative to the position."""
         return self._area
 
     def paint(self, painter: QPainter, *_: object) -> None:
-        """Draw."""
+        """Draw the label."""
         painter.fillRect(self._area, self._ground)
         painter.setFont(self._font)
         painter.setPen(self._colour)
@@ -87,20 +87,20 @@ class PlotLabel(pg.GraphicsObject):
 
 
 AWAY = 24
-"""Pixels between the pointer and the table."""
+"""Distance in pixels between pointer and table."""
 _CROSSHAIR_MARGIN = 8
 _ON_NEAREST = 1000
-"""How much more a point of the nearest curve below the table counts."""
+"""Weight of a point of the nearest curve below the table."""
 
 
 class Crosshair:
-    """Two thin lines in a view and a small table in its emptiest corner.
+    """Two lines through the pointer and a table of values in the emptiest corner.
 
     Parameters
     ----------
     view : ViewBox
     parent : QWidget
-        On which the table floats.
+        Widget that contains the table.
     """
 
     def __init__(self, view: pg.ViewBox, parent: QWidget) -> None:
@@ -116,7 +116,7 @@ class Crosshair:
         self.table.hide()
 
     def set_colour(self, colour: str) -> None:
-        """Draw the lines in this colour."""
+        """Set the colour of the lines."""
         for line in self._lines:
             line.setPen(pg.mkPen(colour, width=1, style=Qt.PenStyle.DotLine))
 
@@ -129,7 +129,7 @@ class Crosshair:
         curves: Sequence[tuple[np.ndarray, np.ndarray]] = (),
         nearest: int | None = None,
     ) -> None:
-        """Stand at a point of the view (and of the parent widget) with this text.
+        """Show the crosshair at a point of the view (and of the parent widget) with a text.
 
         Parameters
         ----------
@@ -137,9 +137,9 @@ class Crosshair:
         x, y : float
         text : str
         curves : sequence of (ndarray, ndarray)
-            x and y of what is drawn, in view coordinates: the table keeps away from it,
+            Points of the curves in view coordinates, which the table avoids,
         nearest : int or None
-            most of all from this one.
+            above all those of this curve.
         """
         self._lines[0].setPos(x)
         self._lines[1].setPos(y)
@@ -157,7 +157,7 @@ class Crosshair:
         curves: Sequence[tuple[np.ndarray, np.ndarray]],
         nearest: int | None,
     ) -> QPoint:
-        """Return the upper left corner of the emptiest place that keeps off the pointer."""
+        """Return the upper left corner of the emptiest position away from the pointer."""
         area = self._view.sceneBoundingRect()
         (x0, x1), (y0, y1) = self._view.viewRange()
         room = area.toRect().adjusted(
@@ -198,32 +198,32 @@ class Crosshair:
         ]
         if free:
             return min(free, key=covered)
-        # The table is nearly as large as the plot: beside the pointer, on the roomier side.
-        around = self.table.parentWidget()  # a view may have got another one meanwhile
+        # The table is nearly as large as the plot: beside the pointer, on the larger side.
+        around = self.table.parentWidget()  # the view may have been replaced meanwhile
         assert around is not None
         wide, high = around.width(), around.height()
         left = at.x() + AWAY if at.x() < wide / 2 else at.x() - AWAY - size.width()
         return QPoint(left, min(max(at.y() - size.height() // 2, 4), high - size.height() - 4))
 
     def hide(self) -> None:
-        """Go away until shown again."""
+        """Hide."""
         for line in self._lines:
             line.hide()
         self.table.hide()
 
 
-LEAST_APART = 14.0
-"""Pixels between the middles of two names."""
+MIN_DISTANCE_PX = 14.0
+"""Vertical distance in pixels between two names."""
 WIDEST = 226
 _STUB, _TEXT = 16.0, 21.0
-"""Where, from the plot's edge, the coloured stub ends and the name begins."""
+"""Distances in pixels from the plot's edge to the end of the stub and to the name."""
 _AT_EDGE = 0.03
-"""Share of the plot's width: a curve that ends further away has its name in the legend alone."""
+"""Share of the plot's width; curves that end further inside have no name here."""
 
 
 @dataclass(frozen=True)
 class EndName:
-    """A curve's name, in bold letters or plain ones, the colour of its stub, and the curve."""
+    """Name of a curve, whether bold, colour of its stub, and the curve."""
 
     name: str
     colour: str
@@ -232,7 +232,7 @@ class EndName:
 
 
 def apart(heights: Sequence[float], least: float, low: float, high: float) -> list[float]:
-    """Return ascending heights at least so far apart, each as near as may be, within two ends."""
+    """Return ascending heights with a minimum distance, as near to the given ones as possible."""
     placed = [max(h, low) for h in heights]
     for i in range(1, len(placed)):
         placed[i] = max(placed[i], placed[i - 1] + least)
@@ -244,7 +244,7 @@ def apart(heights: Sequence[float], least: float, low: float, high: float) -> li
 
 
 class EndNames(pg.GraphicsWidget):
-    """As high as the plot beside it, and as wide as its names need."""
+    """Column of names, as high as the plot and as wide as the names require."""
 
     def __init__(self, view: pg.ViewBox) -> None:
         super().__init__()
@@ -259,12 +259,12 @@ class EndNames(pg.GraphicsWidget):
         view.sigRangeChanged.connect(lambda *_: self.update())
 
     def set_colour(self, text: str) -> None:
-        """Write in this colour."""
+        """Set the text colour."""
         self._text = QColor(text)
         self.update()
 
     def show_names(self, names: Sequence[EndName]) -> None:
-        """Show these names; none take no room."""
+        """Show names; without any the column has no width."""
         if [n.name for n in names] != [n.name for n in self._names]:
             widest = max((self._metrics.horizontalAdvance(n.name) for n in names), default=0.0)
             self._set_width(min(round(_TEXT + widest) + 4, WIDEST) if names else 0)
@@ -277,7 +277,7 @@ class EndNames(pg.GraphicsWidget):
             self.setMaximumWidth(width)
 
     def placed(self) -> list[tuple[EndName, float, float]]:
-        """Return names with the heights of their curves' ends and their own, from the top down."""
+        """Return names with the heights of curve ends and of the names, from top to bottom."""
         (x0, x1), (y0, y1) = self._view.viewRange()
         height = self.size().height()
         ends = []
@@ -290,18 +290,18 @@ class EndNames(pg.GraphicsWidget):
                 ends.append((item, float(y1 - curve.y[there[-1]]) / (y1 - y0) * height))
         ends.sort(key=lambda end: end[1])
         half = self._metrics.height() / 2
-        least = max(LEAST_APART, self._metrics.height())
+        least = max(MIN_DISTANCE_PX, self._metrics.height())
         own = apart([at for _, at in ends], least, half, height - half)
         return [(item, at, y) for (item, at), y in zip(ends, own, strict=True)]
 
     def overlaps(self) -> bool:
-        """Whether two names lie closer than they may: there is no room for all."""
-        return any(b - a < LEAST_APART - 1e-6 for (*_, a), (*_, b) in pairwise(self.placed()))
+        """Whether names overlap because there are too many."""
+        return any(b - a < MIN_DISTANCE_PX - 1e-6 for (*_, a), (*_, b) in pairwise(self.placed()))
 
     def paint(
         self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None
     ) -> None:
-        """Draw."""
+        """Draw the names."""
         if not self._names:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

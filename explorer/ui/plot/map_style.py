@@ -11,7 +11,7 @@ from explorer.figures.style import THEMES, Theme
 
 @dataclass(frozen=True)
 class MapStyle:
-    """What the map is drawn in; the same colours as on paper, made into Qt's."""
+    """Colours of the map as in exports, converted to Qt."""
 
     theme: str
     background: QColor
@@ -43,5 +43,5 @@ LIGHT, DARK = MapStyle.of(THEMES["light"]), MapStyle.of(THEMES["dark"])
 
 
 def style_for(palette: QPalette) -> MapStyle:
-    """Return the style that goes with a widget's palette."""
+    """Return the style that matches a widget's palette."""
     return DARK if palette.color(QPalette.ColorRole.Window).lightness() < 128 else LIGHT

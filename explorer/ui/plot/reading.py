@@ -15,17 +15,17 @@ from explorer.ui.plot.curves import Curve
 SIGNS = {Mark.LINE: "━", Mark.PATH: "━", Mark.DOTS: "●", Mark.BARS: "▮", Mark.AREA: "▒"}
 ABSENT = "not valid here"
 COMPUTING = "computing…"
-MOST_ROWS = 5
-"""Of curves that are read out at once."""
+MAX_ROWS = 5
+"""Maximum number of curves in the table."""
 LINE = 64
-"""Letters in a line beside the pointer."""
+"""Maximum line length beside the pointer, in characters."""
 
 
 def value_at(curve: Curve, x: float) -> float | None:
-    """Return a curve's y at x (view coordinates), in data units; None where it has none.
+    """Return a curve's y at x (view coordinates) in data units; None if undefined.
 
-    Lines and the edges of areas are interpolated; dots and bars answer only where they stand, and
-    a path, which may pass an x several times, never does.
+    Lines and edges of areas are interpolated; dots and bars have values at their positions only,
+    and paths, which may pass an x several times, have none.
     """
     if not len(curve.x) or curve.mark is Mark.PATH:
         return None
@@ -43,13 +43,13 @@ def value_at(curve: Curve, x: float) -> float | None:
 
 
 def computed_at(curve: Curve, x: float) -> int | None:
-    """Return the place of the point that was computed at x (view coordinates), if there is one."""
+    """Return the index of the computed point at x (view coordinates), if any."""
     place = int(np.argmin(np.abs(curve.x - x)))
     return place if abs(curve.x[place] - x) <= 1e-12 * abs(x) else None
 
 
 def at_slider(result: Result) -> set[str]:
-    """Return the keys of the curves that were computed at the very value of the slider."""
+    """Return the keys of the curves computed exactly at the slider's value."""
     sweep = result.request.sweep
     value = dict(result.request.values).get(sweep.key) if sweep is not None else None
     if value is None or isinstance(value, str):
@@ -65,19 +65,19 @@ def reading(
     symbol: str,
     absent: str = ABSENT,
 ) -> str:
-    """Return what a curve says under the pointer.
+    """Return the text of a curve at the pointer.
 
     Parameters
     ----------
     curve : Curve
     x, y : float
-        The pointer, in view coordinates.
+        Pointer in view coordinates.
     pixel : (float, float)
         Width and height of a pixel in view coordinates.
     symbol : str
-        Of the x axis.
+        Symbol of the x axis.
     absent : str
-        What is said where the curve is not.
+        Text where the curve is undefined.
     """
     if curve.mark is Mark.PATH:
         away = np.hypot((curve.x - x) / (pixel[0] or 1.0), (curve.y - y) / (pixel[1] or 1.0))
@@ -106,7 +106,7 @@ def reading(
 
 @dataclass(frozen=True)
 class Drawn:
-    """A visible curve: its series, short name, colour and items."""
+    """A visible curve: series, short name, colour and items."""
 
     series: Series
     name: str
@@ -115,24 +115,25 @@ class Drawn:
 
 
 def nearest_curves(drawn: Sequence[Drawn], x: float, y: float) -> tuple[list[int], int | None]:
-    """Return places of at most `MOST_ROWS` curves, the highest first, and of the nearest.
+    """Return indices of at most `MAX_ROWS` curves, highest first, and the nearest one.
 
-    Those are the nearest at the pointer's x (view coordinates) and as many above it as below.
+    These are the curves nearest to the pointer at its x (view coordinates), as many above it as
+    below.
     """
     heights = [_height_near(d.curve, x) for d in drawn]
     known = [n for n, h in enumerate(heights) if np.isfinite(h)]
     if not known:
-        return list(range(len(drawn)))[:MOST_ROWS], None
+        return list(range(len(drawn)))[:MAX_ROWS], None
     nearest = min(known, key=lambda n: abs(heights[n] - y))
     order = sorted(known, key=lambda n: -heights[n])
     order += [n for n in range(len(drawn)) if n not in known]
-    above = order.index(nearest) - MOST_ROWS // 2
-    start = max(0, min(above, len(order) - MOST_ROWS))
-    return order[start : start + MOST_ROWS], nearest
+    above = order.index(nearest) - MAX_ROWS // 2
+    start = max(0, min(above, len(order) - MAX_ROWS))
+    return order[start : start + MAX_ROWS], nearest
 
 
 def _height_near(curve: Curve, x: float) -> float:
-    """Return a curve's y at x, or where it stands nearest to x, in view coordinates; or NaN."""
+    """Return a curve's y at or nearest to x, in view coordinates; NaN if undefined."""
     if curve.mark in (Mark.LINE, Mark.AREA):
         if not len(curve.x) or x < curve.x[0] or x > curve.x[-1]:
             return float("nan")
@@ -151,7 +152,7 @@ def hover_table(
     pixel: tuple[float, float],
     reason: str = "",
 ) -> str:
-    """Return a small table as rich text: x, why nothing holds there, and a row a curve.
+    """Return a table as rich text: x, the reason if nothing is valid there, and a row per curve.
 
     Parameters
     ----------
@@ -159,24 +160,24 @@ def hover_table(
         Symbol of the x axis, and x.
     drawn : sequence of Drawn
     shown : sequence of int
-        Which of them have a row.
+        Indices of the curves with a row.
     nearest : int or None
-        Whose row is bold.
+        Index of the curve in bold.
     at, pixel : (float, float)
-        The pointer, and a pixel's size, in view coordinates.
+        Pointer and pixel size in view coordinates.
     reason : str
     """
     cells = ""
     for place in shown:
         series, curve = drawn[place].series, drawn[place].curve
         absent = COMPUTING if series.computing else "infinite" if series.infinite else ABSENT
-        said = reading(curve, *at, pixel, head[0], absent)
-        glyph = "" if said.startswith(NEARLY) else series.role.glyph
+        text = reading(curve, *at, pixel, head[0], absent)
+        glyph = "" if text.startswith(NEARLY) else series.role.glyph
         bold, end = ("<b>", "</b>") if place == nearest else ("", "")
         cells += (
             f"<tr><td style='color:{drawn[place].colour}'>{SIGNS[series.mark]}&nbsp;</td>"
             f"<td>{bold}{html.escape(_short(drawn[place].name))}{end}&nbsp;&nbsp;</td>"
-            f"<td>{glyph}&nbsp;</td><td align='right'>{bold}{said}{end}</td></tr>"
+            f"<td>{glyph}&nbsp;</td><td align='right'>{bold}{text}{end}</td></tr>"
         )
     why = f"<br>{wrapped(f'Nothing claimed holds here: {reason}')}" if reason else ""
     title = html.escape(" = ".join(head))
@@ -184,12 +185,12 @@ def hover_table(
 
 
 def wrapped(text: str) -> str:
-    """Return a sentence as rich text in lines that fit beside the pointer."""
+    """Return a sentence as rich text, wrapped to fit beside the pointer."""
     return "<br>".join(html.escape(line) for line in textwrap.wrap(text, LINE))
 
 
 def _spread(curve: Curve, place: int) -> str:
-    """Return a point's error bar: ``± h`` where it is as long both ways."""
+    """Return a point's error bar; ``± h`` if symmetric."""
     if curve.low is None or curve.high is None or curve.mark is Mark.BARS:
         return ""
     low, high = float(curve.low[place]), float(curve.high[place])
@@ -203,13 +204,13 @@ def _spread(curve: Curve, place: int) -> str:
 
 
 def _nearest(curve: Curve, x: float) -> int | None:
-    """Return the place of the point that stands nearest to x; None without any."""
+    """Return the index of the point nearest to x; None without points."""
     away = np.where(np.isfinite(curve.y), np.abs(curve.x - x), np.nan)
     return int(np.nanargmin(away)) if np.isfinite(away).any() else None
 
 
 def _edge(curve: Curve, edge: np.ndarray, x: float) -> float:
-    """Return the edge of a band or area at x, in data units; one without an end is as it is."""
+    """Return the edge of a band or area at x, in data units; unchanged if infinite."""
     y = _between(curve, axis_coordinates(edge, curve.y_log), x)
     if y is not None and np.isfinite(y):
         return _number(y, curve.y_log)
@@ -217,7 +218,7 @@ def _edge(curve: Curve, edge: np.ndarray, x: float) -> float:
 
 
 def _between(curve: Curve, ys: np.ndarray, x: float) -> float | None:
-    """Return what joins the two neighbouring points at x; None if either is not finite."""
+    """Interpolate between the neighbouring points at x; None if either is not finite."""
     right = min(int(np.searchsorted(curve.x, x)), len(curve.x) - 1)
     left = right if curve.x[right] == x else max(right - 1, 0)
     a, b = ys[left], ys[right]
@@ -236,10 +237,10 @@ def _text(coordinate: float, log: bool) -> str:
 
 
 def _height(curve: Curve, place: int) -> str:
-    """Return the number of a computed point."""
+    """Return the value of a computed point as text."""
     return format_number(float(curve.heights[place]), curve.role)
 
 
 def _short(label: str, letters: int = 38) -> str:
-    """Return a label cut to what fits beside the pointer; the legend has it whole."""
+    """Return a label shortened to fit beside the pointer; the legend has the full one."""
     return label if len(label) <= letters else label[: letters - 1].rstrip() + "…"

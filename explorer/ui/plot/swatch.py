@@ -11,7 +11,7 @@ from explorer.ui.plot.curves import DOT_SIZE, PATTERNS, SYMBOLS, pen_of
 
 
 class Swatch(QWidget):
-    """A little of the series as it is drawn: a line, a dot with its error bar, bars, an area."""
+    """Sample of a series: a line, a dot with error bar, bars or an area."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -21,13 +21,13 @@ class Swatch(QWidget):
         self.setFixedSize(QSize(34, 14))
 
     def set_style(self, style: SeriesStyle, mark: Mark = Mark.LINE, banded: bool = False) -> None:
-        """Draw this style and mark, with a band or error bar or without."""
+        """Set style and mark, with or without band or error bar."""
         if (style, mark, banded) != (self.style_shown, self.mark, self.banded):
             self.style_shown, self.mark, self.banded = style, mark, banded
             self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw."""
+        """Draw the swatch."""
         style = self.style_shown
         if style is None:
             return
@@ -77,7 +77,7 @@ def _fill(painter: QPainter, style: SeriesStyle, area: QRectF, wash: int, streng
 
 
 class ElidedLabel(QLabel):
-    """A line of text with … in its middle where it does not fit."""
+    """Line of text, elided in the middle."""
 
     def __init__(self) -> None:
         super().__init__(textFormat=Qt.TextFormat.PlainText)
@@ -85,14 +85,14 @@ class ElidedLabel(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def set_strong(self, strong: bool) -> None:
-        """Write in bold letters or plain ones."""
+        """Set bold or normal weight."""
         font = self.font()
         if font.bold() != strong:
             font.setBold(strong)
             self.setFont(font)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw."""
+        """Draw the text."""
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
         fitting = self.fontMetrics().elidedText(

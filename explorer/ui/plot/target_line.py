@@ -13,7 +13,7 @@ from explorer.ui.plot.labels import PlotLabel
 
 
 class TargetLine(QObject):
-    """A line across a plot with its words at the right end.
+    """Horizontal line across a plot with a label at the right end.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class TargetLine(QObject):
     Signals
     -------
     dragged(float)
-        Where the line was dragged to, in data units.
+        Position of the dragged line, in data units.
     released()
     """
 
@@ -47,7 +47,7 @@ class TargetLine(QObject):
         self.line.sigPositionChanged.connect(self._place_label)
 
     def set_theme(self, theme: style.Theme) -> None:
-        """Take over the colours of a theme."""
+        """Apply the colours of a theme."""
         ratio = self._plot.devicePixelRatioF()
         pen = pg.mkPen(theme.stamp_text, width=1.3 * ratio, style=Qt.PenStyle.DashLine)
         self.line.setPen(pen)
@@ -57,7 +57,7 @@ class TargetLine(QObject):
         self.label.set_look(theme.stamp_text, ground)
 
     def show(self, target: float | None, symbol: str = "") -> None:
-        """Stand at a target (data units); None, or one below a logarithmic axis, hides it."""
+        """Set the target (data units); None, or one below a logarithmic axis, hides it."""
         self.target, self._symbol = target, symbol
         visible = False
         if target is not None and not (self._plot.y_log and target <= 0):
@@ -74,7 +74,7 @@ class TargetLine(QObject):
         self.dragged.emit(10**at if self._plot.y_log else at)
 
     def _place_label(self, *_: object) -> None:
-        """Keep the words at the right end, on the side of the line where there is room."""
+        """Keep the label at the right end, on the side of the line with space."""
         if self.target is None:
             return
         (_, x1), (y0, y1) = self._plot.view.viewRange()

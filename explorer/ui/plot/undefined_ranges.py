@@ -8,7 +8,7 @@ Lane = tuple[QColor, list[tuple[float, float]], str]
 
 
 class _AlongX(pg.GraphicsObject):
-    """Something drawn over stretches of x in whatever part of the plot is shown."""
+    """Item drawn over ranges of x in the visible part of the plot."""
 
     def __init__(self, view: pg.ViewBox, depth: float) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class _AlongX(pg.GraphicsObject):
         self.update()
 
     def boundingRect(self) -> QRectF:
-        """Return what is drawn over, in the view's coordinates."""
+        """Return the bounding rectangle in view coordinates."""
         if self._area is None:
             self._area = self._covered()
         return self._area
@@ -38,12 +38,12 @@ class _AlongX(pg.GraphicsObject):
 
 
 class UndefinedLanes(_AlongX):
-    """Thin hatched lanes along the bottom of the plot: where which curve does not hold.
+    """Hatched lanes along the bottom of the plot, one per curve, where it is undefined.
 
     Parameters
     ----------
     view : ViewBox
-        The lanes keep their height in pixels whatever part of the plot it shows.
+        View; the lanes have a constant height in pixels.
     """
 
     HEIGHT = 7
@@ -53,18 +53,18 @@ class UndefinedLanes(_AlongX):
         super().__init__(view, 5)
 
     def set_lanes(self, lanes: list[Lane]) -> None:
-        """Show one lane for each (colour, stretches in view coordinates, reason)."""
+        """Set the lanes: (colour, ranges in view coordinates, reason)."""
         if lanes != self._lanes:
             self._lanes = lanes
             self._view_changed()
 
     @property
     def pixels(self) -> float:
-        """Height of all lanes together."""
+        """Total height of the lanes in pixels."""
         return self.HEIGHT * len(self._lanes) + 3.0 if self._lanes else 0.0
 
     def reason_at(self, x: float, pixels_above_bottom: float) -> str:
-        """Return why the curve whose lane is there is absent; empty if there is no lane."""
+        """Return the reason of the lane at a position; empty without lane."""
         row = int(pixels_above_bottom // self.HEIGHT)
         if 0 <= row < len(self._lanes):
             _, stretches, reason = self._lanes[row]
@@ -80,7 +80,7 @@ class UndefinedLanes(_AlongX):
         return QRectF(shown.left(), shown.top(), shown.width(), height)
 
     def paint(self, painter: QPainter, *_: object) -> None:
-        """Draw."""
+        """Draw the lanes."""
         if not self._lanes:
             return
         shown = self._view.viewRect()
@@ -98,7 +98,7 @@ class UndefinedLanes(_AlongX):
 
 
 class InvalidRanges(_AlongX):
-    """A light hatch from top to bottom where nothing that is claimed holds.
+    """Light hatch over the full height where no claim is valid.
 
     Parameters
     ----------
@@ -111,25 +111,25 @@ class InvalidRanges(_AlongX):
         super().__init__(view, 1)
 
     def set_colour(self, colour: str) -> None:
-        """Hatch in this colour, lightly."""
+        """Set the colour of the hatch."""
         self._colour = QColor(colour)
         self.update()
 
     def set_stretches(self, stretches: list[tuple[float, float, str]]) -> None:
-        """Hatch these: from, to in view coordinates, and why."""
+        """Set the ranges: from, to in view coordinates, and the reason."""
         if stretches != self._stretches:
             self._stretches = stretches
             self._view_changed()
 
     def reason_at(self, x: float) -> str:
-        """Return why nothing holds at x; empty where something does."""
+        """Return why no claim is valid at x; empty if one is."""
         return next((why for a, b, why in self._stretches if a <= x <= b), "")
 
     def _covered(self) -> QRectF:
         return QRectF(self._view.viewRect()) if self._stretches else QRectF()
 
     def paint(self, painter: QPainter, *_: object) -> None:
-        """Draw."""
+        """Draw the hatch."""
         shown = self._view.viewRect()
         wash, lines = QColor(self._colour), QColor(self._colour)
         wash.setAlpha(18)

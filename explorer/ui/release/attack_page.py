@@ -28,12 +28,12 @@ from explorer.ui.widgets.number_table import NumberTable
 DRAWS = (1, 4, 25, 100)
 RUNS = (200, 1000, 10_000)
 USERS = 40
-"""Made-up people of an audit."""
+"""Number of synthetic users of an audit."""
 NO_PLAN = "Fill in what is released and ε on the Plan page; the audit runs that very code."
 
 
 class TradeoffPlot(QWidget):
-    """Misses against false alarms of everybody who asks whether a person is there.
+    """Trade-off curve: missed detections against false alarms of membership tests.
 
     Parameters
     ----------
@@ -49,18 +49,18 @@ class TradeoffPlot(QWidget):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """Return a square."""
+        """Return a square size."""
         return QSize(380, 360)
 
     def show_curve(self, curve: Membership, audit: AuditResult | None) -> None:
-        """Show the claimed curve, and what tests came to in an audit."""
+        """Show the claimed curve and the test results of an audit."""
         self.curve, self.audit = curve, audit
-        said = f"No test is below the curve: least total error {at_least(curve.best_total_error)}"
-        self.setAccessibleName(said)
+        text = f"No test is below the curve: least total error {at_least(curve.best_total_error)}"
+        self.setAccessibleName(text)
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw axes, curve and dots."""
+        """Draw axes, curve and points."""
         painter, colours = QPainter(self), self._theme.plot
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         line = self.fontMetrics().height()
@@ -99,15 +99,15 @@ class TradeoffPlot(QWidget):
 
 
 class AttackPage(QWidget):
-    """Averaging, membership, and an audit of the running code on made-up people.
+    """Averaging, membership inference, and an audit of the release code on synthetic users.
 
     Signals
     -------
     audit_asked(int, int)
-        Runs, and made-up people.
+        Number of runs and of synthetic users.
     """
 
-    audit_asked = Signal(int, int)
+    audit_requested = Signal(int, int)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -117,7 +117,7 @@ class AttackPage(QWidget):
         self.epsilon.setAccessibleName("ε of what is attacked")
         self.epsilon.setMaximumWidth(110)
         self.epsilon.textEdited.connect(lambda _: self._show())
-        self.said = styled_label("sentence", word_wrap=True)
+        self.message = styled_label("sentence", word_wrap=True)
         self.averages = NumberTable("Averages of demonstration draws")
         self.plot = TradeoffPlot(theme)
         self.runs = ChoiceBox("Runs with the person and without")
@@ -125,7 +125,7 @@ class AttackPage(QWidget):
         self.runs.offer([(str(k), f"{k:,} runs a side") for k in RUNS], str(RUNS[0]))
         self.button = QPushButton("Audit the running code")
         self.button.clicked.connect(
-            lambda: self.audit_asked.emit(int(str(self.runs.currentData())), USERS)
+            lambda: self.audit_requested.emit(int(str(self.runs.currentData())), USERS)
         )
         self.found = styled_label("muted", NO_PLAN, word_wrap=True)
         left = QVBoxLayout()
@@ -149,7 +149,7 @@ class AttackPage(QWidget):
             )
         )
         left.addWidget(styled_label("heading", "Is one person there?"))
-        left.addWidget(self.said)
+        left.addWidget(self.message)
         left.addWidget(styled_label("heading", "Audit on made-up people"))
         left.addLayout(tries)
         left.addWidget(self.found)
@@ -161,7 +161,7 @@ class AttackPage(QWidget):
         self._show()
 
     def show_plan(self, plan: Plan | None) -> None:
-        """Attack the plan on the Plan page, if it is one."""
+        """Analyse the plan of the Plan page, if complete."""
         if plan is not None and (
             self._plan is None
             or plan.parameters() != self._plan.parameters()
@@ -180,7 +180,7 @@ class AttackPage(QWidget):
         self._show()
 
     def show_audit(self, found: AuditResult) -> None:
-        """Show what an audit came to."""
+        """Show the result of an audit."""
         self._audit = found
         verdict = (
             "more than the claim: repeat it (1 in 100 by chance)"
@@ -194,7 +194,7 @@ class AttackPage(QWidget):
         self._show()
 
     def show_busy(self, busy: bool) -> None:
-        """Say that it runs."""
+        """Show that the audit runs."""
         self.button.setText("Running…" if busy else "Audit the running code")
         self.button.setEnabled(not busy and self._plan is not None)
 
@@ -202,7 +202,7 @@ class AttackPage(QWidget):
         try:
             epsilon = read_epsilon(self.epsilon.text())
         except ParameterError:
-            self.said.setText("Give ε, such as 1.")
+            self.message.setText("Give ε, such as 1.")
             return
         self.averages.set_table(
             ("Draws k", "sd of the average", "True price"),
@@ -215,7 +215,7 @@ class AttackPage(QWidget):
         self.averages.setFixedHeight((len(DRAWS) + 1) * row + 14)
         curve = membership(epsilon)
         chance = times_in_100(best_chance(float(epsilon)))
-        self.said.setText(
+        self.message.setText(
             f"Whoever asks of one person errs at least {at_least(curve.best_total_error)} in all "
             f"(false alarms + misses); the best guess is right at most {chance} times in 100. One "
             "noisy count attains it."

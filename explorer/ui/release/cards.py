@@ -21,12 +21,12 @@ from explorer.ui.release.draft import Point
 from explorer.ui.release.fields import Field
 from explorer.ui.widgets.boxes import ChoiceBox
 
-NOT_CHOSEN = "choose…"
+NOT_SELECTED = "choose…"
 IN_A_ROW = 4
 
 
-class PointCard(QFrame):
-    """One of the five points: ✓ or ✗, what is asked, what follows from it.
+class StepCard(QFrame):
+    """One of the five steps: state (✓ or ✗), title and message.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class PointCard(QFrame):
     title : str
     theme : Theme
     hint : str
-        Beside the title.
+        Text beside the title.
     """
 
     def __init__(self, number: int, title: str, theme: Theme, hint: str = "") -> None:
@@ -47,18 +47,18 @@ class PointCard(QFrame):
         font.setBold(True)
         self.title.setFont(font)
         self.mark.setFont(font)
-        self.said = styled_label("muted", word_wrap=True)
-        self.said.setTextFormat(Qt.TextFormat.PlainText)  # a file's field may stand in it
-        self.said.setMinimumWidth(120)
+        self.message = styled_label("muted", word_wrap=True)
+        self.message.setTextFormat(Qt.TextFormat.PlainText)  # may contain a file's text
+        self.message.setMinimumWidth(120)
         self.rows = QVBoxLayout()
         self.rows.setSpacing(4)
-        # what follows stands beside the title: so all five points are seen without scrolling
+        # The message stands beside the title, so that all five steps fit without scrolling.
         head = QHBoxLayout()
         head.setSpacing(8)
         head.addWidget(self.title, 0, Qt.AlignmentFlag.AlignTop)
         if hint:
             head.addWidget(styled_label("muted", hint), 0, Qt.AlignmentFlag.AlignTop)
-        head.addWidget(self.said, 1)
+        head.addWidget(self.message, 1)
         self.rows.addLayout(head)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 5, 12, 6)
@@ -67,31 +67,31 @@ class PointCard(QFrame):
         layout.addLayout(self.rows, 1)
 
     def add(self, *parts: QWidget) -> None:
-        """Put parts below each other."""
+        """Stack parts vertically."""
         for part in parts:
             self.rows.addWidget(part)
 
     def show_point(self, point: Point) -> None:
-        """Show whether the point is answered, and what is said of it."""
+        """Show whether the step is complete, with a message."""
         self.ok = point.ok
         colours = self._theme.chrome
         colour = colours.good if point.ok else colours.bad
         self.mark.setText("✓" if point.ok else "✗")
         self.mark.setStyleSheet(f"color: {colour};")
-        self.said.setStyleSheet("" if point.ok else f"color: {colours.bad};")
-        self.said.setText(point.said)
+        self.message.setStyleSheet("" if point.ok else f"color: {colours.bad};")
+        self.message.setText(point.message)
         state = "answered" if point.ok else "not answered"
         self.mark.setAccessibleName(f"{self._name}: {state}")
-        self.setAccessibleName(f"{self._name}: {state}. {point.said}")
+        self.setAccessibleName(f"{self._name}: {state}. {point.message}")
 
 
 class TypedFields(QWidget):
-    """Fields of a mechanism or a file, several in a row; empty until somebody types.
+    """Fields of a mechanism or a file, several per row.
 
     Signals
     -------
     typed(str, str)
-        The key of a field, and the text it has now.
+        Key of a field and its text.
     """
 
     typed = Signal(str, str)
@@ -109,7 +109,7 @@ class TypedFields(QWidget):
             self._grid.setColumnStretch(column, 1)
 
     def offer(self, fields: Sequence[Field], text_of: Callable[[str], str]) -> None:
-        """Show these fields with the texts that were typed."""
+        """Show fields with their texts."""
         for part in (*self._labels, *self.edits.values()):
             self._grid.removeWidget(part)
             part.hide()
@@ -132,7 +132,7 @@ class TypedFields(QWidget):
         self.show_texts(text_of)
 
     def show_texts(self, text_of: Callable[[str], str]) -> None:
-        """Show what was typed, without emitting anything."""
+        """Set the texts without emitting a signal."""
         for key, edit in self.edits.items():
             text = text_of(key)
             with QSignalBlocker(edit):
@@ -150,7 +150,7 @@ class TypedFields(QWidget):
 
     def _choice(self, field: Field) -> ChoiceBox:
         box = ChoiceBox(field.label)
-        items = [("", NOT_CHOSEN), *((choice, choice) for choice in field.choices)]
+        items = [("", NOT_SELECTED), *((choice, choice) for choice in field.choices)]
         box.offer(items, "")
         box.currentIndexChanged.connect(
             lambda _, key=field.key, box=box: self.typed.emit(key, box.currentData())
@@ -159,7 +159,7 @@ class TypedFields(QWidget):
 
 
 def row_of(wide: QWidget, *others: QWidget, first: bool = True) -> QWidget:
-    """Put parts beside each other; the wide one stands first or last."""
+    """Place parts side by side; the wide one is first or last."""
     widget = QWidget()
     row = QHBoxLayout(widget)
     row.setContentsMargins(0, 0, 0, 0)

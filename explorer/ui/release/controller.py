@@ -50,7 +50,7 @@ _ENCODINGS = {
     "utf-16-le": "utf-16-le",
     "utf-16-be": "utf-16-be",
 }
-"""What check-ins are read with, as a plan names it."""
+"""Delimiters by their names in a plan."""
 _TIMES = {"iso": "iso", "epoch_s": "unix", "epoch_ms": "unix-ms"}
 _UNIT_FIRST = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
@@ -58,21 +58,21 @@ _UNIT_FIRST = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 def found_format(
     path: Path, mapping: Mapping, cancelled: Callable[[], bool] | None = None
 ) -> dict[str, str]:
-    """Return the format of a file that was opened, by the keys of a release's fields.
+    """Return the format of an opened file, by the keys of a release's fields.
 
     Parameters
     ----------
     path : Path
     mapping : Mapping
-        As the file was opened with: what was answered then is not asked again.
+        As the file was opened with; answers given then are reused.
     cancelled : callable, optional
 
     Raises
     ------
     ReleaseError
-        If a release can't read such a file.
+        If a release cannot read such a file.
     CheckinError
-        If the file can't be read any more.
+        If the file cannot be read any more.
     """
     preview = checkins.sniff(path, cancelled=cancelled)
     dialect = preview.dialect
@@ -107,13 +107,13 @@ def found_format(
 
 
 def _columns(preview: Preview, mapping: Mapping) -> list[str]:
-    """Return a name for every field: those that a release knows, and the file's own for others."""
+    """Return a name for each column: known fields of a release, else the file's own."""
     roles = {mapping.user: USER, mapping.time: TIME, mapping.lat: LAT, mapping.lon: LON}
     found: list[str] = []
     for index, own in enumerate(preview.columns):
         name = roles.get(index)
         if name is None:
-            # what separates names in their field stands in none of them
+            # names must not contain the separator of names
             name = " ".join(
                 "".join(c if c.isprintable() and c not in ",;" else " " for c in own).split()
             )
@@ -125,7 +125,7 @@ def _columns(preview: Preview, mapping: Mapping) -> list[str]:
 
 
 def _ends_with_delimiter(preview: Preview, mapping: Mapping) -> bool:
-    """Return whether the last column is but the nothing behind a delimiter at the row's end."""
+    """Return whether the last column is empty because rows end with a delimiter."""
     last = len(preview.columns) - 1
     unnamed = not preview.has_header or preview.columns[last] in ("", f"column {last + 1}")
     rows = preview.sample or preview.rows
@@ -147,7 +147,7 @@ def _encoding(path: Path, dialect: Dialect) -> str:
 
 
 REHEARSALS = 3
-"""Drawn each time, to show the spread."""
+"""Number of runs of a dry run, to show the spread."""
 _LOOK_S = 0.1
 
 
@@ -160,9 +160,9 @@ class Result:
     plan : Plan
     release : Release
     stored : mapping
-        The stored output.
+        Stored output.
     certificate : mapping
-        That it is published with, or would be.
+        Certificate of the output.
     """
 
     plan: Plan
@@ -172,26 +172,26 @@ class Result:
 
 
 class ReleaseController(QObject):
-    """Does one thing with the ledger at a time, and draws in the door's own process.
+    """Runs one ledger operation at a time; releases are drawn in a subprocess.
 
     Signals
     -------
     state_read(LedgerState)
-        After everything that may have changed the ledger.
+        Emitted after each possible change of the ledger.
     entries_read(list of Entry)
     rehearsed(list of Shown)
     drawn(Result)
-        An output is stored, or was looked at again.
+        An output is stored, or was opened again.
     audited(Audited)
     checked(Plan, Checked)
-        What can be read of a plan's file, and whose ids are known: for the curator alone.
+        Readable rows of a plan's file and known ids; curator only.
     found(dict of str to str)
-        The format that was found when a file was opened, by the keys of fields.
+        Format of the opened file, by field key.
     opened(str)
-        Id of a population whose account was opened.
+        Id of a new population.
     failed(Exception)
     busy_changed(bool)
-        Whether the ledger is being written to, or a release drawn.
+        Whether a ledger write or a release is running.
     rehearsing_changed(bool)
     """
 
@@ -213,7 +213,7 @@ class ReleaseController(QObject):
         super().__init__(parent)
         self._service, self.place = service, place
         self.looked_at: frozenset[str] = frozenset()
-        """SHA-256 of the files open in the window, none of made-up people."""
+        """SHA-256 of the files open in the window; none for synthetic data."""
         self._ledger = LatestJob("release", self)
         self._trial = LatestJob("rehearsal", self, preempt_after_s=0)
         for job in (self._ledger, self._trial):
@@ -225,20 +225,20 @@ class ReleaseController(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether the ledger is being used, or a release drawn."""
+        """Whether the ledger is in use or a release is running."""
         return self._ledger.busy
 
     @property
     def rehearsing(self) -> bool:
-        """Whether a rehearsal or an audit runs."""
+        """Whether a dry run or an audit is running."""
         return self._trial.busy
 
     def close(self) -> None:
-        """End the threads; a release that is being drawn is finished by its own process."""
+        """Stop the threads; a running release is finished by its own process."""
         for job in (self._trial, self._ledger):
             job.close()
 
-    # -- the ledger
+    # Ledger
 
     def read(self) -> None:
         """Read balances and releases."""
@@ -258,7 +258,7 @@ class ReleaseController(QObject):
     def open_population(
         self, gate: str, budget: Fraction, label: str, delta: Fraction | None, others: list[str]
     ) -> None:
-        """Open an account for good."""
+        """Create an account; cannot be undone."""
 
         def does(ledger: Ledger) -> str:
             return ledger.open_population(
@@ -272,20 +272,20 @@ class ReleaseController(QObject):
         self._write(does, then)
 
     def change(self, does: Callable[[Ledger], object]) -> None:
-        """Write something else, such as a raise, a withdrawal or a release given back."""
+        """Write another entry, such as a raise, a withdrawal or a cancelled release."""
         self._write(does, lambda found: self.state_read.emit(found[1]))
 
-    # -- releases
+    # Releases
 
     def draw(self, plan: Plan) -> None:
-        """Enter a plan and draw it, in a process of its own.
+        """Register a plan and draw it in a subprocess.
 
-        Never tried again: what is spent, and whether, the ledger tells.
+        Never retried: the ledger states whether the budget was spent.
         """
         self._ask(self._show, partial(self._draw, plan, ""))
 
     def go_on(self, release: str, data: Path) -> None:
-        """Draw a release that is prepared, as it was planned and declared, from a file."""
+        """Draw a prepared release as planned, from a file."""
 
         def work(task: Task) -> tuple[Result, LedgerState]:
             with self.place.open() as ledger:
@@ -295,7 +295,7 @@ class ReleaseController(QObject):
         self._ask(self._show, work)
 
     def look(self, release: str) -> None:
-        """Show a stored output again, for free."""
+        """Open a stored output again, without cost."""
 
         def work(_task: Task) -> tuple[Result, LedgerState]:
             with self.place.open() as ledger:
@@ -305,14 +305,16 @@ class ReleaseController(QObject):
         self._ask(self._show, work)
 
     def check(self, plan: Plan) -> None:
-        """Read a file as a plan declares it, for the curator alone; see `checking.check`.
+        """Read a file in the plan's format, curator only; see `checking.check`.
 
-        Whose people they are was declared before. Of a file that was never opened the plan is
-        entered first; nothing else of it is kept.
+        The population was declared before. For a file never opened the plan is registered first;
+        nothing else is stored.
         """
 
         def work(task: Task) -> tuple[FileCheck, LedgerState]:
-            found: FileCheck = self._apart(ReleaseProcess(CheckTask(self.place, plan)), task)
+            found: FileCheck = self._run_subprocess(
+                ReleaseProcess(CheckTask(self.place, plan)), task
+            )
             return found, self._state()
 
         def then(found: tuple[FileCheck, LedgerState]) -> None:
@@ -322,11 +324,11 @@ class ReleaseController(QObject):
         self._ask(then, work)
 
     def find_format(self, path: Path, mapping: Mapping) -> None:
-        """Find the format of a file that is open, as it was opened with a mapping."""
+        """Determine the format of an open file from its mapping."""
         self._ask(self.found.emit, lambda task: found_format(path, mapping, task.cancelled))
 
     def publish(self, result: Result) -> None:
-        """Enter the certificate's hash; from then on output and certificate are exported."""
+        """Record the certificate's hash; afterwards output and certificate may be exported."""
 
         def work(_task: Task) -> tuple[Result, LedgerState]:
             with self.place.open() as ledger:
@@ -336,7 +338,7 @@ class ReleaseController(QObject):
         self._ask(self._show, work)
 
     def withdraw(self, result: Result) -> None:
-        """Enter that an output is not published, or no longer."""
+        """Record that an output is withdrawn or not published."""
 
         def work(_task: Task) -> tuple[Result, LedgerState]:
             with self.place.open() as ledger:
@@ -346,24 +348,24 @@ class ReleaseController(QObject):
         self._ask(self._show, work)
 
     def rehearse(self, plan: Plan, users: int) -> None:
-        """Draw on made-up people in the process that computes: nothing is read or spent."""
+        """Run on synthetic users in the compute process: nothing is read or spent."""
         subject = (plan, users)
         self._trial.submit(
             self.rehearsed.emit, lambda task: self._service.call(rehearsals, subject, task.check)
         )
 
     def audit(self, plan: Plan, runs: int, users: int) -> None:
-        """Run a plan's mechanism on made-up people with and without one of them."""
+        """Run a plan's mechanism on synthetic users with and without one of them."""
         subject = (plan, runs, users)
         self._trial.submit(
             self.audited.emit, lambda task: self._service.call(audited, subject, task.check)
         )
 
     def stop(self) -> None:
-        """Stop rehearsing or auditing."""
+        """Stop a dry run or an audit."""
         self._trial.cancel()
 
-    # -- inside
+    # Implementation
 
     def _ask(self, then: Callable[[Any], object], work: Callable[[Task], Any]) -> None:
         self._ledger.submit(then, work)
@@ -403,13 +405,13 @@ class ReleaseController(QObject):
         if not release:
             with self.place.open() as ledger:
                 release = find_or_plan_release(ledger, plan)
-        self._apart(ReleaseProcess(DrawTask.of(self.place, plan, release)), task)
+        self._run_subprocess(ReleaseProcess(DrawTask.of(self.place, plan, release)), task)
         return self._result(plan, release)
 
     @staticmethod
-    def _apart(running: ReleaseProcess, task: Task) -> Any:
+    def _run_subprocess(running: ReleaseProcess, task: Task) -> Any:
         while not running.wait(_LOOK_S):
-            task.check()  # the window closes: the process goes on to its end
+            task.check()  # the window closes: the process finishes by itself
         return running.finish()
 
     def _result(self, plan: Plan, release: str) -> tuple[Result, LedgerState]:
@@ -424,7 +426,7 @@ class ReleaseController(QObject):
 def rehearsals(
     _runtime: object, subject: tuple[Plan, int], check: Callable[[], None]
 ) -> list[Shown]:
-    """Return what some rehearsals look like; runs in the process that computes."""
+    """Return pictures of some dry runs; executed in the compute process."""
     plan, users = subject
     found = []
     for seed in range(REHEARSALS):
@@ -437,7 +439,7 @@ def rehearsals(
 def audited(
     _runtime: object, subject: tuple[Plan, int, int], check: Callable[[], None]
 ) -> AuditResult:
-    """Return what an audit of a plan's mechanism shows; runs in the process that computes."""
+    """Return the audit of a plan's mechanism; executed in the compute process."""
     plan, runs, users = subject
     return audit(
         plan.mechanism.id,

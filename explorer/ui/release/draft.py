@@ -35,8 +35,8 @@ from explorer.ui.release.fields import (
     read_own,
 )
 
-NOBODY = "0" * 32
-"""Population of a rehearsal."""
+SYNTHETIC_POPULATION = "0" * 32
+"""Population of a dry run."""
 TITLES = {
     "Who is protected": "",
     "What is released": "",
@@ -44,28 +44,28 @@ TITLES = {
     "Price": "",
     "The file": "Nothing is found out from it: say how it is written.",
 }
-"""Of the five points, with what is said beside."""
+"""Titles and notes of the five steps."""
 COPIED = "{names} taken from the map of the data by a click."
 COPIED_NAMES = {"box": "The box was", "epsilon": "ε was"}
 
 
 @dataclass(frozen=True)
 class LedgerState:
-    """What the page knows of a ledger, read a moment ago.
+    """State of a ledger, read recently.
 
     Attributes
     ----------
     place : Place
     exists : bool
     problem : str
-        Why there can be no release.
+        Reason why no release is possible.
     notices : tuple of str
     accounts : tuple of Account
     releases : tuple of Release
     joined : mapping of str to str
-        From a population to the one it was joined to.
+        From a population to the one into which it was merged.
     shown : int
-        How often the true map of the file open in the window was shown.
+        How often the true map of the open file was shown.
     id : str
     """
 
@@ -80,11 +80,11 @@ class LedgerState:
     id: str = ""
 
     def account(self, population: str) -> Account | None:
-        """Return the account of a population, if it has one."""
+        """Return the account of a population, if any."""
         return next((a for a in self.accounts if a.population == population), None)
 
     def releases_of(self, population: str) -> list[Release]:
-        """Return releases that are charged to an account, those of accounts joined to it too."""
+        """Return the releases charged to an account, including merged ones."""
         return [
             r
             for r in self.releases
@@ -104,18 +104,18 @@ class Draft:
     Attributes
     ----------
     population : str
-        Id of the account, "" while none is chosen.
+        Id of the account; "" if not chosen.
     mechanism : str
     typed : mapping of str to str
-        Texts by the keys of fields, ``epsilon``, ``data`` (the file's path) among them.
+        Texts by field key, including ``epsilon`` and ``data`` (path of the file).
     untouched : bool
-        Whether it is declared that nothing was chosen by looking at this data.
+        Whether the curator declares that no parameter was chosen from the data.
     sentence : str
-        What the certificate says where that can't be declared.
+        Statement for the certificate otherwise.
     copied : frozenset of str
-        Keys whose values came from the map.
+        Keys of the values copied from the map.
     format_taken : bool
-        Whether the format that was found when the file was opened was taken over.
+        Whether the format found when the file was opened was adopted.
     """
 
     population: str = ""
@@ -127,13 +127,13 @@ class Draft:
     format_taken: bool = False
 
     def text(self, key: str) -> str:
-        """Return what was typed for a field."""
+        """Return the text of a field."""
         return self.typed.get(key, "").strip()
 
     def with_text(self, key: str, text: str) -> Draft:
-        """Return the draft with something else typed.
+        """Return the draft with another text.
 
-        A copy stays one while it is changed, as it was seen; not once it was deleted wholly.
+        A copied value stays marked while it is edited; the mark is removed when it is deleted.
         """
         copied = self.copied if text.strip() else self.copied - {key}
         typed = {**self.typed, key: text}
@@ -141,27 +141,27 @@ class Draft:
         return replace(self, typed=typed, copied=copied, format_taken=taken)
 
     def with_format(self, found: Mapping[str, str]) -> Draft:
-        """Return the draft with the format that was found when the file was opened."""
+        """Return the draft with the format found when the file was opened."""
         others = {field.key: "" for field in FORMAT}
         return replace(self, typed={**self.typed, **others, **found}, format_taken=True)
 
     @property
     def independent(self) -> bool:
-        """Whether it is declared that no parameter came from the data."""
+        """Whether it is declared that no parameter depends on the data."""
         return self.untouched and not self.copied
 
     def conditions(self) -> tuple[str, ...]:
-        """Return what the certificate says beside the usual."""
+        """Return additional statements for the certificate."""
         copied = [COPIED_NAMES[key] for key in sorted(self.copied)]
         found = [COPIED.format(names=name) for name in copied]
         return (*found, *([self.sentence.strip()] if not self.independent else []))
 
     def own_parameters(self) -> dict[str, object]:
-        """Return the mechanism's own parameters."""
+        """Return the parameters of the mechanism."""
         return read_own(self.mechanism, self.typed)
 
     def declared(self) -> Declared:
-        """Return what the curator states."""
+        """Return the curator's statements."""
         texts = {name: self.text(name) for name in TEXTS}
         rows = {row: self.text(row) for row in DECLARED_ROWS if self.text(row)}
         conditions = tuple(filter(None, self.conditions()))
@@ -169,12 +169,12 @@ class Draft:
         return Declared(texts, self.independent, conditions, source, rows)
 
     def plan(self) -> Plan:
-        """Return the plan that all of this is.
+        """Return the plan.
 
         Raises
         ------
         ParameterError
-            What is missing or wrong.
+            If anything is missing or invalid.
         """
         parameters = {**read_format(self.typed), **self.own_parameters()}
         return build_plan(
@@ -187,11 +187,11 @@ class Draft:
         )
 
     def rehearsal(self) -> Plan:
-        """Return the plan for made-up people, who need neither file nor budget."""
+        """Return the plan for synthetic users, which needs neither file nor budget."""
         own = self.own_parameters()
         parameters = {**any_format(self.mechanism, own), **own}
         return build_plan(
-            NOBODY,
+            SYNTHETIC_POPULATION,
             Path("nowhere"),
             self.mechanism,
             parameters,
@@ -202,21 +202,21 @@ class Draft:
 
 @dataclass(frozen=True)
 class Point:
-    """One of the five points.
+    """State of one of the five steps.
 
     Attributes
     ----------
     ok : bool
-    said : str
-        What is missing, or what follows.
+    message : str
+        Message: what is missing, or the consequence.
     """
 
     ok: bool
-    said: str
+    message: str
 
 
 def points(draft: Draft, ledger: LedgerState) -> tuple[Point, ...]:
-    """Return whether each of the five points is answered, from what was typed and the ledger."""
+    """Return the state of the five steps for the draft and the ledger."""
     return tuple(_judged(judge, draft, ledger) for judge in (_who, _what, _chosen, _price, _file))
 
 
@@ -230,13 +230,13 @@ def _judged(
 
 
 def sentence_of(error: Exception) -> str:
-    """Return an error as the page says it: without the path of a plan's field."""
-    said = str(error)
+    """Return an error message without the path of a plan's field."""
+    text = str(error)
     if isinstance(error, ParameterError):
         key = error.field.rpartition(".")[2]
         between = " " if error.problem.startswith("is ") else ": "
-        said = f"{LABELS.get(key, key)}{between}{error.problem}; {error.remedy}"
-    return sentence(said)
+        text = f"{LABELS.get(key, key)}{between}{error.problem}; {error.remedy}"
+    return sentence(text)
 
 
 def _who(draft: Draft, ledger: LedgerState) -> Point:
@@ -260,10 +260,10 @@ def _chosen(draft: Draft, ledger: LedgerState) -> Point:
     seen = f"You opened the true map {times}; the certificate will say so." if ledger.shown else ""
     if draft.copied:
         names = ", ".join(COPIED_NAMES[key].rpartition(" ")[0] for key in sorted(draft.copied))
-        said = f"{names}: taken from the map. The guarantee does not cover that choice."
+        text = f"{names}: taken from the map. The guarantee does not cover that choice."
         if draft.sentence.strip():
-            return Point(True, f"{said} The certificate says so. {seen}".strip())
-        return Point(False, f"{said} Choose without looking, or say so in the certificate.")
+            return Point(True, f"{text} The certificate says so. {seen}".strip())
+        return Point(False, f"{text} Choose without looking, or say so in the certificate.")
     if draft.untouched:
         return Point(True, seen or "The certificate says so.")
     if draft.sentence.strip():
@@ -292,21 +292,21 @@ def _price(draft: Draft, ledger: LedgerState) -> Point:
 def earlier_lines(
     account: Account, counted: Sequence[Release], plan: Plan | None
 ) -> tuple[str, ...]:
-    """Return what is left in a few words, then lines about earlier releases and what they share."""
+    """Return the remaining budget and notes on earlier releases that share it."""
     left, of = rounded_down(account.remaining), rounded_down(account.budget)
-    said = f"{len(counted)} earlier, {left} left of {of}"
+    text = f"{len(counted)} earlier, {left} left of {of}"
     few = [
         f"{rounded_up(r.epsilon)} on {r.date[:10]} "
         f"({MECHANISMS[r.mechanism].label if r.mechanism in MECHANISMS else 'elsewhere'})"
         for r in counted[-4:]
     ]
     met = [] if plan is None else overlaps(plan.parameters(), plan.epsilon, counted)
-    first = f"{said}: {', '.join(few)}" if few else said
-    return said, first, *(overlap.sentence for overlap in met[-2:])
+    first = f"{text}: {', '.join(few)}" if few else text
+    return text, first, *(overlap.sentence for overlap in met[-2:])
 
 
 def refused(account: Account) -> str:
-    """Say that a price does not fit, and what there is to do."""
+    """State that a price exceeds the budget, with the options."""
     left = rounded_down(account.largest_fit())
     if account.largest_fit() == 0:
         return "Nothing is left for these people, and nothing refills it."

@@ -14,9 +14,9 @@ from explorer.release.mechanisms import MECHANISMS
 from explorer.release.plan import FORMAT_CHOICES, PLACED, check_format
 
 EXAMPLE = "heatmap.adaptive/1"
-"""Of the example that is filled in when asked for."""
+"""Texts of the example plan."""
 PEOPLE = "assumed_users"
-"""n₀: how many made-up people there are, and of some mechanisms a parameter."""
+"""n₀: number of synthetic users, and a parameter of some mechanisms."""
 
 
 def _text(text: str) -> str:
@@ -29,7 +29,7 @@ def _list(text: str) -> list[str]:
 
 
 def _whole(text: str) -> int | str:
-    """Return a whole number; what is none goes on as it is, for the mechanism to refuse."""
+    """Return an integer; other texts are returned unchanged and refused by the mechanism."""
     found = text.replace(",", "").replace("\u202f", "")
     return int(found) if re.fullmatch(r"\d{1,30}", found) else text
 
@@ -40,22 +40,22 @@ def _wholes(text: str) -> list[int | str]:
 
 @dataclass(frozen=True)
 class Field:
-    """Something to type.
+    """An input field.
 
     Attributes
     ----------
     key : str
-        As in a plan.
+        Key in a plan.
     label : str
     example : str
-        What an example has here; it also shows how it is written.
+        Example value, which also shows the format.
     read : callable
-        Makes the parameter from the text.
+        Converts the text to the parameter.
     needed : bool
-        Whether there is no default.
+        Whether it is required.
     tip : str
     choices : tuple of str
-        What there is to choose from; empty where it is typed.
+        Choices; empty for free text.
     """
 
     key: str
@@ -131,12 +131,12 @@ OF_MECHANISM: Mapping[str, tuple[Field, ...]] = {
         _UNITS,
     ),
 }
-"""By mechanism, what is needed first."""
+"""Fields by mechanism, required ones first."""
 PEOPLE_FIELD = Field(
     PEOPLE, "Expected people n₀", "500", tip="As you expect, never counted: rehearsals have so many"
 )
 TAKE_PEOPLE = ("heatmap.pyramid/1",)
-"""Mechanisms of which n₀ is a parameter."""
+"""Mechanisms with n₀ as a parameter."""
 
 FORMAT = (
     Field(
@@ -197,7 +197,7 @@ FORMAT = (
         tip="Of times that state no offset; left empty: UTC",
     ),
 )
-"""How the file is read: declared, and nothing is found out from the file."""
+"""Declared format of the file; nothing is inferred from the file."""
 STATED = (
     Field("title", "Title", "Where our visitors were in January", needed=False),
     Field("curator", "Who releases it", "Example city, mobility office", needed=False),
@@ -208,7 +208,7 @@ STATED = (
     Field("region", "Their region", "", needed=False),
     Field("source_type", "Where they come from", "", needed=False),
 )
-"""What the curator declares in words; all of it may be left empty."""
+"""Curator's statements; all optional."""
 EVALUATED = (
     Field(
         "model and trust",
@@ -232,12 +232,12 @@ EVALUATED = (
         tip="How the raw file is kept, and who gets at it",
     ),
 )
-"""Rows that the tool can't answer for. They are no part of a PLAN.json, whose form is fixed."""
+"""Statements that the program cannot check. Not part of PLAN.json, whose schema is fixed."""
 CERTIFIED = (*STATED, *EVALUATED)
 
 
 def example_of(mechanism: str) -> dict[str, str]:
-    """Return texts for an example of a mechanism, made up and the same for everybody."""
+    """Return the texts of an example for a mechanism."""
     found = {field.key: field.example for field in OF_MECHANISM[mechanism] if field.needed}
     if mechanism == "histogram/1":
         found["values"] = "food, shop, park"
@@ -252,7 +252,7 @@ LABELS = {
 
 
 def read_epsilon(text: str) -> Fraction:
-    """Return ε from a decimal or a fraction.
+    """Parse ε from a decimal number or a fraction.
 
     Raises
     ------
@@ -272,12 +272,12 @@ def read_epsilon(text: str) -> Fraction:
 
 
 def read_people(text: str) -> int:
-    """Return n₀.
+    """Parse n₀.
 
     Raises
     ------
     ParameterError
-        If it is no number of people.
+        If it is not a valid number of users.
     """
     found = _whole(text.strip())
     if not isinstance(found, int) or not 1 <= found <= 1_000_000:
@@ -286,7 +286,7 @@ def read_people(text: str) -> int:
 
 
 def read_own(mechanism: str, typed: Mapping[str, str]) -> dict[str, Any]:
-    """Return a mechanism's own parameters from texts; what is empty is left to its default."""
+    """Parse the parameters of a mechanism; empty texts mean defaults."""
     found: dict[str, Any] = {}
     for field in OF_MECHANISM[mechanism]:
         text = typed.get(field.key, "").strip()
@@ -298,12 +298,12 @@ def read_own(mechanism: str, typed: Mapping[str, str]) -> dict[str, Any]:
 
 
 def read_format(typed: Mapping[str, str]) -> dict[str, Any]:
-    """Return what is declared of the file.
+    """Parse the declared file format.
 
     Raises
     ------
     ParameterError
-        If something needed is not declared, or can't be.
+        If a required value is missing or invalid.
     """
     found = {f.key: f.read(typed[f.key].strip()) for f in FORMAT if typed.get(f.key, "").strip()}
     for field in FORMAT:
@@ -316,6 +316,6 @@ def read_format(typed: Mapping[str, str]) -> dict[str, Any]:
 
 
 def any_format(mechanism: str, own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a format that has all columns a mechanism reads, for people who are in no file."""
+    """Return a format with all columns of a mechanism, for synthetic users."""
     reads = MECHANISMS[mechanism].reads(MECHANISMS[mechanism].parse(own))
     return {"columns": list(dict.fromkeys((*PLACED, *reads.texts))), "delimiter": "tab"}

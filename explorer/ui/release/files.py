@@ -38,7 +38,7 @@ CERTIFICATES = {
 
 
 def released_of(result: Result) -> Released:
-    """Return what is drawn of a release: made from its stored output and its plan alone."""
+    """Return the picture of a release, from its stored output and plan only."""
     plan, shown = result.plan, _written(result).shown()
     sides = plan.parameters().get("box")
     south, west, north, east = (
@@ -67,17 +67,17 @@ def released_of(result: Result) -> Released:
 
 
 def about(result: Result) -> str:
-    """Return what every file of a release says of itself."""
+    """Return the description embedded in each file of a release."""
     return f"certificate {result.release.id}"
 
 
 def exported(result: Result, path: Path) -> bytes:
-    """Return a release's output in the format that a file's name ends with.
+    """Return a release's output in the format of a file name's suffix.
 
     Raises
     ------
     ValueError
-        If there is no such format, or it can't hold this output.
+        If the format is unknown or cannot hold this output.
     """
     suffix = path.suffix.lower().removeprefix(".")
     if suffix in PICTURES:
@@ -90,7 +90,7 @@ def exported(result: Result, path: Path) -> bytes:
 
 
 def certified(result: Result, path: Path) -> bytes:
-    """Return a release's certificate in the format that a file's name ends with."""
+    """Return a release's certificate in the format of a file name's suffix."""
     certificate = dict(result.certificate)
     original = canonical(certificate)
     suffix = path.suffix.lower()
@@ -108,14 +108,14 @@ def certified(result: Result, path: Path) -> bytes:
 
 
 def name_of(result: Result, suffix: str) -> str:
-    """Return the name that a registry entry must have, or that of a release's certificate."""
+    """Return the file name required by the registry, or that of the certificate."""
     if suffix == "yaml":
         return registry_file(dict(result.certificate))
     return f"release-{result.release.id}.certificate.{suffix}"
 
 
 def printed(certificate: dict[str, Any]) -> list[tuple[str, list[str]]]:
-    """Return the certificate's rows under their headings, as they are printed."""
+    """Return the certificate's rows by heading, as printed."""
     return [
         (
             section.title,

@@ -40,25 +40,25 @@ from explorer.ui.widgets.section import Section
 WEEKS = (4, 52, 260)
 REACHED = (1, 3, 10)
 DELTA = Fraction(1, 1_000_000)
-MOST_ROWS = 9
+MAX_ROWS = 9
 STORED = ("committed", "published", "withdrawn")
 NO_CALENDAR = "No calendar refills a budget: every release about the same people adds."
 NOTHING = "There is no ledger yet: it begins when an account is opened on the Plan page."
 
 
 class LedgerPage(QScrollArea):
-    """What was and may be spent.
+    """Balance text of an account.
 
     Signals
     -------
     change_asked(callable)
-        Something to be written to the ledger, which it is called with.
+        Function that writes to the ledger passed to it.
     opened(Release)
-        A stored output is to be looked at again.
+        A stored output should be opened.
     failed(Exception)
     """
 
-    change_asked = Signal(object)
+    change_requested = Signal(object)
     opened = Signal(object)
     failed = Signal(object)
 
@@ -176,7 +176,7 @@ class LedgerPage(QScrollArea):
             part.setEnabled(ledger.exists)
 
     def show_entries(self, entries: Sequence[Entry]) -> None:
-        """Show all entries, and real deployments beside what was spent."""
+        """Show all entries, and real deployments for comparison."""
         self._entries = entries
         rows = []
         for entry in entries:
@@ -244,7 +244,7 @@ class LedgerPage(QScrollArea):
         except ParameterError as error:
             self.failed.emit(error)
             return
-        self.change_asked.emit(lambda ledger: does(ledger, population, epsilon))
+        self.change_requested.emit(lambda ledger: does(ledger, population, epsilon))
 
     def _raise(self) -> None:
         self._change(lambda ledger, population, epsilon: ledger.raise_budget(population, epsilon))
@@ -256,7 +256,7 @@ class LedgerPage(QScrollArea):
     def _join(self) -> None:
         one, other = str(self.account.currentData()), str(self.other.currentData())
         if one != other:
-            self.change_asked.emit(lambda ledger: ledger.join(one, other))
+            self.change_requested.emit(lambda ledger: ledger.join(one, other))
 
     def _open(self) -> None:
         row = self.releases.currentIndex().row()
@@ -297,18 +297,18 @@ def _table(name: str) -> NumberTable:
 
 
 def _fill(table: NumberTable, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Show a table no higher than its rows, up to some."""
+    """Show a table with the height of its rows, up to a maximum."""
     table.set_table(columns, rows)
     table.resizeColumnsToContents()
     row = table.verticalHeader().defaultSectionSize()
-    table.setFixedHeight((min(max(len(rows), 1), MOST_ROWS) + 1) * row + 14)
+    table.setFixedHeight((min(max(len(rows), 1), MAX_ROWS) + 1) * row + 14)
 
 
 SIZE = (900, 640)
 
 
 class LedgerWindow(QDialog):
-    """Shows a ledger's page.
+    """Window with the ledger page.
 
     Parameters
     ----------
@@ -318,7 +318,7 @@ class LedgerWindow(QDialog):
     Signals
     -------
     wanted()
-        It comes up: what it shows is to be read anew.
+        Emitted when shown: the ledger should be read again.
     """
 
     wanted = Signal()
@@ -333,12 +333,12 @@ class LedgerWindow(QDialog):
         self.resize(*SIZE)
 
     def bring_up(self) -> None:
-        """Show it, in front."""
+        """Show the window in front."""
         self.show()
         self.raise_()
         self.activateWindow()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Ask for what is shown."""
+        """Request the ledger."""
         super().showEvent(event)
         self.wanted.emit()

@@ -14,11 +14,11 @@ from explorer.release.mechanisms.base import Shown
 from explorer.studies.base.numbers import nearest
 from explorer.ui.base.theme import Theme
 
-MOST_BARS = 12
+MAX_BARS = 12
 
 
 class SmallPicture(QWidget):
-    """A map, a number or some bars; empty until there is one.
+    """Picture of an output: a map, a number or bars; empty if there is none.
 
     Parameters
     ----------
@@ -34,15 +34,15 @@ class SmallPicture(QWidget):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """Return a small square."""
+        """Return a small square size."""
         return QSize(84, 84)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the same."""
+        """Return the same size."""
         return self.sizeHint()
 
     def show_output(self, shown: Shown | None) -> None:
-        """Show another picture, or none."""
+        """Set the picture; None clears it."""
         self.shown, self._image = shown, QImage()
         if shown is not None and shown.grid is not None:
             top = float(shown.grid.max()) or 1.0
@@ -56,7 +56,7 @@ class SmallPicture(QWidget):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw it."""
+        """Draw the picture."""
         painter, colours = QPainter(self), self._theme.chrome
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         painter.fillRect(box, QColor(self._theme.plot.axes))
@@ -79,7 +79,7 @@ class SmallPicture(QWidget):
 
     def _paint_bars(self, painter: QPainter, box: QRectF) -> None:
         assert self.shown is not None
-        values = [max(value, 0.0) for _, value in self.shown.table[:MOST_BARS]]
+        values = [max(value, 0.0) for _, value in self.shown.table[:MAX_BARS]]
         top, step = max(values, default=0.0) or 1.0, box.width() / max(len(values), 1)
         for place, value in enumerate(values):
             high = value / top * box.height()
@@ -97,7 +97,7 @@ def _words(shown: Shown | None) -> str:
 
 
 class BudgetBar(QWidget):
-    """What earlier releases have spent, what this one would, and what is left.
+    """Bar of the budget: earlier releases, this one, and the rest.
 
     Parameters
     ----------
@@ -113,15 +113,15 @@ class BudgetBar(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
 
-    def show_shares(self, spent: Sequence[float], asked: float, said: str) -> None:
-        """Show shares of the budget, of each earlier release and of this one."""
+    def show_shares(self, spent: Sequence[float], asked: float, text: str) -> None:
+        """Set the shares of earlier releases and of this one."""
         self.spent, self.asked = spent, asked
-        self.setAccessibleName(said)
-        self.setToolTip(said)
+        self.setAccessibleName(text)
+        self.setToolTip(text)
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw one part a release, with a gap between."""
+        """Draw one segment per release, separated by gaps."""
         painter, colours = QPainter(self), self._theme.chrome
         width, height, at = float(self.width()), float(self.height()), 0.0
         painter.fillRect(self.rect(), QColor(colours.border))

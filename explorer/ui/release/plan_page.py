@@ -27,7 +27,7 @@ from explorer.release.plan import Plan
 from explorer.release.rounding import rounded_down, rounded_up
 from explorer.ui.base.styled import plain_label, styled_label
 from explorer.ui.base.theme import Theme
-from explorer.ui.release.cards import PointCard, TypedFields, row_of
+from explorer.ui.release.cards import StepCard, TypedFields, row_of
 from explorer.ui.release.draft import TITLES, Draft, LedgerState, earlier_lines, points, sentence_of
 from explorer.ui.release.fields import (
     CERTIFIED,
@@ -40,35 +40,35 @@ from explorer.ui.release.fields import (
     read_people,
 )
 from explorer.ui.release.pictures import BudgetBar
-from explorer.ui.release.population_section import WhoPart
-from explorer.ui.release.summary_panel import Side
+from explorer.ui.release.population_section import PopulationSection
+from explorer.ui.release.summary_panel import SummaryPanel
 from explorer.ui.widgets.boxes import CheckBox, ChoiceBox
 from explorer.ui.widgets.section import Section
 
 
 class PlanPage(QWidget):
-    """Five points, what they promise, *Rehearse* and *Draw*.
+    """The five steps, the summary, *Rehearse* and *Draw*.
 
     Signals
     -------
     rehearsal_asked(Plan, int)
     draw_asked(Plan)
-        All points are answered.
+        The plan is complete and should be drawn.
     account_wanted(...)
-        As of `WhoPart`.
+        As in `PopulationSection`.
     copy_asked()
-        Values of the map are wanted.
+        Values of the map should be copied.
     check_asked(Plan)
-        It is to be seen what can be read of the file, and whether its ids are in other accounts.
+        The file should be checked: readable rows, and ids known in other accounts.
     format_asked()
-        The format that was found when the file was opened is wanted.
+        The format of the open file should be adopted.
     """
 
-    rehearsal_asked = Signal(object, int)
-    draw_asked = Signal(object)
-    copy_asked = Signal()
-    check_asked = Signal(object)
-    format_asked = Signal()
+    rehearsal_requested = Signal(object, int)
+    draw_requested = Signal(object)
+    copy_requested = Signal()
+    check_requested = Signal(object)
+    format_requested = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -78,14 +78,14 @@ class PlanPage(QWidget):
         self._busy = self._rehearsing = False
         self._fresh = True
         self._checked: tuple[object, FileCheck | None] = (None, None)
-        """Of which plan the file was checked, and what came of it."""
+        """Plan for which the file was checked, and the result."""
         self.open_file: Path | None = None
-        """The file that is open in the window, if a release could read it."""
+        """The open file, if a release could read it."""
         self._then_draw = False
         self.cards = [
-            PointCard(k, title, theme, hint) for k, (title, hint) in enumerate(TITLES.items(), 1)
+            StepCard(k, title, theme, hint) for k, (title, hint) in enumerate(TITLES.items(), 1)
         ]
-        self.side = Side(theme)
+        self.side = SummaryPanel(theme)
         self._build_head()
         self._build_points()
         self._build_foot()
@@ -130,9 +130,9 @@ class PlanPage(QWidget):
 
     def _build_points(self) -> None:
         who, what, chosen, price, file = self.cards
-        self.who = WhoPart()
+        self.who = PopulationSection()
         self.who.chosen.connect(lambda population: self.change(population=population))
-        self.who.said.connect(lambda said: self._say(who, said))
+        self.who.message.connect(lambda message: self._say(who, message))
         self.compare = QPushButton("Compare the file’s ids with those of other accounts")
         self.compare.setObjectName("link")
         self.compare.setToolTip("Seen by you alone; once the five points are answered")
@@ -142,11 +142,11 @@ class PlanPage(QWidget):
         self.mechanism = ChoiceBox("What is released")
         self.mechanism.setMinimumContentsLength(30)
         self.mechanism.offer([(m.id, m.label) for m in MECHANISMS.values()], self.draft.mechanism)
-        self.mechanism.currentIndexChanged.connect(self._mechanism_chosen)
+        self.mechanism.currentIndexChanged.connect(self._mechanism_selected)
         self.copy = QPushButton("Copy box and ε from the map")
         self.copy.setObjectName("link")
         self.copy.setToolTip("They came from looking at the data: the certificate will say so")
-        self.copy.clicked.connect(self.copy_asked)
+        self.copy.clicked.connect(self.copy_requested)
         row = row_of(self.mechanism, self.copy)
         self.own = TypedFields()
         self.more = Section("More parameters")
@@ -184,7 +184,7 @@ class PlanPage(QWidget):
         self.browse.clicked.connect(self._browse)
         self.found = QPushButton("Use the format found when the file was opened")
         self.found.setObjectName("link")
-        self.found.clicked.connect(self.format_asked)
+        self.found.clicked.connect(self.format_requested)
         self.check = QPushButton("Check the file")
         self.check.setToolTip(
             "Counts the rows that can be read; seen by you alone, and nothing is spent. A file "
@@ -224,10 +224,10 @@ class PlanPage(QWidget):
         row.addStretch(1)
         row.addWidget(self.draw)
 
-    # What is shown
+    # Display
 
     def show_ledger(self, ledger: LedgerState) -> None:
-        """Show what the ledger says now; these are the same people as before, unless said."""
+        """Show the ledger; the population is unchanged unless stated."""
         self.ledger = ledger
         if not self.draft.population and len(ledger.accounts) == 1 and self._fresh:
             self.draft = replace(self.draft, population=ledger.accounts[0].population)
@@ -253,7 +253,7 @@ class PlanPage(QWidget):
         self.update_page()
 
     def show_checked(self, plan: Plan, found: FileCheck) -> None:
-        """Tell the curator alone what can be read, and whether its people are in other accounts."""
+        """Show the readable rows and ids known in other accounts; curator only."""
         self._checked = (_checked_key(plan), found)
         self.update_page()
         if self._then_draw:
@@ -261,13 +261,13 @@ class PlanPage(QWidget):
             self._draw()
 
     def show_open_file(self, path: Path | None) -> None:
-        """Offer the format of the file that is open in the window."""
+        """Offer the format of the open file."""
         self.open_file = path
         self.update_page()
 
     @property
     def checked(self) -> FileCheck | None:
-        """What was found in the file, if it was checked as it is planned now."""
+        """Result of the file check, if it was for the present plan."""
         try:
             plan = self.draft.plan()
         except ReleaseError:
@@ -276,13 +276,13 @@ class PlanPage(QWidget):
 
     @property
     def readable(self) -> str:
-        """What the curator is told of the rows that can be read; empty if that is not known."""
+        """Message on the readable rows; empty if unknown."""
         checked = self.checked
         return "" if checked is None else f"{sentence(checked.rows.lines()[0])} Seen by you alone."
 
     @property
     def same_people(self) -> str:
-        """What the curator is told if people of this file are in other accounts; else empty."""
+        """Message if ids of this file are in other accounts; else empty."""
         checked = self.checked
         known = {} if self.ledger is None else {a.population: a for a in self.ledger.accounts}
         found = {} if checked is None else checked.known
@@ -296,7 +296,7 @@ class PlanPage(QWidget):
 
     @property
     def known_before(self) -> str:
-        """What the curator is told of files opened before and of other ledgers; else empty."""
+        """Message on earlier access and other ledgers; else empty."""
         checked = self.checked
         if checked is None:
             return ""
@@ -304,12 +304,12 @@ class PlanPage(QWidget):
         return " ".join(map(sentence, [*seen, *spent_lines(checked)]))
 
     def show_rehearsals(self, shown: list[Shown]) -> None:
-        """Show what came of a rehearsal."""
+        """Show the result of a dry run."""
         self.side.show_rehearsals(shown, read_people(self.draft.text(PEOPLE)))
         self.words.setText("Rehearsed: see how it may look. Nothing was read or spent.")
 
     def show_busy(self, busy: bool, rehearsing: bool) -> None:
-        """Keep the buttons off while the ledger is written to or a draw is under way."""
+        """Disable the buttons while the ledger is written or a release runs."""
         self._busy, self._rehearsing = busy, rehearsing
         self.update_page()
 
@@ -319,7 +319,7 @@ class PlanPage(QWidget):
         self.update_page()
 
     def update_page(self) -> None:
-        """Judge the points anew, from what was typed and the ledger alone."""
+        """Update the state of the steps from the draft and the ledger."""
         known = self.ledger
         judged = [None] * 5 if known is None else points(self.draft, known)
         for card, point in zip(self.cards, judged, strict=True):
@@ -346,20 +346,20 @@ class PlanPage(QWidget):
         self.example.setVisible(not self.draft.text("box") and not self.draft.text("epsilon"))
 
     def fill_example(self) -> None:
-        """Fill in a made-up example, with nothing of any file."""
+        """Fill in an example that depends on no file."""
         typed = {**self.draft.typed, **example_of(EXAMPLE)}
         self.show_draft(replace(self.draft, mechanism=EXAMPLE, typed=typed))
         self.rehearse.setFocus()
 
     def price_plan(self) -> Plan | None:
-        """Return the plan for made-up people: what is released and ε; None if one is missing."""
+        """Return the plan for synthetic users; None if mechanism or ε is missing."""
         try:
             return self.draft.rehearsal()
         except ReleaseError:
             return None
 
     def go_to_first(self) -> None:
-        """Put the focus on what is to be answered first, or on the button."""
+        """Focus the first incomplete step, or the button."""
         red = next((card for card in self.cards if not card.ok), None)
         if red is None:
             self.draw.setFocus()
@@ -369,10 +369,10 @@ class PlanPage(QWidget):
         wanted = (QLineEdit, ChoiceBox)
         next((w for w in fields if isinstance(w, wanted)), self.rehearse).setFocus()
 
-    # Inside
+    # Implementation
 
     def _show_check(self) -> None:
-        """Show what was found in the file, and whether its format can be taken over."""
+        """Show the format found in the file, and whether it can be adopted."""
         checked, typed = self.checked, self.draft.text("data")
         here = self.open_file
         self.found.setEnabled(here is not None and not self._busy and typed in ("", str(here)))
@@ -383,18 +383,18 @@ class PlanPage(QWidget):
             "taken from the file"
         )
         for card in self.cards:
-            card.said.setToolTip("")
+            card.message.setToolTip("")
         if checked is None:
             return
         people = "No id of this file is known in another account."
-        self.cards[0].said.setText(self.same_people or people)
+        self.cards[0].message.setText(self.same_people or people)
         if self.known_before:
-            self.cards[2].said.setText(f"{self.known_before} Seen by you alone.")
-        self.cards[-1].said.setText(self.readable)
+            self.cards[2].message.setText(f"{self.known_before} Seen by you alone.")
+        self.cards[-1].message.setText(self.readable)
         lines = map(html.escape, checked.rows.lines())
-        self.cards[-1].said.setToolTip(f"<p>{'<br>'.join(lines)}</p>")
+        self.cards[-1].message.setToolTip(f"<p>{'<br>'.join(lines)}</p>")
         if checked.rows.under_half:
-            self.cards[-1].said.setStyleSheet(f"color: {self._theme.chrome.bad};")
+            self.cards[-1].message.setStyleSheet(f"color: {self._theme.chrome.bad};")
 
     def _show_price(self) -> None:
         plan = self.price_plan()
@@ -414,28 +414,28 @@ class PlanPage(QWidget):
         costs = [r.epsilon**power / power for r in counted]
         budget = account.budget or 1
         asked = 0 if plan is None else plan.epsilon**power / power
-        said, *lines = earlier_lines(account, counted, plan)
-        self.bar.show_shares([float(c / budget) for c in costs], float(asked / budget), said)
+        text, *lines = earlier_lines(account, counted, plan)
+        self.bar.show_shares([float(c / budget) for c in costs], float(asked / budget), text)
         self.earlier.setText("\n".join(lines))
         if plan is not None and not account.fits(plan.epsilon) and account.largest_fit():
             self.fit.setText(f"Use what fits: ε = {rounded_down(account.largest_fit())}")
             self.fit.setVisible(True)
 
-    def _say(self, card: PointCard, said: str) -> None:
-        card.said.setText(said)
-        card.said.setStyleSheet(f"color: {self._theme.chrome.bad};")
+    def _say(self, card: StepCard, text: str) -> None:
+        card.message.setText(text)
+        card.message.setStyleSheet(f"color: {self._theme.chrome.bad};")
 
     def _typed(self, key: str, text: str) -> None:
         self.draft = self.draft.with_text(key, text)
         self.update_page()
 
-    def _mechanism_chosen(self) -> None:
+    def _mechanism_selected(self) -> None:
         self.draft = replace(self.draft, mechanism=str(self.mechanism.currentData()))
         self._offer_fields()
         self.update_page()
 
     def _offer_fields(self) -> None:
-        """Offer what this mechanism needs; what was typed for another stays typed."""
+        """Show the fields of a mechanism; texts of others are kept."""
         fields = OF_MECHANISM[self.draft.mechanism]
         needed = [f for f in fields if f.needed or f.key in ("values", "edges")]
         rest = [f for f in fields if f not in needed]
@@ -460,13 +460,13 @@ class PlanPage(QWidget):
             self._typed("data", path)
 
     def _rehearse(self) -> None:
-        """Rehearse what is typed; say what is missing for it."""
+        """Run a dry run, or state what is missing."""
         try:
             plan, users = self.draft.rehearsal(), read_people(self.draft.text(PEOPLE))
         except ParameterError as error:
             self.words.setText(f"To rehearse: {sentence_of(error)}")
             return
-        self.rehearsal_asked.emit(plan, users)
+        self.rehearsal_requested.emit(plan, users)
 
     def _draw(self) -> None:
         try:
@@ -475,19 +475,19 @@ class PlanPage(QWidget):
             self.words.setText(sentence_of(error))
             return
         several = self.ledger is not None and len(self.ledger.accounts) > 1
-        if several and self.checked is None:  # it was asked whose these are: point 1
+        if several and self.checked is None:  # step 1 declares the population
             self._then_draw = True
-            self.check_asked.emit(plan)
+            self.check_requested.emit(plan)
         else:
-            self.draw_asked.emit(plan)
+            self.draw_requested.emit(plan)
 
     def _check(self) -> None:
         self._then_draw = False
-        self.check_asked.emit(self.draft.plan())
+        self.check_requested.emit(self.draft.plan())
 
 
 def _checked_key(plan: Plan) -> object:
-    """Return what a check depends on: the plan's file as it is now, and how it is read."""
+    """Return the inputs of a check: the plan's file and its format."""
     try:
         stat = plan.data.stat()
     except OSError:

@@ -25,22 +25,22 @@ UNIT = "One user id: all its rows in every file about these people."
 BOTH_WAYS = "Counted both ways: add or remove one user, ε; replace one user’s rows, 2ε."
 
 
-class WhoPart(QWidget):
-    """Chooses an account, or opens one for good.
+class PopulationSection(QWidget):
+    """Selects an account, or creates one.
 
     Signals
     -------
     chosen(str)
-        A population's id, "" for none.
+        Id of a population; "" for none.
     wanted(str, Fraction, str, object, list of str)
-        Gate, budget, label, δ or None, and the ids of whom these people are different from.
-    said(str)
-        Why an account can't be opened.
+        Gate, budget, label, δ or None, and the ids of disjoint populations.
+    message(str)
+        Reason why an account cannot be created.
     """
 
     chosen = Signal(str)
     wanted = Signal(str, object, str, object, object)
-    said = Signal(str)
+    message = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class WhoPart(QWidget):
         self.show_ledger(None, "")
 
     def show_ledger(self, ledger: LedgerState | None, population: str) -> None:
-        """Offer the accounts that there are."""
+        """Set the accounts."""
         self._ledger = ledger
         accounts = ledger.accounts if ledger is not None else ()
         items = [(a.population, _words(a)) for a in accounts]
@@ -109,9 +109,9 @@ class WhoPart(QWidget):
         accounts = self._ledger.accounts if self._ledger is not None else ()
         label = " ".join(self.name.text().split())
         if not label:
-            self.said.emit("Give these people a name; certificates have it.")
+            self.message.emit("Give these people a name; certificates have it.")
         elif accounts and not self.different.isChecked():
-            self.said.emit(
+            self.message.emit(
                 "If some of these people may be in another account, choose that one: its budget "
                 "is theirs. Else tick that they are different people."
             )
@@ -119,7 +119,7 @@ class WhoPart(QWidget):
             try:
                 budget = read_epsilon(self.budget.text())
             except ParameterError:
-                self.said.emit("The budget is no number; give one like 3.")
+                self.message.emit("The budget is no number; give one like 3.")
                 return
             gate = str(self.gate.currentData())
             delta = DELTA if gate == "zcdp" else None

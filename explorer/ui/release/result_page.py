@@ -49,13 +49,13 @@ STATES = {
 
 
 class ResultPicture(QLabel):
-    """Shows the page that an export would write, drawn anew at the size there is.
+    """Shows the page of an export, rendered for the present size.
 
     Parameters
     ----------
     theme : Theme
     worker : LatestJob
-        Draws beside the interface.
+        Renders in a thread.
     """
 
     def __init__(self, theme: Theme, worker: LatestJob) -> None:
@@ -76,7 +76,7 @@ class ResultPicture(QLabel):
         self.redraw()
 
     def redraw(self) -> None:
-        """Draw at the present size."""
+        """Render at the present size."""
         if self.what is None:
             return
         ratio = self.devicePixelRatioF()
@@ -92,7 +92,7 @@ class ResultPicture(QLabel):
         self._worker.submit(self, lambda _task: draw())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Draw again."""
+        """Render again."""
         super().resizeEvent(event)
         self.redraw()
 
@@ -111,14 +111,14 @@ class ResultPage(QWidget):
     -------
     publish_asked(Result)
     withdraw_asked(Result)
-    said(str)
-        What was done.
+    message(str)
+        Message for the status bar.
     failed(Exception)
     """
 
-    publish_asked = Signal(object)
-    withdraw_asked = Signal(object)
-    said = Signal(str)
+    publish_requested = Signal(object)
+    withdraw_requested = Signal(object)
+    message = Signal(str)
     failed = Signal(object)
 
     def __init__(self, theme: Theme, folder: Callable[[], str]) -> None:
@@ -127,7 +127,7 @@ class ResultPage(QWidget):
         self._folder = folder
         self._drawing = LatestJob("released picture", self, preempt_after_s=0)
         self._writing = LatestJob("released file", self)
-        self._writing.done.connect(lambda path, _: self.said.emit(f"{path.name} is written."))
+        self._writing.done.connect(lambda path, _: self.message.emit(f"{path.name} is written."))
         self._writing.failed.connect(lambda _, error: self.failed.emit(error))
         self.picture = ResultPicture(theme, self._drawing)
         self.sentence = styled_label("answer-text", word_wrap=True)
@@ -151,7 +151,7 @@ class ResultPage(QWidget):
         buttons = QHBoxLayout()
         for button in (self.publish, self.export_button, self.certificate):
             buttons.addWidget(button)
-        # far from the button that publishes
+        # far from the publish button
         last = QHBoxLayout()
         last.addStretch(1)
         last.addWidget(self.withdraw)
@@ -173,17 +173,17 @@ class ResultPage(QWidget):
         layout.addLayout(left, 1)
         layout.addWidget(beside)
         self.publish.clicked.connect(self._publish)
-        self.withdraw.clicked.connect(lambda: self.withdraw_asked.emit(self.result))
+        self.withdraw.clicked.connect(lambda: self.withdraw_requested.emit(self.result))
         self.export_button.clicked.connect(self.export)
         self.certificate.clicked.connect(self._certificate)
 
     def close_page(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         self._drawing.close()
         self._writing.close()
 
     def show_result(self, result: Result) -> None:
-        """Show a stored output: looking again is free."""
+        """Show a stored output."""
         self.result = result
         state = result.release.state
         self.sentence.setText(released_text(result.plan))
@@ -199,7 +199,7 @@ class ResultPage(QWidget):
             button.setEnabled(published)
             button.setToolTip("" if published else "Publish first: files carry the certificate")
         if self._publishing or self.publish.hasFocus():
-            # before the button is off: Qt would hand the focus on, in the end to Withdraw
+            # Before the button is disabled: Qt would move the focus on, finally to Withdraw.
             (self.export_button if published else self.text).setFocus()
         self._publishing = False
         self.publish.setText("✓ Published" if published else "Publish")
@@ -207,7 +207,7 @@ class ResultPage(QWidget):
         self.picture.show_released(released_of(result))
 
     def _show_state(self, text: str) -> None:
-        """Show what can be done; the buttons below keep their place whatever is said."""
+        """Show the available actions; buttons keep their places."""
         margins = self._right.contentsMargins()
         width, heights = _BESIDE - margins.left() - margins.right(), []
         for one in (*STATES.values(), text):
@@ -216,17 +216,17 @@ class ResultPage(QWidget):
         self.state.setMinimumHeight(max(heights))
 
     def _publish(self) -> None:
-        """Publish once, however often the button is pressed meanwhile."""
+        """Publish once, even if the button is pressed repeatedly."""
         if not self._publishing:
             self._publishing = True
-            self.publish_asked.emit(self.result)
+            self.publish_requested.emit(self.result)
 
     def publishing_failed(self) -> None:
-        """Let it be tried again."""
+        """Allow another attempt."""
         self._publishing = False
 
     def export(self) -> None:
-        """Ask for a file and write the output there, once it is published."""
+        """Ask for a file and export the published output."""
         assert self.result is not None
         start = f"release-{self.result.release.id}"
         self._write("Export what was released", start, EXPORTS, exported)

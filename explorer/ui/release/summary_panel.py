@@ -22,7 +22,7 @@ from explorer.ui.release.draft import LedgerState
 from explorer.ui.release.pictures import SmallPicture
 
 WIDTH = 300
-MOST_ERRORS = 4
+MAX_ERRORS = 4
 SEES = (
     "Everyone: the picture, ε, box and settings, this program’s version. Nobody: how many people "
     "there are, the true map, the noise."
@@ -33,8 +33,8 @@ IF_INTERRUPTED = (
 )
 
 
-class Side(QScrollArea):
-    """The right side of the plan.
+class SummaryPanel(QScrollArea):
+    """Right side of the plan page.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Side(QScrollArea):
         self.show_rehearsals((), 0)
 
     def show_plan(self, plan: Plan | None, ledger: LedgerState, population: str) -> None:
-        """Show what a plan promises and how far its noise takes it off; None while it is none."""
+        """Show the guarantee and expected error of a plan; None if incomplete."""
         for part in (self.odds, self.bar, self.together):
             part.setVisible(plan is not None)
         if plan is None:
@@ -121,7 +121,7 @@ class Side(QScrollArea):
         self.off.setText("\n".join(error_lines(errors)))
 
     def show_rehearsals(self, shown: Sequence[Shown], users: int) -> None:
-        """Show what rehearsals came to, or that there were none."""
+        """Show the results of dry runs, or none."""
         for picture, output in zip(self.pictures, [*shown, *[None] * 3][:3], strict=True):
             picture.show_output(output)
         if not shown:
@@ -146,9 +146,9 @@ def _heading(text: str) -> QLabel:
 
 
 def error_lines(errors: Sequence[dict[str, Any]]) -> list[str]:
-    """Return how large noise is, in numbers: of many quantities the first, most, least and last."""
+    """Return the noise scale as text; for many quantities first, maximum, minimum, last."""
     few = list(errors)
-    if len(few) > MOST_ERRORS:
+    if len(few) > MAX_ERRORS:
         by_width = sorted(few, key=lambda one: int(one["half_width"]))
         chosen = (few[0], by_width[-1], by_width[0], few[-1])
         few = [one for one in few if any(one is kept for kept in chosen)]
@@ -164,7 +164,7 @@ def error_lines(errors: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def spread(shown: Sequence[Shown]) -> str:
-    """Say how far rehearsals lie apart."""
+    """Return the spread of dry runs as text."""
     totals = [output.total for output in shown if output.total is not None]
     if totals:
         low, high = min(totals), max(totals)

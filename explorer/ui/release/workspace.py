@@ -49,11 +49,11 @@ from explorer.ui.release.plan_page import PlanPage
 from explorer.ui.release.result_page import ResultPage
 
 Offer = tuple[str, Callable[[], object]]
-"""A button's text, and what it does."""
+"""Button text and action."""
 
 
 class Notices(QWidget):
-    """Sentences below each other, some with buttons; hidden where there are none."""
+    """Notices with buttons; hidden if empty."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Notices(QWidget):
     def show_rows(
         self, notices: Iterable[str], offered: Iterable[tuple[str, Sequence[Offer]]]
     ) -> None:
-        """Show notices first, then what there is to do."""
+        """Show notices, then interrupted releases with their actions."""
         while (item := self._rows.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
@@ -71,18 +71,18 @@ class Notices(QWidget):
                 widget.deleteLater()
         for notice in notices:
             self._rows.addWidget(styled_label("notes", notice, word_wrap=True))
-        for said, offers in offered:
-            self._rows.addWidget(_row(said, offers))
+        for text, offers in offered:
+            self._rows.addWidget(_row(text, offers))
         self.setVisible(self._rows.count() > 0)
 
 
-def _row(said: str, offers: Sequence[Offer]) -> QWidget:
+def _row(message: str, offers: Sequence[Offer]) -> QWidget:
     row = QHBoxLayout(widget := QWidget())
     row.setContentsMargins(0, 0, 0, 0)
-    row.addWidget(styled_label("", said, word_wrap=True), 1)
+    row.addWidget(styled_label("", message, word_wrap=True), 1)
     for text, does in offers:
         button = QPushButton(text)
-        button.setAccessibleName(f"{text}: {said}")
+        button.setAccessibleName(f"{text}: {message}")
         button.clicked.connect(lambda _=False, does=does: does())
         row.addWidget(button)
     return widget
@@ -90,7 +90,7 @@ def _row(said: str, offers: Sequence[Offer]) -> QWidget:
 
 Page = TypeVar("Page", bound=QWidget)
 MAP = "map"
-"""The workspace whose study's ε is copied."""
+"""Workspace from whose study ε is copied."""
 UNFINISHED = {
     "reserved": "Prepared, not drawn",
     "committed": "Finished, not published",
@@ -99,13 +99,13 @@ WHY_NO_EXPORT = "A release is exported from its own page, once it is published."
 
 
 class ReleaseWorkspace(Workspace):
-    """Plans, rehearses and draws releases; nothing of the file in front gets in by itself.
+    """Plans, rehearses and draws releases; no value of the open file is used automatically.
 
     Parameters
     ----------
     window : WorkspaceHost
     place : Place, optional
-        Of the ledger; by default the user's own.
+        Folder of the ledger; default: the user's.
     """
 
     alone = True
@@ -117,14 +117,14 @@ class ReleaseWorkspace(Workspace):
         self._say: Callable[[str], None] = window.show_status
         self._tell: Callable[[Problem], None] = window.show_problem
         place = place or LedgerLocation(default_ledger(), default_settings())
-        self.desk = ReleaseController(window.service, place, self)
+        self.controller = ReleaseController(window.service, place, self)
         self.ledger = LedgerState(place)
         self.asking: QMessageBox | None = None
         self._paying: tuple[Plan, QPushButton] | None = None
-        """What is asked to be paid for, and the button that does."""
-        self._anyway: QCheckBox | None = None  # else Python would delete it under the question
+        """Confirmation dialog and its button."""
+        self._anyway: QCheckBox | None = None  # keeps the dialog alive while open
         self._after_check: Plan | None = None
-        """What was agreed to be paid for while its file was being checked."""
+        """Plan confirmed while its file was still being checked."""
         self._stale = False
         self._notices = dict.fromkeys(filter(None, [sentence(unsupported_reason())]))
         self.plan = PlanPage(self._theme)
@@ -148,15 +148,15 @@ class ReleaseWorkspace(Workspace):
         layout.addWidget(self.unfinished)
         layout.addWidget(self.pages, 1)
         self._connect()
-        self.desk.looked_at = self._looks.files
+        self.controller.looked_at = self._looks.files
 
     @classmethod
     def for_window(cls, window: WorkspaceHost) -> Self:
-        """Return the workspace of a window."""
+        """Build the workspace for a window."""
         return cls(window)
 
     def save_plan(self) -> None:
-        """Save what is planned as PLAN.json, for the command that releases without a window."""
+        """Save the plan as PLAN.json, for the release command."""
         try:
             plan = self.plan.draft.plan()
         except ReleaseError as error:
@@ -178,7 +178,7 @@ class ReleaseWorkspace(Workspace):
                 self._failed(error)
 
     def export_file(self) -> None:
-        """Export what was released, if it may leave; of the first page the plan."""
+        """Export the published output; on the first page the plan."""
         if self.front == "Plan":
             self.save_plan()
         elif self._made("result") and self.result.export_button.isEnabled():
@@ -187,7 +187,7 @@ class ReleaseWorkspace(Workspace):
             self._say(WHY_NO_EXPORT)
 
     def show_part(self, key: str) -> None:
-        """Show a page, the ledger's window, or ask to draw what is planned."""
+        """Show a page or the ledger window, or start drawing."""
         if key == "ledger":
             self.ledger_window.bring_up()
             return
@@ -200,60 +200,60 @@ class ReleaseWorkspace(Workspace):
             self.plan.draw.click()
 
     def minimumSizeHint(self) -> QSize:
-        """Return little: its parts scroll."""
+        """Return a small size: the parts scroll."""
         return QSize(240, 200)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Read the ledger: another window may have written to it, or a question is in front."""
+        """Read the ledger: another process may have changed it."""
         super().showEvent(event)
         self._show_unfinished()
         self.plan.show_open_file(self._open_file())
         self._read_ledger()
 
     def close_workspace(self) -> None:
-        """End what runs; a draw goes on to its end in its own process."""
+        """Stop background work; a release continues in its own process."""
         self._looks.counted.disconnect(self._counted)
         self._looks.failed.disconnect(self._failed)
         self._theme.changed.disconnect(self.plan.update_page)
-        self.desk.close()
+        self.controller.close()
         if self._made("result"):
             self.result.close_page()
 
-    # Pages: but for the plan each is made when it is first asked for
+    # Pages; except for the plan each is built on first use
 
     @cached_property
     def result(self) -> ResultPage:
-        """What was released."""
+        """Result page."""
         page = ResultPage(self._theme, self._folder)
-        page.publish_asked.connect(self.desk.publish)
-        page.withdraw_asked.connect(
+        page.publish_requested.connect(self.controller.publish)
+        page.withdraw_requested.connect(
             lambda result: self._ask_to_withdraw(
-                result.release, partial(self.desk.withdraw, result)
+                result.release, partial(self.controller.withdraw, result)
             )
         )
-        page.said.connect(self._say)
+        page.message.connect(self._say)
         page.failed.connect(self._failed)
         return self._put("Result", page)
 
     @cached_property
     def books(self) -> LedgerPage:
-        """The ledger, on its tab."""
+        """Ledger page."""
         return self._put("Ledger", self._ledger_page())
 
     @cached_property
     def ledger_window(self) -> LedgerWindow:
-        """The same in a window of its own."""
+        """Ledger window."""
         window = LedgerWindow(self._ledger_page(), self)
         window.wanted.connect(self._read_ledger)
         return window
 
     def _ledger_page(self) -> LedgerPage:
         page = LedgerPage(self._theme)
-        page.change_asked.connect(self.desk.change)
+        page.change_requested.connect(self.controller.change)
         page.opened.connect(self._look_again)
         page.failed.connect(self._failed)
-        self.desk.entries_read.connect(page.show_entries)
-        self.desk.state_read.connect(page.show_ledger)
+        self.controller.entries_read.connect(page.show_entries)
+        self.controller.state_read.connect(page.show_ledger)
         page.show_ledger(self.ledger)
         return page
 
@@ -264,17 +264,19 @@ class ReleaseWorkspace(Workspace):
         )
 
     def _read_ledger(self) -> None:
-        """Read balances anew; entries follow."""
-        self._stale = self.desk.busy  # then after what runs: it must not take the place of another
+        """Read balances, then entries."""
+        self._stale = (
+            self.controller.busy
+        )  # deferred until running work ends, which it must not replace
         if not self._stale:
-            self.desk.read()
+            self.controller.read()
 
     @cached_property
     def attack(self) -> AttackPage:
-        """What can be found out."""
+        """Attack page."""
         page = AttackPage(self._theme)
-        page.audit_asked.connect(self._audit)
-        self.desk.audited.connect(page.show_audit)
+        page.audit_requested.connect(self._audit)
+        self.controller.audited.connect(page.show_audit)
         return self._put("Attack", page)
 
     def _put(self, title: str, page: Page) -> Page:
@@ -288,65 +290,65 @@ class ReleaseWorkspace(Workspace):
 
     @property
     def front(self) -> str:
-        """The title of the page in front."""
+        """Title of the current page."""
         return self.pages.tabText(self.pages.currentIndex())
 
     def show_page(self, title: str) -> None:
-        """Bring a page to the front by its title."""
+        """Show a page by its title."""
         self.pages.setCurrentWidget(self._later.get(title, self.plan))
 
     def _connect(self) -> None:
-        desk, plan = self.desk, self.plan
-        desk.state_read.connect(self._state_read)
-        desk.rehearsed.connect(plan.show_rehearsals)
-        desk.drawn.connect(self._drawn)
-        desk.opened.connect(
+        controller, plan = self.controller, self.plan
+        controller.state_read.connect(self._state_read)
+        controller.rehearsed.connect(plan.show_rehearsals)
+        controller.drawn.connect(self._drawn)
+        controller.opened.connect(
             lambda population: plan.show_draft(replace(plan.draft, population=population))
         )
-        desk.failed.connect(self._failed)
-        for signal in (desk.busy_changed, desk.rehearsing_changed):
+        controller.failed.connect(self._failed)
+        for signal in (controller.busy_changed, controller.rehearsing_changed):
             signal.connect(lambda _: self._busy_changed())
-        plan.rehearsal_asked.connect(desk.rehearse)
-        plan.draw_asked.connect(self._ask_to_spend)
-        plan.check_asked.connect(desk.check)
-        desk.checked.connect(self._checked)
-        plan.format_asked.connect(self._find_format)
-        desk.found.connect(lambda found: plan.show_draft(plan.draft.with_format(found)))
-        plan.copy_asked.connect(self._copy_from_map)
-        plan.who.wanted.connect(desk.open_population)
-        self.pages.currentChanged.connect(self._page_chosen)
+        plan.rehearsal_requested.connect(controller.rehearse)
+        plan.draw_requested.connect(self._ask_to_spend)
+        plan.check_requested.connect(controller.check)
+        controller.checked.connect(self._checked)
+        plan.format_requested.connect(self._find_format)
+        controller.found.connect(lambda found: plan.show_draft(plan.draft.with_format(found)))
+        plan.copy_requested.connect(self._copy_from_map)
+        plan.who.wanted.connect(controller.open_population)
+        self.pages.currentChanged.connect(self._page_selected)
         self._looks.counted.connect(self._counted)
         self._looks.failed.connect(self._failed)
         if self._looks.problem is not None:
             self._failed(self._looks.problem)
         self._theme.changed.connect(plan.update_page)
 
-    # From the window
+    # Slots: window
 
     def _counted(self) -> None:
-        """Say how often the map of the files in front was shown, where it is seen."""
-        self.desk.looked_at = self._looks.files
+        """Show how often the true map of the open files was shown."""
+        self.controller.looked_at = self._looks.files
         self.plan.show_open_file(self._open_file())
         if self.isVisible():
             self._read_ledger()
 
     def _open_file(self) -> Path | None:
-        """Return the file that is open in the window, none of several or of made-up people."""
+        """Return the open file; None for several files or synthetic data."""
         data = self._data.current
         if data is None or data.synthetic or data.files.together:
             return None
         return data.files.parts[0].path
 
     def _find_format(self) -> None:
-        """Take over the format of the file that is open, by this click alone."""
+        """Adopt the format of the open file, on request only."""
         data, path = self._data.current, self._open_file()
         if data is not None and path is not None:
             draft = self.plan.draft
             self.plan.show_draft(replace(draft, typed={**draft.typed, "data": str(path)}))
-            self.desk.find_format(path, data.mapping)
+            self.controller.find_format(path, data.mapping)
 
     def _copy_from_map(self) -> None:
-        """Copy the map's box and ε, by this click alone, and remember that they are copies."""
+        """Copy region and ε of the map, on request only, and mark them as copied."""
         chosen = self._session.state.selection
         draft, typed, copied = self.plan.draft, {**self.plan.draft.typed}, set()
         study = get_study(next(c.id for c in study_infos() if c.workspace == MAP))
@@ -362,7 +364,7 @@ class ReleaseWorkspace(Workspace):
             replace(draft, typed=typed, copied=draft.copied | copied, untouched=False)
         )
 
-    # From the desk
+    # Slots: controller
 
     def _state_read(self, state: LedgerState) -> None:
         self.ledger = state
@@ -370,7 +372,7 @@ class ReleaseWorkspace(Workspace):
         self.plan.show_ledger(state)
         self._show_unfinished()
         if self._ledger_seen:
-            self.desk.read_entries()
+            self.controller.read_entries()
 
     def _drawn(self, result: Result) -> None:
         self.pages.setTabEnabled(1, True)
@@ -382,31 +384,31 @@ class ReleaseWorkspace(Workspace):
         self._after_check = None
         if self._made("result"):
             self.result.publishing_failed()
-        said = sentence_of(error)
+        text = sentence_of(error)
         if isinstance(error, RefusedError):
             account = self.ledger.account(self.plan.draft.population)
-            said = refused(account) if account is not None else said
-        self._tell(Problem("release", said))
+            text = refused(account) if account is not None else text
+        self._tell(Problem("release", text))
 
     def _busy_changed(self) -> None:
-        self.plan.show_busy(self.desk.busy, self.desk.rehearsing)
+        self.plan.show_busy(self.controller.busy, self.controller.rehearsing)
         if self._made("attack"):
-            self.attack.show_busy(self.desk.rehearsing)
-        self.unfinished.setEnabled(not self.desk.busy)
+            self.attack.show_busy(self.controller.rehearsing)
+        self.unfinished.setEnabled(not self.controller.busy)
         if self._stale:
             self._read_ledger()
 
-    def _page_chosen(self) -> None:
+    def _page_selected(self) -> None:
         if self.front == "Ledger":
             self.books.show_ledger(self.ledger)
-            self.desk.read_entries()
+            self.controller.read_entries()
         elif self.front == "Attack":
             self.attack.show_plan(self.plan.price_plan())
 
-    # Drawing
+    # Releasing
 
     def _ask_to_spend(self, plan: Plan) -> None:
-        """Say what it costs, for good, and draw if that is wanted."""
+        """State the price and draw after confirmation."""
         account = self.ledger.account(plan.population)
         if account is None:
             return
@@ -415,16 +417,16 @@ class ReleaseWorkspace(Workspace):
         self._paying = (plan, button)
         self._show_paying(plan, account, button)
         if self.plan.checked is None:
-            self.desk.check(plan)
+            self.controller.check(plan)
 
     def _show_paying(self, plan: Plan, account: Account, button: QPushButton) -> None:
-        """Show the price, and what is known of the file; little that can be read is confirmed."""
+        """Show price and file check; low readability needs confirmation."""
         box, checked = self.asking, self.plan.checked
         if box is None:
             return
         price, zone = price_text(plan, account), zone_text(plan)
-        said = (self.plan.same_people, self.plan.known_before, self.plan.readable, zone, price)
-        box.setText("\n\n".join(filter(None, said)))
+        text = (self.plan.same_people, self.plan.known_before, self.plan.readable, zone, price)
+        box.setText("\n\n".join(filter(None, text)))
         if checked is not None and checked.rows.under_half and box.checkBox() is None:
             anyway = self._anyway = QCheckBox(
                 f"Release although only {checked.rows.count} can be read"
@@ -434,7 +436,7 @@ class ReleaseWorkspace(Workspace):
             box.setCheckBox(anyway)
 
     def _checked(self, plan: Plan, found: FileCheck) -> None:
-        """Show what was found in a file, and go on with what waited for it."""
+        """Show the result of a file check and continue with what waited for it."""
         self.plan.show_checked(plan, found)
         if self.asking is not None and self._paying is not None:
             asked, button = self._paying
@@ -444,33 +446,33 @@ class ReleaseWorkspace(Workspace):
         agreed, self._after_check = self._after_check, None
         if agreed is None:
             return
-        if found.rows.under_half:  # this was not known when it was agreed to
+        if found.rows.under_half:  # not known at the time of confirmation
             self._ask_to_spend(agreed)
         else:
             self._draw(agreed)
 
     def _draw(self, plan: Plan) -> None:
-        if self.plan.checked is None and self.desk.busy:
+        if self.plan.checked is None and self.controller.busy:
             self._after_check = plan
             self.plan.words.setText("Checking the file first.")
             return
-        self.desk.draw(plan)
+        self.controller.draw(plan)
         self.plan.words.setText("Drawing, in a process of its own; it is not tried again.")
 
     def _ask_to_withdraw(self, release: Release, does: Callable[[], object]) -> None:
-        """Ask before a release is withdrawn, as that can't be undone."""
-        said = (
+        """Ask for confirmation before a release is withdrawn, which cannot be undone."""
+        text = (
             "Withdraw this release? The ledger and all later certificates will list it as "
             "withdrawn. This can’t be undone.\n\n"
             f"Its cost of {rounded_up(release.epsilon)} stays spent. Copies that others have "
             "already stay with them."
         )
-        self._confirm(said, "Withdraw", does, "Keep the release")
+        self._confirm(text, "Withdraw", does, "Keep the release")
 
     def _confirm(
         self, text: str, doing: str, does: Callable[[], object], not_doing: str = "Cancel"
     ) -> QPushButton:
-        """Ask in a box whose first choice, also of Enter and Esc, is to leave all as it is."""
+        """Ask in a dialog whose default, also for Enter and Esc, changes nothing."""
         box = self.asking = QMessageBox(self)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setIcon(QMessageBox.Icon.NoIcon)
@@ -493,11 +495,11 @@ class ReleaseWorkspace(Workspace):
             self.asking = None
 
     def _show_unfinished(self) -> None:
-        """Offer what was interrupted: prepared ones go on or are given back."""
+        """Offer to continue or cancel interrupted releases."""
         rows: list[tuple[str, list[Offer]]] = []
         if protocol := PROTOCOLS.get(self._in_front()[0]):
-            said = f"{protocol.label}, in front: {STAMP}. {protocol.sentence}"
-            rows.append((said, [("Save it as a simulation…", self._save_simulation)]))
+            text = f"{protocol.label}, in front: {STAMP}. {protocol.sentence}"
+            rows.append((text, [("Save it as a simulation…", self._save_simulation)]))
         front = self.result.result if self._made("result") else None
         shown = None if front is None else front.release.id
         left = [r for r in self.ledger.releases if r.state in UNFINISHED and r.id != shown]
@@ -505,23 +507,23 @@ class ReleaseWorkspace(Workspace):
         self.unfinished.show_rows(self._notices, rows)
 
     def _save_simulation(self) -> None:
-        """Write what is in front as a plan that is no release, and says so."""
+        """Save a demonstration as a plan that is marked as no release."""
         self._save(simulation_document(*self._in_front(), None, {}), "PLAN.simulation.json")
 
     def _in_front(self) -> tuple[str, dict[str, str]]:
-        """Return the id of the simulation in front, if it is one, and its parameters."""
+        """Return id and parameters of the current simulation, if any."""
         asked = self._session.state.request
         study, values = get_study(asked.study), dict(asked.values)
         read = (p.key for p in study.parameters if relevant(p, values, asked.quantity))
         return study.simulation_id(values), {key: str(values[key]) for key in read}
 
     def _unfinished_row(self, release: Release) -> tuple[str, list[Offer]]:
-        said = f"{UNFINISHED[release.state]}: {release.mechanism}, ε {rounded_up(release.epsilon)}"
+        text = f"{UNFINISHED[release.state]}: {release.mechanism}, ε {rounded_up(release.epsilon)}"
         if release.state == "reserved":
             give_back = lambda ledger: ledger.abandon(release.id)  # noqa: E731
             offered: list[Offer] = [
                 ("Continue", partial(self._continue, release)),
-                ("Give back", partial(self.desk.change, give_back)),
+                ("Give back", partial(self.controller.change, give_back)),
             ]
         else:
             withdraw = lambda ledger: ledger.withdraw(release.id)  # noqa: E731
@@ -529,26 +531,28 @@ class ReleaseWorkspace(Workspace):
                 ("Open", partial(self._look_again, release)),
                 (
                     "Withdraw…",
-                    lambda: self._ask_to_withdraw(release, partial(self.desk.change, withdraw)),
+                    lambda: self._ask_to_withdraw(
+                        release, partial(self.controller.change, withdraw)
+                    ),
                 ),
             ]
-        return f"{said}, {release.date}", offered
+        return f"{text}, {release.date}", offered
 
     def _continue(self, release: Release) -> None:
-        """Draw a release that is prepared: as it was planned, from the file named on the page."""
+        """Draw a prepared release as planned, from the file named on the page."""
         data = self.plan.draft.text("data")
         if not data:
             self.show_page("Plan")
             self.plan.words.setText("Name the file (point 5), then continue.")
             self.plan.path.setFocus()
             return
-        self.desk.go_on(release.id, Path(data))
+        self.controller.go_on(release.id, Path(data))
 
     def _look_again(self, release: Release) -> None:
-        """Show a stored output again, for free."""
-        self.desk.look(release.id)
+        """Open a stored output again, without cost."""
+        self.controller.look(release.id)
 
     def _audit(self, runs: int, users: int) -> None:
         plan = self.plan.price_plan()
         if plan is not None:
-            self.desk.audit(plan, runs, users)
+            self.controller.audit(plan, runs, users)

@@ -19,7 +19,7 @@ from explorer.studies.base.study import Request
 
 @dataclass(frozen=True)
 class GridFile:
-    """What is to be written where; without a path the file's text is wanted."""
+    """What to write and where; without a path the text is returned."""
 
     request: Request
     grid: Grid
@@ -31,16 +31,16 @@ class GridFile:
 
 
 def write_grid(runtime: StudyRuntime, file: GridFile, check: Callable[[], None]) -> str:
-    """Write a grid to a file, or return the text that it would have.
+    """Write a sweep to a file, or return its text.
 
     Raises
     ------
     LookupError
-        If another grid was computed meanwhile.
+        If another sweep was computed meanwhile.
     ValueError
-        If there is nothing to show.
+        If there is nothing to export.
     OSError
-        If it can't be written.
+        If the file cannot be written.
     """
     answer = grid_answer(runtime, file.request, file.grid)
     recipe = Recipe(file.request, view=file.view.to_dict(), grid=file.grid).to_dict()

@@ -22,7 +22,7 @@ HELP = (
 
 
 def offered(study: Study, request: Request, chosen: Sequence[str]) -> list[Parameter]:
-    """Return the parameters that a grid can be over: those that matter, and the chosen ones."""
+    """Return the parameters that can be swept: relevant and selected ones."""
     swept = "" if request.sweep is None else request.sweep.key
     taken = {swept, *(parameter(study, swept).replaces if swept else ())}
     values = dict(request.values)
@@ -37,7 +37,7 @@ def offered(study: Study, request: Request, chosen: Sequence[str]) -> list[Param
 
 
 def suggested(p: Parameter, request: Request) -> str:
-    """Return values to begin with: all choices, or three numbers around the present one."""
+    """Return initial values: all choices, or three numbers around the present one."""
     if p.kind is Kind.CHOICE:
         return ",".join(value for value, _ in p.choices)
     if p.kind is Kind.FLAG:
@@ -55,12 +55,12 @@ def suggested(p: Parameter, request: Request) -> str:
 
 
 class AxisRow(QObject):
-    """One parameter and its values; the widgets stand in the form's grid.
+    """One parameter and its values, in the form's grid.
 
     Signals
     -------
     changed()
-        By the user.
+        Changed by the user.
     """
 
     changed = Signal()
@@ -81,12 +81,12 @@ class AxisRow(QObject):
 
     @property
     def text(self) -> str:
-        """``KEY=VALUES``; empty where nothing is chosen."""
+        """``KEY=VALUES``; empty if none is selected."""
         key = str(self.parameter.currentData() or "")
         return f"{key}={self.values.text().strip()}" if key else ""
 
     def show_text(self, text: str, study: Study) -> None:
-        """Show ``KEY=VALUES`` and how many values that is, or why it is wrong."""
+        """Show ``KEY=VALUES`` with the number of values, or the error."""
         key, _, values = text.partition("=")
         self.parameter.setCurrentIndex(max(self.parameter.findData(key), 0))
         if self.values.text().strip() != values:
@@ -121,17 +121,17 @@ class AxisRow(QObject):
 
 
 class GridForm(QWidget):
-    """Shows a grid and says when the user changed it.
+    """Shows a grid and reports the user's changes.
 
     Signals
     -------
     changed(Grid)
     compute()
-        *Compute*, or *Stop* while something runs.
+        *Compute*, or *Stop* while running.
     export()
     y_log(bool)
     curve(str)
-        Which curve the colours are of.
+        Curve shown by the colours.
     """
 
     changed = Signal(object)
@@ -192,7 +192,7 @@ class GridForm(QWidget):
         self.file.clicked.connect(lambda _=False: self.export.emit())
 
     def show_grid(self, study: Study, request: Request, grid: Grid) -> None:
-        """Show a grid, and what a study can be asked over."""
+        """Show a grid and the sweepable parameters of a study."""
         chosen = [text.partition("=")[0] for text in grid.over]
         choices = offered(study, request, chosen)
         items = [
@@ -209,11 +209,11 @@ class GridForm(QWidget):
         self.trials.set_number(grid.trials)
 
     def set_busy(self, busy: bool) -> None:
-        """Offer to stop what runs."""
+        """Show the Stop button while running."""
         self.button.setText("Stop" if busy else "Compute")
 
     def typed(self) -> None:
-        """Take over what is being typed."""
+        """Apply text being typed."""
         for row in self.rows:
             row.values.editingFinished.emit()
 

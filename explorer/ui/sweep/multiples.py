@@ -25,24 +25,24 @@ from explorer.ui.plot.labels import PlotLabel
 from explorer.ui.plot.reading import ABSENT, COMPUTING, reading
 
 LEAST = (128, 92)
-"""Pixels of a plot, below which a page scrolls."""
+"""Minimum size of a plot in pixels; pages with larger grids scroll."""
 AROUND = (110, 80)
-"""Pixels of axes and headings."""
+"""Space for axes and headings in pixels."""
 ABSENT_SIGN = "✗"
-MOST_READ = 4
-"""Curves whose value stands in a plot at the cursor."""
+MAX_READINGS = 4
+"""Maximum number of values shown at the cursor in a plot."""
 Ends = tuple[float, float]
 
 
 class _Bottom(ValueAxis):
-    """The x axis below one of several columns; where the next one begins it has no label."""
+    """X axis of one column; without a label where the next column begins."""
 
     def __init__(self, last: bool) -> None:
         super().__init__("bottom")
         self._last = last
 
     def tickStrings(self, values: list[float], scale: float, spacing: float | None) -> list[str]:
-        """Return the labels of labelled ticks."""
+        """Return the labels of major ticks."""
         (low, high), texts = self.range, super().tickStrings(values, scale, spacing)
         if self._last or not texts:
             return texts
@@ -51,7 +51,7 @@ class _Bottom(ValueAxis):
 
 
 class _Plot:
-    """One plot: its view, curves, mark of what fails, line and values at the cursor."""
+    """One plot: view, curves, failure mark, cursor line and values."""
 
     def __init__(self) -> None:
         self.view = pg.ViewBox(enableMenu=False, defaultPadding=0.0)
@@ -63,7 +63,7 @@ class _Plot:
         self.line.hide()
         self.view.addItem(self.line, ignoreBounds=True)
         self.mark = PlotLabel(self.view, 22, (1.0, 1.0))
-        self.values = [PlotLabel(self.view, 24, (0.0, 0.0)) for _ in range(MOST_READ)]
+        self.values = [PlotLabel(self.view, 24, (0.0, 0.0)) for _ in range(MAX_READINGS)]
         self.view.sigRangeChanged.connect(self.place_mark)
 
     def place_mark(self, *_: object) -> None:
@@ -72,12 +72,12 @@ class _Plot:
 
 
 class SmallMultiples(pg.GraphicsView):
-    """Plots that show the same part of the same axes; whatever has panels can be shown.
+    """Grid of plots with common axes.
 
     Signals
     -------
     chosen(int)
-        Number of a plot, row by row, that was clicked or reached by ↑ and ↓.
+        Index of the plot selected by click, ↑ or ↓.
     opened(int)
         Double click or Enter.
     page_stepped(int)
@@ -105,16 +105,16 @@ class SmallMultiples(pg.GraphicsView):
         self.x_symbol = "x"
         self.plots: list[_Plot] = []
         self.cursor_at: float | None = None
-        """Where the cursor is, in view coordinates."""
+        """Cursor position in view coordinates."""
         self.selected = 0
         self.read_first: tuple[str, ...] = ()
-        """Keys of curves whose values stand above those of others."""
+        """Keys of curves whose values are listed first."""
         self.scene().sigMouseMoved.connect(self._pointer_moved)
 
-    # What is shown
+    # Content
 
     def set_theme(self, theme: style.Theme) -> None:
-        """Take over the colours of a theme."""
+        """Apply the colours of a theme."""
         self._theme = theme
         self.setBackground(theme.background)
 
@@ -124,7 +124,7 @@ class SmallMultiples(pg.GraphicsView):
         headings: tuple[list[str], list[str]],
         labels: tuple[str, str],
     ) -> None:
-        """Show these plots, row by row, below and beside their headings."""
+        """Show plots row by row, with headings."""
         shape = (len(headings[1]), len(headings[0]))
         if shape != self._shape:
             self._shape = shape
@@ -156,7 +156,7 @@ class SmallMultiples(pg.GraphicsView):
         x: Ends,
         y: Ends,
     ) -> None:
-        """Say how curves look, which are hidden, and what all axes show, in data units."""
+        """Set styles, hidden curves and the common ranges in data units."""
         if (x_log, y_log) != (self.x_log, self.y_log):
             self.user_view, self.cursor_at = False, None
         self._styles, self._hidden = styles, hidden
@@ -164,13 +164,13 @@ class SmallMultiples(pg.GraphicsView):
         (x0, x1), (y0, y1) = (
             axis_coordinates(np.array(ends), log) for ends, log in ((x, x_log), (y, y_log))
         )
-        room = 0.06 * (y1 - y0)
-        self._whole = ((float(x0), float(x1)), (float(y0 - room), float(y1 + room)))
+        space = 0.06 * (y1 - y0)
+        self._whole = ((float(x0), float(x1)), (float(y0 - space), float(y1 + space)))
         if not self.user_view:
             self._show_range(*self._whole)
 
     def _build(self) -> None:
-        """Make as many plots as there are places, with axes at the left and below."""
+        """Create the plots, with axes at the left and bottom."""
         rows, columns = self._shape
         grid = pg.GraphicsLayout()
         grid.setContentsMargins(4, 2, 6, 2)
@@ -199,7 +199,7 @@ class SmallMultiples(pg.GraphicsView):
             axis.linkToView(self.plots[row * columns].view)
         for column, axis in enumerate(self._bottoms):
             axis.linkToView(self.plots[(rows - 1) * columns + column].view)
-        self._grid = grid  # the scene does not own it
+        self._grid = grid  # not owned by the scene
         self.setCentralItem(grid)
         self.setMinimumSize(AROUND[0] + columns * LEAST[0], AROUND[1] + rows * LEAST[1])
         self.cursor_at = None
@@ -226,20 +226,20 @@ class SmallMultiples(pg.GraphicsView):
             plot.mark.set_look(theme.stamp_text, ground)
 
     def _mark(self, plot: _Plot, panel: Panel) -> None:
-        """Say in a plot's corner how many conditions fail, or that there is no answer."""
+        """Show the number of failing conditions in a plot's corner, or that there is no result."""
         failing = panel.failing(self._hidden)
-        said = f"✗ {len(failing)}" if failing else ""
+        message = f"✗ {len(failing)}" if failing else ""
         if not panel.cells:
-            said = COMPUTING
+            message = COMPUTING
         elif panel.errors:
-            said = "✗ no answer"
-        plot.mark.set_text(said)
-        plot.mark.setVisible(bool(said))
+            message = "✗ no answer"
+        plot.mark.set_text(message)
+        plot.mark.setVisible(bool(message))
         plot.place_mark()
         tips = [*panel.errors, *(f"✗ {text}" for text in failing)]
         plot.view.setToolTip("\n".join(tips))
 
-    # Which part is shown
+    # View
 
     def _show_range(self, x: Ends, y: Ends) -> None:
         self._moving = True
@@ -255,19 +255,19 @@ class SmallMultiples(pg.GraphicsView):
             self._read()
 
     def reset_view(self) -> None:
-        """Show everything again."""
+        """Reset the view."""
         self.user_view = False
         self._show_range(*self._whole)
 
-    # The cursor and the plot that is chosen
+    # Cursor and selected plot
 
     def set_cursor(self, x: float | None) -> None:
-        """Put the cursor at an x of all plots, in view coordinates; None takes it away."""
+        """Place the cursor at x in all plots, in view coordinates; None removes it."""
         self.cursor_at = x
         self._read()
 
     def readings(self) -> list[list[tuple[str, str]]]:
-        """Return what stands in every plot at the cursor: keys of curves and what they say."""
+        """Return the values at the cursor: curve keys and texts per plot."""
         x = self.cursor_at
         if x is None:
             return [[] for _ in self.plots]
@@ -279,10 +279,10 @@ class SmallMultiples(pg.GraphicsView):
                     continue
                 absent = COMPUTING if s.computing else "∞" if s.infinite else ABSENT_SIGN
                 curve = plot.curves[s.key]
-                said = reading(curve, x, 0.0, plot.view.viewPixelSize(), self.x_symbol, absent)
-                said = ABSENT_SIGN if said == ABSENT else said
-                plain = said == absent or said.startswith(NEARLY)
-                there.append((s.key, said if plain else f"{s.role.glyph} {said}"))
+                text = reading(curve, x, 0.0, plot.view.viewPixelSize(), self.x_symbol, absent)
+                text = ABSENT_SIGN if text == ABSENT else text
+                plain = text == absent or text.startswith(NEARLY)
+                there.append((s.key, text if plain else f"{s.role.glyph} {text}"))
             rank = {key: i for i, key in enumerate(self.read_first)}
             found.append(sorted(there, key=lambda one: rank.get(one[0], len(rank))))
         return found
@@ -290,7 +290,7 @@ class SmallMultiples(pg.GraphicsView):
     def _read(self) -> None:
         ground = QColor(self._theme.axes)
         ground.setAlpha(205)
-        said = []
+        message = []
         for plot, there in zip(self.plots, self.readings(), strict=True):
             plot.line.setVisible(self.cursor_at is not None)
             if self.cursor_at is not None:
@@ -304,14 +304,14 @@ class SmallMultiples(pg.GraphicsView):
                     key, text = there[i]
                     label.set_look(self._styles[key].colour, ground)
                     label.set_text(text)
-                    # On the side of the plot that the cursor is not in.
+                    # On the side of the plot away from the cursor.
                     label.set_anchor((0.0, 0.0))
                     label.setPos(left if aside else (left + right) / 2, top - i * line)
             if there:
-                said.append("; ".join(text for _, text in there[:MOST_READ]))
+                message.append("; ".join(text for _, text in there[:MAX_READINGS]))
         if self.cursor_at is not None:
             x = 10**self.cursor_at if self.x_log else self.cursor_at
-            text = f"{self.x_symbol} = {format_number(float(x))}: {' | '.join(said)}"
+            text = f"{self.x_symbol} = {format_number(float(x))}: {' | '.join(message)}"
             self.setAccessibleDescription(text)
 
     def _choose(self, number: int, tell: bool = True) -> None:
@@ -336,17 +336,17 @@ class SmallMultiples(pg.GraphicsView):
         if number is not None:
             at = self.plots[number].view.mapSceneToView(position).x()
             computed = self._computed(number)
-            # Between two computed points nothing is promised: the nearest is read.
+            # Interpolated values are not bounds: the nearest computed point is used.
             near = computed[np.argmin(np.abs(computed - at))] if computed.size else at
             self.set_cursor(float(near))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Take the cursor away."""
+        """Remove the cursor."""
         self.set_cursor(None)
         super().leaveEvent(event)
 
     def mousePressEvent(self, event: object) -> None:
-        """Choose the plot."""
+        """Select the plot."""
         super().mousePressEvent(event)
         number = self._plot_at(self.mapToScene(event.position().toPoint()))  # type: ignore[attr-defined]
         if number is not None:
@@ -359,7 +359,7 @@ class SmallMultiples(pg.GraphicsView):
             self.opened.emit(number)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Act on the keys that are this widget's own."""
+        """Handle the grid's own keys."""
         keys: dict[int, Callable[[], object]] = {
             Qt.Key.Key_Left: lambda: self._step(-1),
             Qt.Key.Key_Right: lambda: self._step(1),
@@ -379,7 +379,7 @@ class SmallMultiples(pg.GraphicsView):
             act()
 
     def _computed(self, number: int) -> np.ndarray:
-        """Return the x, in view coordinates, at which something was computed in a plot."""
+        """Return the nearest computed x of a plot, in view coordinates."""
         panel = self.plots[number].panel
         shown = [s for s in panel.series if s.key not in self._hidden] if panel else []
         xs = [axis_coordinates(s.x, self.x_log) for s in shown]
@@ -387,7 +387,7 @@ class SmallMultiples(pg.GraphicsView):
         return places[np.isfinite(places)]
 
     def _step(self, way: int) -> None:
-        """Move the cursor to the next x of the chosen plot at which something was computed."""
+        """Move the cursor to the next computed x of the selected plot."""
         places = self._computed(self.selected)
         if not places.size:
             return
@@ -402,17 +402,17 @@ class SmallMultiples(pg.GraphicsView):
 
 _ICON = QSize(26, 10)
 _LINES = 3
-LEAST_COLUMN = 230
-"""Pixels; what is longer is cut, and whole in its tool tip."""
+MIN_COLUMN_PX = 230
+"""Maximum width in pixels; longer texts are elided, with a tool tip."""
 
 
 class Legend(QListWidget):
-    """Every curve once, with a tick that shows or hides it in all plots.
+    """Common legend with check boxes that show or hide curves in all plots.
 
     Signals
     -------
     ticked(str, bool)
-        Key of a curve, and whether it is to be shown.
+        Key of a curve, and whether to show it.
     """
 
     ticked = Signal(str, bool)
@@ -465,27 +465,27 @@ class Legend(QListWidget):
 
     @property
     def chosen(self) -> str:
-        """Key of the curve in front; empty where none is."""
+        """Key of the current curve; empty for none."""
         item = self.currentItem()
         return "" if item is None else str(item.data(Qt.ItemDataRole.UserRole))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Have as many columns as are wide enough."""
-        room = self.viewport().width() - 4
+        """Use as many columns as fit."""
+        space = self.viewport().width() - 4
         high = self.fontMetrics().height() + 6
-        self.setGridSize(QSize(room // max(1, room // LEAST_COLUMN), high))
+        self.setGridSize(QSize(space // max(1, space // MIN_COLUMN_PX), high))
         self._fit()
         super().resizeEvent(event)
 
     def _fit(self) -> None:
-        """Give each curve as much room as a column has: what is longer is cut."""
+        """Give each curve the width of a column."""
         self.blockSignals(True)
         for row in range(self.count()):
             self.item(row).setSizeHint(self.gridSize())
         self.blockSignals(False)
 
     def item_of(self, key: str) -> QListWidgetItem:
-        """Return the line of a curve; KeyError if it is not listed."""
+        """Return the row of a curve; KeyError if not listed."""
         for row in range(self.count()):
             if self.item(row).data(Qt.ItemDataRole.UserRole) == key:
                 return self.item(row)
@@ -497,7 +497,7 @@ class Legend(QListWidget):
 
 
 class PageBar(QWidget):
-    """‹ δ = 10⁻⁹ · page 1 of 3 ›.
+    """Pager: ‹ δ = 10⁻⁹ · page 1 of 3 ›.
 
     Signals
     -------
@@ -520,14 +520,14 @@ class PageBar(QWidget):
         self.after.clicked.connect(lambda _=False: self.stepped.emit(1))
 
     def show_page(self, words: str, page: int, pages: int) -> None:
-        """Say which of so many pages is shown."""
+        """Set page number and count."""
         self.which.setText(f"{words} · page {page + 1} of {pages}")
         self.before.setEnabled(page > 0)
         self.after.setEnabled(page < pages - 1)
 
 
 def _sample(style: SeriesStyle) -> QIcon:
-    """Return a piece of a curve."""
+    """Return a sample of a curve."""
     picture = QPixmap(_ICON * 2)
     picture.setDevicePixelRatio(2)
     picture.fill(QColor(0, 0, 0, 0))

@@ -51,7 +51,7 @@ from explorer.ui.sweep.multiples import Legend, PageBar, SmallMultiples
 
 
 def question_words(study: Study, request: Request) -> str:
-    """Return what is asked in every plot."""
+    """Return the text of the request common to all plots."""
     shown = quantity(study, request.quantity)
     if request.sweep is None:
         return f"{study.name}: {shown.name}"
@@ -63,7 +63,7 @@ def question_words(study: Study, request: Request) -> str:
 
 
 def axis_words(answer: GridAnswer) -> tuple[str, tuple[str, str]]:
-    """Return the symbol of what is on the x axis, and the labels of x and y."""
+    """Return the symbol of the x axis, and the titles of x and y."""
     shown, swept = shown_quantity(answer), answer.request.sweep
     y = ", ".join(filter(None, (shown.name, shown.symbol)))
     if swept is None:
@@ -73,47 +73,47 @@ def axis_words(answer: GridAnswer) -> tuple[str, tuple[str, str]]:
 
 
 def state_words(answer: GridAnswer | None, current: bool, busy: bool) -> str:
-    """Return how far an answer is, and whether it is one to what is asked now."""
+    """Return the progress of a result, and whether it matches the present request."""
     if answer is None:
         return ""
     if not current:
         return "The question or the grid has changed since: Compute asks it anew."
     known = sum(cell is not None for cell in answer.cells)
     final = sum(cell is not None and cell.final for cell in answer.cells)
-    said = f"{len(answer.cells):,} answers"
+    text = f"{len(answer.cells):,} answers"
     if final < len(answer.cells):
-        said += f" · {known:,} known, {final:,} of them in full"
+        text += f" · {known:,} known, {final:,} of them in full"
     if answer.grid.trials > 1:
-        said += f" · {answer.grid.trials:,} trials of what is simulated"
+        text += f" · {answer.grid.trials:,} trials of what is simulated"
     if not answer.finished:
-        said += f" · {answer.done:,} of {answer.total:,} pieces"
-        said += "" if busy else " · stopped: Compute goes on"
-    return said
+        text += f" · {answer.done:,} of {answer.total:,} pieces"
+        text += "" if busy else " · stopped: Compute goes on"
+    return text
 
 
 def cell_words(
     answer: GridAnswer, cells: Sequence[Cell], hidden: Collection[str]
 ) -> tuple[str, str]:
-    """Return the provenance of a plot's numbers, and the sources of its curves, a line each."""
+    """Return the provenance of a plot's values and the sources of its curves, one per line."""
     cell = cells[0]
     values = dict(cell.request.values)
-    said = [
+    text = [
         parameter_text(with_unit(axis.parameter, values), values[axis.parameter.key])
         for axis in answer.axes[: 2 if len(cells) > 1 else 3]
     ]
     if cell.simulates:
         more = len(cell.seeds) - 1
-        said.append(f"seed {cell.seeds[0]}" + (f" and {more:,} more" if more else ""))
-    said.append("in full" if all(c.final for c in cells) else "coarse so far")
-    said += [c.error for c in cells if c.error]
+        text.append(f"seed {cell.seeds[0]}" + (f" and {more:,} more" if more else ""))
+    text.append("in full" if all(c.final for c in cells) else "coarse so far")
+    text += [c.error for c in cells if c.error]
     shown = [s for s in cell.series if s.key not in hidden]
-    said += [f"✗ {c.text}" for c in cell.failing(shown)]
+    text += [f"✗ {c.text}" for c in cell.failing(shown)]
     sources = dict.fromkeys(f"{s.role.glyph} {s.label}: {s.reference}" for s in shown)
-    return " · ".join(dict.fromkeys(said)), "\n".join(sources)
+    return " · ".join(dict.fromkeys(text)), "\n".join(sources)
 
 
 REDRAW_MS = 120
-"""After news, so that many pieces of it are drawn at once."""
+"""Delay after an update, so that several are drawn at once."""
 NO_CURVES = (
     "The question in front is about maps, whose errors “Which ε?” shows; choose one with curves "
     "to ask it over a grid."
@@ -125,20 +125,20 @@ EMPTY = (
 
 
 class SweepWorkspace(Workspace):
-    """Shows the grid of the study in front; what is chosen is kept in the session and undone.
+    """Shows the grid of the current study; settings are in the session and undoable.
 
     Signals
     -------
     opened(str)
-        A plot of this study was asked for in Bounds.
-    said(str)
+        A plot of this study should be opened in Bounds.
+    message(str)
     failed(Exception)
     progressed(float)
-        Share of the work that is done.
+        Completed share of the work.
     """
 
     opened = Signal(str)
-    said = Signal(str)
+    message = Signal(str)
     failed = Signal(object)
     progressed = Signal(float)
 
@@ -166,12 +166,12 @@ class SweepWorkspace(Workspace):
 
     @classmethod
     def for_window(cls, window: WorkspaceHost) -> Self:
-        """Return the workspace of a window."""
+        """Build the workspace for a window."""
         page = cls(window.session, window.service, window.theme, window.files.folder, window)
         window.activity.watch("sweep", "computing a grid", page.job.busy_changed, page.cancel)
         page.progressed.connect(lambda done: window.activity.share("sweep", done))
         page.opened.connect(window.show_study)
-        page.said.connect(window.show_status)
+        page.message.connect(window.show_status)
         page.failed.connect(lambda error: window.show_problem(explain(error, "sweep")))
         return page
 
@@ -194,14 +194,14 @@ class SweepWorkspace(Workspace):
         below.setContentsMargins(12, 0, 12, 6)
         below.addWidget(self.about, 1)
         below.addWidget(self.open, 0, Qt.AlignmentFlag.AlignTop)
-        said = QHBoxLayout()
-        said.setContentsMargins(12, 0, 12, 0)
-        said.addWidget(self.state)
+        text = QHBoxLayout()
+        text.setContentsMargins(12, 0, 12, 0)
+        text.addWidget(self.state)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addWidget(self.form)
-        layout.addLayout(said)
+        layout.addLayout(text)
         layout.addWidget(self.pages)
         layout.addWidget(self.empty, 1)
         layout.addWidget(self.area, 1)
@@ -233,27 +233,27 @@ class SweepWorkspace(Workspace):
         self._theme.changed.connect(self._draw)
 
     def close_workspace(self) -> None:
-        """End what runs."""
+        """Stop background work."""
         self._session.changed.disconnect(self._state_changed)
         self._redraw.stop()
         self.job.close()
         self.writing.close()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draw what came while something else was in front."""
+        """Draw updates that arrived while hidden."""
         super().showEvent(event)
         self._draw()
 
-    # What is asked
+    # Requests
 
     @property
     def request(self) -> Request:
-        """The question in front, without data."""
+        """Current request, without data."""
         return self._session.state.request
 
     @property
     def grid(self) -> Grid:
-        """What it is asked over."""
+        """Present grid."""
         return self._session.state.grid_of(self.request.study)
 
     @property
@@ -262,12 +262,12 @@ class SweepWorkspace(Workspace):
 
     @property
     def current(self) -> bool:
-        """Whether what is shown is the answer to what is asked now."""
+        """Whether the result matches the present request."""
         answer = self.answer
         return answer is not None and (answer.request, answer.grid) == (self.request, self.grid)
 
     def compute(self) -> None:
-        """Compute the grid, or what is missing of it."""
+        """Compute the missing plots of the grid."""
         request, grid = self.request, self.grid
         try:
             axes = axes_of(self._study, request, grid)
@@ -291,11 +291,11 @@ class SweepWorkspace(Workspace):
         self.job.submit((request, grid), work)
 
     def cancel(self) -> None:
-        """Stop computing; what is there stays and is kept."""
+        """Stop computing; results so far are kept."""
         self.job.cancel()
 
     def follow_recipe(self) -> None:
-        """Compute the grid of a file that was opened."""
+        """Compute the grid of an opened recipe."""
         self.compute()
 
     def _compute_or_stop(self) -> None:
@@ -327,7 +327,7 @@ class SweepWorkspace(Workspace):
         else:
             self._say_state()
 
-    # What comes
+    # Results
 
     def _take(self, news: object) -> None:
         if not isinstance(news, News) or self.answer is None or not self.current:
@@ -349,7 +349,7 @@ class SweepWorkspace(Workspace):
         self.state.setText(state_words(answer, self.current, self.job.busy))
         self.form.file.setEnabled(self.current and bool(answer and answer.series))
 
-    # What is shown
+    # Display
 
     @property
     def _now(self) -> PlotView:
@@ -364,7 +364,7 @@ class SweepWorkspace(Workspace):
         return look.y_log, hidden_keys(look, self.request, keys)
 
     def view_state(self) -> ViewState:
-        """Return how the grid is looked at."""
+        """Return the view of the grid."""
         y_log, hidden = self._look
         x_log = self.request.sweep is not None and self.request.sweep.scale is Scale.LOG
         return ViewState(
@@ -419,7 +419,7 @@ class SweepWorkspace(Workspace):
             self.page = min(max(self.page + way, 0), shape(self.answer)[0] - 1)
             self._draw()
 
-    # A single plot
+    # Single plots
 
     def _cells_of(self, number: int) -> tuple[Cell, ...]:
         if self.answer is None:
@@ -428,19 +428,19 @@ class SweepWorkspace(Workspace):
         return found[number].cells if number < len(found) else ()
 
     def _tell_of_cell(self) -> None:
-        """Say where the numbers of the chosen plot come from."""
+        """Show the provenance of the selected plot."""
         cells = self._cells_of(self.multiples.selected)
         answer = self.answer
         if not cells or answer is None:
             self.about.setText("computing…" if answer is not None else "")
             return
         _, hidden = self._look
-        said, sources = cell_words(answer, cells, hidden)
-        self.about.setText(said)
+        text, sources = cell_words(answer, cells, hidden)
+        self.about.setText(text)
         self.about.setToolTip(sources)
 
     def _open_cell(self, number: int) -> None:
-        """Ask in Bounds what a plot shows, as one step that can be undone."""
+        """Show a plot's request in Bounds, as one undo step."""
         cells = self._cells_of(number)
         if cells:
             self._session.follow(cells[0].request, text="open plot of the grid")
@@ -457,20 +457,20 @@ class SweepWorkspace(Workspace):
         )
 
     def export_file(self) -> None:
-        """Ask for a file and write the grid to it; the extension chooses the format."""
+        """Ask for a file and write the grid; the suffix selects the format."""
         if self._file("csv", None) is None:
-            self.said.emit("There is nothing to export yet: compute the grid first.")
+            self.message.emit("There is nothing to export yet: compute the grid first.")
             return
         path = ask_for_file(self, "Export the grid", Path(self._folder()) / "grid", Kind.GRID)
         if path is not None:
             self.write(path)
 
     def write(self, path: Path) -> None:
-        """Write the grid to a file, from where it was computed."""
+        """Write the grid to a file in the compute process."""
         self._start_writing(self._file(path.suffix, path))
 
     def copy(self, fmt: str) -> None:
-        """Put the table on the clipboard."""
+        """Copy the table."""
         self._start_writing(self._file(fmt, None))
 
     def _start_writing(self, file: GridFile | None) -> None:
@@ -482,6 +482,6 @@ class SweepWorkspace(Workspace):
         assert isinstance(file, GridFile)
         if file.path is None:
             QGuiApplication.clipboard().setText(str(text))
-            self.said.emit("The grid's numbers are on the clipboard.")
+            self.message.emit("The grid's numbers are on the clipboard.")
         else:
-            self.said.emit(f"The grid is in {file.path.name}.")
+            self.message.emit(f"The grid is in {file.path.name}.")

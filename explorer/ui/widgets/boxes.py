@@ -17,12 +17,12 @@ from PySide6.QtWidgets import (
 
 
 class ChoiceBox(QComboBox):
-    """A combo box that may be narrower than its longest entry and ignores a passing wheel.
+    """Combo box that may be narrower than its longest entry and ignores the wheel unless focused.
 
     Parameters
     ----------
     name : str
-        For screen readers.
+        Name for screen readers.
     """
 
     def __init__(self, name: str) -> None:
@@ -35,7 +35,7 @@ class ChoiceBox(QComboBox):
         self.cut = ""
 
     def offer(self, items: Sequence[tuple[str, str]], chosen: str) -> None:
-        """Show these (key, words), one of them chosen."""
+        """Set the entries (key, text) and the selected key."""
         if [(self.itemData(i), self.itemText(i)) for i in range(self.count())] != list(items):
             self.clear()
             for key, words in items:
@@ -43,14 +43,14 @@ class ChoiceBox(QComboBox):
         self.setCurrentIndex(self.findData(chosen))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Change the choice only if focused: scrolling past must not."""
+        """Change the choice only if focused; otherwise the wheel scrolls the page."""
         if self.hasFocus():
             super().wheelEvent(event)
         else:
             event.ignore()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw, cut words with …, and a chevron that the style sheet has no picture for."""
+        """Draw with elided text and a chevron."""
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
         field = self.style().subControlRect(
@@ -68,7 +68,7 @@ class ChoiceBox(QComboBox):
         self.cut = whole if option.currentText != whole else ""
 
     def event(self, event: QEvent) -> bool:
-        """Show the whole text where it is cut."""
+        """Show the full text as tool tip if elided."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self.cut:
             tip = f"{self.cut}\n{self.toolTip()}".strip()
             QToolTip.showText(event.globalPos(), tip, self)
@@ -77,7 +77,7 @@ class ChoiceBox(QComboBox):
 
 
 def paint_chevron(widget: QWidget) -> None:
-    """Draw the sign of a list or calendar to open at a widget's right end."""
+    """Draw the chevron of a combo box at a widget's right end."""
     painter = QPainter(widget)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     palette = widget.palette()
@@ -88,10 +88,10 @@ def paint_chevron(widget: QWidget) -> None:
 
 
 class CheckBox(QCheckBox):
-    """Draws the tick for which the style sheet, which draws the box, has no picture."""
+    """Check box that draws its own tick."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw."""
+        """Draw the tick."""
         super().paintEvent(event)
         if not self.isChecked():
             return

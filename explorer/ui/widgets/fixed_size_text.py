@@ -12,26 +12,26 @@ _HIGHEST = 16_777_215
 
 
 class FixedSizeText(QWidget):
-    """A label whose layout is asked anew only when its text needs another height.
+    """Wrapped label that requests a new layout only when its height changes.
 
-    Labels of errata in it are links.
+    Errata labels in the text are links.
 
-    A `QLabel` asks with every text; a panel of ten of them then costs 3 ms for every value that a
-    slider passes.
+    A `QLabel` requests one for each text; a panel of ten then costs 3 ms for every value of a
+    moving slider.
 
     Parameters
     ----------
     name : str
-        Object name of the label inside, for the style sheet.
+        Object name of the inner label, for the style sheet.
     """
 
     def __init__(self, name: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._text = ""
         self._heights: dict[int, int] = {}
-        """Heights of the text at widths: a layout asks several times, each takes 0.5 ms."""
+        """Heights by width: a layout asks several times, at 0.5 ms each."""
         self._measured = (0, 0)
-        """Width of last time and how high the text was then by the font's own measure."""
+        """Last width, and the text height by font metrics."""
         self._label = plain_label(parent=self, word_wrap=True)
         self._label.setObjectName(name)
         self._label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -42,11 +42,11 @@ class FixedSizeText(QWidget):
         self.setMinimumWidth(NARROWEST)
 
     def text(self) -> str:
-        """Return what is written."""
+        """Return the text."""
         return self._text
 
     def setText(self, text: str) -> None:
-        """Write something else."""
+        """Set the text."""
         if text == self._text:
             return
         self._text = text
@@ -60,14 +60,14 @@ class FixedSizeText(QWidget):
                 self.updateGeometry()
 
     def _height_moved(self) -> bool:
-        """Whether the text may have another height than the one before.
+        """Whether the height may differ from that of the former text.
 
-        The label lays a whole document out, several times; the font breaks the same lines in an
-        eighth of the time. A height at another width is asked for anew.
+        The label lays out a document several times; font metrics break the same lines in an eighth
+        of the time. Heights at other widths are computed again.
         """
         width, before = self.width(), self._measured
-        room = QRect(0, 0, width, _HIGHEST)
-        lines = self._label.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, self._text)
+        space = QRect(0, 0, width, _HIGHEST)
+        lines = self._label.fontMetrics().boundingRect(space, Qt.TextFlag.TextWordWrap, self._text)
         self._measured = (width, lines.height())
         if self._measured != before or width not in self._heights:
             return True
@@ -75,7 +75,7 @@ class FixedSizeText(QWidget):
         return False
 
     def _set_links(self, links: bool) -> None:
-        """Write as HTML only where there is something to follow: plain text is laid out faster."""
+        """Use rich text only if there are links: plain text is laid out faster."""
         form, flags = Qt.TextFormat, Qt.TextInteractionFlag
         self._label.setTextFormat(form.RichText if links else form.PlainText)
         reading = flags.TextSelectableByMouse
@@ -83,42 +83,42 @@ class FixedSizeText(QWidget):
         follow_links(self._label)
 
     def hasHeightForWidth(self) -> bool:
-        """Return True: narrower text is higher."""
+        """Return True: the height depends on the width."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height of the text, wrapped at a width."""
+        """Return the height of the wrapped text at a width."""
         if width not in self._heights:
             self._heights[width] = self._label.heightForWidth(width)
         return self._heights[width]
 
     def changeEvent(self, event: QEvent) -> None:
-        """Measure again with other letters."""
+        """Measure again with another font."""
         self._heights.clear()
         self._measured = (0, 0)
         super().changeEvent(event)
 
     def sizeHint(self) -> QSize:
-        """Return the size the label would like."""
+        """Return the label's preferred size."""
         return self._label.sizeHint()
 
     def minimumSizeHint(self) -> QSize:
-        """Return the smallest useful size."""
+        """Return the minimum size."""
         return QSize(NARROWEST, self.fontMetrics().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the label all the room."""
+        """Resize the label."""
         self._label.setGeometry(self.rect())
         super().resizeEvent(event)
         if self.heightForWidth(self.width()) > self.height():
-            self.updateGeometry()  # the layout remembers heights of texts of before
+            self.updateGeometry()  # the layout caches heights of former texts
 
 
 class FixedSizeLabel(QWidget):
-    """Like a label, but its size never depends on its text: too long a text is elided.
+    """Single-line label whose size never depends on its text; long texts are elided.
 
-    A `QLabel` whose text changes asks its layout anew, and a whole workspace is then laid out and
-    painted sixty times a second while a slider is dragged.
+    A `QLabel` requests a new layout for each text; a whole workspace would then be laid out and
+    painted sixty times a second during a drag.
     """
 
     def __init__(
@@ -130,37 +130,37 @@ class FixedSizeLabel(QWidget):
         self._alignment = alignment
         self._text = text
         self._fitting: tuple[str, int, str] = ("", 0, "")
-        """Text and width of last time, and what of it fitted."""
+        """Last text and width with the elided text."""
         self.setAccessibleName(text)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def text(self) -> str:
-        """Return what is written, unabridged."""
+        """Return the full text."""
         return self._text
 
     def setText(self, text: str) -> None:
-        """Write something else."""
+        """Set the text."""
         if text != self._text:
             self._text = text
             self.setAccessibleName(text)
             self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the height of a line; the width is the layout's."""
+        """Return the height of a line; the layout sets the width."""
         metrics = self.fontMetrics()
         return QSize(metrics.averageCharWidth() * 12, metrics.height() + 2)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the smallest useful size."""
+        """Return the minimum size."""
         return QSize(0, self.sizeHint().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Write the text, or as much of it as fits."""
+        """Draw the elided text."""
         text, width = self._text, self.width()
         if self._fitting[:2] != (text, width):
             shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, width)
             self._fitting = (text, width, shown)
-        painter = QPainter(self)  # in the widget's colour and font
+        painter = QPainter(self)  # uses the widget's colour and font
         alignment = Qt.AlignmentFlag.AlignVCenter | self._alignment
         painter.drawText(self.rect(), alignment, self._fitting[2])
 

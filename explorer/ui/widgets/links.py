@@ -10,22 +10,20 @@ SCHEME = "errata"
 
 
 def linked(text: str) -> str:
-    """Return plain text as HTML in which every label of an erratum is a link."""
+    """Convert plain text to HTML in which errata labels are links."""
     return LABEL.sub(rf"<a href='{SCHEME}:\1'>\1</a>", html.escape(text))
 
 
 def has_labels(text: str) -> bool:
-    """Whether a text names an erratum."""
+    """Whether a text contains an erratum's label."""
     return LABEL.search(text) is not None
 
 
 def with_titles(text: str) -> str:
-    """Return a tooltip's plain text with what its labels are about: links in one can't be used."""
+    """Append the titles of errata to a tool tip, where links cannot be used."""
     return "\n".join(filter(None, (text, explained(text))))
 
 
 def follow_links(label: QLabel) -> None:
-    """Let a label's links be followed by mouse and keyboard."""
-    label.setOpenExternalLinks(
-        True
-    )  # they are handed to whoever has the scheme: `controllers.errata`
+    """Enable the links of a label for mouse and keyboard."""
+    label.setOpenExternalLinks(True)  # passed to the handler of the scheme, `dialogs.errata`

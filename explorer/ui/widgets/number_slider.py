@@ -23,7 +23,7 @@ KEY_PAUSE_MS = 700
 
 
 def stepped(p: Parameter, number: float, steps: float) -> float | int:
-    """Return the value so many hundredths of the scale on, and at least one whole number."""
+    """Return the value moved by hundredths of the scale, integers by at least one."""
     moved = p.at_place(min(max(p.place_of(number) + steps / 100, 0.0), 1.0))
     if p.kind is Kind.INTEGER and moved == number:
         return p.clamp(number + math.copysign(1, steps))
@@ -31,14 +31,14 @@ def stepped(p: Parameter, number: float, steps: float) -> float | int:
 
 
 class NumberSlider(QSlider):
-    """Moves a parameter's value; knows nothing of the session.
+    """Slider for a parameter's value.
 
     Signals
     -------
     number_moved(object)
-        A value chosen by the user, of the parameter's own type; never emitted by `set_number`.
+        Value chosen by the user, of the parameter's type; not emitted by `set_number`.
     gesture_ended()
-        The drag, or the run of key presses, is over.
+        A drag or a series of key presses ended.
     """
 
     number_moved = Signal(object)
@@ -60,13 +60,13 @@ class NumberSlider(QSlider):
         self._pause.timeout.connect(self.gesture_ended)
 
     def set_parameter(self, parameter: Parameter) -> None:
-        """Move on the domain of another parameter; `set_number` says where."""
+        """Set the parameter whose domain is the scale; `set_number` sets the value."""
         self._parameter = parameter
         self._placed = False
 
     @property
     def number(self) -> float:
-        """The value it stands for; exact, even between two positions of the handle."""
+        """Exact value, which may lie between two slider positions."""
         return self._number
 
     def set_number(self, number: float) -> None:
@@ -78,7 +78,7 @@ class NumberSlider(QSlider):
             self.setValue(self._position(number))
 
     def step(self, steps: float) -> None:
-        """Move by so many hundredths of the scale, and at least by one whole number."""
+        """Move by hundredths of the scale, integers by at least one."""
         self._pause.start()
         self._move_to(stepped(self._parameter, self._number, steps))
 
@@ -92,14 +92,14 @@ class NumberSlider(QSlider):
         self.update()
         self.number_moved.emit(number)
 
-    # Mouse: the handle goes where one presses and follows from there.
+    # Mouse: a press moves the handle there, then it follows
 
     def _fraction_at(self, x: float) -> float:
         usable = max(self.width() - 2 * _RADIUS, 1.0)
         return min(max((x - _RADIUS) / usable, 0.0), 1.0)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Bring the handle here, or take hold of it."""
+        """Move the handle here, or grab it."""
         if event.button() is not Qt.MouseButton.LeftButton:
             event.ignore()
             return
@@ -121,7 +121,7 @@ class NumberSlider(QSlider):
             )
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Let go."""
+        """End the drag."""
         if self._grabbed_at is not None:
             self._grabbed_at = None
             self.setSliderDown(False)
@@ -129,8 +129,8 @@ class NumberSlider(QSlider):
             self.gesture_ended.emit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Step, if focused."""
-        # Scrolling past a slider must not change it.
+        """Step if focused."""
+        # Otherwise the wheel scrolls the page.
         if not self.hasFocus():
             event.ignore()
             return
@@ -138,7 +138,7 @@ class NumberSlider(QSlider):
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Act on the keys that are this widget's own."""
+        """Handle the slider's own keys."""
         fine = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         steps = {
             Qt.Key.Key_Left: -1.0,
@@ -159,20 +159,20 @@ class NumberSlider(QSlider):
         event.accept()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """End a run of keys."""
+        """End a series of key presses."""
         if self._pause.isActive():
             self._pause.stop()
             self.gesture_ended.emit()
         super().focusOutEvent(event)
 
-    # Drawing: a groove filled up to the handle, in the palette's colours.
+    # Painting: a groove filled up to the handle, in the palette's colours
 
     def sizeHint(self) -> QSize:
-        """Return the size it likes."""
+        """Return the preferred size."""
         return QSize(120, int(2 * _RADIUS) + 6)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least size."""
+        """Return the minimum size."""
         return QSize(60, int(2 * _RADIUS) + 6)
 
     def _handle(self) -> QPointF:
@@ -181,7 +181,7 @@ class NumberSlider(QSlider):
         return QPointF(x, self.height() / 2)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Draw."""
+        """Draw groove and handle."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         palette = self.palette()

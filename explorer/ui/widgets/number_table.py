@@ -21,7 +21,7 @@ _WIDEST = 320
 
 
 class TableModel(QAbstractTableModel):
-    """Columns and rows of words and numbers, read as they are shown."""
+    """Table model for texts and numbers, formatted for reading."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,9 +37,9 @@ class TableModel(QAbstractTableModel):
         tips: Sequence[str] = (),
         roles: Roles = (),
     ) -> bool:
-        """Show this table; returns whether its shape is another one than before.
+        """Set the table; returns whether its shape changed.
 
-        `roles` tells what the numbers are, as `Table.roles`, so that bounds are shown as such.
+        `roles` gives the role of each number, as `Table.roles`, which sets the rounding.
         """
         same = list(columns) == list(self.columns) and len(rows) == len(self.rows)
         if not same:
@@ -53,15 +53,15 @@ class TableModel(QAbstractTableModel):
         return not same
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return how many rows there are."""
+        """Return the number of rows."""
         return 0 if parent.isValid() else len(self.rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return how many columns there are."""
+        """Return the number of columns."""
         return 0 if parent.isValid() else len(self.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a cell's text, side or tooltip."""
+        """Return a cell's text, alignment or tool tip."""
         cell = self.rows[index.row()][index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
             rounding = role_of_cell(self.roles, index.row(), index.column())
@@ -78,27 +78,27 @@ class TableModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """Return a column's name."""
+        """Return a column's title or tool tip."""
         if orientation is not Qt.Orientation.Horizontal or section >= len(self.columns):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
             return self.columns[section]
         if role == Qt.ItemDataRole.ToolTipRole:
             tip = self.tips[section] if section < len(self.tips) else ""
-            # The name too: a long one has not room enough in the header.
+            # With the title: a long one is elided in the header.
             return "\n".join(dict.fromkeys(filter(None, (self.columns[section], tip))))
         return None
 
 
 class NumberTable(QTableView):
-    """Shows a table; Ctrl+C copies, the context menu copies as Markdown, LaTeX or CSV.
+    """Table view; Ctrl+C copies, the context menu copies as Markdown, LaTeX or CSV.
 
-    What is selected is copied, or everything where nothing or a single cell is.
+    Copies the selection, or everything if at most one cell is selected.
 
     Parameters
     ----------
     name : str
-        For screen readers.
+        Name for screen readers.
     """
 
     def __init__(self, name: str) -> None:
@@ -107,7 +107,7 @@ class NumberTable(QTableView):
         self.title = self.note = ""
         self.setModel(self.table)
         self.setAccessibleName(name)
-        self.setTabKeyNavigation(False)  # Tab leaves the table; arrows move in it
+        self.setTabKeyNavigation(False)  # Tab leaves the table; arrow keys move in it
         self.setAlternatingRowColors(True)
         self.setWordWrap(False)
         self.setCornerButtonEnabled(False)
@@ -132,7 +132,7 @@ class NumberTable(QTableView):
         tips: Sequence[str] = (),
         roles: Roles = (),
     ) -> None:
-        """Show this table; columns keep the widths they have while their names stay."""
+        """Set the table; column widths are kept while the titles stay the same."""
         before = list(self.table.columns)
         self.table.set_table(columns, rows, tips, roles)
         if before != list(columns):
@@ -142,7 +142,7 @@ class NumberTable(QTableView):
                     self.setColumnWidth(place, _WIDEST)
 
     def formatted(self, fmt: str) -> str:
-        """Return what is selected, or everything, as text of a format."""
+        """Return the selection, or everything, in a format."""
         chosen = self.selectionModel().selectedIndexes()
         table = self.table
         if len(chosen) < 2:
@@ -157,11 +157,11 @@ class NumberTable(QTableView):
         )
 
     def copy(self, fmt: str = "tsv") -> None:
-        """Put the selection, or everything, on the clipboard."""
+        """Copy the selection, or everything."""
         QGuiApplication.clipboard().setText(self.formatted(fmt))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy; everything else is the table's own."""
+        """Handle the copy key."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
             event.accept()
@@ -169,5 +169,5 @@ class NumberTable(QTableView):
             super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer the ways to copy."""
+        """Open the context menu."""
         self.menu.popup(event.globalPos())

@@ -13,7 +13,7 @@ _POWER = re.compile(
 
 
 def parse_number(text: str) -> float:
-    """Read a number the way it is written in papers, programs and letters.
+    """Parse a number as written in papers, programs and letters.
 
     ``1e-8``, ``10^6``, ``2.5·10^-3``, ``10⁻⁸``, ``1_000_000``, ``1,000,000``, ``1 000 000`` and the
     decimal comma of ``0,5`` are understood. ``1,000`` is a thousand.
@@ -21,7 +21,7 @@ def parse_number(text: str) -> float:
     Raises
     ------
     ValueError
-        If it is none of these, or not finite.
+        If it is not a finite number.
     """
     if not text.strip():
         raise ValueError("nothing is typed here; give a number")
@@ -55,5 +55,5 @@ def _whole(exponent: str) -> bool:
 
 
 def rich(text: str) -> str:
-    """Return text as HTML with what follows an underscore as a subscript: ``λ_max``."""
+    """Convert text to HTML, with subscripts after underscores: ``λ_max``."""
     return re.sub(r"_(\w+)", r"<sub>\1</sub>", html.escape(text))

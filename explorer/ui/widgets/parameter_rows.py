@@ -33,12 +33,12 @@ _TABLE_LINES = 5
 
 
 class ParameterRow(QWidget):
-    """Shows a parameter's value and lets it be changed.
+    """Base class of rows that show and edit a parameter.
 
     Signals
     -------
     edited(object, bool)
-        The value wanted, and whether it is part of a gesture still going on.
+        New value, and whether it is part of a running gesture.
     gesture_ended()
     """
 
@@ -56,17 +56,17 @@ class ParameterRow(QWidget):
         """Show a value without emitting anything."""
 
     def show_error(self, why: str) -> None:
-        """Show why a value was refused."""
+        """Show why a value is invalid."""
 
     def mark_swept(self, swept: bool) -> None:
-        """Mark this parameter as the one along the x axis, or not."""
+        """Mark the parameter on the x axis."""
 
     def show_unit(self, unit: str) -> None:
-        """Show the unit that another parameter chooses for this one."""
+        """Show a unit that depends on another parameter."""
 
 
 class NumberRow(ParameterRow):
-    """A button that lets it run, a label, a typed value and a slider with named ends."""
+    """Run button, label, number field, and slider with labelled ends."""
 
     def __init__(self, parameter: Parameter) -> None:
         super().__init__(parameter)
@@ -116,7 +116,7 @@ class NumberRow(ParameterRow):
         self.slider.gesture_ended.connect(self.gesture_ended)
 
     def _checked(self, number: float) -> float:
-        """Return the number a field may keep; errors do not name the option's key."""
+        """Validate a typed number; errors do not name the option's key."""
         try:
             checked = self.parameter.parse(number)
         except ValueError as error:
@@ -125,14 +125,14 @@ class NumberRow(ParameterRow):
         return checked
 
     def _describe(self, number: float) -> None:
-        """Have a screen reader say: ``ε₀, local privacy, 2, more private to the left``."""
+        """Set the accessible description: ``ε₀, local privacy, 2, more private to the left``."""
         if number == self._told:
-            return  # asked of every row with every move of any slider
+            return  # called for each row with every slider move
         self._told, p = number, self.parameter
         sides = {"low": "more private to the left", "high": "more private to the right"}
         side = sides.get(p.more_private, "")
-        said = format_number(number, digits=PARAMETER_DIGITS)
-        words = ", ".join(filter(None, (p.symbol, p.name, said, side)))
+        text = format_number(number, digits=PARAMETER_DIGITS)
+        words = ", ".join(filter(None, (p.symbol, p.name, text, side)))
         more = " ".join(filter(None, (p.help, "" if side else direction(p))))
         self.slider.setAccessibleDescription(f"{words}. {more}")
 
@@ -149,15 +149,15 @@ class NumberRow(ParameterRow):
         self._describe(value)
 
     def show_error(self, why: str) -> None:
-        """Show why a value was refused."""
+        """Show why a value is invalid."""
         self.field.reject(why)
 
     def mark_swept(self, swept: bool) -> None:
-        """Mark this parameter as the one along the x axis, or not."""
+        """Mark the parameter on the x axis."""
         self.swept.setVisible(swept)
 
     def show_unit(self, unit: str) -> None:
-        """Show the unit that another parameter chooses for this one."""
+        """Show a unit that depends on another parameter."""
         p = replace(self.parameter, unit=unit)
         self.high_end.setText(_end(p, "high", p.high))
         self.setToolTip(_tooltip(p))
@@ -165,7 +165,7 @@ class NumberRow(ParameterRow):
 
 
 class ChoiceRow(ParameterRow):
-    """A label and a list of choices."""
+    """Label and combo box."""
 
     def __init__(self, parameter: Parameter) -> None:
         super().__init__(parameter)
@@ -187,7 +187,7 @@ class ChoiceRow(ParameterRow):
 
 
 class FlagRow(ParameterRow):
-    """A check box."""
+    """Check box."""
 
     def __init__(self, parameter: Parameter) -> None:
         super().__init__(parameter)
@@ -205,7 +205,7 @@ class FlagRow(ParameterRow):
 
 
 class TableField(QPlainTextEdit):
-    """Rows of numbers; Ctrl+Return or leaving the field takes them, Tab goes on."""
+    """Text field for rows of numbers; Ctrl+Return or leaving it applies them, Tab moves on."""
 
     def __init__(self, take: Callable[[], None]) -> None:
         super().__init__()
@@ -215,7 +215,7 @@ class TableField(QPlainTextEdit):
         self.setFixedHeight(self.fontMetrics().lineSpacing() * _TABLE_LINES + 14)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Take the table at Ctrl+Return."""
+        """Apply at Ctrl+Return."""
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self._take()
@@ -223,13 +223,13 @@ class TableField(QPlainTextEdit):
             super().keyPressEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Take the table when something else is clicked or reached."""
+        """Apply when the focus leaves."""
         super().focusOutEvent(event)
         self._take()
 
 
 class TableRow(ParameterRow):
-    """A label, the table's rows one a line, a button that takes them, and why they were refused."""
+    """Label, text field with one row per line, apply button and error message."""
 
     def __init__(self, parameter: Parameter) -> None:
         super().__init__(parameter)
@@ -251,7 +251,7 @@ class TableRow(ParameterRow):
         self.button.clicked.connect(self.take)
 
     def take(self) -> None:
-        """Hand on what is typed, unless it is what is shown already or can't be read."""
+        """Emit the typed value, if it is valid and differs from the present one."""
         try:
             value = self.parameter.parse(self.field.toPlainText())
         except ValueError as error:
@@ -270,13 +270,13 @@ class TableRow(ParameterRow):
             self.field.setPlainText("\n".join(row.strip() for row in self._value.split(";")))
 
     def show_error(self, why: str) -> None:
-        """Show why the numbers were refused; what is typed stays."""
+        """Show why the numbers are invalid; the text stays."""
         self.error.setText(why[:1].upper() + why[1:])
         self.error.show()
 
 
 def _end(p: Parameter, side: str, number: float) -> str:
-    """Return what stands at an end of the slider."""
+    """Return the label at an end of the slider."""
     words = format_number(number)
     if p.unit and side == "high" and p.unit not in p.name and not _long(p.unit):
         words += f" {p.unit}"
@@ -286,12 +286,12 @@ def _end(p: Parameter, side: str, number: float) -> str:
 
 
 def _long(unit: str) -> bool:
-    """Whether a unit is too long to stand at the slider's end; it stands beside the name then."""
+    """Whether a unit is too long for the slider's end and stands beside the name."""
     return len(unit) > 7
 
 
 def label_of(p: Parameter) -> QLabel:
-    """Return a parameter's symbol and name, as they stand above or before what sets it."""
+    """Return the label of a parameter: symbol and name."""
     symbol = f"<b>{rich(p.symbol)}</b>&nbsp; " if p.symbol else ""
     name = p.name if p.symbol else p.name[:1].upper() + p.name[1:]
     if _long(p.unit):
@@ -304,7 +304,7 @@ def label_of(p: Parameter) -> QLabel:
 
 
 def direction(p: Parameter) -> str:
-    """Return which way of a number is more private, where its help does not say so itself."""
+    """Return the more private direction, unless the help states it."""
     if not p.numeric or "more private" in p.help:
         return ""
     if p.more_private:
@@ -327,10 +327,10 @@ def _tooltip(p: Parameter) -> str:
 
 
 class FileRow(ParameterRow):
-    """The file's name, a button to open one, another to do without; files can be dropped on it.
+    """File name, with buttons to open and clear; accepts dropped files.
 
-    It knows nothing of paths but the one just chosen: `chosen` hands that on, and once the file is
-    read whoever listens sets the parameter, or says with `show_error` why not.
+    `chosen` passes on a selected path; once the file is read, the receiver sets the parameter or
+    calls `show_error`.
 
     Signals
     -------
@@ -371,18 +371,18 @@ class FileRow(ParameterRow):
         layout.addLayout(buttons)
         layout.addWidget(self.error)
         self.setAcceptDrops(True)
-        self.field.setAcceptDrops(False)  # what is dropped there is dropped on the row
+        self.field.setAcceptDrops(False)  # drops on the field are handled by the row
         self.open_button.clicked.connect(self.choose)
         self.clear_button.clicked.connect(lambda: self.edited.emit("", False))
 
     @property
     def wants_folder(self) -> bool:
-        """Whether a folder is asked for."""
+        """Whether a folder is required."""
         return not self.parameter.suffixes
 
     @property
     def kinds(self) -> str:
-        """What may be chosen, in words."""
+        """Accepted files as text."""
         return "a folder of files" if self.wants_folder else " ".join(self.parameter.suffixes)
 
     def choose(self) -> None:
@@ -404,7 +404,7 @@ class FileRow(ParameterRow):
             self.take(Path(path))
 
     def take(self, path: Path) -> None:
-        """Hand on a chosen file if it is of the right kind, else say why not."""
+        """Emit a chosen path of the right kind, or show why it is not."""
         if self.wants_folder and not path.is_dir():
             self.show_error(f"{path.name} is not a folder; choose the folder that holds the files.")
         elif not self.wants_folder and path.is_dir():
@@ -434,18 +434,18 @@ class FileRow(ParameterRow):
         self.open_button.setEnabled(True)
 
     def show_error(self, why: str) -> None:
-        """Show why a file was refused; the one before stays."""
+        """Show why a file was refused; the former one stays."""
         self.show_value(self._value)
         self.error.setText(why)
         self.error.show()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept one file or folder."""
+        """Accept a single file or folder."""
         if len(_paths(event.mimeData())) == 1:
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Take what is dropped."""
+        """Take the dropped file."""
         paths = _paths(event.mimeData())
         if len(paths) == 1:
             event.acceptProposedAction()
@@ -457,7 +457,7 @@ def _paths(mime: QMimeData) -> list[str]:
 
 
 def make_row(parameter: Parameter) -> ParameterRow:
-    """Return the row that suits a parameter's kind."""
+    """Return the row for a parameter's kind."""
     kinds: dict[Kind, type[ParameterRow]] = {
         Kind.CHOICE: ChoiceRow,
         Kind.FLAG: FlagRow,

@@ -6,10 +6,10 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 
 class _Heading(QPushButton):
-    """Space or Return folds and unfolds, Left folds, Right unfolds."""
+    """Space or Return toggles, Left collapses, Right expands."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Act on the keys that are this widget's own."""
+        """Handle the heading's own keys."""
         key = event.key()
         if key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
             self.setChecked(key == Qt.Key.Key_Right)
@@ -22,7 +22,7 @@ class _Heading(QPushButton):
 
 
 class Section(QWidget):
-    """A heading and a body that is there while the heading is unfolded.
+    """Heading with a collapsible body.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Section(QWidget):
     Signals
     -------
     folded(bool)
-        Whether the body is hidden now; the user's doing only.
+        Whether the body is hidden now; emitted for the user's actions only.
     """
 
     folded = Signal(bool)
@@ -71,7 +71,7 @@ class Section(QWidget):
             self._write_heading()
 
     def set_title(self, title: str) -> None:
-        """Write another title."""
+        """Set the title."""
         if title != self._title:
             self._title = title
             self._write_heading()

@@ -4,20 +4,20 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
-LEAST_LINES = 2
+MIN_LINES = 2
 
 
-class ShortArea(QScrollArea):
-    """As high as what is in it where there is room, else a few lines of it that scroll.
+class ShrinkArea(QScrollArea):
+    """Area as high as its content if there is space, else a few lines that scroll.
 
-    Comes and goes with what is in it.
+    Shown and hidden together with its content.
 
     Parameters
     ----------
     content : QWidget
         Its height depends on its width.
     parent : QWidget
-        Without one it would show as a window until a layout takes it.
+        Without a parent it opens as a window until a layout takes it.
     """
 
     def __init__(self, content: QWidget, parent: QWidget) -> None:
@@ -27,10 +27,10 @@ class ShortArea(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        # A layout makes nothing less high than its height for a width, so there is none.
+        # Layouts never shrink a widget below its height for width, so this has none.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         inner = content.sizePolicy()
-        inner.setVerticalPolicy(QSizePolicy.Policy.Preferred)  # else never less than its own hint
+        inner.setVerticalPolicy(QSizePolicy.Policy.Preferred)  # may be below the size hint
         content.setSizePolicy(inner)
         hidden = content.isHidden()
         self.setWidget(content)
@@ -40,29 +40,29 @@ class ShortArea(QScrollArea):
         self.setVisible(not hidden)
 
     def sizeHint(self) -> QSize:
-        """Return the size at which nothing scrolls."""
+        """Return the size without scrolling."""
         width = max(self.width(), self._content.minimumSizeHint().width())
         return QSize(width, self._content.heightForWidth(width))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the height of a few lines, or less where there is less."""
-        least = LEAST_LINES * self.fontMetrics().lineSpacing() + 12
+        """Return the height of a few lines, or less for shorter content."""
+        least = MIN_LINES * self.fontMetrics().lineSpacing() + 12
         return QSize(self._content.minimumSizeHint().width(), min(least, self.sizeHint().height()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Ask for another height at another width."""
+        """Update the height at another width."""
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
             self.updateGeometry()
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Ask for another height when what is in it does."""
+        """Update the height when the content changes."""
         if event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
         return super().viewportEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Come and go with what is in it."""
+        """Follow the visibility of the content."""
         changes = (QEvent.Type.ShowToParent, QEvent.Type.HideToParent)
         if watched is self._content and event.type() in changes:
             self.setVisible(not self._content.isHidden())

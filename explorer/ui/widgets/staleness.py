@@ -13,7 +13,7 @@ OPACITY = 0.45
 
 
 def dim(widget: QWidget, dimmed: bool) -> None:
-    """Draw a widget faintly, or as usual; it keeps focus and pointer, unlike a disabled one."""
+    """Reduce or restore a widget's opacity; unlike disabling this keeps focus and pointer."""
     if dimmed and widget.graphicsEffect() is None:
         effect = QGraphicsOpacityEffect(widget)
         effect.setOpacity(OPACITY)
@@ -28,16 +28,16 @@ _MARGIN = 8
 
 
 class StaleMark(QLabel):
-    """Hidden while what is shown is about the present question.
+    """Chip that is hidden while the result matches the present request.
 
     Parameters
     ----------
     over : QWidget
-        Over whose upper right corner it lies.
+        Widget in whose upper right corner it lies.
     texts : sequence of QWidget
-        What to draw faintly.
+        Widgets to dim.
     view : pyqtgraph.ViewBox, optional
-        Curves to draw faintly.
+        Curves to dim.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class StaleMark(QLabel):
         self.hide()
 
     def mark(self, stale: bool, updating: bool) -> None:
-        """Mark what is shown, or take the mark away; `updating` if an answer is on its way."""
+        """Mark the result as stale, or not; `updating` if a new one is on the way."""
         self.setText(UPDATING if updating else LAST)
         self.setWordWrap(not updating)
         self._place()
@@ -61,11 +61,11 @@ class StaleMark(QLabel):
             dim(part, stale)
 
     def _place(self) -> None:
-        # Asked for anew: Python's handle of a scroll area's viewport may not outlive the call.
+        # Not cached: Python's wrapper of a scroll area's viewport may not outlive the call.
         over = self.parentWidget()
-        room = (over.width() if over is not None else 0) - 2 * _MARGIN
-        width = min(self.fontMetrics().horizontalAdvance(self.text()) + 28, room)
+        space = (over.width() if over is not None else 0) - 2 * _MARGIN
+        width = min(self.fontMetrics().horizontalAdvance(self.text()) + 28, space)
         wrapped = self.heightForWidth(width)
         self.resize(width, wrapped if wrapped > 0 else self.sizeHint().height())
-        self.move(_MARGIN + room - width, _MARGIN)
+        self.move(_MARGIN + space - width, _MARGIN)
         self.raise_()

@@ -11,19 +11,19 @@ from explorer.ui.widgets.numbers import parse_number
 
 
 class ValueField(QLineEdit):
-    """Shows a number, takes another one, and says why it will not take some.
+    """Field for a number with validation.
 
     Parameters
     ----------
     check : callable
-        Turns the number typed into the one to keep; its ValueError is shown to the user.
+        Converts the typed number to the value to use; its ValueError is shown.
 
     Signals
     -------
     entered(object)
-        A checked number, when it differs from the one shown before.
+        Valid number that differs from the former one.
     stepped(int)
-        The up (1) or down (−1) key.
+        Up (1) or down (−1) key.
     """
 
     entered = Signal(object)
@@ -40,32 +40,32 @@ class ValueField(QLineEdit):
 
     @property
     def number(self) -> float | None:
-        """The number shown, or taken last; None before there was one."""
+        """Last valid number; None before the first."""
         return self._number
 
     def set_help(self, text: str) -> None:
-        """Set the tooltip shown while nothing is wrong."""
+        """Set the tool tip shown while the text is valid."""
         self._help = text
         self.setToolTip(text)
 
     def set_number(self, number: float) -> None:
-        """Show a number; text that is just being typed stays unless the number changed."""
+        """Show a number; text being typed stays unless the number changed."""
         if number == self._number and type(number) is type(self._number):
-            return  # asked of every field with every move of any slider
+            return  # called for each field with every slider move
         if number == self._number and (self.isModified() or self.property("wrong")):
             return
         self._number = number
         self._show()
 
     def reject(self, why: str) -> None:
-        """Mark what was typed as wrong and say why."""
+        """Mark the text as invalid, with the reason."""
         self._mark(True)
         self.setToolTip(why)
         QToolTip.showText(self.mapToGlobal(self.rect().bottomLeft()), why, self)
 
     def _show(self) -> None:
         text = format_number(self._number, digits=PARAMETER_DIGITS, typeset=False)
-        self.setText(text)  # also the same text: what was typed can't be brought back by undo
+        self.setText(text)  # also for equal texts: clears the undo history of what was typed
         self.setCursorPosition(0)
         self.setModified(False)
         self._mark(False)
@@ -93,7 +93,7 @@ class ValueField(QLineEdit):
             self.setToolTip(self._help)
 
     def event(self, event: QEvent) -> bool:
-        """Leave undo and redo to the program, except while something is being typed."""
+        """Leave undo and redo to the window, except while text is being edited."""
         if (
             event.type() == QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
@@ -110,7 +110,7 @@ class ValueField(QLineEdit):
         return self.isModified() and self.isUndoAvailable()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Act on the keys that are this widget's own."""
+        """Handle the field's own keys."""
         if event.key() == Qt.Key.Key_Escape and (self.isModified() or self.property("wrong")):
             self._show()
         elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down) and not self.isModified():
@@ -121,7 +121,7 @@ class ValueField(QLineEdit):
                 self.selectAll()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Select everything when reached by key."""
+        """Select all when focused by key."""
         super().focusInEvent(event)
         if event.reason() in (
             Qt.FocusReason.TabFocusReason,

@@ -9,14 +9,14 @@ UTC = "UTC"
 
 
 class ZoneField(QLineEdit):
-    """The time zone of times that state no offset; empty for UTC.
+    """Time zone of times without offset; empty for UTC.
 
     Signals
     -------
     chosen(str or None)
-        The name of a zone there is, or None for UTC: entered, or taken from the list.
+        Name of a valid zone, or None for UTC.
     refused(str)
-        Why what was entered is none.
+        Why the text is not a valid zone.
     """
 
     chosen = Signal(object)
@@ -45,7 +45,7 @@ class ZoneField(QLineEdit):
 
     @property
     def problem(self) -> str:
-        """Why there is no such time zone; empty if there is."""
+        """Error message; empty if valid."""
         if self.zone is None or self.zone in self._zones:
             return ""
         return (

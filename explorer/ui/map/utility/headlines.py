@@ -14,7 +14,7 @@ from explorer.studies.heatmap.experiments.which_epsilon import Found
 
 
 def lines_of(shown: Question, curves: Curves | None, target: float) -> list[words.Line]:
-    """Return which ε each mechanism needs; none where ε is not on the axis."""
+    """Return the ε that each mechanism needs; empty if ε is not on the axis."""
     known = curves is not None and shown.axis == "epsilon"
     return words.lines(curves.curves, shown.shown_measure, target) if curves and known else []
 
@@ -28,9 +28,9 @@ def in_front(
     certified: Found | None,
     request: Request,
 ) -> Answer:
-    """Return the answer of a mechanism: certified if it is, else estimated or proved.
+    """Return the headline of a mechanism: certified if available, else estimated or proved.
 
-    `request` is the map's question now, `shown` that of the curves.
+    `request` is the map's current request, `shown` that of the curves.
     """
     measure, now = shown.shown_measure, float(request["epsilon"])
     mine = next((line for line in lines if line.mechanism == mechanism), None)
@@ -39,20 +39,20 @@ def in_front(
     users = int(request["n0"]) if found is None else found.users
     sure = ""
     if certified is not None:
-        head, said = words.sure_answer(certified, mechanism, measure, target)
+        head, text = words.sure_answer(certified, mechanism, measure, target)
     elif shown.axis == "epsilon":
-        head, said = words.headline(mine), words.sentence(curve, measure, target, now, mine)
+        head, text = words.headline(mine), words.sentence(curve, measure, target, now, mine)
         sure = words.how_sure(curve, measure, (mine and mine.epsilon) or now)
     else:
-        head, said = "", words.over(AXES[shown.axis], measure, now)
+        head, text = "", words.over(AXES[shown.axis], measure, now)
     rests_on = words.judged_on(shown.origin, users, mechanism, request["w"])
-    return Answer(head, said, rests_on, curator_only=not shown.proved, more=sure)
+    return Answer(head, text, rests_on, curator_only=not shown.proved, more=sure)
 
 
 def usable(
     found: Curves | None, lines: Sequence[words.Line], mechanism: str, certified: Found | None
 ) -> float | None:
-    """Return the ε that would be taken: certified if it is, else estimated from enough draws."""
+    """Return the recommended ε: certified if available, else estimated from enough draws."""
     if certified is not None and certified.enough is not None:
         return float(at_most(certified.enough))
     few = any(

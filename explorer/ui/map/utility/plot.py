@@ -55,26 +55,26 @@ from explorer.ui.widgets.number_table import NumberTable
 from explorer.ui.widgets.value_field import ValueField
 
 NEAR_PX = 14.0
-"""How near a point of a curve a click must be."""
+"""Maximum distance in pixels of a click from a point of a curve."""
 APART_PX = 15.0
-"""Between two names at the ends of curves."""
+"""Vertical distance between names at the ends of curves."""
 NAMES_PX = 26
-"""Room for them beside their letters."""
+"""Horizontal space for them in addition to their text."""
 WIDE = 600
-"""From so many pixels on the names stand beside the axes, else inside."""
+"""Width in pixels from which names stand beside the axes, else inside."""
 GROUND_ALPHA = 200
-"""Of what is written over curves: they shine through."""
+"""Opacity behind texts over curves."""
 CHOSEN_WIDTH = 2.8
 GREY = "grey"
 
 
-class LivingWith(TargetLine):
-    """The line of a target, in the words of who sets it."""
+class TargetErrorLine(TargetLine):
+    """Line at the target, labelled."""
 
     words = ""
 
     def set_theme(self, theme: style.Theme) -> None:
-        """Take over the colours of a theme: a wish is no warning."""
+        """Apply the colours of a theme."""
         super().set_theme(replace(theme, stamp_text=theme.map_region))
 
     def _place_label(self, *_: object) -> None:
@@ -87,15 +87,15 @@ class LivingWith(TargetLine):
 
 
 class ErrorPlot(BoundsPlot):
-    """Error against ε, or against what else is on the axis: a curve a mechanism.
+    """Error against ε or another parameter: one curve per mechanism.
 
     Signals
     -------
     point_chosen(str, float)
-        A mechanism and an x, by a click on a curve's point.
+        Mechanism and x of the clicked point.
     """
 
-    point_chosen = Signal(str, float)
+    point_selected = Signal(str, float)
 
     def __init__(self) -> None:
         self._names: list[tuple[QGraphicsSimpleTextItem, pg.GraphicsObject]] = []
@@ -108,8 +108,8 @@ class ErrorPlot(BoundsPlot):
         names = [mechanism.title for mechanism in MECHANISMS.values() if mechanism.compared]
         bold = self.font()
         bold.setBold(True)
-        self._room = max(map(QFontMetricsF(bold).horizontalAdvance, names)) + NAMES_PX
-        self.target = LivingWith(self)
+        self._space = max(map(QFontMetricsF(bold).horizontalAdvance, names)) + NAMES_PX
+        self.target = TargetErrorLine(self)
         self.band = pg.LinearRegionItem(orientation="horizontal", movable=False)
         self.band.setZValue(0)
         for edge in self.band.lines:
@@ -127,7 +127,7 @@ class ErrorPlot(BoundsPlot):
         self.view.sigResized.connect(self._place_names)
 
     def set_theme(self, theme: style.Theme) -> None:
-        """Take over the colours of a theme."""
+        """Apply the colours of a theme."""
         super().set_theme(theme)
         self.target.set_theme(theme)
         wash = QColor(theme.stamp_text)
@@ -143,7 +143,7 @@ class ErrorPlot(BoundsPlot):
             self._draw_names()
 
     def show_answer(self, answer: Answer, chosen: str, statistic: str) -> None:
-        """Show curves, that of the chosen mechanism in bold."""
+        """Show curves, that of the selected mechanism in bold."""
         axis, measure = AXES[answer.question.axis], answer.question.shown_measure
         self._answer, self._chosen = answer, chosen
         statistic = MEAN if answer.question.proved else statistic
@@ -161,13 +161,13 @@ class ErrorPlot(BoundsPlot):
         self._draw_names()
 
     def show_target(self, target: float | None, measure: Measure) -> None:
-        """Put the line at a target; None hides it."""
+        """Place the target line; None hides it."""
         value = "" if target is None else measure.written(nearest(target, DIGITS))
         self.target.words = f"↕ I can live with {value}"
         self.target.show(target, measure.key)
 
     def show_met(self, lines: Sequence[Line], target: float | None, statistic: str) -> None:
-        """Mark where curves meet the target."""
+        """Mark the intersections of curves and target."""
         spots, best = [], None
         proved = self._answer is not None and self._answer.question.proved
         for line in lines if target is not None and (proved or statistic == OFTEN) else ():
@@ -193,10 +193,10 @@ class ErrorPlot(BoundsPlot):
 
     def _restyle(self, result: Result) -> None:
         super()._restyle(result)
-        if self._chosen in self._styles and self._chosen in self._curves:
+        if self._chosen in self._styles and self._chosen in self.curves:
             bold = replace(self._styles[self._chosen], width=CHOSEN_WIDTH)
             self._styles[self._chosen] = bold
-            self._curves[self._chosen].set_style(bold, self._theme.axes, self.devicePixelRatioF())
+            self.curves[self._chosen].set_style(bold, self._theme.axes, self.devicePixelRatioF())
 
     def choose(self, mechanism: str) -> None:
         """Draw this mechanism's curve in bold."""
@@ -252,13 +252,13 @@ class ErrorPlot(BoundsPlot):
         self._place_names()
 
     def _place_names(self, *_: object) -> None:
-        """Put names beside the ends of their curves, one below the other."""
+        """Place names beside the ends of their curves without overlap."""
         area = self.view.sceneBoundingRect()
         if not self._names or area.height() <= 0:
             return
         wanted = []
         for name, stub in self._names:
-            curve = self._curves.get(name.data(0))
+            curve = self.curves.get(name.data(0))
             there = np.flatnonzero(np.isfinite(curve.y)) if curve is not None else np.empty(0, int)
             if curve is None or not there.size:
                 continue
@@ -272,12 +272,12 @@ class ErrorPlot(BoundsPlot):
             placed.append((y, name, stub))
         over = placed[-1][0] - area.bottom() if placed else 0.0
         limit = math.inf
-        for y, name, stub in reversed(placed):  # back up from the bottom, where they ran out of it
+        for y, name, stub in reversed(placed):  # shift up from the bottom edge
             y = min(y, limit, area.bottom()) if over > 0 else y
             limit = y - APART_PX
             box = name.boundingRect()
             left = area.right() + 22 if self._beside else area.right() - box.width() - 4
-            # Inside there is room on the far side of the end from where the curve comes.
+            # Inside there is space on the side of the end opposite to the curve.
             aside = 0.0 if self._beside else 10.0 if self.y_log else -10.0
             stub.setPos(left - 16, y + aside)
             name.setPos(left, y + aside - box.height() / 2)
@@ -287,11 +287,11 @@ class ErrorPlot(BoundsPlot):
         return bool(self.width() >= WIDE)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Make room for the names beside the axes where there is any."""
+        """Reserve space for names beside the axes if wide enough."""
         super().resizeEvent(event)
         if hasattr(self, "met"):
-            room = self._room if self._beside else 12
-            self.centralWidget.layout().setContentsMargins(2, 6, room, 2)
+            space = self._space if self._beside else 12
+            self.centralWidget.layout().setContentsMargins(2, 6, space, 2)
 
     # Pointer -----------------------------------------------------------------------------------
 
@@ -301,7 +301,7 @@ class ErrorPlot(BoundsPlot):
             return
         nearest_one = None
         for curve in self._answer.curves:
-            drawn = self._curves.get(curve.mechanism)
+            drawn = self.curves.get(curve.mechanism)
             if drawn is None:
                 continue
             for i in np.flatnonzero(np.isfinite(drawn.y)):
@@ -310,13 +310,13 @@ class ErrorPlot(BoundsPlot):
                 if nearest_one is None or distance < nearest_one[0]:
                     nearest_one = distance, curve.mechanism, float(curve.x[i])
         if nearest_one is not None and nearest_one[0] <= NEAR_PX:
-            self.point_chosen.emit(nearest_one[1], nearest_one[2])
+            self.point_selected.emit(nearest_one[1], nearest_one[2])
 
 
 def in_table_order(answer: Answer) -> list[ErrorCurve]:
-    """Return curves in the order of the table of mechanisms: colours stay where they are.
+    """Return curves in the order of the mechanism table, so that colours are stable.
 
-    Without those of which nothing is proved.
+    Curves without proved values are left out.
     """
     known = [c for c in answer.curves if not (c.proved and np.isnan(c.mean).all())]
     return sorted(known, key=lambda curve: list(MECHANISMS).index(curve.mechanism))
@@ -356,7 +356,7 @@ def series_of(curve: ErrorCurve, measure: Measure, statistic: str) -> Series:
 
 
 def grey_series(answer: Answer) -> tuple[Series, ...]:
-    """Return the error of the evenly grey map as a curve, where it is not the same everywhere."""
+    """Return the error of the uniform map as a curve, if it is not constant."""
     grey = answer.grey
     if not grey.size or np.ptp(grey) == 0 or not np.isfinite(grey).all():
         return ()
@@ -369,7 +369,7 @@ MORE_DRAWS = 100
 FILE = "file"
 SIDE_LETTERS = 40
 STATISTICS = ((words.OFTEN, "9 of 10 draws"), (words.MEAN, "mean of draws"))
-JUDGED = (
+EVALUATED_ON = (
     (HERE, "these check-ins"),
     (SAMPLE, "synthetic people"),
     (FILE, "a public file…"),
@@ -379,12 +379,12 @@ JUDGED = (
 
 
 def stamp_of(question: Question) -> str:
-    """Return what stands on the numbers of an answer: what is proved looks at nothing."""
+    """Return the stamp of a result; proved values depend on no data."""
     return "" if question.proved else text.stamp(False, curator_only=True)
 
 
 def csv_of(answer: Answer) -> str:
-    """Return the numbers of all curves as CSV, stamped."""
+    """Return the values of all curves as CSV, stamped."""
     asked = answer.question
     about = [f"judged on: {judged_on_words(asked.judged_on)}", f"{answer.users} users"]
     about += [f"{key} = {value}" for key, value in asked.request.values]
@@ -393,7 +393,7 @@ def csv_of(answer: Answer) -> str:
 
 
 class Parts:
-    """Plot, menus, table and buttons, laid out in a widget."""
+    """Plot, menus, table and buttons with their layout."""
 
     def __init__(self, owner: QWidget) -> None:
         self.plot = ErrorPlot()
@@ -441,22 +441,22 @@ class Parts:
         self._lay_out(owner)
 
     def name_measures(self, question: Question) -> None:
-        """Offer the measures in the unit of what the map lies in."""
+        """Set the measures in the unit of the map's plane."""
         named = [replace(question, measure=key).shown_measure for key in MEASURES]
         self.measure.offer([(m.key, m.name) for m in named], question.measure)
 
     def offer(self, which: WhichView) -> None:
-        """Show what is chosen among what can be; what is proved is so of the mean alone."""
-        known = which.judged_on in dict(JUDGED)
+        """Show the choices; proved values exist for the mean only."""
+        known = which.judged_on in dict(EVALUATED_ON)
         proved = which.judged_on == THEORY
         axes = [(axis.key, f"over {axis.symbol}") for axis in axes_on(which.judged_on)]
         self.statistic.offer(STATISTICS, words.MEAN if proved else which.statistic)
         self.statistic.setEnabled(not proved)
         self.axis.offer(axes, which.axis)
-        self.judged.offer(JUDGED, which.judged_on if known else FILE)
+        self.judged.offer(EVALUATED_ON, which.judged_on if known else FILE)
 
     def show_field(self, shown: bool, question: Question) -> None:
-        """Show the field of the target, or hide it."""
+        """Show or hide the target field."""
         self.name_measures(question)
         for widget in (self.needs, self.field, self.unit):
             widget.setVisible(shown)
@@ -469,7 +469,7 @@ class Parts:
         picked: str,
         question: Question,
     ) -> None:
-        """Show which ε each mechanism needs for a target, one of them picked."""
+        """Show the ε that each mechanism needs for a target, one selected."""
         of = dict(STATISTICS)[words.MEAN if question.proved else words.OFTEN]
         self.unit.setText(f"{measure.unit}, {of}".lstrip(" ,"))
         value = measure.written(nearest(target, words.DIGITS))
@@ -484,13 +484,13 @@ class Parts:
                 self.table.selectRow(place)
 
     def show_use(self, epsilon: float | None, mechanism: str) -> None:
-        """Offer an ε, and a mechanism where it is another than the map's."""
+        """Offer an ε, with the mechanism if it differs from the map's."""
         name = "" if epsilon is None else f" = {nearest(epsilon, 6)}"
         self.use.setText(f"Use ε{name}" + f", {mechanism}" * bool(mechanism))
         self.use.setEnabled(epsilon is not None)
 
     def show_state(self, answer: Answer | None, busy: bool, able: bool, more: bool) -> None:
-        """Say how far the curves are, and offer to stop, to go on and to draw more."""
+        """Show the progress of the curves, with buttons to stop, continue and draw more."""
         unfinished = answer is None or not answer.finished
         self.stop.setText("Cancel" if busy else "Go on")
         self.stop.setEnabled(busy or (unfinished and able))
@@ -506,15 +506,15 @@ class Parts:
     def _lay_out(self, owner: QWidget) -> None:
         top = QHBoxLayout()
         top.setSpacing(6)
-        said = plain_label("Judge on")
-        said.setBuddy(self.judged)
+        message = plain_label("Judge on")
+        message.setBuddy(self.judged)
         shares = (self.measure, 5), (self.statistic, 5), (self.axis, 4), (self.judged, 5)
         for box, share in shares:
             box.setMinimumContentsLength(3)
             box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
             box.setMinimumWidth(60)
             if box is self.judged:
-                top.addWidget(said)
+                top.addWidget(message)
             top.addWidget(box, share)
         buttons = QGridLayout()
         buttons.setSpacing(4)

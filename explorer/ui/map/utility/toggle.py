@@ -18,62 +18,62 @@ from explorer.studies.base.study import Result
 from explorer.studies.registry import get_study
 from explorer.ui.base.errors import Banner
 from explorer.ui.base.theme import is_narrow
-from explorer.ui.panels.answer_strip import AnswerStrip
+from explorer.ui.panels.headline import HeadlineStrip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from explorer.ui.controllers.workspace import Exported, WorkspaceHost
-    from explorer.ui.map.utility.view import WhichEpsilon
+    from explorer.ui.map.utility.view import UtilityView
 
 
-VIEW = "explorer.ui.map.utility.view:WhichEpsilon"
+VIEW = "explorer.ui.map.utility.view:UtilityView"
 EXPORTED = "explorer.ui.map.utility.view:exported"
-"""Imported when it is first opened, or exported."""
+"""Imported when first opened or exported."""
 HIGHEST = 330
-"""Pixels: the maps keep the rest."""
+"""Height in pixels; the maps keep the rest."""
 TIGHT = 700
-"""Below so many pixels for all it is a tab, with no maps beside it."""
+"""Total height in pixels below which it is a tab without maps."""
 NARROW = 600
-"""The same of the width."""
-NARROW_MOST = 2
-"""Panes where it is narrow; the question keeps the others."""
+"""The same for the width."""
+MAX_NARROW_PANES = 2
+"""Number of panes in narrow windows; the request keeps the others."""
 QWIDGETSIZE_MAX = (1 << 24) - 1
 
 
-class WhichToggle(QObject):
-    """Opens and closes the view, which is made when it is first opened.
+class UtilityToggle(QObject):
+    """Opens and closes the view, which is built on first use.
 
     Parameters
     ----------
     session, service, banner
-        What the view needs.
+        Parameters of the view.
     instead_of : QWidget
-        What gives it room.
+        Column that contains the view.
     maps : QWidget
-        What does where there is not room enough for both.
+        Widget hidden when there is no space for both.
     parent : QWidget
-        In which the action works.
+        Widget in which the action is active.
 
     Signals
     -------
     busy_changed(bool)
     small_changed(bool)
-        Whether there is room for the view in place of the maps alone; or `narrow` has changed.
+        Whether the view replaces the maps, or `narrow` changed.
     export_asked(Exported)
-        The curves are to be exported.
+        The curves should be exported.
     spoke()
-        `spoken` may be another.
+        `headline` may have changed.
 
     Attributes
     ----------
     small, narrow : bool
-        The latter leaves room for two maps at most.
+        True if there is space for two maps at most.
     """
 
     busy_changed = Signal(bool)
     small_changed = Signal(bool)
-    export_asked = Signal(object)
-    spoke = Signal()
+    export_requested = Signal(object)
+    headline_changed = Signal()
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class WhichToggle(QObject):
         self._instead_of = instead_of
         self._box: QVBoxLayout | None = None
         self.small = self.narrow = False
-        self.view: WhichEpsilon | None = None
+        self.view: UtilityView | None = None
         self.action = QAction("&Which ε?", parent)
         self.action.setShortcut(QKeySequence("E"))
         self.action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
@@ -101,35 +101,35 @@ class WhichToggle(QObject):
         parent.addAction(self.action)
         parent.installEventFilter(self)
 
-    def put_into(self, box: QVBoxLayout) -> None:
-        """Stand at the end of a column of widgets."""
+    def append_to(self, box: QVBoxLayout) -> None:
+        """Append the view to a column of widgets."""
         self._box = box
         self._follow(self._session.state)
 
     def join(self, window: WorkspaceHost) -> None:
-        """Let a window show what is computed and ask how to export it."""
+        """Connect to a window for progress and export."""
         window.activity.watch("which", "judging ε", self.busy_changed, self.cancel)
-        self.export_asked.connect(window.export_asked)
+        self.export_requested.connect(window.export_requested)
 
     @property
-    def spoken(self) -> Answer | None:
-        """What was found of the question in front; None while nothing was looked for."""
+    def headline(self) -> Answer | None:
+        """Result for the current request; None if not computed."""
         view = self.view
-        return view.spoken if view is not None and view.speaks else None
+        return view.headline if view is not None and view.has_headline else None
 
     def cancel(self) -> None:
-        """Stop what is computed."""
+        """Stop computing."""
         if self.view is not None:
             self.view.cancel()
 
-    def ask_anew(self) -> None:
-        """Ask again what is shown: other rows may lie behind the same question."""
+    def request_again(self) -> None:
+        """Request the curves again: rows may have changed."""
         if self.view is not None:
             self.view.forget()
             self.view.ask()
 
     def exported(self) -> Exported | None:
-        """Return the curves to be exported, if they are in front: focused, or alone."""
+        """Return the curves to export if they are in front: focused, or alone."""
         view = self.view
         if view is None or not self.action.isChecked():
             return None
@@ -138,29 +138,29 @@ class WhichToggle(QObject):
         return resolve_name(EXPORTED)(view) if in_front else None
 
     def close_view(self) -> None:
-        """End threads and processes; the window closes."""
+        """Stop threads and processes before the window closes."""
         self._session.changed.disconnect(self._follow)
         if self.view is not None:
             self.view.close_view()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the room there is."""
+        """Follow the available space."""
         if event.type() == QEvent.Type.Resize:
             size = self._parent.size()
             narrow = size.width() < NARROW or is_narrow(self._parent)
-            room = narrow or size.height() < TIGHT, narrow
-            if room != (self.small, self.narrow):
-                self.small, self.narrow = room
+            space = narrow or size.height() < TIGHT, narrow
+            if space != (self.small, self.narrow):
+                self.small, self.narrow = space
                 self.small_changed.emit(self.small)
-            self._make_room()
+            self._adjust_space()
         return False
 
     def _export(self) -> None:
         subject = resolve_name(EXPORTED)(self.view)
         if subject is not None:
-            self.export_asked.emit(subject)
+            self.export_requested.emit(subject)
 
-    def _make_room(self) -> None:
+    def _adjust_space(self) -> None:
         shown = self.action.isChecked()
         self._instead_of.setVisible(not shown)
         self._maps.setVisible(not (shown and self.small))
@@ -173,38 +173,38 @@ class WhichToggle(QObject):
             self._session.set_which(replace(which, open=shown), "show Which ε?")
 
     def _follow(self, state: SessionState, _old: SessionState | None = None) -> None:
-        """Be open or not as the session says."""
+        """Open or close as the session states."""
         shown = state.which.open
         if shown == (self.view is not None and not self.view.isHidden()) or self._box is None:
-            self.spoke.emit()
+            self.headline_changed.emit()
             return
         if self.view is None:
             self.view = resolve_name(VIEW)(*self._given)
             self.view.job.busy_changed.connect(self.busy_changed)
             self.view.parts.export.clicked.connect(self._export)
-            self.view.spoke.connect(self.spoke)
+            self.view.headline_changed.connect(self.headline_changed)
             self._box.addWidget(self.view, 1)
         self.action.setChecked(shown)
-        self._make_room()
+        self._adjust_space()
         self.view.setVisible(shown)
         if shown:
             self.view.open_view()
         else:
             self.view.cancel()
-        self.spoke.emit()
+        self.headline_changed.emit()
 
 
 LINES = 2
-"""Of the answer at least; its badge keeps its place too: maps are not to move with its words."""
+"""Minimum height; it is kept so that the maps do not move with the text."""
 
 
-class MapAnswer(AnswerStrip):
-    """Follows the pictures and *Which ε?*; away while there is neither.
+class MapHeadline(HeadlineStrip):
+    """Headline for maps and utility curves; hidden if there is neither.
 
-    What a newer picture does not know yet stays, in grey.
+    Values not known yet stay, greyed.
     """
 
-    def __init__(self, which: WhichToggle) -> None:
+    def __init__(self, which: UtilityToggle) -> None:
         super().__init__()
         self._which = which
         self._drawn: Result | None = None
@@ -213,30 +213,30 @@ class MapAnswer(AnswerStrip):
         policy = self.badge.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.badge.setSizePolicy(policy)
-        which.spoke.connect(self._say)
+        which.headline_changed.connect(self._say)
         self.clear()
 
     def clear(self) -> None:
-        """Say nothing (no data)."""
+        """Clear (no data)."""
         self._drawn = None
-        if self._which.spoken is None:
+        if self._which.headline is None:
             self.show_none()
 
     def show_result(self, result: Result, found: Claimed | None = None) -> None:
-        """Show what an answer says, if nobody looked for the ε."""
+        """Show a result's headline, unless utility curves have one."""
         self._drawn = result
         self._say()
 
     def _say(self) -> None:
-        told, drawn = self._which.spoken, self._drawn
-        if told is None and drawn is not None:
+        text, drawn = self._which.headline, self._drawn
+        if text is None and drawn is not None:
             answer = answer_of(get_study(drawn.request.study), drawn, None)
             if answer is None and (self._of_which or self.isHidden()):
                 self.show_computing()
             self.set_trailing(answer is None)
         else:
-            answer = told
+            answer = text
         if answer is not None:
             self.show_answer(answer)
             self.set_trailing(False)
-            self._of_which = told is not None
+            self._of_which = text is not None

@@ -43,15 +43,15 @@ from explorer.ui.widgets.boxes import ChoiceBox
 
 STUDY = "heatmap"
 ASK_AFTER_MS = 250
-"""After the last change of a setting that moves the curves."""
+"""Delay after the last change of a setting."""
 STEP = 1.1
-"""By how much the up and down keys move a target."""
+"""Step of the up and down keys for a target, as a factor."""
 DRAG = "target"
-"""Moves that follow each other are undone as one."""
+"""Moves closer together than this are one undo step."""
 
 
-class WhichEpsilon(QWidget):
-    """The view below the maps: plot, table, and what is asked.
+class UtilityView(QWidget):
+    """View below the maps: plot, table and settings.
 
     Nothing is computed while it is hidden.
 
@@ -60,21 +60,21 @@ class WhichEpsilon(QWidget):
     session : Session
     service : StudyService
     banner : Banner
-        Where it is said what went wrong.
+        Banner for problems.
 
     Signals
     -------
     answered(object)
-        An `Answer` is on the screen, finished or not.
-    said(str)
-        For the status line.
+        An `Answer` is shown, complete or not.
+    message(str)
+        For the status bar.
     spoke()
-        `spoken` may be another.
+        `headline` may have changed.
     """
 
     answered = Signal(object)
-    said = Signal(str)
-    spoke = Signal()
+    message = Signal(str)
+    headline_changed = Signal()
 
     def __init__(self, session: Session, service: StudyService, banner: Banner) -> None:
         super().__init__()
@@ -87,12 +87,12 @@ class WhichEpsilon(QWidget):
         self._asked: object = None
         self._answered: object = None
         self._cancelled = False
-        self._lines: list[words.Line] = []
+        self.lines: list[words.Line] = []
         self._service = service
         self.job = LatestJob("judging ε", self, preempt_after_s=0.0)
         self._soon = QTimer(self, singleShot=True)
-        self.spoken = InFront("", words.NOT_KNOWN)
-        """What is said of the question that the curves are about."""
+        self.headline = InFront("", words.NOT_KNOWN)
+        """Headline of the curves' request."""
         self.parts = Parts(self)
         self.plot = self.parts.plot
         self._connect()
@@ -104,16 +104,16 @@ class WhichEpsilon(QWidget):
             box.activated.connect(lambda _, name=name, box=box: self._choose(name, box))
         parts.field.entered.connect(lambda value: self.set_target(float(value)))
         parts.field.stepped.connect(lambda way: self.set_target(self.target * STEP**way, DRAG))
-        parts.table.clicked.connect(lambda at: self._pick(self._lines[at.row()].mechanism))
+        parts.table.clicked.connect(lambda at: self._pick(self.lines[at.row()].mechanism))
         for button, does in (
             (parts.use, self.take),
-            (parts.sure, self.make_sure),
+            (parts.sure, self.search_certified),
             (parts.more, self._draw_more),
             (parts.stop, self._stop_or_go_on),
             (parts.copy, self.copy_csv),
         ):
             button.clicked.connect(does)
-        self.plot.point_chosen.connect(self._choose_point)
+        self.plot.point_selected.connect(self._choose_point)
         self.plot.target.dragged.connect(lambda target: self.set_target(target, DRAG))
         self.plot.target.line.sigPositionChangeFinished.connect(self._session.end_gesture)
         self.plot.line_dragged.connect(self._drag_epsilon)
@@ -129,50 +129,50 @@ class WhichEpsilon(QWidget):
 
     @property
     def which(self) -> WhichView:
-        """What is asked for and shown."""
+        """Settings of the view."""
         return self._session.state.which
 
     @property
     def target(self) -> float:
-        """What one can live with now."""
+        """Current target error."""
         return self.target_of(self.which.measure)
 
     def target_of(self, measure: str) -> float:
-        """Return what one can live with by a measure: chosen, or what one begins with."""
+        """Return the target error of a measure: chosen, or the default."""
         chosen = self.request.selection
         sides = None if chosen is None else place_of(chosen.region).sides_km
         return self.which.targets.get(measure) or first_target(MEASURES[measure], sides)
 
     @property
     def request(self) -> Request:
-        """The map's question."""
+        """Request of the map."""
         return self._session.request(STUDY)
 
     @property
     def mechanism(self) -> str:
-        """The mechanism whose ε is found: the one picked in the table, else the map's.
+        """Mechanism whose ε is searched: selected in the table, else the map's.
 
-        One with a curve here: where only what is proved counts, the best of which anything is.
+        Only mechanisms with a curve; for proved values, the best one that has them.
         """
         chosen = self._mechanism or str(self.request["mechanism"])
         if not MECHANISMS[chosen].comparable:
             chosen = RECOMMENDED.key
         if self._mechanism or not self._shown.proved or MECHANISMS[chosen].proved:
             return chosen
-        return next((line.mechanism for line in self._lines if line.epsilon is not None), chosen)
+        return next((line.mechanism for line in self.lines if line.epsilon is not None), chosen)
 
     def question(self) -> Question:
-        """Return what curves are asked for now."""
+        """Return the request for the curves."""
         which = self.which
         return Question(self.request, which.axis, which.measure, which.judged_on, self.draws)
 
     def set_target(self, target: float, gesture: str | None = None) -> None:
-        """Ask for the ε of another target."""
+        """Set another target."""
         which = self.which.with_target(self.which.measure, words.rounded(target))
         self._session.set_which(which, "change target", gesture)
 
     def ask(self, after_ms: int = ASK_AFTER_MS) -> None:
-        """Ask for the curves of what is set, unless that is what was asked last."""
+        """Request the curves, unless they are already requested."""
         if not self.isHidden() and self.request.selection is not None:
             self._soon.start(after_ms)
 
@@ -192,7 +192,7 @@ class WhichEpsilon(QWidget):
         self._say_state()
 
     def _key(self) -> object:
-        """Return all that curves depend on."""
+        """Return the settings on which the curves depend."""
         request, which = self.request, self.which
         read = frozenset({"mechanism"}).union(*map(read_by, MECHANISMS))
         values = tuple((k, v) for k, v in request.values if k != which.axis and k in read)
@@ -200,15 +200,15 @@ class WhichEpsilon(QWidget):
         return values, rows, which.axis, which.measure, which.judged_on, self.draws
 
     @property
-    def speaks(self) -> bool:
-        """Whether what is said is about the question in front: out of sight, only what is known."""
+    def has_headline(self) -> bool:
+        """Whether the headline matches the request; while hidden, only known results count."""
         if not self.isHidden():
             return True
         known = self.answer is not None and self.answer.finished
         return known and self._shown.axis == "epsilon" and self._answered == self._key()
 
-    def make_sure(self) -> None:
-        """Search for an ε that is enough and one that is not."""
+    def search_certified(self) -> None:
+        """Search for a sufficient and an insufficient ε."""
         sought = self.question(), self.mechanism, self.target
         self._soon.stop()
         self._banner.settled("which")
@@ -218,13 +218,13 @@ class WhichEpsilon(QWidget):
         )
 
     def take(self) -> None:
-        """Give the map the mechanism and the ε that were found, as one undoable step."""
-        epsilon = headlines.usable(self.answer, self._lines, self.mechanism, self.certified)
+        """Apply the mechanism and ε found to the map, as one undo step."""
+        epsilon = headlines.usable(self.answer, self.lines, self.mechanism, self.certified)
         if epsilon is not None:
             self._set_map(self.mechanism, AXES["epsilon"], epsilon)
 
     def open_view(self) -> None:
-        """Show what the session says by now, and ask for it."""
+        """Show the session's settings and request the curves."""
         if self.answer is not None and self.answer.question.judged_on != self.which.judged_on:
             self.answer = None
         self.parts.offer(self.which)
@@ -232,30 +232,30 @@ class WhichEpsilon(QWidget):
         self.ask(0)
 
     def forget(self) -> None:
-        """Stop computing and show no curves: the rows are others by now."""
+        """Stop computing and clear the curves: the rows changed."""
         self.cancel()
         self.answer = None
         self._draw()
 
     def cancel(self) -> None:
-        """Stop computing; what is there stays."""
+        """Stop computing; results so far stay."""
         self._soon.stop()
         self._cancelled = self.job.cancel()
         self._asked = None
         self._say_state()
 
     def close_view(self) -> None:
-        """Stop everything; the window closes."""
+        """Stop everything before the window closes."""
         self._session.changed.disconnect(self._state_changed)
         self._soon.stop()
         self.job.close()
 
     def copy_csv(self) -> None:
-        """Put the numbers of all curves on the clipboard, stamped."""
+        """Copy the values of all curves, stamped."""
         if self.answer is not None:
             QGuiApplication.clipboard().setText(csv_of(self.answer))
             who = "" if self.answer.question.proved else ": for the curator only"
-            self.said.emit(f"The numbers are on the clipboard{who}.")
+            self.message.emit(f"The numbers are on the clipboard{who}.")
 
     # What was chosen -----------------------------------------------------------------------------
 
@@ -268,8 +268,8 @@ class WhichEpsilon(QWidget):
         self._session.set_which(which, f"choose {box.currentText()}")
         self.parts.offer(self.which)
 
-    def judge_on(self, key: str) -> None:
-        """Judge on the map's check-ins, the sample, what is proved, or the file at a path."""
+    def evaluate_on(self, key: str) -> None:
+        """Evaluate on the map's check-ins, the sample, proved bounds, or a file."""
         self._session.set_which(self.which.with_choice("judged_on", key), "judge on others")
 
     def _draw_more(self) -> None:
@@ -304,8 +304,8 @@ class WhichEpsilon(QWidget):
 
     def _state_changed(self, state: SessionState, old: SessionState) -> None:
         if self.isHidden():
-            if self.speaks:
-                self._speak()
+            if self.has_headline:
+                self._update_headline()
             return
         if state.selection is None:
             self.forget()
@@ -319,7 +319,7 @@ class WhichEpsilon(QWidget):
         self.ask()
 
     def _follow(self, which: WhichView, old: WhichView) -> None:
-        """Show another view of the errors."""
+        """Apply other settings."""
         self.parts.offer(which)
         if (which.measure, which.targets) != (old.measure, old.targets):
             self.certified = None
@@ -343,7 +343,7 @@ class WhichEpsilon(QWidget):
             self.certified = found
             self._read_off()
         if not isinstance(found, Answer) and not (self.answer and self.answer.finished):
-            self._asked = None  # the search took the curves' place; they can go on
+            self._asked = None  # the search replaced the curves; they can continue
         self._say_state()
 
     def _take_answer(self, answer: Answer) -> None:
@@ -373,7 +373,7 @@ class WhichEpsilon(QWidget):
         self._read_off()
 
     def _draw_now(self) -> None:
-        """Put the line at what the map has now."""
+        """Place the line at the map's present error."""
         axis, request = AXES[self._shown.axis], self.request
         if axis.key == "users":
             selection = request.selection
@@ -392,26 +392,26 @@ class WhichEpsilon(QWidget):
         self.plot.show_target(wanted, self.question().shown_measure)
 
     def _read_off(self) -> None:
-        """Say which ε the target needs, by the curves as far as they are known."""
+        """Show the ε that the target requires, as far as the curves are known."""
         shown, target = self._shown, self.target_of(self._shown.measure)
-        self._speak()
+        self._update_headline()
         on_epsilon = shown.axis == "epsilon"
-        self.plot.show_met(self._lines, target if on_epsilon else None, self.which.statistic)
-        self.parts.show_lines(shown.shown_measure, target, self._lines, self.mechanism, shown)
-        usable = headlines.usable(self.answer, self._lines, self.mechanism, self.certified)
+        self.plot.show_met(self.lines, target if on_epsilon else None, self.which.statistic)
+        self.parts.show_lines(shown.shown_measure, target, self.lines, self.mechanism, shown)
+        usable = headlines.usable(self.answer, self.lines, self.mechanism, self.certified)
         other = self.mechanism != self.request["mechanism"]
         self.parts.show_use(usable, MECHANISMS[self.mechanism].title if other else "")
         there = self.answer is not None and bool(self.answer.curves)
         self.parts.sure.setEnabled(on_epsilon and there and not shown.proved)
 
-    def _speak(self) -> None:
-        """Bring the answer in front up to date."""
+    def _update_headline(self) -> None:
+        """Update the headline."""
         shown, target = self._shown, self.target_of(self._shown.measure)
-        self._lines = headlines.lines_of(shown, self.answer, target)
-        self.spoken = headlines.in_front(
-            shown, self.answer, self._lines, self.mechanism, target, self.certified, self.request
+        self.lines = headlines.lines_of(shown, self.answer, target)
+        self.headline = headlines.in_front(
+            shown, self.answer, self.lines, self.mechanism, target, self.certified, self.request
         )
-        self.spoke.emit()
+        self.headline_changed.emit()
 
     def _say_state(self) -> None:
         more = self.draws < MORE_DRAWS and not self._shown.proved
@@ -428,8 +428,8 @@ class WhichEpsilon(QWidget):
             self._restyle()
 
 
-def exported(view: WhichEpsilon) -> Exported | None:
-    """Return the curves on the screen as they are exported; None while there are none."""
+def exported(view: UtilityView) -> Exported | None:
+    """Return the curves for export; None if there are none."""
     answer, drawn = view.answer, view.plot.result
     if answer is None or drawn is None:
         return None
@@ -438,12 +438,12 @@ def exported(view: WhichEpsilon) -> Exported | None:
     target = view.target_of(measure.key)
     statistic = MEAN if question.proved else view.which.statistic
     shown = replace(view.which, statistic=statistic, targets={measure.key: target})
-    told = which_to_recipe(shown, question.draws)
-    judged = told["judged_on"]  # never the path of a file
+    summary = which_to_recipe(shown, question.draws)
+    judged = summary["judged_on"]  # never the path of a file
     notes = [f"Judged on {judged}" + f", {answer.users:,} users" * (axis.key != "users") + "."]
     if not answer.finished:
         notes.append(f"{answer.done:,} of {answer.total:,} draws are there.")
-    notes += [view.spoken.text, view.spoken.beside]
+    notes += [view.headline.text, view.headline.beside]
     result = which_result(
         question.request,
         axis,
@@ -459,4 +459,4 @@ def exported(view: WhichEpsilon) -> Exported | None:
     look = ViewState(
         title=TITLE, theme=style_for(view.palette()).theme, x_log=log_axis(axis), y_log=measure.log
     )
-    return Exported(result, look, question.request, {"which": told})
+    return Exported(result, look, question.request, {"which": summary})

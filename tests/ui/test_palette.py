@@ -15,7 +15,7 @@ from explorer.ui.dialogs.palette import (
     SUBSEQUENCE,
     WORD,
     WORDS,
-    Found,
+    EntryKind,
     folded,
     rank,
 )
@@ -91,7 +91,7 @@ def test_a_value_that_cannot_be_is_said_and_changes_nothing(window, find, qtbot)
 
 
 def test_questions_figures_commands_and_words_are_found_and_done(window, find, qtbot) -> None:
-    def done(typed: str, kind: Found) -> None:
+    def done(typed: str, kind: EntryKind) -> None:
         palette = find(typed)
         assert palette.current.kind == kind
         said = palette.field.accessibleDescription()
@@ -100,14 +100,14 @@ def test_questions_figures_commands_and_words_are_found_and_done(window, find, q
         qtbot.keyClick(palette.field, Qt.Key.Key_Return)
         assert not palette.isVisible()
 
-    done("linear q", Found.QUESTION)
+    done("linear q", EntryKind.QUESTION)
     assert window.session.state.study == "linear-queries"
-    done("figure 2 (a) shuffle acc", Found.FIGURE)
+    done("figure 2 (a) shuffle acc", EntryKind.FIGURE)
     assert window.session.state.study == "shuffle-rdp"
     window.session.set_value("eps0", 3.0)
-    done("reset para", Found.COMMAND)
+    done("reset para", EntryKind.COMMAND)
     assert window.session.request()["eps0"] == 2.0
-    done("earth mover", Found.WORD)
+    done("earth mover", EntryKind.WORD)
     words = next(w for w in window.children() if getattr(w, "windowTitle", str)() == "Words")
     assert words.isVisible()
     words.close()
@@ -163,6 +163,6 @@ def test_looking_for_commands_leaves_the_menus_alive(open_window) -> None:
     commands = [entry.name for entry in window.menus.finder._commands()]
     gc.collect()
     menus = window.menuBar().findChildren(QMenu)
-    assert all(shiboken6.isValid(menu) for menu in (*menus, window.menus._view))
+    assert all(shiboken6.isValid(menu) for menu in (*menus, window.menus.view_menu))
     assert len(commands) == len(set(commands)) > 40
     assert not {"File", "View", "Help"} & set(commands)

@@ -17,7 +17,7 @@ from explorer.ui.map.workspace import MapWorkspace
 from explorer.ui.panels.data import DataPanel
 
 
-class Desk:
+class MapPage:
     """What a test of the map holds on to."""
 
     def __init__(self, qtbot, session: Session | None = None) -> None:
@@ -30,7 +30,7 @@ class Desk:
         self.map = MapWorkspace(self.session, self.service, self.controller, self.data)
         self.panel = DataPanel(self.session, self.data, self.map)
         self.data.mapping_needed.connect(self.panel.ask_mapping)
-        self.data.import_asked.connect(self.panel.ask_import)
+        self.data.import_requested.connect(self.panel.ask_import)
         row = QHBoxLayout(self.widget)
         row.addWidget(self.panel)
         row.addWidget(self.map, 1)
@@ -76,12 +76,12 @@ class Desk:
 
 
 @contextmanager
-def opened(qtbot, session: Session | None = None) -> Iterator[Desk]:
-    desk = Desk(qtbot, session)
+def opened(qtbot, session: Session | None = None) -> Iterator[MapPage]:
+    map_page = MapPage(qtbot, session)
     try:
-        yield desk
+        yield map_page
     finally:
-        desk.close()
+        map_page.close()
 
 
 def made_checkins(folder: Path, rows: int = 3000, users: int = 80, name: str = "made.txt") -> Path:

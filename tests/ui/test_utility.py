@@ -18,9 +18,9 @@ from explorer.engine.session.session import Session, state_from_dict, state_to_d
 from explorer.studies.base.study import Origin, preset
 from explorer.studies.heatmap.conditions import conditions
 from explorer.studies.registry import get_study
-from explorer.ui.map.utility.view import WhichEpsilon
+from explorer.ui.map.utility.view import UtilityView
 from explorer.ui.panels.presets import follow_preset, preset_in_front
-from tests.ui.map_desk import Desk, made_checkins, opened
+from tests.ui.map_page import MapPage, made_checkins, opened
 
 pytestmark = pytest.mark.full
 
@@ -31,19 +31,19 @@ def checkins(tmp_path_factory):
 
 
 @pytest.fixture
-def desk(qtbot, checkins) -> Iterator[Desk]:
-    with opened(qtbot) as desk:
-        desk.widget.resize(1300, 800)
-        desk.load(checkins)
-        desk.session.set_value("resolution", "64", "heatmap")
-        desk.answered()
-        yield desk
+def map_page(qtbot, checkins) -> Iterator[MapPage]:
+    with opened(qtbot) as map_page:
+        map_page.widget.resize(1300, 800)
+        map_page.load(checkins)
+        map_page.session.set_value("resolution", "64", "heatmap")
+        map_page.answered()
+        yield map_page
 
 
-def shown(desk: Desk, measure: str = "similarity") -> WhichEpsilon:
+def shown(map_page: MapPage, measure: str = "similarity") -> UtilityView:
     """Open the view; similarity needs no transport to be solved."""
-    desk.map.which.action.setChecked(True)
-    view = desk.map.which.view
+    map_page.map.utility.action.setChecked(True)
+    view = map_page.map.utility.view
     assert view is not None
     view.parts.measure.setCurrentIndex(view.parts.measure.findData(measure))
     view.parts.measure.activated.emit(view.parts.measure.currentIndex())
@@ -54,25 +54,25 @@ SURE_MS = 120_000
 """What a search may take on a quiet machine: up to 800 draws at each of some ε."""
 
 
-def finished(desk: Desk, view: WhichEpsilon) -> None:
-    desk.qtbot.waitUntil(
+def finished(map_page: MapPage, view: UtilityView) -> None:
+    map_page.qtbot.waitUntil(
         lambda: view.answer is not None and view.answer.finished and not view.job.busy
     )
 
 
-def chosen_without_looking(desk: Desk):
+def chosen_without_looking(map_page: MapPage):
     """Return the condition on the settings."""
-    said = conditions(desk.session.request("heatmap"))
+    said = conditions(map_page.session.request("heatmap"))
     return next(c for c in said if c.text.startswith("ε") and "without looking" in c.text)
 
 
-def test_curves_come_coarse_first_and_say_what_epsilon_is_needed(desk: Desk) -> None:
+def test_curves_come_coarse_first_and_say_what_epsilon_is_needed(map_page: MapPage) -> None:
     # A blur of no other test: what draws found is kept, and then all is there at once.
-    desk.session.set_value("sigma", 0.037, "heatmap")
-    view = shown(desk)
+    map_page.session.set_value("sigma", 0.037, "heatmap")
+    view = shown(map_page)
     seen = []
     view.answered.connect(seen.append)
-    finished(desk, view)
+    finished(map_page, view)
     first = next(answer for answer in seen if answer.curves)
     assert first.done < first.total
     assert max(max(curve.draws) for curve in first.curves) == 1
@@ -80,37 +80,37 @@ def test_curves_come_coarse_first_and_say_what_epsilon_is_needed(desk: Desk) -> 
     assert all(set(curve.draws) == {20} for curve in answer.curves)
     assert np.isfinite(answer.grey).all()
     assert "20 draws a point" in view.parts.state.text()
-    assert {line.mechanism for line in view._lines} == {c.mechanism for c in answer.curves}
+    assert {line.mechanism for line in view.lines} == {c.mechanism for c in answer.curves}
     for curve in answer.curves:
-        drawn = view.plot._curves[curve.mechanism]
+        drawn = view.plot.curves[curve.mechanism]
         np.testing.assert_allclose(drawn.heights, curve.quantile(0.1))
         np.testing.assert_allclose(drawn.high, curve.quantile(0.9))
-    assert desk.map.answer.badge.isVisible()
-    assert desk.map.answer.words().startswith(f"{view.spoken.number}. {view.spoken.text}")
-    assert not desk.map.metrics.isVisible()
+    assert map_page.map.answer.badge.isVisible()
+    assert map_page.map.answer.words().startswith(f"{view.headline.number}. {view.headline.text}")
+    assert not map_page.map.metrics.isVisible()
 
 
-def test_the_answer_stays_above_the_maps_while_it_is_about_the_question(desk: Desk) -> None:
-    answer = desk.map.answer
-    desk.measured()
-    desk.qtbot.waitUntil(lambda: " km" in answer.number.text())
-    assert "off on average in this one draw, with adaptive quadtree at ε = 1." in answer.text.text()
+def test_the_answer_stays_above_the_maps_while_it_is_about_the_question(map_page: MapPage) -> None:
+    answer = map_page.map.answer
+    map_page.measured()
+    map_page.qtbot.waitUntil(lambda: " km" in answer.number.text())
+    assert "adaptive quadtree at ε = 1." in answer.text.text()
     assert answer.badge.isVisible()
-    view = shown(desk)
-    finished(desk, view)
-    found = view.spoken
+    view = shown(map_page)
+    finished(map_page, view)
+    found = view.headline
     assert answer.number.text() == found.number
-    desk.map.which.action.setChecked(False)
+    map_page.map.utility.action.setChecked(False)
     assert answer.number.text() == found.number
-    desk.session.set_value("epsilon", 2.0, "heatmap")  # the curves hold for every ε
-    assert "At today's ε = 2 it is ≈" in answer.text.text()
-    desk.session.set_value("sigma", 0.05, "heatmap")  # and for one blur
-    desk.qtbot.waitUntil(lambda: " km" in answer.number.text())
+    map_page.session.set_value("epsilon", 2.0, "heatmap")  # the curves hold for every ε
+    assert "ε = 2 it is ≈" in answer.text.text()
+    map_page.session.set_value("sigma", 0.05, "heatmap")  # and for one blur
+    map_page.qtbot.waitUntil(lambda: " km" in answer.number.text())
 
 
-def test_a_dragged_target_asks_for_another_epsilon(desk: Desk) -> None:
-    view = shown(desk)
-    finished(desk, view)
+def test_a_dragged_target_asks_for_another_epsilon(map_page: MapPage) -> None:
+    view = shown(map_page)
+    finished(map_page, view)
     best = min(view.answer.curves, key=lambda c: -c.quantile(0.1)[-1])
     low, high = (float(best.quantile(0.1)[i]) for i in (3, 8))
     epsilons = []
@@ -119,70 +119,70 @@ def test_a_dragged_target_asks_for_another_epsilon(desk: Desk) -> None:
         view.plot.target.line.sigDragged.emit(view.plot.target.line)
         assert view.target == pytest.approx(target, rel=0.01)
         assert view.parts.field.number == view.target
-        epsilons.append(next(row.epsilon for row in view._lines if row.least))
+        epsilons.append(next(row.epsilon for row in view.lines if row.least))
     assert epsilons[0] < epsilons[1]
     before = view.target
     QTest.keyClick(view.parts.field, Qt.Key.Key_Down)
     assert view.target < before
 
 
-def test_the_epsilon_taken_is_one_step_and_marked_as_a_look_at_the_data(desk: Desk) -> None:
-    view = shown(desk)
-    finished(desk, view)
+def test_the_epsilon_taken_is_one_step_and_marked_as_a_look_at_the_data(map_page: MapPage) -> None:
+    view = shown(map_page)
+    finished(map_page, view)
     chosen = next(c for c in view.answer.curves if c.mechanism == view.mechanism)
     view.set_target(float(chosen.quantile(0.1)[6]))
-    line = next(row for row in view._lines if row.mechanism == view.mechanism)
-    before = desk.session.state
-    assert chosen_without_looking(desk).holds is not False
+    line = next(row for row in view.lines if row.mechanism == view.mechanism)
+    before = map_page.session.state
+    assert chosen_without_looking(map_page).holds is not False
     QTest.mouseClick(view.parts.use, Qt.MouseButton.LeftButton)
-    request = desk.session.request("heatmap")
+    request = map_page.session.request("heatmap")
     assert request["epsilon"] == line.epsilon
     assert request.selection.epsilon_from is Origin.JUDGED
-    assert chosen_without_looking(desk).holds is False
-    desk.session.set_value("epsilon", 1.0, "heatmap")  # who moves it has seen the curves
-    assert chosen_without_looking(desk).holds is False
-    desk.session.undo()
-    desk.session.undo()
-    assert desk.session.state == before
-    assert desk.session.undo_text != ""
+    assert chosen_without_looking(map_page).holds is False
+    map_page.session.set_value("epsilon", 1.0, "heatmap")  # who moves it has seen the curves
+    assert chosen_without_looking(map_page).holds is False
+    map_page.session.undo()
+    map_page.session.undo()
+    assert map_page.session.state == before
+    assert map_page.session.undo_text != ""
 
 
-def test_a_click_on_a_point_sets_mechanism_and_epsilon(desk: Desk) -> None:
-    view = shown(desk)
-    finished(desk, view)
-    desk.qtbot.turns(20)
+def test_a_click_on_a_point_sets_mechanism_and_epsilon(map_page: MapPage) -> None:
+    view = shown(map_page)
+    finished(map_page, view)
+    map_page.qtbot.turns(20)
     curve = view.answer.curves[-1]
     assert curve.mechanism != view.request["mechanism"]
-    drawn = view.plot._curves[curve.mechanism]
+    drawn = view.plot.curves[curve.mechanism]
     at = view.plot.view.mapViewToScene(QPointF(drawn.x[-3], drawn.y[-3]))
     spot = view.plot.mapFromScene(at)
     QTest.mouseClick(
         view.plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(spot.x(), spot.y())
     )
-    desk.qtbot.waitUntil(lambda: view.request["epsilon"] == curve.x[-3])
+    map_page.qtbot.waitUntil(lambda: view.request["epsilon"] == curve.x[-3])
     assert view.request["mechanism"] in {c.mechanism for c in view.answer.curves}
-    desk.session.undo()
+    map_page.session.undo()
     assert view.request["epsilon"] == 1.0
 
 
-def test_an_epsilon_of_a_stand_in_is_to_be_vouched_for(desk: Desk) -> None:
-    view = shown(desk)
-    view.judge_on(SAMPLE)
-    finished(desk, view)
+def test_an_epsilon_of_a_stand_in_is_to_be_vouched_for(map_page: MapPage) -> None:
+    view = shown(map_page)
+    view.evaluate_on(SAMPLE)
+    finished(map_page, view)
     assert view.answer.question.judged_on == SAMPLE
     assert view.answer.users == view.request["n0"]
-    assert "stand-in" in view.spoken.beside
+    assert "stand-in" in view.headline.beside
     chosen = next(c for c in view.answer.curves if c.mechanism == view.mechanism)
     view.set_target(float(chosen.quantile(0.1)[6]))
     view.take()
-    assert desk.session.request("heatmap").selection.epsilon_from is Origin.STAND_IN
-    assert chosen_without_looking(desk).holds is None
+    assert map_page.session.request("heatmap").selection.epsilon_from is Origin.STAND_IN
+    assert chosen_without_looking(map_page).holds is None
 
 
-def test_cancelled_it_goes_on_where_it_was(desk: Desk) -> None:
-    desk.session.set_value("sigma", 0.0313, "heatmap")  # not in the cache
-    view = shown(desk)
-    desk.qtbot.waitUntil(lambda: view.answer is not None and view.answer.done > 5)
+def test_cancelled_it_goes_on_where_it_was(map_page: MapPage) -> None:
+    map_page.session.set_value("sigma", 0.0313, "heatmap")  # not in the cache
+    view = shown(map_page)
+    map_page.qtbot.waitUntil(lambda: view.answer is not None and view.answer.done > 5)
     QTest.mouseClick(view.parts.stop, Qt.MouseButton.LeftButton)
     assert not view.job.busy
     stopped = view.answer.done
@@ -190,37 +190,39 @@ def test_cancelled_it_goes_on_where_it_was(desk: Desk) -> None:
     seen = []
     view.answered.connect(seen.append)
     QTest.mouseClick(view.parts.stop, Qt.MouseButton.LeftButton)
-    finished(desk, view)
+    finished(map_page, view)
     assert seen[0].done >= stopped  # what was known is not computed again
 
 
-def test_another_blur_drops_the_work_on_the_one_before(desk: Desk) -> None:
-    view = shown(desk)
-    desk.qtbot.waitUntil(lambda: view.answer is not None)
-    desk.session.set_value("sigma", 0.0517, "heatmap")
-    finished(desk, view)
-    desk.qtbot.waitUntil(
+def test_another_blur_drops_the_work_on_the_one_before(map_page: MapPage) -> None:
+    view = shown(map_page)
+    map_page.qtbot.waitUntil(lambda: view.answer is not None)
+    map_page.session.set_value("sigma", 0.0517, "heatmap")
+    finished(map_page, view)
+    map_page.qtbot.waitUntil(
         lambda: view.answer.question.request["sigma"] == 0.0517 and view.answer.finished
     )
-    assert {c.mechanism for c in view.answer.curves} == set(view.plot._curves)
+    assert {c.mechanism for c in view.answer.curves} == set(view.plot.curves)
 
 
-def test_a_curve_over_users(desk: Desk) -> None:
-    view = shown(desk)
+def test_a_curve_over_users(map_page: MapPage) -> None:
+    view = shown(map_page)
     view.parts.axis.setCurrentIndex(view.parts.axis.findData("users"))
     view.parts.axis.activated.emit(view.parts.axis.currentIndex())
-    desk.qtbot.waitUntil(lambda: view.answer is not None and view.answer.question.axis == "users")
-    finished(desk, view)
+    map_page.qtbot.waitUntil(
+        lambda: view.answer is not None and view.answer.question.axis == "users"
+    )
+    finished(map_page, view)
     users = view.answer.curves[0].x
     assert list(users) == [n for n in (25, 50) if n <= view.answer.curves[0].x.max()]
     assert not view.parts.field.isVisible()
     view._choose_point(view.mechanism, 25.0)
-    assert desk.session.request("heatmap").selection.users == 25
+    assert map_page.session.request("heatmap").selection.users == 25
 
 
-def test_the_numbers_are_copied_with_a_stamp(desk: Desk) -> None:
-    view = shown(desk)
-    finished(desk, view)
+def test_the_numbers_are_copied_with_a_stamp(map_page: MapPage) -> None:
+    view = shown(map_page)
+    finished(map_page, view)
     QTest.mouseClick(view.parts.copy, Qt.MouseButton.LeftButton)
     text = QGuiApplication.clipboard().text()
     assert text.startswith("# curator only")
@@ -236,26 +238,26 @@ def test_the_numbers_are_copied_with_a_stamp(desk: Desk) -> None:
     assert float(rows[0]["mean"]) == curve.mean[0]
 
 
-def test_make_sure_names_one_that_is_enough_and_one_that_is_not(desk: Desk) -> None:
-    view = shown(desk)
-    finished(desk, view)
+def test_make_sure_names_one_that_is_enough_and_one_that_is_not(map_page: MapPage) -> None:
+    view = shown(map_page)
+    finished(map_page, view)
     chosen = next(c for c in view.answer.curves if c.mechanism == view.mechanism)
     view.set_target(float(np.mean(chosen.quantile(0.5)[6:8])))
     QTest.mouseClick(view.parts.sure, Qt.MouseButton.LeftButton)
-    desk.qtbot.waitUntil(lambda: view.certified is not None, timeout=SURE_MS)
+    map_page.qtbot.waitUntil(lambda: view.certified is not None, timeout=SURE_MS)
     found = view.certified
     assert found.not_enough < found.enough <= 8 * found.not_enough
-    assert "is enough" in view.spoken.text
+    assert "is enough" in view.headline.text
     view.take()
-    assert desk.session.request("heatmap")["epsilon"] >= found.enough * (1 - 1e-12)
+    assert map_page.session.request("heatmap")["epsilon"] >= found.enough * (1 - 1e-12)
 
 
 def test_closing_while_it_computes_leaves_no_process(qtbot, checkins) -> None:
     before = {child.pid for child in psutil.Process().children(recursive=True)}
-    with opened(qtbot) as desk:
-        desk.load(checkins)
-        desk.answered()
-        view = shown(desk)
+    with opened(qtbot) as map_page:
+        map_page.load(checkins)
+        map_page.answered()
+        view = shown(map_page)
         qtbot.waitUntil(lambda: view.answer is not None)
         started = {child.pid for child in psutil.Process().children(recursive=True)} - before
         assert started
@@ -266,68 +268,68 @@ def test_closing_while_it_computes_leaves_no_process(qtbot, checkins) -> None:
 
 
 def test_a_public_file_stands_in_and_the_maps_own_does_not(
-    desk: Desk, checkins, tmp_path_factory
+    map_page: MapPage, checkins, tmp_path_factory
 ) -> None:
-    view = shown(desk)
-    finished(desk, view)
-    view.judge_on(str(checkins))
-    desk.qtbot.waitUntil(lambda: not desk.map.banner.isHidden())
-    assert "own file" in desk.map.banner.text.text()
+    view = shown(map_page)
+    finished(map_page, view)
+    view.evaluate_on(str(checkins))
+    map_page.qtbot.waitUntil(lambda: not map_page.map.banner.isHidden())
+    assert "own file" in map_page.map.banner.text.text()
     other = made_checkins(tmp_path_factory.mktemp("public"), rows=2500, users=70)
-    view.judge_on(str(other))
-    finished(desk, view)
-    assert desk.map.banner.isHidden()
+    view.evaluate_on(str(other))
+    finished(map_page, view)
+    assert map_page.map.banner.isHidden()
     assert view.answer.question.judged_on == str(other)
-    assert "stand-in" in view.spoken.beside
-    assert "From 20 draws" in view.spoken.more
+    assert "stand-in" in view.headline.beside
+    assert "From 20 draws" in view.headline.more
 
 
-def test_theory_names_an_epsilon_and_opens_no_data(desk: Desk) -> None:
-    desk.session.set_value("n0", 50_000, "heatmap")
-    desk.answered()
-    view = shown(desk)
-    assert desk.map.answer.badge.isVisible()
+def test_theory_names_an_epsilon_and_opens_no_data(map_page: MapPage) -> None:
+    map_page.session.set_value("n0", 50_000, "heatmap")
+    map_page.answered()
+    view = shown(map_page)
+    assert map_page.map.answer.badge.isVisible()
     view.cancel()
 
     # What is proved needs no data: where it is computed there are none any more.
-    desk.service.client._data_changed(desk.data.current.fingerprint, None)
+    map_page.service.client._data_changed(map_page.data.current.fingerprint, None)
     for box, key in ((view.parts.judged, THEORY), (view.parts.measure, "emd_km")):
         box.setCurrentIndex(box.findData(key))
         box.activated.emit(box.currentIndex())
-    desk.qtbot.waitUntil(
+    map_page.qtbot.waitUntil(
         lambda: view.answer is not None and view.answer.question == view.question()
     )
-    assert desk.map.answer.badge.isHidden()
-    rows = {line.mechanism: line for line in view._lines}
+    assert map_page.map.answer.badge.isHidden()
+    rows = {line.mechanism: line for line in view.lines}
     assert rows["adaptive"].words == "unproved"
     assert rows["adaptive"].epsilon is None
     assert {"pyramid", "capped", "dense"} == {m for m, line in rows.items() if line.epsilon}
     assert view.mechanism in ("pyramid", "capped", "dense")  # the map's own has no bound
-    assert "proved" in view.spoken.text
-    assert "50,000 users" in view.spoken.beside
+    assert "proved" in view.headline.text
+    assert "50,000 users" in view.headline.beside
     assert not view.parts.sure.isEnabled()
     assert not view.parts.more.isEnabled()
-    assert set(view.plot._curves) == {"pyramid", "capped", "dense"}
+    assert set(view.plot.curves) == {"pyramid", "capped", "dense"}
     QTest.mouseClick(view.parts.copy, Qt.MouseButton.LeftButton)
     assert not QGuiApplication.clipboard().text().startswith("# curator only")
     taken_epsilon = rows[view.mechanism].epsilon
     QTest.mouseClick(view.parts.use, Qt.MouseButton.LeftButton)
-    request = desk.session.request("heatmap")
+    request = map_page.session.request("heatmap")
     assert request["epsilon"] == taken_epsilon
     assert request.selection.epsilon_from is Origin.THEORY
-    assert chosen_without_looking(desk).holds is None
-    assert "proved bounds" in chosen_without_looking(desk).margin
+    assert chosen_without_looking(map_page).holds is None
+    assert "proved bounds" in chosen_without_looking(map_page).margin
 
 
-def test_what_is_shown_is_undone_and_saved(desk: Desk) -> None:
-    session = desk.session
-    view = shown(desk)
-    finished(desk, view)
+def test_what_is_shown_is_undone_and_saved(map_page: MapPage) -> None:
+    session = map_page.session
+    view = shown(map_page)
+    finished(map_page, view)
     assert session.state.which.open
     view.set_target(0.71)
     view.parts.axis.setCurrentIndex(view.parts.axis.findData("sigma"))
     view.parts.axis.activated.emit(view.parts.axis.currentIndex())
-    view.judge_on(SAMPLE)
+    view.evaluate_on(SAMPLE)
     which = session.state.which
     assert (which.axis, which.measure, which.judged_on) == ("sigma", "similarity", SAMPLE)
     assert which.targets == {"similarity": 0.71}
@@ -346,7 +348,7 @@ def test_what_is_shown_is_undone_and_saved(desk: Desk) -> None:
     assert view.parts.measure.currentData() == "emd_km"
     session.undo()
     assert view.isHidden()
-    assert not desk.map.which.action.isChecked()
+    assert not map_page.map.utility.action.isChecked()
     for _ in range(3):
         session.redo()
     assert view.isVisible()
@@ -354,24 +356,24 @@ def test_what_is_shown_is_undone_and_saved(desk: Desk) -> None:
 
 
 def test_it_opens_again_with_the_session(qtbot, checkins) -> None:
-    with opened(qtbot) as desk:
-        desk.load(checkins)
-        desk.answered()
-        shown(desk).set_target(0.66)
-        saved = state_to_dict(desk.session.state)
-    with opened(qtbot, Session(state_from_dict(saved))) as desk:
-        view = desk.map.which.view
+    with opened(qtbot) as map_page:
+        map_page.load(checkins)
+        map_page.answered()
+        shown(map_page).set_target(0.66)
+        saved = state_to_dict(map_page.session.state)
+    with opened(qtbot, Session(state_from_dict(saved))) as map_page:
+        view = map_page.map.utility.view
         assert view.isVisible()
-        assert desk.map.which.action.isChecked()
+        assert map_page.map.utility.action.isChecked()
         assert view.parts.field.number == 0.66
 
 
-def test_a_figure_of_the_paper_opens_its_curves(desk: Desk) -> None:
-    session = desk.session
+def test_a_figure_of_the_paper_opens_its_curves(map_page: MapPage) -> None:
+    session = map_page.session
     before = session.state
     item = preset(get_study("heatmap"), "figure-4")
     follow_preset(session, item)
-    view = desk.map.which.view
+    view = map_page.map.utility.view
     assert view is not None
     assert view.isVisible()
     assert view.parts.axis.currentData() == "users"
@@ -385,16 +387,16 @@ def test_a_figure_of_the_paper_opens_its_curves(desk: Desk) -> None:
     assert session.state == before
 
 
-def test_a_figure_with_made_data_opens_its_curves_on_them(desk: Desk) -> None:
-    session = desk.session
+def test_a_figure_with_made_data_opens_its_curves_on_them(map_page: MapPage) -> None:
+    session = map_page.session
     item = preset(get_study("heatmap"), "figure-10")
     follow_preset(session, item)
     session.set_value("resolution", "32", "heatmap")
     session.set_which(session.state.which.with_choice("measure", "similarity"), "no transport")
-    view = desk.map.which.view
+    view = map_page.map.utility.view
     assert view is not None
     assert (view.which.axis, view.which.judged_on) == ("filled", "figure-10")
-    finished(desk, view)
+    finished(map_page, view)
     assert view.answer.users == 200
     assert not view.answer.question.here
     curve = view.answer.curves[0]
@@ -404,10 +406,10 @@ def test_a_figure_with_made_data_opens_its_curves_on_them(desk: Desk) -> None:
     assert not view.plot.value_line.isVisible()  # a share of filled cells is no setting
 
     asked = session.request("heatmap")
-    view.plot.point_chosen.emit("least-squares", 0.15)  # takes the mechanism alone
+    view.plot.point_selected.emit("least-squares", 0.15)  # takes the mechanism alone
     assert session.request("heatmap")["mechanism"] == "least-squares"
     assert session.request("heatmap")["epsilon"] == asked["epsilon"]
 
-    view.judge_on("")
+    view.evaluate_on("")
     assert view.which.axis == "epsilon"  # check-ins have no such axis
     assert view.parts.axis.findData("filled") == -1

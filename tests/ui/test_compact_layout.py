@@ -11,7 +11,11 @@ from tests.ui.access import check
 def test_the_guarantee_is_a_strip_where_there_is_little_room(open_window, settled, qtbot) -> None:
     window = open_window(study="amplification")
     settled(window)
-    dock, narrow, plot = window.docks["guarantee"], window.narrow, window.workspaces["bounds"].plot
+    dock, narrow, plot = (
+        window.docks["guarantee"],
+        window.compact_layout,
+        window.workspaces["bounds"].plot,
+    )
     assert dock.isVisible()
     assert narrow.rail.isHidden()
     window.resize(1024, 720)
@@ -32,19 +36,19 @@ def test_the_guarantee_is_a_strip_where_there_is_little_room(open_window, settle
 
     plot.setFocus()
     QTest.keyClick(window, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
-    assert narrow.over.isVisible()
+    assert narrow.overlay.isVisible()
     assert window.guarantee.isVisible()
     assert window.guarantee.isAncestorOf(window.focusWidget())
     QTest.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
-    assert narrow.over.isHidden()
+    assert narrow.overlay.isHidden()
     assert plot.hasFocus()
     qtbot.mouseClick(narrow.rail, Qt.MouseButton.LeftButton)
-    assert narrow.over.isVisible()
+    assert narrow.overlay.isVisible()
     window.resize(1280, 800)
     qtbot.waitUntil(dock.isVisible)
     assert dock.widget() is window.guarantee
     dock.hide()
     window.restore_layout(saved)  # what is saved has it
     assert dock.isVisible()
-    assert narrow.over.isHidden()
+    assert narrow.overlay.isHidden()
     assert narrow.rail.isHidden()

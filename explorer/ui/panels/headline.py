@@ -15,19 +15,19 @@ from explorer.ui.plot.reading import COMPUTING
 from explorer.ui.widgets.fixed_size_text import FixedSizeText
 
 BEST = {"bounds": "tightest valid bound", "mechanisms": "best of them"}
-"""What is claimed unless the user claims another, by the kind of claim."""
+"""Default claim by kind of claim."""
 
 
-class AnswerStrip(QFrame):
-    """Above the plot; says "computing…" until there is an answer, and is away where none comes.
+class HeadlineStrip(QFrame):
+    """Headline above the plot; shows "computing…" until there is a result, hidden without claim.
 
     Signals
     -------
     claim_wanted(str)
-        The key of the curve to claim; empty for the best.
+        Key of the curve to claim; empty for the default.
     """
 
-    claim_wanted = Signal(str)
+    claim_requested = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,18 +66,18 @@ class AnswerStrip(QFrame):
         self.show_computing()
 
     def show_computing(self) -> None:
-        """Say that the answer is being computed."""
+        """Show that the result is being computed."""
         self._result = self._found = None
         self._write(Answer("", COMPUTING), "")
 
     def show_none(self) -> None:
-        """Go away: there is no answer."""
+        """Hide."""
         self._result = self._found = None
         self._away = True
         self.hide()
 
     def show_result(self, result: Result, found: Claimed | None) -> None:
-        """Show what an answer says and what is claimed of it."""
+        """Show the headline of a result and its claim."""
         answer = answer_of(get_study(result.request.study), result, found)
         self._result, self._found = result, found
         if answer is None and result.complete:
@@ -86,7 +86,7 @@ class AnswerStrip(QFrame):
             self._write(answer or Answer("", COMPUTING), _beside(result, found))
 
     def show_answer(self, answer: Answer) -> None:
-        """Show an answer of which nothing is claimed."""
+        """Show a result without claim."""
         self._result = self._found = None
         if answer.number != self.number.text():
             self._widest = 0
@@ -94,24 +94,24 @@ class AnswerStrip(QFrame):
         self._write(answer, answer.beside)
 
     def set_trailing(self, trailing: bool) -> None:
-        """Grey what is said of an earlier picture, or bring it back."""
+        """Grey or ungrey the headline."""
         for widget in (self.number, self.text, self.beside):
             if widget.isEnabled() == trailing:
                 widget.setEnabled(not trailing)
 
     def words(self) -> str:
-        """Return all that is said, as it is read out."""
+        """Return the full text for screen readers."""
         by = f"by {self.claim.text()}, {self.beside.text()}" if not self.claim.isHidden() else ""
         who = self.badge.text() if not self.badge.isHidden() else ""
-        said = (self.number.text(), self.text.text().removesuffix("."), by, who)
-        return ". ".join(filter(None, said))
+        text = (self.number.text(), self.text.text().removesuffix("."), by, who)
+        return ". ".join(filter(None, text))
 
     def _write(self, answer: Answer, beside: str) -> None:
         before = self.words()
         if answer.number != self.number.text():
             self.number.setText(in_signs(answer.number))
             width = self.number.sizeHint().width()
-            if width > self._widest or not answer.number:  # a slider's numbers keep one width
+            if width > self._widest or not answer.number:  # stable width while numbers change
                 self._widest = width if answer.number else 0
                 self.number.setMinimumWidth(self._widest)
         self.text.setText(in_signs(answer.text))
@@ -140,7 +140,7 @@ class AnswerStrip(QFrame):
             self.announcer.say(self.words())
 
     def _fill_menu(self) -> None:
-        """Offer what may be claimed, with what it says here."""
+        """Set the claimable curves with their values."""
         self._menu.clear()
         result, found = self._result, self._found
         if result is None or found is None:
@@ -152,14 +152,14 @@ class AnswerStrip(QFrame):
         for key in among:
             if key in known:
                 value = value_here(result, known[key])
-                said = format_number(value, known[key].role) if value == value else "not valid here"
+                text = format_number(value, known[key].role) if value == value else "not valid here"
                 glyph = f"{known[key].role.glyph} " if value == value else ""
-                offered.append((key, f"{short_name(study, key, known[key].label)} · {glyph}{said}"))
+                offered.append((key, f"{short_name(study, key, known[key].label)} · {glyph}{text}"))
         for key, words in offered:
             action = self._menu.addAction(words)
             action.setCheckable(True)
             action.setChecked(key == found.wanted)
-            action.triggered.connect(lambda _=False, key=key: self.claim_wanted.emit(key))
+            action.triggered.connect(lambda _=False, key=key: self.claim_requested.emit(key))
 
 
 def _name(result: Result | None, found: Claimed) -> str:
@@ -169,16 +169,16 @@ def _name(result: Result | None, found: Claimed) -> str:
 
 
 def _beside(result: Result, found: Claimed | None) -> str:
-    """Return whose bound it is and for which δ; why it is not the one that the user claims."""
+    """Return the name of the bound and its δ, and why the user's claim is not used."""
     study, values = get_study(result.request.study), dict(result.request.values)
-    said = []
+    text = []
     if found is not None and (found.failing is not None or found.waiting):
-        said.append(found.line)
+        text.append(found.line)
     elif found is not None:
-        said.append(_name(result, found) if not found.wanted else "chosen by you")
-    said += [
+        text.append(_name(result, found) if not found.wanted else "chosen by you")
+    text += [
         parameter_text(p, values[p.key])
         for p in study.parameters
         if p.symbol == "δ" and relevant(p, values, result.request.quantity)
     ]
-    return " · ".join(said)
+    return " · ".join(text)
