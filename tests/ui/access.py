@@ -1,4 +1,4 @@
-"""What a screen reader and the Tab key find in a window or dialog."""
+"""Accessibility checks of windows and dialogs: names, tab order, mnemonics."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from PySide6.QtWidgets import (
 from explorer.ui.widgets.number_slider import NumberSlider
 
 INSIDE = (QAbstractSpinBox, QComboBox, QDockWidget, QTabBar)
-"""Widgets of Qt whose parts are operated through them."""
+"""Compound Qt widgets whose inner parts are skipped."""
 
 
 def controls(root: QWidget) -> list[QWidget]:
-    """Return what the user operates in a window, without the parts of Qt's own widgets."""
+    """Return the interactive widgets of a window, without the parts of compound Qt widgets."""
     return [
         w
         for w in root.findChildren(QWidget)
@@ -37,7 +37,7 @@ def controls(root: QWidget) -> list[QWidget]:
 
 
 def name_of(widget: QWidget) -> str:
-    """Return what a screen reader says of a widget."""
+    """Return the accessible name of a widget."""
     said = widget.accessibleName()
     if not said and isinstance(widget, QAbstractButton):
         said = widget.text()
@@ -48,7 +48,7 @@ def name_of(widget: QWidget) -> str:
 
 
 def check(root: QWidget) -> list[str]:
-    """Return what is wrong with the controls of a window or dialog."""
+    """Return the accessibility problems of a window or dialog."""
     wrong = []
     for widget in controls(root):
         what = f"{type(widget).__name__} {widget.objectName()} in {type(widget.parent()).__name__}"
@@ -60,7 +60,7 @@ def check(root: QWidget) -> list[str]:
 
 
 def _reached_by_arrows(widget: QWidget) -> bool:
-    """Return whether a widget is one of several of which one is chosen, and Tab reaches that."""
+    """Return whether a widget is one of several exclusive ones that is reached by Tab."""
     around = widget.parentWidget()
     if not isinstance(widget, QAbstractButton) or not widget.isCheckable() or around is None:
         return False
@@ -70,13 +70,13 @@ def _reached_by_arrows(widget: QWidget) -> bool:
 
 
 def mnemonics(texts: list[str]) -> list[str]:
-    """Return the letters that more than one of these texts is chosen with."""
+    """Return the mnemonics that are used by more than one text."""
     letters = [m[1].lower() for t in texts if (m := re.search(r"&(\w)", t.replace("&&", "")))]
     return [letter for letter, count in Counter(letters).items() if count > 1]
 
 
 def tab_chain(window: QWidget) -> list[QWidget]:
-    """Return all widgets of a window in the order in which Tab visits them."""
+    """Return all widgets of a window in tab order."""
     chain, widget = [], window.nextInFocusChain()
     while widget is not window and len(chain) < 20_000:
         chain.append(widget)

@@ -1,4 +1,4 @@
-"""What every test of the window may rely on: nothing a test made outlives it."""
+"""Fixtures for tests of the window; a leak guard fails tests that leave objects behind."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 THREAD_GRACE_S = 3.0
-"""How long a thread that was told to end may take to do so on a quiet machine."""
+"""Time limit for a stopped thread to end on an idle machine."""
 
 
 @dataclass
 class LeakGuard:
-    """Takes stock before a test and names what is left over after it."""
+    """Records threads, timers and windows before a test and reports those left after it."""
 
     timers: list[QTimer] = field(default_factory=list)
     qthreads: list[QThread] = field(default_factory=list)
@@ -47,14 +47,14 @@ class LeakGuard:
     _windows: set[int] = field(default_factory=set)
 
     def begin(self) -> None:
-        # What earlier tests left behind is not looked through again at every collection: with the
-        # whole suite in one process that took seconds a test.
+        # Objects of earlier tests are frozen: scanning them at every collection took seconds a
+        # test.
         gc.freeze()
         self._threads = set(threading.enumerate())
         self._windows = {_address(w) for w in QApplication.topLevelWidgets()}
 
     def leftovers(self) -> list[str]:
-        """Return one sentence for each thing that outlived the test; empty if nothing did."""
+        """Return one sentence for each leaked object."""
         _settle()
         found = [f"thread {t.name!r} still runs" for t in self._running_threads()]
         found += [
@@ -98,7 +98,7 @@ def _describe(widget: QWidget) -> str:
 
 
 def _settle() -> None:
-    """Carry out deferred deletions and collect what only cycles keep alive."""
+    """Process deferred deletions and collect reference cycles."""
     for _ in range(3):
         QApplication.processEvents()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
@@ -106,7 +106,7 @@ def _settle() -> None:
 
 
 def watch(guard: LeakGuard, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the guard see every timer and thread that Python code starts."""
+    """Record every timer and thread started by Python code."""
     start_timer, start_thread = QTimer.start, QThread.start
 
     def timer_started(timer: QTimer, *args: Any) -> None:
@@ -123,7 +123,7 @@ def watch(guard: LeakGuard, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def leak_guard(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[LeakGuard]:
-    """Fail a test that leaves a thread, a ticking timer or a top-level widget behind."""
+    """Fail tests that leave a thread, an active timer or a top-level widget behind."""
     guard = LeakGuard()
     with monkeypatch.context() as patch:
         watch(guard, patch)
@@ -137,7 +137,7 @@ def leak_guard(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 @pytest.fixture
 def moon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file that does not exist; while it does, the tiny study fails."""
+    """Path of a missing file; while it exists, the tiny study fails."""
     path = tmp_path / "moon"
     monkeypatch.setenv(MOON, str(path))
     return path
@@ -145,7 +145,7 @@ def moon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def tiny_study(moon: Path) -> Iterator[TinyStudy]:
-    """A study that no widget has heard of, registered for one test."""
+    """Register a study unknown to all widgets for one test."""
     from explorer.studies.registry import register, unregister
 
     study = TinyStudy()
@@ -156,7 +156,7 @@ def tiny_study(moon: Path) -> Iterator[TinyStudy]:
 
 @pytest.fixture
 def own_looks(qapp: QApplication) -> Iterator[None]:
-    """Give the application its palette, style sheet, letters and lock interval back."""
+    """Restore the application's palette, style sheet, font and switch interval."""
     palette, sheet, font = qapp.palette(), qapp.styleSheet(), qapp.font()
     style, interval = qapp.style().objectName(), sys.getswitchinterval()
     yield
@@ -174,10 +174,10 @@ def open_window(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Callable[..., MainWindow]]:
-    """Open the real window with a session folder of its own; closed after the test.
+    """Open the window with a state folder of its own; it is closed after the test.
 
-    Takes the fields of `WindowOptions`; opening twice in a test restores the session, as
-    starting the program twice does; the start page comes up if asked for.
+    Takes the fields of `WindowOptions`. Opening twice in a test restores the session, as a restart
+    does; the start page is shown only on request.
     """
     from explorer.ui.app.application import Application
     from explorer.ui.app.options import WindowOptions
@@ -186,8 +186,8 @@ def open_window(
     opened: list[Application] = []
 
     def delete_closed() -> None:
-        """Delete now what is closed: a style sheet is looked through by every widget there is."""
-        QApplication.processEvents()  # what was on its way to it is closed, too
+        """Delete closed windows: setting a style sheet visits every existing widget."""
+        QApplication.processEvents()  # pending events close further windows
         for launch in [launch for launch in opened if not launch.window.isVisible()]:
             opened.remove(launch)
             launch.window.deleteLater()
@@ -211,7 +211,7 @@ def open_window(
 
 @pytest.fixture
 def settled(qtbot: QtBot) -> Callable[..., Any]:
-    """Wait until a window has answered in full, and return the answer."""
+    """Wait for the complete result of a window and return it."""
 
     def wait(window: MainWindow, timeout: int = 120_000) -> Any:
         def done() -> bool:

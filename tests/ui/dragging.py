@@ -1,4 +1,4 @@
-"""The mouse in a user's hand: events in a pane or a slider, one after the other."""
+"""Mouse drags in panes and sliders, one event after another."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
 from explorer.ui.map.pane import MapPane
 
 APART_MS = 15
-"""pyqtgraph takes at most one move every 10 ms."""
+"""pyqtgraph handles at most one move every 10 ms."""
 
 
 class Hand:
-    """Presses, moves and lets go of the left button, at pixels that need not be whole."""
+    """Sends press, move and release of the left button at fractional pixels."""
 
     def __init__(self, widget: QWidget) -> None:
         self._view = widget.viewport() if isinstance(widget, QAbstractScrollArea) else widget
@@ -44,14 +44,14 @@ class Hand:
 
 
 def middle_of_region(pane: MapPane) -> tuple[float, float]:
-    """Return the pixel in the middle of the region that a pane outlines."""
+    """Return the pixel at the centre of a pane's region."""
     region = pane.region
     assert region is not None
     return pane.to_pixels((region.west + region.east) / 2, (region.south + region.north) / 2)
 
 
 def drag_region(pane: MapPane, step: QPointF, steps: int) -> Iterator[tuple[float, float]]:
-    """Move the region by so many steps of pixels; yields after each, and after the release."""
+    """Move the region in steps of pixels; yields after each step and after the release."""
     hand, (x, y) = Hand(pane), middle_of_region(pane)
     hand.move(x, y)
     hand.press(x, y)

@@ -1,4 +1,4 @@
-"""Map and data panel with everything below them, without the window around."""
+"""Map and data panel with real services, without the main window."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from explorer.ui.panels.data import DataPanel
 
 
 class MapPage:
-    """What a test of the map holds on to."""
+    """Map workspace, data panel and their session, service and controllers."""
 
     def __init__(self, qtbot, session: Session | None = None) -> None:
         self.qtbot = qtbot
@@ -43,7 +43,7 @@ class MapPage:
             self.data.open(path, **how)
 
     def answered(self) -> object:
-        """Wait for a picture that answers the newest question; its metrics may be missing."""
+        """Wait for a result of the newest request; its metrics may be missing."""
         self.qtbot.waitUntil(
             lambda: (
                 self.map.current_result is not None
@@ -54,7 +54,7 @@ class MapPage:
         return self.map.current_result
 
     def measured(self) -> object:
-        """Wait for a picture with its metrics."""
+        """Wait for a result with metrics."""
         self.answered()
         self.qtbot.waitUntil(
             lambda: self.map.current_result.readout("similarity").value is not None

@@ -1,4 +1,4 @@
-"""A study that draws with every mark, brings tables, a space, a file and progress: made up."""
+"""Study with every kind of mark, tables, a space, a file parameter and progress."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ONLY_SLOW = (("mode", ("slow",)),)
 
 
 class MarksStudy(Study):
-    """Every mark in four quantities: lines with all else, bars, a trade-off curve, many lines."""
+    """Four quantities: lines with all other marks, bars, a trade-off curve, many lines."""
 
     id = "marks"
     references = (SOURCE,)

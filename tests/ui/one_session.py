@@ -1,7 +1,7 @@
-"""A user's session in the real window, in a program of its own; then it waits to be killed.
+"""A user's session in a subprocess, which is then killed by the test.
 
-``python -m tests.ui.one_session CHECKINS PICTURE`` prints, once all is done, the modules that
-belong to processes that compute and that the window has nevertheless.
+``python -m tests.ui.one_session CHECKINS PICTURE`` prints at the end the compute modules that the
+window has imported by mistake.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ COMPUTING = ("numba", "llvmlite", "cvxpy", "sklearn", "dask", "distributed")
 
 
 def main(checkins: Path, picture: Path) -> None:
-    """Open a file, drag, ask Which ε?, look at a bound, export."""
+    """Open a file, drag the region, show utility curves, show a bound, export."""
     from PySide6.QtCore import QPointF
     from PySide6.QtWidgets import QApplication, QFileDialog
 

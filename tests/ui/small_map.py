@@ -1,4 +1,4 @@
-"""A map whose exact distances take no time, for tests that wait for an answer but not for them."""
+"""Settings of a small map, for tests that do not need exact distances."""
 
 SMALL_MAP = (("resolution", "32"),)
-"""Values for `open_window`: at the default 256 the exact distance alone takes 5 s and more."""
+"""Values for `open_window`: with the default 256 the exact distance takes 5 s."""

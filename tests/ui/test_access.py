@@ -1,4 +1,4 @@
-"""Every control has a name and is reached by Tab; no two keys or mnemonics clash."""
+"""All controls have names and are in the tab order; keys and mnemonics are unique."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is recommended stands below the parameter it is about, and is taken by a click."""
+"""Advice is shown below its parameter and applied by a click."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def test_the_recommended_mechanism_is_a_click_away(qtbot) -> None:
     panel = ParametersPanel(session)
     qtbot.addWidget(panel)
     line = panel.pages["heatmap"].advice
-    assert line.isHidden()  # it is chosen already
+    assert line.isHidden()  # already selected
     session.set_value("mechanism", "pyramid")
     assert not line.isHidden()
     assert "Adaptive quadtree" in line.text()
@@ -21,7 +21,7 @@ def test_the_recommended_mechanism_is_a_click_away(qtbot) -> None:
     session.undo()
     assert session.request()["mechanism"] == "pyramid"
     assert not line.isHidden()
-    # What to expect is said of the recommended one as well, without a link.
+    # The caution is shown for the recommended value too, without a link.
     session.set_values({"mechanism": "adaptive", "epsilon": 0.05})
     assert "rough distribution only" in line.text()
     assert "href" not in line.text()

@@ -1,4 +1,4 @@
-"""What the window offers and shows after its start, a restart and the opening of a file."""
+"""The window after start, restart and opening of a file."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_check_ins_opened_from_a_question_without_them_are_shown(
     path.write_text("user,time,lat,lon\n" + rows, encoding="utf-8")
     window = open_window(study="itemwise")
     settled(window)
-    assert window.session.state.study == "itemwise"  # opened at the start: the sample
+    assert window.session.state.study == "itemwise"  # opened at start: the sample
     window.files.open_data(path)
     qtbot.waitUntil(lambda: window.session.state.study == "heatmap")
     assert window.data.current.basename == "mine.csv"

@@ -1,4 +1,4 @@
-"""The map across the antimeridian, in the window's own panes."""
+"""Map panes across the antimeridian."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def region_of(map_page: MapPage) -> Region:
 
 def test_the_map_goes_on_behind_the_antimeridian(fiji: MapPage, qtbot) -> None:
     region = region_of(fiji)
-    assert region.west < 180 < region.east  # the densest part, chosen at the start
+    assert region.west < 180 < region.east  # densest part, chosen at start
     result = fiji.answered()
     assert result.readout("users_in_region").value == 10
     fields = {side: float(field.text()) for side, field in fiji.panel.sides.items()}
@@ -51,7 +51,7 @@ def test_the_map_goes_on_behind_the_antimeridian(fiji: MapPage, qtbot) -> None:
     pane = panes.panes["true"]
     assert pane.box[1] < data.extent[1] < data.extent[3] < pane.box[3]
     assert any(item.pos().x() == 360 for item in pane.lines.items())
-    # the same place from the other side: the map is drawn where it is looked at
+    # The same place from the other side: the map is drawn in the current view.
     panes.camera.look_at(-180.0, region.mid_latitude, panes.camera.scale)
     assert pane.box[1] < -180
     middle = region.west - 360 + (region.east - region.west) / 2

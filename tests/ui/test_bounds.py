@@ -1,4 +1,4 @@
-"""The Bounds workspace with a study no widget has heard of."""
+"""The Bounds workspace with a study unknown to all widgets."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def curve(window, key):
 
 
 def hover(plot, x: float, y: float) -> None:
-    """Move the pointer to a point of the view; Qt's own test tool drops moves to where it is."""
-    QTest.qWait(25)  # pyqtgraph drops moves that follow each other faster than a screen shows
+    """Move the pointer to a point of the view; QTest drops moves to the present position."""
+    QTest.qWait(25)  # pyqtgraph drops moves faster than the screen rate
     at = QPointF(plot.mapFromScene(plot.view.mapViewToScene(QPointF(x, y))))
     none = Qt.MouseButton.NoButton
     QApplication.sendEvent(
@@ -88,7 +88,7 @@ def test_a_curve_leaves_the_plot_where_it_does_not_hold(tiny, qtbot) -> None:
     linear = curve(tiny, "linear")
     gone = 10**linear.x > 2
     assert np.array_equal(np.isnan(linear.y), gone)
-    assert len(linear.ends.points) == 1  # a hollow mark where it ends
+    assert len(linear.ends.points) == 1  # hollow mark at the end
     assert "above ε = 2" in bounds.legend.row("linear").label.toolTip()
     (stretch,) = absent_stretches(bounds.current_result.series[1])
     assert stretch[0] <= 2 <= stretch[1] * 1.1
@@ -114,7 +114,7 @@ def test_axes_are_chosen_typed_and_undone(tiny, settled, qtbot) -> None:
     bounds, session = tiny.workspaces["bounds"], tiny.session
     bounds.y_axis.title.choose("error")
     assert session.request().quantity == "error"
-    assert bounds.plot.left.labelText.startswith("p")  # until there is an answer
+    assert bounds.plot.left.labelText.startswith("p")  # until there is a result
     settled(tiny)
     assert bounds.plot.left.labelText.startswith("err")
     assert bounds.plot.y_log
@@ -224,7 +224,7 @@ def test_hiding_a_curve_hides_its_marks_and_is_kept_for_the_picture(tiny, qtbot)
 
 
 def test_zooming_ends_with_the_question(tiny, settled) -> None:
-    """Between axes of the same scales too, where nothing else lets the whole be shown."""
+    """Also between axes of equal scales, where nothing else resets the view."""
     bounds = tiny.workspaces["bounds"]
     tiny.session.set_quantity("error")
     for key, zoomed in (("n", (10.0, 20.0)), ("eps", (0.1, 0.2)), ("n", (10.0, 20.0))):
@@ -330,7 +330,7 @@ def test_names_at_the_ends_and_a_hover_box_that_keeps_off_the_pointer(tiny, qtbo
             box, at = plot.crosshair.table, plot.view.mapViewToScene(QPointF(x, y))
             assert box.isVisible()
             assert not box.geometry().contains(plot.mapFromScene(at))
-    tiny.resize(1024, 720)  # no room for both: the legend has the names
+    tiny.resize(1024, 720)  # no space for both: the legend has the names
     qtbot.turns()
     assert plot.end_names.size().width() == 0
 

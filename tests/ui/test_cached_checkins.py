@@ -1,4 +1,4 @@
-"""Clearing what is kept of check-ins, and the row that says that some were rejected."""
+"""Clearing the cache of check-ins, and the notice about rejected rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.ui.small_map import SMALL_MAP
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The cache of this test, with a file in it that nobody has open."""
+    """Cache of this test, with a file that is not open."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
     (tmp_path / "scratch").mkdir()
@@ -54,7 +54,7 @@ def test_clearing_says_how_much_asks_and_says_what_was_freed(
     clear = next(b for b in cached.question.buttons() if b.text() == "Clear")
     qtbot.mouseClick(clear, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "freed" in window.statusBar().currentMessage())
-    # the sample is open and stays
+    # The sample is open and stays.
     assert "in use" in window.statusBar().currentMessage()
     assert 0 < cache_size(kept) < before
     assert window.data.current.points(window.data.current.extent).rows == window.data.current.rows
@@ -77,7 +77,7 @@ def test_what_a_kill_left_is_swept_and_what_is_in_use_is_not(
         qtbot.waitUntil(lambda: not places["left"].exists() and not places["old"].exists())
         window.close()  # waits for the sweep
         assert places["used"].exists()
-        assert places["mine"].exists()  # named like nothing that we make
+        assert places["mine"].exists()  # unlike any file name of ours
         assert cache_size(kept) > os.path.getsize(places["used"] / "rows.parquet")
 
 
@@ -98,5 +98,5 @@ def test_rows_set_aside_are_counted_in_the_status_row_and_shown_when_asked(
     qtbot.mouseClick(row.aside, Qt.MouseButton.LeftButton)
     assert window.data_panel.dialog("report").isVisible()
     window.data_panel.dialog("report").close()
-    window.session.set_study("itemwise")  # which is about no check-ins
+    window.session.set_study("itemwise")  # uses no check-ins
     assert not row.aside.isVisible()

@@ -1,4 +1,4 @@
-"""Checked against: run from the Help menu, in the compute process, and cancelled."""
+"""Help ▸ Checked against: runs in the compute process, and is cancelled."""
 
 from __future__ import annotations
 

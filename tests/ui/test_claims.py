@@ -1,4 +1,4 @@
-"""Which bound is claimed: marked in the legend, chosen there, and followed everywhere."""
+"""Claims: marked and chosen in the legend, and followed everywhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.studies.preset_answers import answer
 
 
 def marked(bounds) -> dict[str, str]:
-    """Return the marks beside names in the legend, by key."""
+    """Return the marks in the legend by curve key."""
     rows = bounds.legend.rows.items()
     return {key: row.tag.text() for key, row in rows if not row.tag.isHidden()}
 
@@ -52,7 +52,7 @@ def test_headline_and_legend_follow_what_is_claimed(open_window, settled) -> Non
     claim(bounds.legend, "theorem1", "Claim this bound")
     settled(window)
     assert panel.claimed.text().startswith("Claimed: ε ≤ 1.041 by “Theorem 1 (upper bound)”, chos")
-    # What the law says stays true whichever bound is claimed.
+    # The published statement does not depend on the claimed bound.
     assert "50.88 times" in panel.sentence.text()
     assert "73.89 times in 100" in panel.beside.text()
     assert marked(bounds) == {"theorem1": "claimed"}
@@ -67,7 +67,7 @@ def test_headline_and_legend_follow_what_is_claimed(open_window, settled) -> Non
     row = compared_row(entries[0].request, entries[0].key, result, claimed=True)
     assert row.statement.endswith(", claimed")
 
-    # Where it does not hold it says so, and is not exchanged without a word.
+    # An invalid claim is reported, not replaced silently.
     claim(bounds.legend, "clones_closed", "Claim this bound")
     settled(window)
     said = panel.sentence.text()
@@ -81,14 +81,14 @@ def test_headline_and_legend_follow_what_is_claimed(open_window, settled) -> Non
     assert bounds.claiming.key == ""
     settled(window)
     assert panel.claimed.text().startswith("Claimed: ε ≤ 0.2078")
-    # What is no upper bound can't be claimed.
+    # A curve that is no upper bound can't be claimed.
     assert not any("Claim" in a.text() for a in bounds.legend.menu_for("lower_2rr").actions())
 
 
 def test_a_claimed_number_that_moves_changes_the_tool_tip_alone(
     open_window, settled, monkeypatch
 ) -> None:
-    """Name, role and accessible name are laid out and read aloud anew whenever they are set."""
+    """Name, role and accessible name are laid out and announced again whenever they are set."""
     window = open_window(study="heatmap-theory")
     settled(window)
     row = window.workspaces["bounds"].legend.row("experiments")
@@ -131,7 +131,7 @@ def test_a_claim_is_kept_with_session_and_recipe(open_window, settled) -> None:
     claim(bounds.legend, "theorem1", "Claim this bound")
     kept = json.loads(json.dumps(state_to_dict(window.session.state)))
     assert state_from_dict(kept).look_of("shuffle-rdp", "eps").claim == "theorem1"
-    # As an older program wrote it.
+    # As written by an older version.
     del kept["looks"][0]["claim"]
     assert state_from_dict(kept).look_of("shuffle-rdp", "eps").claim == ""
     view = bounds.view_state()
@@ -152,7 +152,7 @@ def test_solve_begins_with_what_is_claimed_and_keeps_what_is_chosen(
     assert bar.curve.currentData() == "numerical_upper"
     claim(bounds.legend, "theorem1", "Claim this bound")
     qtbot.waitUntil(lambda: bar.curve.currentData() == "theorem1")
-    # A first answer, which has fewer curves, forgets no choice.
+    # A preview with fewer curves keeps the choice.
     bar.curve.setCurrentIndex(bar.curve.findData("kov_exact"))
     bar.chosen.emit()
     window.session.set_value("T", 5000)
@@ -173,7 +173,7 @@ def test_the_solve_row_stays_as_high_when_its_result_appears(open_window, settle
 
 
 def _dimmed(widget: QWidget | None) -> bool:
-    """Whether a widget, or what it stands in, is drawn faintly."""
+    """Whether a widget or one of its parents is dimmed."""
     return widget is not None and (
         widget.graphicsEffect() is not None or _dimmed(widget.parentWidget())
     )
@@ -187,10 +187,10 @@ def test_an_old_promise_is_marked_beside_new_sliders(
     bounds, panel = window.workspaces["bounds"], window.guarantee
     assert not panel.stale.isVisible()
     controller = window.answers["bounds"]
-    # An answer that does not come: what is asked waits for a process that is busy.
+    # A result that does not arrive: the request waits for a busy process.
     controller.runner.submit = lambda _request: None
     window.session.set_value("eps", 3.0)
-    assert not panel.stale.isVisible()  # not at once: most answers come within a frame or two
+    assert not panel.stale.isVisible()  # delayed: most results arrive within a frame or two
     qtbot.waitUntil(panel.stale.isVisible)
     assert panel.stale.text() == "updating…"
     assert bounds.stale.isVisible()
@@ -211,7 +211,7 @@ def test_an_old_promise_is_marked_beside_new_sliders(
 def test_the_window_is_not_settled_while_a_promise_is_still_to_be_written(
     tiny_study, open_window, settled
 ) -> None:
-    """Right after another answer the panel waits a little before it writes the next."""
+    """Updates of the panel are rate limited."""
     window = open_window(study="tiny")
     settled(window)
     panel, result = window.guarantee, window.current_result
@@ -286,7 +286,7 @@ def test_a_better_row_says_why_it_is_not_claimed(qtbot) -> None:
             assert f"Not claimed: {reasons['exact_2023'].why}." in said
         assert "Not claimed" not in other.label.toolTip()
         assert ("Not claimed" in legend.fold.toolTip()) is not front
-    # Where it is claimed, the mark of its row is another one.
+    # A user's claim has another mark.
     chosen = claimed(result, "exact_2023")
     legend.show_series(
         result.series,
@@ -324,12 +324,12 @@ def test_the_answer_in_front_is_the_claimed_number_and_another_can_be_claimed_th
     assert answer.number.text() == "ε ≤ 1.041"
     assert answer.claim.text() in chosen
     assert "chosen by you" in answer.beside.text()
-    # What says nothing here is not exchanged without a word.
+    # An undefined claim is not replaced silently.
     answer.claim_requested.emit("clones_closed")
     settled(window)
     assert answer.number.text() == "ε ≤ 0.2078"
     assert "says nothing here" in answer.beside.text()
-    # Another question has no answer yet.
+    # Another request has no result yet.
     window.session.set_study("choose-alpha")
     assert answer.text.text() == "computing…"
     assert answer.number.isHidden()
@@ -351,11 +351,11 @@ def test_five_curves_at_once_largest_first_and_the_rest_under_a_fold(
     assert bounds.plot.hidden == rest
     assert legend.more.text() == f"▸ More curves ({len(rest)})"
     assert not any(legend.row(key).check.isVisible() for key in rest)
-    assert "⊘" in legend.told.text().split(" · ")[-1]  # what is not valid comes last
+    assert "⊘" in legend.told.text().split(" · ")[-1]  # invalid curves come last
     legend.more.click()
     assert all(legend.row(key).check.isVisible() for key in rest)
     assert not legend.told.isVisible()
-    # One of them is asked for: it is drawn, listed, exported, and kept with the session.
+    # A hidden curve is requested: it is drawn, listed, exported and stored.
     key = next(s.key for s in result.series if s.key in rest and s.present.all())
     legend.row(key).check.click()
     assert key in legend.front
@@ -363,12 +363,12 @@ def test_five_curves_at_once_largest_first_and_the_rest_under_a_fold(
     assert set(bounds.view_state().hidden) == rest - {key}
     again = state_from_dict(state_to_dict(window.session.state))
     assert again.look_of("shuffle-rdp", "eps").shown == {key}
-    # One alone, and back.
+    # One curve alone, and back.
     legend.solo_requested.emit("theorem1")
     assert keys - bounds.plot.hidden == {"theorem1"}
     legend.solo_requested.emit("theorem1")
     assert bounds.plot.hidden == rest - {key}
-    # A recipe names what was not drawn: all else is.
+    # A recipe names the hidden curves; all others are visible.
     bounds.apply_view_state(replace(bounds.view_state(), hidden=("theorem1",)))
     assert bounds.plot.hidden == {"theorem1"}
     menu = {a.text(): a for a in legend.menu_for("numerical_upper").actions()}

@@ -1,4 +1,4 @@
-"""1024 pixels: the guarantee is a strip that opens over the plot."""
+"""Windows of 1024 pixels: the guarantee is a strip that opens over the plot."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_guarantee_is_a_strip_where_there_is_little_room(open_window, settle
     qtbot.waitUntil(dock.isVisible)
     assert dock.widget() is window.guarantee
     dock.hide()
-    window.restore_layout(saved)  # what is saved has it
+    window.restore_layout(saved)  # the saved layout contains it
     assert dock.isVisible()
     assert narrow.overlay.isHidden()
     assert narrow.rail.isHidden()

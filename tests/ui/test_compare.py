@@ -1,4 +1,4 @@
-"""The Compare tab: rows of several studies, set in common, ordered, copied, undone, restored."""
+"""The Compare tab: rows are edited together, sorted, copied, undone and restored."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def window(tiny_study, open_window, settled, qtbot):
     """Randomized response at ε = 1 and 2, then the shuffle accountant, in the Compare tab."""
     window = open_window(study="tiny")
     settled(window)
-    # The curves have no readout: they would be rows of their own.
+    # The curves have no scalar result: each would be a row.
     window.session.set_look(("tiny", "truth"), PlotView(False, frozenset({"truth", "linear"})))
     ctrl_d(qtbot, window)
     window.session.set_value("eps", 2.0)
@@ -49,7 +49,7 @@ def window(tiny_study, open_window, settled, qtbot):
 
 
 def texts(window, column: int) -> list[str]:
-    """What stands in a column, without the headings of settings."""
+    """Texts of a column without headings."""
     compare = window.tools["compare"]
     return [
         compare.table.item(line, column).text().strip()
@@ -73,7 +73,7 @@ def test_numbers_of_two_moments_stand_side_by_side(window) -> None:
     assert texts(window, VALUE) == ["= 0.7311", "= 0.8808"]
     assert texts(window, COLUMNS.index("Conditions")) == ["✓ 1", "✓ 1"]
     assert window.session.undo_text == "add to comparison"
-    # The second tab of a study stays; the study in front did not change.
+    # The tool tab stays in front; the current study is unchanged.
     assert window.session.state.study == "tiny"
     assert window.tabs.currentWidget() is window.tools["compare"]
 
@@ -91,7 +91,7 @@ def test_another_study_joins_and_hidden_curves_stay_out(window, settled, qtbot) 
     assert window.tabs.currentWidget() is window.workspaces["bounds"]
     settled(window)
     legend = window.workspaces["bounds"].legend
-    assert "cap" not in legend.front  # not drawn at once, so it stays out as well
+    assert "cap" not in legend.front  # hidden by default, so it is left out
     hidden = next(key for key in legend.front if key not in ("theorem1", "numerical_upper"))
     legend.row(hidden).check.click()
     ctrl_d(qtbot, window)
@@ -110,7 +110,7 @@ def test_another_study_joins_and_hidden_curves_stay_out(window, settled, qtbot) 
     assert row.quantity == "ε privacy after T rounds"
     assert "δ = 10⁻⁸" in row.at
     assert row.reference
-    # Numbers of different things have axes of their own, and settings headings.
+    # Different measures have separate axes; settings have headings.
     rows = window.tools["compare"].rows
     assert dots_of(rows, 1).own == 1.0
     assert len(dots_of(rows, 0).others) == 1
@@ -126,7 +126,7 @@ def test_a_parameter_is_set_in_all_rows_as_one_step(window, qtbot) -> None:
     bar.value.selectAll()
     qtbot.keyClicks(bar.value, "0.5")
     qtbot.keyClick(bar.value, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: len(window.session.state.comparison) == 1)  # they are the same now
+    qtbot.waitUntil(lambda: len(window.session.state.comparison) == 1)  # now equal
     qtbot.waitUntil(lambda: texts(window, VALUE) == [f"= {1 / (1 + math.exp(-0.5)):.4f}"])
     window.session.undo()
     qtbot.waitUntil(lambda: texts(window, VALUE) == ["= 0.7311", "= 0.8808"])
@@ -191,7 +191,7 @@ def test_copies_and_files_hold_the_numbers(window, qtbot, tmp_path, monkeypatch)
 
 
 class SecretStudy(TinyStudy):
-    """Randomized response whose readouts are the curator's alone, with error bars."""
+    """Randomized response with curator-only scalar results and error bars."""
 
     id = "secret"
 
@@ -217,7 +217,7 @@ def test_curator_only_numbers_keep_their_stamp(secret_study, window, settled, qt
     ctrl_d(qtbot, window)
     window.tabs.setCurrentWidget(window.tools["compare"])
     stamp = COLUMNS.index("Stamp")
-    # Nothing is busy yet where the row was asked for a moment ago.
+    # The request was submitted a moment ago and is not busy yet.
     qtbot.waitUntil(lambda: texts(window, stamp) == ["", "", "curator only"])
     qtbot.waitUntil(lambda: not window.tools["compare"].answers.busy)
     assert not window.tools["compare"].table.isColumnHidden(stamp)

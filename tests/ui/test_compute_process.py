@@ -1,4 +1,4 @@
-"""The window whose answers about bounds come from a process of their own, as in the program."""
+"""The window with its compute process, as in the program."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_killed_process_is_reported_and_the_next_value_answered(
     qtbot.waitUntil(lambda: not window.busy)
     marks = window.workspaces["bounds"].stale, window.guarantee.stale
     qtbot.waitUntil(lambda: all(mark.isVisible() for mark in marks))
-    assert [mark.text() for mark in marks] == [LAST, LAST]  # nothing is on its way
+    assert [mark.text() for mark in marks] == [LAST, LAST]  # nothing is pending
     window.session.set_study(STUDY)
     window.session.set_value("T", 500, STUDY)
     assert settled(window).request["T"] == 500
@@ -68,7 +68,7 @@ def test_a_killed_process_is_reported_and_the_next_value_answered(
 def test_where_no_file_was_opened_nothing_is_on_its_way(
     open_window: Callable[..., Any], qtbot: QtBot, tmp_path: Path
 ) -> None:
-    """The column dialog was cancelled: no answer comes before another file is opened."""
+    """The mapping dialog was cancelled: no result until another file is opened."""
     path = tmp_path / "rides.csv"
     path.write_text("ride,lat,lon\n" + "".join(f"r{i},48.{i},16.{i}\n" for i in range(30)))
     window = open_window(study="heatmap", data=str(path))
@@ -111,7 +111,7 @@ def test_a_file_given_to_a_parameter_counts_as_a_look(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Users' data show exact counts: a certificate must not say that nothing was seen."""
+    """Studies of users' data show exact counts: access must be logged."""
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))
     path = tmp_path / "users.csv"

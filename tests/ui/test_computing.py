@@ -1,4 +1,4 @@
-"""Preferences ▸ Compute: chosen, tried, remembered, refused; Dask stays out of this process."""
+"""Preferences ▸ Compute: select, try, store, refuse; Dask is not imported by the window."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Opened = tuple[Any, ComputingDialog]
 
 @pytest.fixture(autouse=True)
 def no_dask_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let an import of Dask in the window's process fail; the compute process has its own."""
+    """Make imports of Dask fail in the window's process; the compute process is unaffected."""
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.setitem(sys.modules, "dask", None)
 

@@ -1,4 +1,4 @@
-"""What users contribute, as a curator opens it: the real workspace, session and answers."""
+"""Contributions per user on the real map workspace."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def map_page(qtbot, checkins) -> Iterator[MapPage]:
 
 
 def filled(map_page: MapPage) -> Contributions:
-    """Open it by a click on the number of users, and wait for what is computed at rest."""
+    """Open by a click on the number of users and wait for results at rest."""
     view = map_page.map.contributions
     map_page.answered()
     if not view.isVisible():
@@ -47,7 +47,7 @@ def filled(map_page: MapPage) -> Contributions:
 
 
 def bars(view: Contributions) -> int:
-    """Return how many pixels have the colour of the first bars."""
+    """Return the number of pixels in the colour of the first bars."""
     picture = view.bars.grab().toImage()
     wanted = QColor(THEMES[style_for(view.palette()).theme].curves[0]).rgb()
     return sum(
@@ -95,11 +95,11 @@ def test_rule_and_cap_are_set_in_the_window_and_their_bias_is_said(map_page: Map
     map_page.answered()
     view = filled(map_page)
     assert view.bars.cap == 4
-    assert view.bars.table.rows == before  # all check-ins, whatever counts of them
+    assert view.bars.table.rows == before  # all check-ins, whatever the contribution rule
     assert "at most 4" in view.sentence.text()
     assert "no ε" in view.sentence.text()
     view.bars.resize(plain.size())
-    assert view.bars.grab().toImage() != plain  # the line at the cap
+    assert view.bars.grab().toImage() != plain  # line at the cap
     assert "no ε" in map_page.map.metrics.loss.sentence.toolTip()
 
 
@@ -117,7 +117,7 @@ def test_it_is_grey_while_another_answer_is_computed_and_empty_without_data(
 
 
 def test_the_number_of_users_keeps_its_place_under_an_early_look(map_page: MapPage, qtbot) -> None:
-    """The tools above the maps would take another row, and the maps move below the pointer."""
+    """Another tool bar row would move the maps under the pointer."""
     result, users = map_page.answered(), map_page.map.users
     said, width = users.label.text(), users.label.width()
     assert said.startswith("All ")
@@ -127,7 +127,7 @@ def test_the_number_of_users_keeps_its_place_under_an_early_look(map_page: MapPa
     qtbot.turns()
     assert users.label.isVisible()
     assert (users.label.text(), users.label.width()) == (said, width)
-    assert not users.label.isEnabled()  # grey: of the picture before
+    assert not users.label.isEnabled()  # greyed: former result
     users.show_result(result)
     assert users.label.isEnabled()
 

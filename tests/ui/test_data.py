@@ -1,4 +1,4 @@
-"""Opening check-ins and choosing what of them is used, in the real panel."""
+"""Opening and selecting check-ins in the data panel."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_a_load_is_cancelled_and_the_data_before_stay(
 def test_a_look_at_the_columns_is_cancelled_too(
     map_page: MapPage, checkins, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With thousands of columns it takes long, before anything is loaded."""
+    """Thousands of columns take long before anything is loaded."""
     import explorer.checkins as room
 
     looking = threading.Event()
@@ -207,7 +207,7 @@ def test_unclear_columns_are_asked_for(map_page: MapPage, tmp_path) -> None:
     assert dialog.problem.startswith("None")
     assert "latitude" in dialog.table.item(0, 3).toolTip()
     dialog.combos["lat"].setCurrentIndex(dialog.combos["lat"].findText("c"))
-    assert not dialog.load_button.isEnabled()  # the answers are complete but not confirmed
+    assert not dialog.load_button.isEnabled()  # answers are complete but not confirmed
     for card in dialog.questions.cards.values():
         map_page.qtbot.mouseClick(card.button, Qt.MouseButton.LeftButton)
     assert dialog.problem == ""
@@ -280,7 +280,7 @@ def test_the_report_lists_what_was_set_aside_and_exports_it(map_page: MapPage, t
     )
     map_page.load(path)
     assert "4 rows rejected" in map_page.panel.counts.text()
-    assert map_page.panel.dialog("report") is None  # rows about people: never shown unasked
+    assert map_page.panel.dialog("report") is None  # personal data: shown on request only
     map_page.qtbot.mouseClick(map_page.panel.report_button, Qt.MouseButton.LeftButton)
     dialog = map_page.panel.dialog("report")
     tops = [dialog.tree.topLevelItem(i) for i in range(dialog.tree.topLevelItemCount())]
@@ -398,7 +398,7 @@ def test_users_are_sampled_and_all_can_be_taken(map_page: MapPage, checkins) -> 
     type_into(sample.seed, "-1")
     assert map_page.session.state.selection.data_seed == 3
     choose_users(map_page, "number")
-    assert map_page.session.state.selection.users == 10  # as it was last
+    assert map_page.session.state.selection.users == 10  # as before
     type_into(sample.number, "0")
     assert map_page.session.state.selection.users == 10
 
@@ -419,7 +419,7 @@ def test_a_region_says_where_it_came_from(map_page: MapPage, checkins) -> None:
     region = map_page.region
     for side in ("south", "west", "north"):
         type_into(map_page.panel.sides[side], f"{getattr(region, side) - 0.01:.3f}")
-    assert origin() is Origin.FIRST  # one side is still the program's
+    assert origin() is Origin.FIRST  # one side still has its automatic origin
     assert "✗ east" in map_page.panel.region_from.text()
     type_into(map_page.panel.sides["east"], f"{region.east + 0.01:.3f}")
     assert origin() is Origin.TYPED
@@ -433,7 +433,7 @@ def test_a_region_says_where_it_came_from(map_page: MapPage, checkins) -> None:
 
 
 def test_an_end_that_nobody_chose_stays_open(map_page: MapPage, checkins) -> None:
-    """The fields show when the check-ins begin and end; only what is changed is a choice."""
+    """The fields show the first and last check-in; only changed fields are a choice."""
     map_page.load(checkins)
     time = map_page.panel.time
     time.end.setDateTime(time.end.dateTime().addDays(-3))

@@ -1,4 +1,4 @@
-"""Figure 1 drawn live: boxes where they belong, the numbers of the answer, words for readers."""
+"""Diagram of a figure: boxes, values of the result, text version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Centres and noisy points in the window: shown, changed by a slider, said, exported."""
+"""Centres and noisy points on the map: shown, updated, exported."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_centres_are_drawn_where_they_lie_and_follow_k(map_page: MapPage) -> Non
         dark = [
             image.pixelColor(round(x + dx), round(y)).lightness() for dx in np.arange(-ring, ring)
         ]
-        assert min(dark) < 130 < max(dark)  # a light disc with its number
+        assert min(dark) < 130 < max(dark)  # light disc with its number
     assert pane.image.opacity() == 0
     assert panes.panes["private"].image.opacity() == 1
     map_page.session.set_value("centres", 9, "heatmap")

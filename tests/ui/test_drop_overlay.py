@@ -1,4 +1,4 @@
-"""A file dragged over the window: it is said whether it can be opened, before it is dropped."""
+"""Drag over the window: the overlay states whether a file can be opened."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def mime(*paths: Path) -> QMimeData:
 
 
 def entered(window, qtbot, data: QMimeData):
-    """Drag over the window and wait until it has looked."""
+    """Drag over the window and wait for the check."""
     event = QDragEnterEvent(QPoint(300, 200), COPY, data, LEFT, PLAIN)
     with qtbot.waitSignal(window.drop_overlay.looked):
         QApplication.sendEvent(window, event)

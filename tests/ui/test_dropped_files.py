@@ -1,4 +1,4 @@
-"""Whatever is dropped on the window, it goes on painting while the file is looked at."""
+"""The window stays responsive while dropped files are inspected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels of errata are links, and the page that they open."""
+"""Links to errata and the errata page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def page_of(window):
 
 
 def at_top(page) -> str:
-    """The heading at the top of what is visible."""
+    """Heading at the top of the visible part."""
     return page.text.cursorForPosition(page.text.viewport().rect().topLeft()).block().text()
 
 

@@ -1,4 +1,4 @@
-"""Exceptions become sentences; what nobody caught reaches the banner and the log."""
+"""Exceptions are explained; unhandled ones reach the banner and the log."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_message_about_the_last_try_goes_while_another_takes_long(qtbot) -> No
     qtbot.addWidget(banner)
     banner.show_problem(Problem("answer", "a.csv is empty."))
     banner.mark_stale("answer")
-    assert banner.isVisible()  # said again at once, it does not flicker
+    assert banner.isVisible()  # no flicker if reported again at once
     banner.show_problem(Problem("answer", "b.csv is empty."))
     qtbot.wait(STALE_MS + 100)
     assert banner.isVisible()

@@ -1,4 +1,4 @@
-"""Exporting from the window, and going back to what an exported file shows."""
+"""Export from the window, and restoring exported views."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def tiny(open_window, settled, tiny_study):
 
 @pytest.fixture
 def export(qtbot, monkeypatch, tmp_path):
-    """Export from a window's dialog in a format; returns the file."""
+    """Export in a format and return the file."""
 
     def run(window, fmt: str, **choices: object) -> Path:
         path = tmp_path / f"picture.{fmt}"
@@ -109,7 +109,7 @@ def test_another_size_is_a_size_of_ones_own(tiny) -> None:
     dialog.width_box.setValue(1234)
     assert dialog.preset.currentData() == "custom"
     assert dialog.size_px() == (1234, 1000)
-    assert dialog.format.findData("geojson") == -1  # for maps alone
+    assert dialog.format.findData("geojson") == -1  # for maps only
     dialog.preset.setCurrentIndex(dialog.preset.findData("slide"))
     assert dialog.size_px() == (1920, 1080)
     dialog.format.setCurrentIndex(dialog.format.findData("csv"))
@@ -162,7 +162,7 @@ def test_the_true_map_leaves_only_when_asked_for(open_window, qtbot, export) -> 
     window.session.set_seed(9)
     with qtbot.waitSignal(window.files.recognised):
         window.files.open_any(path)
-    # The settings again, not the draw.
+    # Settings are restored, not the noise draw.
     assert window.session.request() == replace(asked, seed=9)
 
 
@@ -197,7 +197,7 @@ def test_what_makes_it_again_is_copied_without_anything_of_the_checkins(
 
 @pytest.mark.parametrize("key", ["copy", "copy-numbers"])
 def test_the_clipboard_never_holds_the_true_map(open_window, qtbot, monkeypatch, key) -> None:
-    """A copy is pasted somewhere else: it shows the private map alone, and tells nothing more."""
+    """A copy contains the private map only, and no metadata."""
     window = heatmap_window(open_window, qtbot)
     jobs: list[ExportJob] = []
     window.output.controller.done.connect(jobs.append)
@@ -207,7 +207,7 @@ def test_the_clipboard_never_holds_the_true_map(open_window, qtbot, monkeypatch,
     mime = QGuiApplication.clipboard().mimeData()
     kind = "image/png" if key == "copy" else "text/plain"
     content = mime.data(kind).data()
-    # Another truth below the same noisy map, another name and fingerprint: the same copy.
+    # Another truth below the same noisy map, with another name and hash: the same copy.
     result = window.current_result
     truth = result.surface("true")
     other = replace(
@@ -242,7 +242,7 @@ def test_a_region_that_was_found_is_reported_before_exporting(
     told = export(window, "json").read_text()
     assert "hers.txt" not in told
     assert "40.0" not in told
-    assert "a region found" not in told  # words of captions; the document says it by its origin
+    assert "a region found" not in told  # texts of captions; the document states it by its origin
     assert read_recipe(tmp_path / "picture.json")["selection"]["region_from"] == "extent"
     for side, value in (("south", "39"), ("north", "41"), ("west", "-75"), ("east", "-73")):
         field = window.data_panel.sides[side]
@@ -406,7 +406,7 @@ def test_a_time_sweep_is_computed_in_the_export(open_window, qtbot, export, over
     dialog.frames.setValue(3)
     said = dialog.note.text()
     assert "3 frames together" in said
-    assert "Data panel" in said  # nobody chose a range
+    assert "Data panel" in said  # not chosen by the user
     dialog.reject()
     before = window.session.request()
     window.session.follow(
@@ -422,7 +422,7 @@ def test_a_time_sweep_is_computed_in_the_export(open_window, qtbot, export, over
     assert len(asked) == 3
     assert asked[-1].selection.end == "2010-03-01T00:00:00Z"
     assert (asked[1].selection.start == asked[0].selection.start) is (over == "cumulative")
-    assert window.session.request().selection.end == "2010-03-01"  # the map is left alone
+    assert window.session.request().selection.end == "2010-03-01"  # the map does not change
 
 
 def test_a_geotiff_is_written_beside_the_windows_thread(open_window, qtbot, export) -> None:
@@ -452,7 +452,7 @@ def test_a_format_without_its_library_stays_in_the_list_with_a_remedy(
 
 
 def test_an_epsilon_judged_on_the_checkins_is_not_exported_alone(open_window, qtbot) -> None:
-    """The dialog says what to do, the clipboard stays empty; with the true map it goes out."""
+    """The dialog explains, the clipboard stays empty; with the true map it is copied."""
     window = heatmap_window(open_window, qtbot)
     request = window.session.request()
     selection = replace(request.selection, epsilon_from=Origin.JUDGED)

@@ -1,4 +1,4 @@
-"""Opening a large file in the real window: a labelled picture of a part of it, then the map."""
+"""Preview while a large file is opened: labelled, refined, replaced by the map."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def map_page(qtbot, tmp_path, monkeypatch) -> Iterator[MapPage]:
 
 
 def watched(map_page: MapPage) -> list[tuple[str, object]]:
-    """What is signalled from now on, in order, with the label that is on the screen."""
+    """Signals from now on, in order, with the label on the screen."""
     seen: list[tuple[str, object]] = []
     map_page.data.looked.connect(lambda picture: seen.append(("looked", picture)))
     map_page.data.loaded.connect(
@@ -68,7 +68,7 @@ def test_a_labelled_picture_sharpens_and_gives_way_to_the_map(
     assert stack.slot.header.badge.text().startswith("curator")
     assert not map_page.map.metrics.isEnabled()
     map_page.qtbot.waitUntil(lambda: seen[-1][0] == "loaded")
-    assert seen[-1][1] is not None  # its label stays until the map of all rows is on the screen
+    assert seen[-1][1] is not None  # the label stays until the map of all rows is shown
     map_page.qtbot.waitUntil(lambda: stack.picture is None)
     assert map_page.answered().surface(TRUE).values.sum() > 0
     assert stack.currentWidget() is map_page.map.panes
@@ -173,8 +173,8 @@ def test_nothing_is_exported_or_copied_while_it_is_shown(
     qtbot.waitUntil(lambda: page.first_look.picture is not None)
     assert not any(action.isEnabled() for action in actions)
     assert {action.toolTip() for action in actions} == {UNREAD}
-    assert not window.badge.isVisible()  # which was about the synthetic sample
-    window.answers["map"].result_ready.emit(page.current_result, 1.0)  # a late one about that
+    assert not window.badge.isVisible()  # which belonged to the synthetic sample
+    window.answers["map"].result_ready.emit(page.current_result, 1.0)  # a late result for it
     assert not window.badge.isVisible()
     assert window.guarantee.stale.isVisible()
     window.output.ask()
@@ -182,7 +182,7 @@ def test_nothing_is_exported_or_copied_while_it_is_shown(
     assert window.output.dialog is None
     assert said == [UNREAD, UNREAD]
     window.tabs.setCurrentWidget(window.tools["compare"])
-    assert actions[0].isEnabled()  # what stands there is not of the file
+    assert actions[0].isEnabled()  # surrounding texts do not belong to the file
     window.tabs.setCurrentWidget(page)
     assert not actions[0].isEnabled()
     qtbot.waitUntil(lambda: page.first_look.picture is None)

@@ -1,4 +1,4 @@
-"""A curator who knows no mathematics: from opening a file to an ε, clicks counted."""
+"""From opening a file to a recommended ε in five clicks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.ui.small_map import SMALL_MAP
 
 
 class Mouse:
-    """Clicks where somebody would, and counts."""
+    """Clicks where a user would, and counts."""
 
     def __init__(self) -> None:
         self.clicks = 0
@@ -32,7 +32,7 @@ class Mouse:
 
 
 def entry(menu: QMenu | QMenuBar, words: str) -> QPoint:
-    """Return where an entry of a menu or a menu bar is."""
+    """Return the position of an entry of a menu or menu bar."""
     action = next(a for a in menu.actions() if a.text().replace("&", "").startswith(words))
     return menu.actionGeometry(action).center()
 
@@ -49,7 +49,7 @@ def test_from_a_file_to_an_epsilon_in_five_clicks(
     qtbot.waitUntil(lambda: window.workspaces["map"].current_result is not None)
 
     def chosen(*_: object) -> tuple[list[str], str]:
-        mouse.clicks += 1  # the system's dialog: a double click on the file
+        mouse.clicks += 1  # system dialog: a double click on the file
         return [str(path)], ""
 
     monkeypatch.setattr(QFileDialog, "getOpenFileNames", chosen)

@@ -1,4 +1,4 @@
-"""What changes with every value of a slider leaves the window's layout alone."""
+"""Texts that change with every slider value do not trigger a new layout."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.ui.small_map import SMALL_MAP
 
 
 class Relayouts(QObject):
-    """Counts the layouts of a widget that were asked for."""
+    """Counts layout requests of a widget."""
 
     count = 0
 
@@ -52,7 +52,7 @@ def test_text_asks_for_a_layout_only_when_its_height_changes(qtbot) -> None:
 
 @pytest.mark.parametrize("name", ["", "sentence", "muted", "heading"])
 def test_text_that_was_not_measured_anew_has_its_height(qtbot, name: str) -> None:
-    """What is measured by the font alone must not keep a height that the label would not have."""
+    """Font metrics must not cache heights that differ from the label's."""
     panel = QWidget()
     qtbot.addWidget(panel)
     text = FixedSizeText(name, panel)

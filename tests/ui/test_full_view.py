@@ -1,4 +1,4 @@
-"""Which part of a plot shows everything."""
+"""View range that shows all curves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Figures tab: presets of all studies, found, told and opened."""
+"""The Figures tab: presets are listed, filtered and opened."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tests.ui.test_access import check
 
 @pytest.fixture
 def window(open_window, settled, qtbot):
-    """The Figures tab, with every study listed."""
+    """The Figures tab with every study listed."""
     window = open_window(study="shuffle-rdp")
     settled(window)
     page = window.tools["figures"]
-    assert page.entries == []  # no study is imported before anybody looks
+    assert page.entries == []  # no study is imported before the tab is shown
     window.tabs.setCurrentWidget(page)
     qtbot.waitUntil(lambda: len({e.study_id for e in page.entries}) == studies_with_presets())
     return window
@@ -86,7 +86,7 @@ def test_arrows_choose_and_enter_opens_with_the_study_in_front(window, settled, 
     assert window.tabs.currentWidget() is window.workspaces["bounds"]
     assert not any(dock.isHidden() for dock in window.docks.values())
     settled(window)
-    session.undo()  # in one step
+    session.undo()  # one undo step
     assert session.state == before
 
 
@@ -95,9 +95,9 @@ def test_a_preset_of_the_study_in_front_opens_too(window, settled, qtbot) -> Non
     page.filters.words.setText("14×")
     layout = window.saved_layout()
     qtbot.mouseDClick(page.gallery.front, Qt.MouseButton.LeftButton)
-    qtbot.mouseRelease(window, Qt.MouseButton.LeftButton)  # the page is gone by then
+    qtbot.mouseRelease(window, Qt.MouseButton.LeftButton)  # the page is closed by then
     assert window.tabs.currentWidget() is window.workspaces["bounds"]
-    assert window.saved_layout() == layout  # what is saved while docks are away has them
+    assert window.saved_layout() == layout  # the layout saved while docks are hidden contains them
     settled(window)
     window.tabs.setCurrentWidget(page)
     window.reset_layout()

@@ -1,4 +1,4 @@
-"""Known terms in a label: dotted, explained on hover and by Enter. No window: a label suffices."""
+"""Glossary terms in labels: dotted, explained on hover and by Enter."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_term_is_explained_on_hover_and_by_enter(label, qtbot) -> None:
 
 @pytest.mark.parametrize("key", TERMS)
 def test_no_tool_tip_is_wider_than_allowed(qtbot, key) -> None:
-    tip = QLabel(term_tip(key), wordWrap=True)  # as Qt makes its own of rich text
+    tip = QLabel(term_tip(key), wordWrap=True)  # as Qt generates it for rich text
     qtbot.addWidget(tip)
     tip.setContentsMargins(6, 6, 6, 6)
     assert tip.sizeHint().width() <= TIP_WIDTH

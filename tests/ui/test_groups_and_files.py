@@ -1,4 +1,4 @@
-"""Groups of parameters, the picture of the metric space, and parameters that are files."""
+"""Parameter groups, picture of the metric space, and file parameters."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_parameters_stand_under_their_headings_in_order(window) -> None:
     shown = [
         s for s in ("space", "mechanism", "simulation", "data") if panel.section(s).isVisible()
     ]
-    assert shown == ["space", "simulation", "data"]  # no heading over nothing
+    assert shown == ["space", "simulation", "data"]  # no heading over an empty group
     heights = [panel.row("eps").mapTo(panel, QPoint()).y()]
     heights += [panel.section(s).mapTo(panel, QPoint()).y() for s in shown]
     assert heights == sorted(heights)
@@ -143,7 +143,7 @@ def test_essential_parameters_have_rows_and_a_closed_fold_tells_the_rest(
     assert told.text().startswith("δ = 10⁻⁸ · ")
     session.set_value("delta", 1e-6)
     assert told.text().startswith("δ = 10⁻⁶ · ")
-    # What is on the x axis has its row in front, whatever it is.
+    # The parameter on the x axis has its row in front.
     assert more.isAncestorOf(panel.row("delta"))
     session.set_sweep(default_sweep(get_study("shuffle-rdp"), "delta"))
     assert panel.row("delta").isVisible()
@@ -154,7 +154,7 @@ def test_essential_parameters_have_rows_and_a_closed_fold_tells_the_rest(
     assert row.isVisible()
     assert row.isAncestorOf(QApplication.focusWidget())
     assert not told.isVisible()
-    assert "more" in panel.folded  # kept with the groups
+    assert "more" in panel.folded  # stored with the groups
     more.heading.click()
     assert told.isVisible()
 
@@ -176,7 +176,7 @@ def test_the_space_of_the_answer_is_drawn_with_its_diameter(window, qtbot) -> No
     assert (at >= 0).all()
     assert (at <= [view.plot.width(), view.plot.height()]).all()
     wanted = np.ptp(view.plot.points, axis=0)
-    assert spread[0] / spread[1] == pytest.approx(wanted[0] / wanted[1])  # one scale both ways
+    assert spread[0] / spread[1] == pytest.approx(wanted[0] / wanted[1])  # equal scales
     assert at[np.argmax(view.plot.points[:, 1]), 1] == at[:, 1].min()  # y upwards
     pixels = view.plot.grab().toImage()
     colours = {pixels.pixelColor(x, y).name() for x in range(0, 220, 1) for y in range(0, 118, 1)}
@@ -264,7 +264,7 @@ def test_what_can_not_be_opened_is_reported_beside_the_field(
     assert row.field.text() == ""
     open_points(window, qtbot, points)
     assert not row.error.isVisible()
-    drop(row, points, points)  # two at once are nobody's choice
+    drop(row, points, points)  # two files at once are ambiguous
     assert row.field.text() == "my points.csv"
 
 

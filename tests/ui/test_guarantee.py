@@ -1,4 +1,4 @@
-"""What is promised: few words first, the number never below the computed one."""
+"""The guarantee panel: short texts, and numbers rounded up."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from explorer.ui.base.theme import Theme
 from explorer.ui.panels.guarantee import GuaranteePanel
 
 MOST_WORDS = 120
-"""Of the panel by default, numbers counted."""
+"""Maximum number of words shown by default, numbers included."""
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def panel(own_looks, qtbot) -> GuaranteePanel:
 
 
 def words(panel: GuaranteePanel) -> str:
-    """Return all that can be read of a panel without unfolding anything."""
+    """Return all visible texts of a panel."""
     labels = panel.widget().findChildren(QLabel) + panel.widget().findChildren(QAbstractButton)
     said = [label.text() for label in labels if label.isVisibleTo(panel)]
     return re.sub(r"<[^>]*>", "", " ".join(said))
@@ -51,7 +51,7 @@ def words(panel: GuaranteePanel) -> str:
 
 @pytest.mark.parametrize("study_id", [i for i in study_ids() if i != "heatmap"])
 def test_the_panel_opens_with_few_words(runtime, panel, study_id: str) -> None:
-    """By the first answer to each quantity; without a process, as only the panel is asked."""
+    """For the first result of each quantity; without process, because only the panel is tested."""
     study = get_study(study_id)
     for shown in study.quantities:
         sweep = replace(default_sweep(study, shown.sweeps[0]), points=5)

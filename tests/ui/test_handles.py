@@ -1,4 +1,4 @@
-"""Requirements of *Choose α* dragged in the plot, by the mouse, in the real window."""
+"""Requirements of *Choose α* dragged in the plot with the mouse."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_requirement_follows_its_dot_and_is_undone_as_one_step(asked, settled)
     assert now["distance2"] == before["distance2"]
     dots = next(s for s in result.series if s.key == "asked")
     place = [h.name for h in dots.handles].index("1")
-    # The dot is where it was dropped, to the pixel.
+    # The point is exactly where it was dropped.
     x, y = np.log10(dots.x[place]), np.log10(dots.y[place])
     shown = plot.view.mapViewToScene(QPointF(x, y))
     dropped = plot.view.mapViewToScene(QPointF(first.pos()))

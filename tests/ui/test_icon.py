@@ -1,4 +1,4 @@
-"""The icon and the name by which desktops know the window."""
+"""Icon and desktop name of the window."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ def test_every_size_is_drawn_from_the_one_drawing(qapp, size: int) -> None:
     drawn = runpy.run_path(str(PACKAGING / "draw_icons.py"))["draw"](size)
     kept = QImage(str(PACKAGING / f"icon-{size}.png"))
     assert kept.size() == drawn.size()
-    # Other versions of Qt may smooth edges by a shade.
+    # Other versions of Qt may smooth edges slightly differently.
     assert np.abs(pixels(kept) - pixels(drawn)).mean() < 1.0
     assert pixels(kept)[0, 0, 3] == 0

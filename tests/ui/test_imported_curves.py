@@ -1,4 +1,4 @@
-"""A CSV dropped on the plot: drawn grey and dashed, listed, undone, exported, brought back."""
+"""A CSV file dropped on the plot is drawn, listed, undone, exported and restored."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def mine(tmp_path: Path) -> Path:
 
 
 def drop(bounds, path: Path, qtbot) -> None:
-    """Drag a file over the plot and let go."""
+    """Drag a file over the plot and drop it."""
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path))])
     target = bounds.plot.viewport()
@@ -82,7 +82,7 @@ def test_a_dropped_file_is_drawn_listed_undone_and_exported(
     assert "Mine (my.csv)" in path.read_text(encoding="utf-8")
 
     offered = {a.text(): a for a in bounds.legend.menu_for(KEYS[0]).actions()}
-    assert not offered["Add to Compare"].isEnabled()  # no study can compute it again
+    assert not offered["Add to Compare"].isEnabled()  # not computable by any study
     offered["Remove this curve"].trigger()
     assert [c.key for c in session.state.own] == KEYS[1:]
     session.undo()

@@ -1,4 +1,4 @@
-"""What is infinite is known to be: the window says so, and not that nothing holds."""
+"""Infinite values are reported as infinite, not as undefined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tabs, panes, guide and curves by the keyboard alone."""
+"""Tabs, areas, value line and curves by keyboard alone."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_the_plot_is_read_by_keys_alone(window, settled, qtbot) -> None:
         QTest.keyClick(plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     assert moved < session.request()[sweep.key] < moved * 1.05
     guide.end_gesture()
-    session.undo()  # a run of keys is one change
+    session.undo()  # a series of key presses is one change
     assert session.request()[sweep.key] == moved
     settled(window)
     assert legend.words_of(drawn[1]) in plot.accessibleDescription()

@@ -1,4 +1,4 @@
-"""A data set larger than memory in the window: opened, asked, judged and saved as any other."""
+"""A data set larger than memory is opened, evaluated and saved like any other."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CITY = Region(40.0, -74.5, 41.0, -73.0)
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """More rows than memory is said to hold."""
+    """More rows than the simulated memory holds."""
     monkeypatch.setattr("explorer.engine.large_import.max_rows_in_memory", lambda _: 100)
     return made_folder(tmp_path / "x[1]'s", rows=1500)
 
@@ -94,7 +94,7 @@ def test_what_is_slow_is_said_beforehand_and_begun_only_if_wanted(
     window = open_window(study="heatmap", values=SMALL_MAP)
     settled(window)
     before = window.data.current
-    folder = request.getfixturevalue("folder")  # from now on memory holds little
+    folder = request.getfixturevalue("folder")  # from now on memory is small
     monkeypatch.setattr("explorer.checkins.import_size.QUICK_S", 0.0)
     for wanted in (False, True):
         with qtbot.waitSignal(window.data.import_requested):

@@ -1,4 +1,4 @@
-"""What is not in the window's first picture: left out, or made soon after it."""
+"""Tabs outside the first picture are built soon after it."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_only_the_workspace_in_front_is_made_at_once(open_window, qtbot) -> None
     qtbot.waitUntil(lambda: len(window.tools) == 4)
     assert window.tabs.currentWidget() is window.workspaces["map"]
     assert window.tabs.count() == 6
-    assert window.tools["figures"].entries == []  # no study is imported for it
-    assert window.isActiveWindow()  # nothing of them was a window on the way
+    assert window.tools["figures"].entries == []  # no study is imported
+    assert window.isActiveWindow()  # none of them was a window meanwhile
 
 
 @made_ahead
@@ -63,7 +63,7 @@ def test_columns_are_asked_for_before_there_is_a_map(
     path.write_text("user,lat,lon\n" + "".join(f"{i % 9},{i}.5,{i}.25\n" for i in range(20)))
     window = open_window(study="amplification")
     window.files.open_data(path, ask=True)
-    qtbot.waitUntil(lambda: "map" in window.workspaces)  # made for the question
+    qtbot.waitUntil(lambda: "map" in window.workspaces)  # built for the request
     dialog = window.data_panel.dialog("mapping")
     qtbot.waitUntil(dialog.isVisible)
     dialog.close()
@@ -73,7 +73,7 @@ def test_columns_are_asked_for_before_there_is_a_map(
 def test_a_page_made_ahead_belongs_to_the_window_before_its_tab_does(open_window, study) -> None:
     window = open_window(study=study)
     for tabs in (window.workspaces, window.tools):
-        for piece in tabs.pieces()[:-1]:  # the last one would put the page in its place
+        for piece in tabs.pieces()[:-1]:  # the last step would insert the page
             piece()
         assert all(page.window() is window for page in tabs.all_built())
         assert len(tabs.all_built()) > len(tabs)
@@ -102,7 +102,7 @@ def test_a_map_made_late_looks_where_it_looked_before(open_window, settled, qtbo
     first.close()
     second = open_window(study="amplification")
     assert "map" not in second.workspaces
-    second.close()  # before the map is made: what it remembers is not lost
+    second.close()  # before the map is built: its stored view is not lost
     third = open_window(study="amplification")
     assert not third.workspaces["map"].view_state().show_cities
 
@@ -145,7 +145,7 @@ def test_idle_work_is_done_piece_by_piece_and_can_be_left(qtbot) -> None:
     qtbot.wait(100)
     assert pages.all_built() == []
     pages.pieces()[1]()
-    assert "a" not in pages  # made, and not in its tab yet: to be closed with the window, too
+    assert "a" not in pages  # built but not inserted: must be closed with the window too
     assert pages.all_built() == [pages["a"]]
 
 

@@ -1,4 +1,4 @@
-"""The guard itself: what it must see, it sees."""
+"""The leak guard detects threads, timers and windows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentence of loss below the map: it comes at rest, is greyed, and goes with its data."""
+"""Sentence on the loss below the map: shown at rest, greyed, cleared with its data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_it_comes_after_the_numbers_and_is_grey_while_a_slider_moves(strip) -> N
     assert line.sentence.text() == SAID
     assert line.sentence.isEnabled()
     assert line.warning.isHidden()
-    strip.show_result(result())  # another value: its sentence comes at rest
+    strip.show_result(result())  # another value: its sentence follows at rest
     assert (line.sentence.text(), line.sentence.isEnabled()) == (SAID, False)
     strip.show_result(result(("loss", SAID)))
     assert line.sentence.isEnabled()
@@ -63,5 +63,5 @@ def test_a_warning_stands_before_it_and_says_how_often_it_errs(strip, note, shor
     fine = result(("loss", SAID), ("noise_level", ""), how, fidelity=Fidelity.FULL)
     strip.show_result(fine)
     assert strip.loss.warning.isHidden()
-    strip.show_result(replace(fine, readouts=()))  # no truth to compare with
+    strip.show_result(replace(fine, readouts=()))  # no truth for comparison
     assert strip.loss.sentence.text() == ""

@@ -1,4 +1,4 @@
-"""The map as one uses it: panes, colours, pointer, region, noise."""
+"""The Map workspace: panes, colours, pointer, region, noise."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def map_page(qtbot, checkins) -> Iterator[MapPage]:
 
 
 def drag(pane, start: tuple[float, float], end: tuple[float, float]) -> None:
-    """Drag from one place to another with the left button, places in shares of the pane."""
+    """Drag between places in shares of the pane with the left button."""
     port = pane.viewport()
     points = [
         QPoint(
@@ -63,7 +63,7 @@ def drag(pane, start: tuple[float, float], end: tuple[float, float]) -> None:
 
 
 def send(port, kind, point: QPoint, button, buttons) -> None:
-    """Send a mouse event; pyqtgraph takes at most one move every 10 ms."""
+    """Send a mouse event; pyqtgraph handles at most one move every 10 ms."""
     QTest.qWait(15)
     event = QMouseEvent(
         kind,
@@ -97,7 +97,7 @@ def test_a_moved_epsilon_changes_the_private_pane_alone(map_page: MapPage) -> No
 
 
 def test_real_data_are_stamped_above_either_pane(map_page: MapPage) -> None:
-    """What is said hides nothing of the map, and moves it as little when it comes and goes."""
+    """Stamps neither cover nor move the map."""
     map_page.answered()
     for key in ("true", "private"):
         slot = map_page.map.panes.slots[key]
@@ -200,7 +200,7 @@ def test_tiles_hold_every_line() -> None:
             )
         }
         assert wanted <= drawn
-        # pyqtgraph ends each line by a step of no length
+        # pyqtgraph ends each line by a step of no length.
         assert all(four[:2] == four[2:] for four in drawn - wanted)
 
 
@@ -268,7 +268,7 @@ def test_a_region_is_dragged_moved_pulled_and_undone(map_page: MapPage) -> None:
     assert map_page.answered().surface("true").region == drawn
     assert map_page.panel.sides["west"].text() == f"{drawn.west:.6g}"
 
-    drag(pane, (0.25, 0.25), (0.35, 0.3))  # by its middle
+    drag(pane, (0.25, 0.25), (0.35, 0.3))  # by its centre
     moved = map_page.region
     assert moved.width_km == pytest.approx(drawn.width_km, rel=0.02)
     assert moved.west > drawn.west
@@ -294,7 +294,7 @@ def test_both_panes_follow_a_region_that_is_dragged(map_page: MapPage, qtbot) ->
     def note(result) -> None:
         panes = map_page.map.panes.panes
         drawn = {pane.surface_region for pane in panes.values()}
-        assert drawn == {result.request.selection.region}  # where it belongs, in both
+        assert drawn == {result.request.selection.region}  # in its place, in both
         for pane in panes.values():
             image = pane.image
             assert image.mapRectToParent(image.boundingRect()) == rect_of(
@@ -312,7 +312,7 @@ def test_both_panes_follow_a_region_that_is_dragged(map_page: MapPage, qtbot) ->
         if len(places) <= 12:
             assert (
                 map_page.map.panes.camera.aspect == camera
-            )  # the map keeps still below the pointer
+            )  # the map does not move below the pointer
             assert middle_of_region(pane) == pytest.approx(
                 (pixels[0] + 4 * len(places), pixels[1] - 9 * len(places)), abs=1
             )
@@ -320,7 +320,7 @@ def test_both_panes_follow_a_region_that_is_dragged(map_page: MapPage, qtbot) ->
             qtbot.waitUntil(lambda known=known: len(shown) > known)
     assert len({*places}) == 12
     assert map_page.answered().surface("private").region == map_page.region == places[-1]
-    assert len(shown) >= 12  # while it was dragged, too
+    assert len(shown) >= 12  # also during the drag
     assert shown == sorted(shown, key=[first, *places].index)  # never back to an older one
     assert map_page.map.panes.camera.aspect == map_page.region.aspect != camera
     exact = first_result(map_page.service.runtime, map_page.controller.request)
@@ -561,7 +561,7 @@ def test_repaints_leave_the_reference_count_of_none_alone(map_page: MapPage) -> 
 
 
 def test_a_map_of_another_resolution_fills_the_same_region(map_page: MapPage) -> None:
-    """Cells are scaled to the region anew when their number changes, not with the region alone."""
+    """Cells are rescaled when their number changes, not with the region alone."""
     pane, region = map_page.map.panes.panes["private"], Region(40.0, -74.0, 41.0, -73.0)
     found = []
     for side in (16, 64, 32):

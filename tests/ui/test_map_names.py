@@ -1,4 +1,4 @@
-"""Names of towns above a map, where they cross a heatmap's edge."""
+"""City names that cross a heatmap's edge."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from explorer.ui.map.region_tool import PixelBox
 from explorer.ui.plot.map_style import DARK, LIGHT
 
 NEW_YORK = (40.5, -74.3, 41.0, -73.7)
-"""South, west, north, east: seen on 400 × 400 pixels."""
+"""South, west, north, east, on 400 × 400 pixels."""
 
 
 @pytest.mark.parametrize("ratio", [1.0, 2.0])
 @pytest.mark.parametrize("top", range(100, 300, 41))
 def test_letters_are_bright_on_the_heatmap_and_dark_beside_it(qapp, top: int, ratio: float) -> None:
-    """Dark letters on a heatmap, or bright ones beside it, can't be read."""
+    """Dark letters on a heatmap, or bright ones beside it, are unreadable."""
     box = PixelBox(120.0, float(top), 300.0, 400.0)
     stamps = city_stamps(NEW_YORK, 400, 400, box, TextPainter(), QFont(), LIGHT, ratio)
     assert len(stamps) > 10

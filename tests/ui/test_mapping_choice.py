@@ -1,4 +1,4 @@
-"""Saying how a file's fields are separated and its letters written."""
+"""Choice of delimiter and encoding of a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def map_page(qtbot) -> Iterator[MapPage]:
 
 
 def choose(map_page: MapPage, combo, value: str) -> None:
-    """Choose, and wait until the file has been looked at that way."""
+    """Choose, and wait for the new preview."""
     combo.setCurrentIndex(combo.findData(value))
     map_page.qtbot.waitUntil(lambda: map_page.panel.dialog("mapping").problem != LOOKING)
 
@@ -39,7 +39,7 @@ def asked(map_page: MapPage, path):
 
 def test_another_delimiter_is_looked_at_and_loaded(map_page: MapPage, tmp_path) -> None:
     path = tmp_path / "both.csv"
-    # Six fields by commas, three by semicolons: both are a way to read it.
+    # Six fields by commas, three by semicolons: both are possible.
     path.write_text("".join(f"{i % 5},x;48.{i:03d},1;11.{i:03d},2,3\n" for i in range(30)))
     dialog = asked(map_page, path)
     assert dialog.delimiter.currentData() == dialog.preview.delimiter
@@ -63,7 +63,7 @@ def test_columns_named_e7_are_converted_when_they_are_chosen(map_page: MapPage, 
     names = "user,startLatitudeE7,startLongitudeE7,endLatitudeE7,endLongitudeE7,p,q\n"
     path.write_text(names + rows)
     dialog = asked(map_page, path)
-    assert dialog.system.crs != "E7"  # two pairs are so named: none is taken
+    assert dialog.system.crs != "E7"  # two matching pairs: neither is chosen
     for role, column in (("lat", 3), ("lon", 4)):
         dialog.combos[role].setCurrentIndex(column + 1)
     assert dialog.mapping.crs == "E7"
@@ -139,7 +139,7 @@ def test_the_guess_follows_what_is_chosen(map_page: MapPage, tmp_path) -> None:
 def test_looking_again_keeps_the_window_alive(
     map_page: MapPage, tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It happens in a thread, can't be loaded meanwhile, and ends with the dialog."""
+    """It runs in a thread, blocks loading meanwhile, and ends with the dialog."""
     path = tmp_path / "bars.csv"
     path.write_text("user|lat|lon\n" + "".join(f"{i % 9}|48.{i}|11.{i}\n" for i in range(30)))
     dialog = asked(map_page, path)
@@ -175,7 +175,7 @@ def test_what_is_shown_of_a_file_read_with_other_columns_is_of_the_new_ones(
     map_page.map.dots.ready.connect(lambda counts, _box: dots.append(counts))
     map_page.session.set_value("resolution", "16")
     map_page.map.utility.action.setChecked(True)
-    map_page.map.utility.view.evaluate_on("theory")  # which is there at once
+    map_page.map.utility.view.evaluate_on("theory")  # available at once
     pictures, asked = [], set()
     for x in (1, 2):
         before = len(dots)
@@ -185,14 +185,14 @@ def test_what_is_shown_of_a_file_read_with_other_columns_is_of_the_new_ones(
         asked.add(map_page.controller.request)
         map_page.qtbot.waitUntil(lambda before=before: len(dots) > before)
         map_page.qtbot.waitUntil(lambda: map_page.map.utility.view.answer is not None)
-    assert len(asked) == 1  # nothing in the question tells them apart
+    assert len(asked) == 1  # the request does not distinguish them
     assert not np.array_equal(*pictures)
     assert dots[0].shape == dots[-1].shape
     assert not np.array_equal(dots[0], dots[-1])
 
 
 def test_every_question_can_be_confirmed_without_scrolling(map_page: MapPage, tmp_path) -> None:
-    """Six candidates are as many as a card shows; long ones end in an ellipsis."""
+    """A card shows at most six candidates; long ones are elided."""
     names = ["ride_id", "casual", "start_lat", "start_lng", "end_lat", "end_lng", "began", "ended"]
     path = tmp_path / "rides.csv"
     rows = [

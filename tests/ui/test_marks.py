@@ -1,4 +1,4 @@
-"""Every mark in the real window, read back from what is drawn; guarantee, shading, progress."""
+"""Every kind of mark as drawn in the window; guarantee, shading, progress."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def plot(window):  # noqa: F811
 
 @pytest.fixture
 def showing(window, settled):  # noqa: F811
-    """Put a quantity on the y axis and wait for its answer."""
+    """Put a quantity on the y axis and wait for its result."""
 
     def show(quantity: str, **values: object):
         for key, value in values.items():
@@ -37,7 +37,7 @@ def showing(window, settled):  # noqa: F811
 
 
 def pixel_at(plot, x: float, y: float) -> QColor:
-    """The colour on the screen at a point of the view."""
+    """Colour on the screen at a point of the view."""
     at = plot.mapFromScene(plot.view.mapViewToScene(QPointF(x, y)))
     return plot.grab().toImage().pixelColor(at)
 
@@ -58,7 +58,7 @@ def test_bars_stand_side_by_side_from_zero(showing, plot) -> None:
     np.testing.assert_allclose(ours[:, 2], 0)
     np.testing.assert_allclose(ours[:, 3], 0.7 ** np.arange(7))
     (x0, x1), (_, y1) = plot.data_ranges()
-    # Clear of the axis, and of both ends of the plot.
+    # Away from the axis and both ends of the plot.
     assert -0.6 < x0 < -0.42
     assert 6.42 < x1 < 6.6
     assert y1 >= 1
@@ -87,7 +87,7 @@ def test_bars_on_a_logarithmic_axis_stand_on_the_bottom(showing, plot, window) -
     _, (y0, _) = plot.view.viewRange()
     assert (boxes[:, 2] < y0).all()
     np.testing.assert_allclose(boxes[:, 3], np.arange(7) * np.log10(0.7))
-    assert y0 < boxes[:, 3].min()  # the lowest bar is seen, too
+    assert y0 < boxes[:, 3].min()  # the lowest bar is visible too
 
 
 def test_dots_have_error_bars_and_say_plus_minus(plot, window) -> None:  # noqa: F811
@@ -138,7 +138,7 @@ def test_an_area_is_hatched_and_says_its_range(showing, plot) -> None:
     ends = re.findall(r"([\d.]+) … ([\d.]+)", text)
     assert any(np.allclose([float(v) for v in pair], [low, high], atol=2e-3) for pair in ends)
     looks = [plot.curves[k].fill._hatch.style() for k in ("area", "other")]
-    assert looks[0] != looks[1]  # told apart without colours
+    assert looks[0] != looks[1]  # distinguishable without colours
 
 
 def test_a_path_keeps_its_order_and_is_in_view_whole(showing, plot) -> None:
@@ -213,7 +213,7 @@ def test_where_nothing_claimed_holds_is_hatched_with_the_reason(window, plot, sh
     assert "Nothing claimed" in plot.crosshair.table.text()
     hover(plot, -0.5, 0.5)
     assert "Nothing claimed" not in plot.crosshair.table.text()
-    plot.crosshair.hide()  # it lies in the corner that is looked at
+    plot.crosshair.hide()  # in the visible corner
     image = plot.grab().toImage()
     _, (_, y1) = plot.view.viewRange()
     colours = []

@@ -1,4 +1,4 @@
-"""Numbers as typed."""
+"""Parsing of typed numbers."""
 
 from __future__ import annotations
 

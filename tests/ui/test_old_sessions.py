@@ -1,4 +1,4 @@
-"""Session files of earlier versions still open as what they were."""
+"""Session files of earlier versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headline and guarantee are of one answer; the entries of menus live as long as the window."""
+"""Headline and guarantee belong to the same result; menu entries live as long as the window."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
 SOON = ("choose-alpha", "unbounded")
-"""Studies of one workspace that answer at once."""
+"""Studies of one workspace with quick results."""
 
 
 def test_the_guarantee_is_of_the_answer_in_front(open_window, settled, qtbot) -> None:
@@ -48,7 +48,7 @@ def test_entries_of_menus_are_the_windows(open_window, settled) -> None:
         while owner is not None and owner is not window:
             owner = owner.parent()
         assert owner is window, action.text()
-    for menu in window.titles.values():  # whatever else empties a menu
+    for menu in window.titles.values():  # whatever else clears a menu
         menu.clear()
     assert all(map(isValid, actions))
     window.menus.update()
@@ -60,7 +60,7 @@ def test_a_closed_window_asks_nothing_of_its_menus(open_window, settled, monkeyp
     settled(window)
     session, session_store, asked = window.session, window.session_store, []
     window.close()
-    monkeypatch.setattr(window.menus, "_window", None)  # any further look at it would fail
+    monkeypatch.setattr(window.menus, "_window", None)  # any access to a deleted action fails
     monkeypatch.setattr(type(window.menus), "update", lambda *_: asked.append("update"))
     session.set_study(SOON[1])
     session_store.recent_changed.emit()

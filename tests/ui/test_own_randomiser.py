@@ -1,4 +1,4 @@
-"""A randomiser's table, typed in the window."""
+"""Table of a randomiser typed in the window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl+K in the real window: everything by name, by the keyboard alone, the last ones first."""
+"""The command palette: search by name, keyboard, recent entries first."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def window(open_window, settled):
 
 @pytest.fixture
 def find(window, qtbot):
-    """Open the palette, type, wait until all is looked up; returns the palette."""
+    """Open the palette, type, wait until all sources are read, and return it."""
 
     def ask(typed: str):
         window.menus.actions["find"].trigger()
@@ -158,7 +158,7 @@ def test_a_copied_link_opens_again_by_name(window, find, settled, qtbot) -> None
 
 
 def test_looking_for_commands_leaves_the_menus_alive(open_window) -> None:
-    """In PySide a menu asked of its action dies with what Python knows of that action."""
+    """In PySide a menu returned by an action is deleted with the action's wrapper."""
     window = open_window(study="shuffle-rdp")
     commands = [entry.name for entry in window.menus.finder._commands()]
     gc.collect()

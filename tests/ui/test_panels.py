@@ -1,4 +1,4 @@
-"""The panels beside the plot: nothing empty to scroll to, nothing said that is not so."""
+"""Side panels: no empty scroll range, no outdated texts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_an_answer_without_a_promise_says_so(open_window, settled, qtbot, tmp_pa
     ragged.write_text("0,1\n1,0,2\n")
     window.parameters.row("space_matrix").take(ragged)
     qtbot.waitUntil(window.banner.isVisible)
-    # What the last answer missed is no longer what is missing.
+    # Conditions that were missing before are not missing now.
     assert bounds.stale.isVisible()
     assert not bounds.notes.isVisible()
 
@@ -51,7 +51,7 @@ def test_what_only_a_curve_needs_fails_without_alarm(open_window, settled) -> No
     panel = window.guarantee
     texts = panel.condition_texts()
     mine = ["Only " in text for text in texts]
-    # What the promise rests on comes first.
+    # Conditions of the guarantee come first.
     assert mine == sorted(mine)
     assert sum(mine) == 3
     for (glyph, _, _), single in zip(panel.rows, mine, strict=False):

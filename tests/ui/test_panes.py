@@ -1,4 +1,4 @@
-"""Maps side by side: added, changed, closed, read out together, exported and played."""
+"""Map panes: added, changed, closed, read at the pointer, exported and animated."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def map_page(qtbot, checkins) -> Iterator[MapPage]:
 
 
 def choose(menu: QMenu, words: str) -> None:
-    """Choose an entry as somebody who opens the menu and clicks it."""
+    """Choose an entry of an opened menu."""
     menu.aboutToShow.emit()
     next(a for a in menu.actions() if a.text() == words).trigger()
 
@@ -50,7 +50,7 @@ def entries(menu: QMenu) -> list[str]:
 
 
 def beside(map_page: MapPage, text: str) -> object:
-    """Show these maps and wait for all of them."""
+    """Show surfaces and wait for all of them."""
     map_page.session.set_value("beside", text, "heatmap")
     map_page.qtbot.waitUntil(
         lambda: {s.key for s in map_page.answered().surfaces} == set(pane_keys(text))
@@ -116,7 +116,7 @@ def test_a_pane_is_changed_with_the_keyboard(map_page: MapPage) -> None:
 
     def press() -> None:
         menu = QApplication.activePopupWidget()
-        QTest.keyClick(menu, Qt.Key.Key_Up)  # the last entry
+        QTest.keyClick(menu, Qt.Key.Key_Up)  # last entry
         QTest.keyClick(menu, Qt.Key.Key_Return)
 
     QTimer.singleShot(50, press)
@@ -158,7 +158,7 @@ def test_a_difference_is_coloured_to_both_sides(map_page: MapPage) -> None:
     assert tuple(item.levels) == pytest.approx((-own, own))
     assert panes.bars["difference"].isVisible()
     assert not panes.shared_bars.isVisible()
-    # A slot that showed a difference shows a map in the map's colours.
+    # A slot that showed a difference uses the colours of maps again.
     map_page.session.set_value("beside", "true,laplace", "heatmap")
     assert not np.array_equal(panes.panes["private:laplace"].image.lut, diverging_table())
 
@@ -249,7 +249,7 @@ def test_a_session_keeps_its_panes(map_page: MapPage) -> None:
     raw = json.loads(json.dumps(state_to_dict(map_page.session.state)))
     assert state_from_dict(raw).request_of("heatmap")["beside"] == SIX
     for request in raw["requests"]:
-        del request["values"]["beside"]  # as written before there was such a thing
+        del request["values"]["beside"]  # as written before panes could be chosen
     assert state_from_dict(raw).request_of("heatmap")["beside"] == "true"
 
 

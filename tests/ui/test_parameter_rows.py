@@ -1,4 +1,4 @@
-"""Sliders, fields, choices and flags, made from declarations alone."""
+"""Rows of parameters, generated from declarations."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FEW = Parameter("k", "k", "few", "Help.", Kind.INTEGER, 2, 0, 5, more_private="h
 
 @pytest.fixture
 def heard(qtbot):
-    """Show a parameter's row and note what it emits."""
+    """Show a parameter's row and record its signals."""
 
     def show(parameter: Parameter):
         row = make_row(parameter)
@@ -102,7 +102,7 @@ def test_dragging_is_one_gesture_from_press_to_release(qtbot, heard) -> None:
     assert events[-1] == ("end",)
     assert len(values) >= 2
     assert values == sorted(values)
-    assert float(f"{values[-1]:.4g}") == values[-1]  # no digits nobody chose
+    assert float(f"{values[-1]:.4g}") == values[-1]  # no digits that were not chosen
 
 
 def test_taking_hold_of_the_handle_does_not_move_it(qtbot, heard) -> None:

@@ -1,4 +1,4 @@
-"""Pinned curves: drawn dashed beside the present ones, undone, restored and exported."""
+"""Pinned curves: drawn dashed, undone, restored and exported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of files and other foreign text are shown as they are, never as HTML."""
+"""File names and other foreign text are never rendered as HTML."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROW = "{0}\t2010-10-{1:02d}T12:00:00Z\t40.{0}5\t-73.5\t{0}\n"
 
 
 def test_every_label_states_how_it_reads_its_text() -> None:
-    """Without a format Qt guesses, and takes a name with a tag for HTML."""
+    """Without an explicit format Qt guesses, and takes a name with a tag for HTML."""
     found = []
     for path in sorted(UI.rglob("*.py")):
         tree = ast.parse(path.read_text("utf-8"))

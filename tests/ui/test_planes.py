@@ -1,4 +1,4 @@
-"""Points of a picture in the real window: the range is declared, nothing of the Earth is said."""
+"""Points in a picture: range declared, no geographic texts."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ PLANE = Plane.parse("320x240")
 
 
 def asked(window: Any, qtbot: Any) -> Any:
-    """Wait for the question which column holds what, and return its dialog."""
+    """Wait for the mapping dialog and return it."""
     panel = window.workspaces["map"].side_panel
     qtbot.waitUntil(lambda: panel.dialog("mapping") is not None)
     return panel.dialog("mapping")
 
 
 def said_by(root: QWidget) -> list[str]:
-    """Return all that widgets say, also to those who do not see it."""
+    """Return all texts of widgets, including accessible ones."""
     found = []
     for widget in (root, *root.findChildren(QWidget)):
         found += [widget.accessibleName(), widget.accessibleDescription(), widget.toolTip()]
@@ -79,13 +79,13 @@ def test_a_map_in_pixels(gazing: Any, qtbot: Any, settled: Any) -> None:
     assert "y 30" in page.panes.readout.text()
     for widget in (page.panes, page.metrics, panel):
         assert not [text for text in said_by(widget) if OF_THE_EARTH.search(text)]
-    # one image at a time
+    # One image at a time.
     first = page.current_result.surface("true").values
     panel.plane.image.setCurrentIndex(1)
     panel.plane.image.activated.emit(1)
     assert gazing.session.state.selection.image == "sea"
     second = settled(gazing).surface("true").values
-    # park is looked at on the left, sea on the right
+    # park is viewed on the left, sea on the right.
     halves = [values[:, :16].sum() > values[:, 16:].sum() for values in (first, second)]
     assert halves == [True, False]
 
@@ -143,7 +143,7 @@ def test_a_map_of_the_earth_afterwards_is_one(gazing: Any, settled: Any, qtbot: 
 def test_other_people_who_look_at_pictures_stand_in(
     gazing: Any, qtbot: Any, table: Path, tmp_path: Path
 ) -> None:
-    """Their x and y lie in the map's plane; of their images it is the one called alike."""
+    """The stand-in users lie in the map's plane; the image of the same name is used."""
     gazing.session.set_which(replace(WhichView(), open=True, measure="similarity"), "open")
     page = gazing.workspaces["map"]
     view = page.utility.view
@@ -165,7 +165,7 @@ def test_other_people_who_look_at_pictures_stand_in(
     assert alike.users == 12
     assert "12 users" in view.headline.beside
     assert not OF_THE_EARTH.search(view.headline.beside)
-    # park is the second image there, and looked at on the right; lake, the first, on the left.
+    # park is the second image there, viewed on the right; lake, the first, on the left.
     assert [c.mean[-1] for c in judged_on(other).curves] != [c.mean[-1] for c in alike.curves]
     view.evaluate_on(str(table))
     qtbot.waitUntil(lambda: not page.banner.isHidden())

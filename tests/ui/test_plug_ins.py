@@ -14,7 +14,7 @@ from tests.test_extension_points import PARTS, TEMPLATE
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The template study as if installed, and a package that can't be imported."""
+    """The template study as if installed, and a package that fails to import."""
     monkeypatch.syspath_prepend(str(TEMPLATE))
     monkeypatch.syspath_prepend(str(PARTS / "broken"))
     add_installed.cache_clear()

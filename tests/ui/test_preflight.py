@@ -1,4 +1,4 @@
-"""What is said where Qt's system libraries or a screen are missing, and what is chosen else."""
+"""Missing system libraries and screens, and the choice of Qt's platform."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOWHERE = {"libnowhere.so.9": "libnowhere9"}
 
 
 def named(key: str):
-    """A screen that answers where it is named, unless its name says that it is dead."""
+    """A screen that responds if named, unless its name contains "dead"."""
     return lambda env: bool(env.get(key)) and "dead" not in env[key]
 
 
@@ -101,7 +101,7 @@ def test_every_library_has_a_package() -> None:
 
 @pytest.fixture
 def socket_folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as folder:  # a socket's path has 107 letters at most
+    with tempfile.TemporaryDirectory() as folder:  # a socket's path has at most 107 characters
         yield Path(folder)
 
 

@@ -1,4 +1,4 @@
-"""Presets ask what a figure asks; F1 tells what a study is about."""
+"""Presets and the help page of a study."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_preset_is_one_step_and_says_what_the_paper_claims(window, settled, qt
     note.back.click()
     assert window.session.request() == preset_request(get_study(STUDY), preset)
     assert (note.words.text(), note.back.isVisible()) == (words, False)
-    window.session.undo()  # back is one step
+    window.session.undo()  # one undo step back
     assert window.session.state == chosen
     window.session.undo()
     window.session.undo()

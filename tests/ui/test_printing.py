@@ -1,4 +1,4 @@
-"""What is in front on a page of paper, and every quantity of it in a folder."""
+"""Printing a page, and exporting all quantities into a folder."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_page_of_an_export_is_printed_on_a4(open_window, settled, qtbot, tmp
     (image,) = page.images
     drawn = image.image.convert("L")
     assert drawn.width > 2000
-    assert drawn.getextrema()[0] < 100  # not a blank sheet
+    assert drawn.getextrema()[0] < 100  # not a blank page
 
 
 def test_all_quantities_are_written_into_a_new_folder(
@@ -39,7 +39,7 @@ def test_all_quantities_are_written_into_a_new_folder(
         "explorer.ui.app.export_actions.QFileDialog.getExistingDirectory",
         lambda *_: str(tmp_path),
     )
-    (tmp_path / "amplification").mkdir()  # what is there stays as it is
+    (tmp_path / "amplification").mkdir()  # existing files are kept
     window = open_window(study="amplification", values=(("eps0", "1.5"),))
     settled(window)
     asked = window.session.request()

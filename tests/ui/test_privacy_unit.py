@@ -1,4 +1,4 @@
-"""The privacy unit in the window: chosen in the dialog, and former columns confirmed once."""
+"""Choice of the privacy unit, and confirmation of stored columns."""
 
 from __future__ import annotations
 

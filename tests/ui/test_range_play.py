@@ -1,4 +1,4 @@
-"""▶ beside a slider: the parameter runs over its range, as fast as answers come."""
+"""Animation of a parameter over its range, at the rate of results."""
 
 from __future__ import annotations
 

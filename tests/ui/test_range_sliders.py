@@ -1,4 +1,4 @@
-"""The maps follow the sliders of time range and users; each drag is one step, exact at rest."""
+"""Maps follow the sliders of time range and users; a drag is one undo step, exact at rest."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def seconds(year: int, month: int, day: int) -> int:
 def followed(
     window: Any, qtbot: Any, slider: QWidget, begin: float, ends: list[float]
 ) -> tuple[list[Selection], list[Selection]]:
-    """Drag a slider from place to place; return what was asked for, and what both panes showed.
+    """Drag a slider; return the requests and the pictures of both panes.
 
-    The pointer rests at each place until a map of it, or of a later one, is on the screen.
+    The pointer rests at each place until its map, or a later one, is shown.
     """
     page, shown = window.workspaces["map"], []
 
@@ -67,7 +67,7 @@ def followed(
 
 
 def rests_exactly(window: Any, settled: Any) -> None:
-    """Check that what is shown is the complete answer, as from a table asked afresh."""
+    """Check that the complete result is shown, as from a fresh table."""
     result = settled(window)
     selection = window.session.state.selection
     assert result.request.selection == selection
@@ -99,14 +99,14 @@ def test_both_panes_follow_the_time_range_dragged(window: Any, qtbot: Any, settl
     asked, _ = followed(window, qtbot, slider, right, [right - 20, right - 40, right - 60])
     ends = [s.end for s in asked]
     assert ends == sorted({*ends}, reverse=True)
-    assert {s.start for s in asked} == {None}  # nobody chose it
+    assert {s.start for s in asked} == {None}  # not chosen
     assert {s.time_from for s in asked} == {Origin.DRAWN}  # over the map
     assert all(end.endswith("T00:00:00Z") for end in ends)
     assert time.end.dateTime() == QDateTime.fromString(ends[-1], Qt.DateFormat.ISODate)
     rests_exactly(window, settled)
     (chosen,) = (c for c in window.current_result.conditions if "time range" in c.text)
     assert chosen.holds is False
-    # The bar moves the range as it is, up to the end of the data.
+    # The bar moves the range unchanged, up to the end of the data.
     length = slider.range[1] - slider.range[0]
     middle = slider.bar().center().x()
     moved, _ = followed(window, qtbot, slider, middle, [middle + 15, middle + 30, middle + 500])
@@ -140,7 +140,7 @@ def test_both_panes_follow_the_number_of_users_dragged(
     rests_exactly(window, settled)
     assert window.current_result.readout("users_used").value == numbers[-1]
     back, _ = followed(window, qtbot, slider, wide * 0.5, [wide * 0.7, wide + 30.0])
-    assert not back[-1].sampled  # the end of the slider is everybody, not so many of a sample
+    assert not back[-1].sampled  # the end of the slider means all users, not a sample of that size
     window.session.undo()
     assert window.session.state.selection.users == numbers[-1]
     window.session.undo()
@@ -201,7 +201,7 @@ def test_an_end_that_was_typed_stays_while_the_other_is_moved(window: Any) -> No
     assert datetime.fromisoformat(moved.end).timestamp() == seconds(2010, 1, 3) + length
     session.set_selection(replace(selection, start="1950-01-01T00:00:00Z", end="1950-01-02"))
     assert slider.range == (low, low)
-    QTest.keyClick(slider.parts[WHOLE], Qt.Key.Key_Right)  # whatever is typed, it can be moved
+    QTest.keyClick(slider.parts[WHOLE], Qt.Key.Key_Right)  # any typed value can be moved
     assert low <= slider.range[0] <= slider.range[1] <= high
 
 
@@ -302,7 +302,7 @@ def test_several_files_and_planes_are_followed_too(
 
 
 def test_the_slider_of_users_keeps_its_width_while_it_is_dragged(window: Any, qtbot: Any) -> None:
-    """All users need fewer fields than some: what is below the slider moves, the slider stays."""
+    """Fields below the slider come and go; the slider does not move."""
     sample = window.workspaces["map"].side_panel.sample
     slider, page = sample.slider, window.data_page
 
@@ -322,7 +322,7 @@ def test_the_slider_of_users_keeps_its_width_while_it_is_dragged(window: Any, qt
     window.resize(window.width(), window.height() + more)
     qtbot.waitUntil(lambda: page.viewport().height() == all_need + 4)
     right, found = slider.width() - 7, set()
-    for step in range(6):  # at the end all users, a little before it some
+    for step in range(6):  # at the end all users, slightly before it a sample
         hand.move(right - 4 * (step % 2), middle)
         QTest.qWait(30)
         found.add((slider.width(), sample.mode.currentData()))

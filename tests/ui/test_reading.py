@@ -1,4 +1,4 @@
-"""What the pointer reads: computed points by their role, what lies between without one."""
+"""Values at the pointer: computed points with their role, interpolated ones without."""
 
 from __future__ import annotations
 
@@ -57,5 +57,5 @@ def test_the_nearest_curve_is_read_with_two_above_and_two_below() -> None:
     shown, nearest = nearest_curves(curves, 2.0, 99.0)
     assert nearest == 1
     assert [float(curves[n].curve.y[0]) for n in shown] == [7, 6, 5, 4, 3]
-    curves[1].curve.y = np.full(2, np.nan)  # what is not there comes last
+    curves[1].curve.y = np.full(2, np.nan)  # undefined curves come last
     assert nearest_curves(curves[:3], 2.0, 3.0) == ([2, 0, 1], 2)

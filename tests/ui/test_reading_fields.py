@@ -1,4 +1,4 @@
-"""How numbers and times are written, and why cells are red, in the dialog that opens check-ins."""
+"""Formats of numbers and times in the open dialog, and marks of unreadable cells."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_the_order_of_day_and_month_must_be_chosen(map_page: MapPage, tmp_path: 
 
 def test_an_example_is_typed(map_page: MapPage, tmp_path: Path) -> None:
     dialog = asked(map_page, table(tmp_path, time="2025-{day}-01T10:{i}"))
-    assert dialog.mapping.time is None  # there is no such month
+    assert dialog.mapping.time is None  # no such month
     dialog.combos["time"].setCurrentIndex(dialog.combos["time"].findData(1))
     fields = dialog.reading
     fields.times.setCurrentIndex(fields.times.findData(TYPED))
@@ -164,7 +164,7 @@ def test_swapped_columns_are_put_right_by_a_button(map_page: MapPage, tmp_path: 
     dialog = map_page.panel.dialog("mapping")
     card = dialog.questions.cards["position"]
     assert "swapped" in card.question.text
-    assert dialog.mapping.lat == 2  # the other way is preselected
+    assert dialog.mapping.lat == 2  # the other order is preselected
     assert not dialog.load_button.isEnabled()
     card.answers.button(1).click()
     assert dialog.mapping.lat == 1

@@ -1,4 +1,4 @@
-"""The numbers beside the legend: where they stand, and what stands where there is none."""
+"""Layout of scalar results beside the legend."""
 
 from __future__ import annotations
 

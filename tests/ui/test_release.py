@@ -1,4 +1,4 @@
-"""The Release tab: rehearsed, drawn, published and looked at again; nothing of the file gets in."""
+"""The Release tab: dry run, release, publication; no value is taken from the file by itself."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.ui.test_access import check
 
 @pytest.fixture
 def window(open_window, settled, monkeypatch, tmp_path):
-    """A window whose ledger is in a folder of its own."""
+    """A window with a ledger of its own."""
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))
     window = open_window(study="shuffle-rdp")
@@ -50,7 +50,7 @@ def page_of(window, qtbot):
 
 
 def texts(page) -> list[str]:
-    """Everything that could be typed into the plan, as it stands there."""
+    """All texts that can be typed into the plan."""
     return [edit.text() for edit in page.plan.findChildren(QLineEdit)]
 
 
@@ -60,7 +60,7 @@ def type_into(qtbot, edit, text: str) -> None:
 
 
 def fill_in(page, qtbot, rows: Path) -> None:
-    """Answer all points but the account, as somebody who knows the file does."""
+    """Complete all steps but the account."""
     plan = page.plan
     plan.example.click()
     type_into(qtbot, plan.path, str(rows))
@@ -73,7 +73,7 @@ def fill_in(page, qtbot, rows: Path) -> None:
 
 @pytest.mark.main_path
 def test_a_release_is_rehearsed_in_three_steps(window, qtbot) -> None:
-    """Task 18 of the plan of screens: the tab, an example, Rehearse; nothing is spent."""
+    """Task 18 of the design: tab, example, dry run; nothing is spent."""
     steps = 0
     tab = next(k for k in range(window.tabs.count()) if window.tabs.tabText(k) == "Release")
     window.tabs.setCurrentIndex(tab)
@@ -96,7 +96,7 @@ def test_nothing_of_the_file_or_the_map_fills_the_page(window, qtbot, tmp_path) 
     rows.write_text("\n".join(map(",".join, [["user", "time", "lat", "lon"], *made])))
     window.files.open_data(rows)
     qtbot.waitUntil(lambda: window.data.current.basename == rows.name and not window.busy)
-    # that its true map was shown is counted, whether there is the tab by then or not
+    # Views of the true map are counted, whether or not the tab exists.
     qtbot.waitUntil(lambda: default_ledger().exists())
     window.show_study("heatmap")
     page = page_of(window, qtbot)
@@ -108,7 +108,7 @@ def test_nothing_of_the_file_or_the_map_fills_the_page(window, qtbot, tmp_path) 
         if key in ("delimiter", "header", "encoding")
     ] == ["", "", ""]
     qtbot.waitUntil(lambda: page.ledger.shown == 1)
-    # a copy by a click is remarked
+    # A value copied by a click is marked.
     page.plan.copy.click()
     box = window.session.state.selection.region.box
     assert [float(side) for side in page.plan.draft.text("box").split(",")] == list(box)
@@ -128,7 +128,7 @@ def test_nothing_of_the_file_or_the_map_fills_the_page(window, qtbot, tmp_path) 
 
 
 def test_the_whole_plan_is_seen_at_once(window, qtbot, tmp_path) -> None:
-    """On one page: answered or not, nothing has to be scrolled at 1280 × 800."""
+    """All steps fit without scrolling at 1280 × 800."""
     window.resize(1280, 800)
     page = page_of(window, qtbot)
     place = page.controller.place
@@ -171,7 +171,7 @@ def test_a_release_is_drawn_published_and_exported(window, qtbot, tmp_path, monk
     window.menus.actions["release-save"].trigger()
     made = plan.draft.plan()
     assert made.declared.evaluation == {"data security": "One disk."}
-    # their form is fixed: what the certificate says of NIST SP 800-226 is typed in the window
+    # Their schema is fixed: entries on NIST SP 800-226 are typed in the window.
     without = replace(made, declared=replace(made.declared, evaluation={}))
     assert read_plan(tmp_path / "PLAN.json") == without
     plan.draw.click()
@@ -185,7 +185,7 @@ def test_a_release_is_drawn_published_and_exported(window, qtbot, tmp_path, monk
     assert not result.export_button.isEnabled()
     result.publish.click()
     qtbot.waitUntil(result.export_button.isEnabled)
-    assert window.status_row.badge.isHidden()  # it is said of the map behind, not of a release
+    assert window.status_row.badge.isHidden()  # about the map behind, not about a release
     release = result.result.release
     for name, begins in (
         ("map.png", b"\x89PNG"),
@@ -215,7 +215,7 @@ def test_a_release_is_drawn_published_and_exported(window, qtbot, tmp_path, monk
     said = ("declared by the curator", "One disk.")
     assert stated["data security"] == said
     assert view.state.accounts[release.population].spent_epsilon == Fraction(1, 2)
-    # again costs again, and does not fit any more
+    # A repeated release costs again and exceeds the budget.
     page.show_page("Plan")
     assert not plan.draw.isEnabled()
     assert plan.cards[3].message.text().startswith("Only 0.25 is left for these people")
@@ -230,7 +230,7 @@ def test_a_release_is_drawn_published_and_exported(window, qtbot, tmp_path, monk
 def test_a_local_protocol_in_front_is_saved_as_a_simulation(
     window, qtbot, tmp_path, monkeypatch
 ) -> None:
-    """The door says that it is none of its own, and writes a stamped plan, no release."""
+    """A local protocol is refused, and saved as a stamped plan that is no release."""
     window.show_study("frequency")
     page = page_of(window, qtbot)
 
@@ -266,7 +266,7 @@ def test_a_local_protocol_in_front_is_saved_as_a_simulation(
 
 
 def test_the_ledger_has_a_window_of_its_own(window, qtbot, tmp_path) -> None:
-    """Release ▸ Ledger…: the page of the tab, both the same after a change in either."""
+    """Release ▸ Ledger…: window and tab agree after a change in either."""
     page = page_of(window, qtbot)
     place = page.controller.place
     place.ledger.parent.mkdir(parents=True, exist_ok=True)
@@ -356,7 +356,7 @@ def test_the_same_ids_in_another_account_are_told_and_joined(window, qtbot, tmp_
     who = page.plan.who.accounts
     who.setCurrentIndex(who.findData(population))
     qtbot.waitUntil(page.plan.draw.isEnabled)
-    # it was asked whose data these are: so their ids are compared before anything is spent
+    # The population is declared first, so ids are compared before anything is spent.
     page.plan.draw.click()
     qtbot.waitUntil(lambda: page.asking is not None)
     assert "40 in “" in page.asking.text()
@@ -374,13 +374,13 @@ def test_the_same_ids_in_another_account_are_told_and_joined(window, qtbot, tmp_
     books.joining.click()
     qtbot.waitUntil(lambda: len(page.ledger.accounts) == 1)
     assert page.ledger.accounts[0].remaining == 1 - first.epsilon
-    # what was released about either is charged to, and shown of, both
+    # Releases about merged populations are charged to both.
     account = page.ledger.accounts[0].population
     assert [r.id for r in page.ledger.releases_of(account)] == [release]
 
 
 def ready(window, qtbot, rows: Path, budget: int = 3):
-    """Return the page with all points answered about a file, and the account's place."""
+    """Return the page with all steps complete, and the ledger's location."""
     page = page_of(window, qtbot)
     place = page.controller.place
     place.ledger.parent.mkdir(parents=True, exist_ok=True)
@@ -407,7 +407,7 @@ def test_a_file_that_can_t_be_read_is_told_of_and_confirmed(window, qtbot, tmp_p
     qtbot.waitUntil(lambda: plan.checked is not None and not page.controller.busy)
     assert "0 of " in plan.cards[4].message.text()
     assert "delimiter semicolon?" in plan.cards[4].message.text()
-    with page.controller.place.open() as ledger:  # entered, as the file was never opened
+    with page.controller.place.open() as ledger:  # registered, because the file was never opened
         assert [entry.body["kind"] for entry in ledger.entries()] == ["budget", "plan"]
     plan.draw.click()
     spend, box = button_of(page.asking, "Spend 0.5"), page.asking.checkBox()
@@ -416,10 +416,10 @@ def test_a_file_that_can_t_be_read_is_told_of_and_confirmed(window, qtbot, tmp_p
     box.click()
     assert spend.isEnabled()
     box.click()
-    spend.click()  # off: nothing
+    spend.click()  # disabled: no effect
     page.asking.reject()
     qtbot.waitUntil(lambda: page.asking is None)
-    # declared rightly it is asked no more than the price
+    # With a correct declaration only the price is confirmed.
     for key, value in (("delimiter", "semicolon"), ("decimal", "comma")):
         edit = plan.form.edits[key]
         edit.setCurrentIndex(edit.findData(value))
@@ -492,7 +492,7 @@ def test_withdraw_asks_and_is_out_of_reach_of_what_published(window, qtbot, tmp_
     qtbot.mouseClick(result.publish, Qt.MouseButton.LeftButton)
     with page.controller.place.open() as ledger:
         assert [r.state for r in ledger.releases()] == ["published"]
-    # asked, and Enter and Esc keep it
+    # Asked for confirmation; Enter and Esc change nothing.
     for key in (Qt.Key.Key_Return, Qt.Key.Key_Escape):
         qtbot.mouseClick(result.withdraw, Qt.MouseButton.LeftButton)
         box = page.asking
@@ -568,7 +568,7 @@ def test_the_format_found_at_opening_is_taken_over_by_one_click(window, qtbot, t
     counter = RowCounter(form, Reads(places=True, times=True))
     read_file(rows, form, Reads(places=True, times=True), counter)
     assert (counter.found().rows, counter.found().readable) == (len(made), len(made))
-    # changed by hand it is still what was seen; not once all of it is gone
+    # Edited by hand it still counts as copied; not once it is deleted.
     assert draft.with_text("decimal", "point").format_taken
     for key in list(draft.typed):
         draft = draft.with_text(key, "")

@@ -1,4 +1,4 @@
-"""Closing and opening again; damaged, foreign and unwritable session files."""
+"""Saved sessions: restart; damaged, foreign and unwritable files."""
 
 from __future__ import annotations
 
@@ -345,7 +345,7 @@ def test_the_file_of_a_program_that_was_killed_is_taken_over(open_window, settle
 
 @pytest.mark.full
 def test_many_windows_at_once_never_tear_or_lose_a_session(tmp_path) -> None:
-    """Eight programs save as fast as they can while a ninth reads."""
+    """Eight processes write continuously while a ninth reads."""
     code = (
         "import json, sys, time; from pathlib import Path\n"
         "from explorer.ui.controllers.session_store import own_file\n"

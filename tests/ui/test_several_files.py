@@ -1,4 +1,4 @@
-"""Several files, or a folder of them, are opened as one data set: dropped, chosen, saved."""
+"""Several files or a folder as one data set: dropped, chosen, saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The map where there is little room: 1024 × 720, the least size that everything is made for."""
+"""The map at 1024 × 720, the smallest supported size."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_in_a_small_window_which_epsilon_is_a_tab_beside_the_maps(
     window.resize(1024, 720)
     qtbot.waitUntil(lambda: which.narrow and tools.tabs.isVisible())
     qtbot.waitUntil(lambda: page.panes.keys == ("true", "private"))
-    assert window.width() == 1024  # nothing in it wants to be wider
+    assert window.width() == 1024  # no widget requires more width
     assert not page.add_button.isEnabled()
     for button in page.findChildren(QToolButton):
         if button.isVisible():

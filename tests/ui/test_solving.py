@@ -1,4 +1,4 @@
-"""*Solve for*: a target typed, dragged or stepped moves the slider that reaches it."""
+"""Solve for: a typed, dragged or stepped target sets the parameter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def tiny(tiny_study, open_window, settled):
 
 @pytest.fixture
 def solving(tiny, qtbot):
-    """The bar, opened by its key."""
+    """The row, opened by its key."""
     qtbot.keyClick(tiny, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
     solving = tiny.workspaces["bounds"].solving
     assert solving.shown
@@ -93,7 +93,7 @@ def test_dragging_the_line_solves_on_the_way_and_undoes_as_one(tiny, solving, qt
     for y in (0.75, 0.8, 0.85, 0.9):
         qtbot.mouseMove(plot.viewport(), pixel(y))
         qtbot.wait(60)
-    qtbot.waitUntil(lambda: len(seen) >= 2)  # it follows while the line is still held
+    qtbot.waitUntil(lambda: len(seen) >= 2)  # follows during the drag
     qtbot.mouseRelease(plot.viewport(), Qt.MouseButton.LeftButton, pos=pixel(0.9))
     target = float(solving.bar.target.text())
     assert target == pytest.approx(0.9, abs=0.01)
@@ -130,7 +130,7 @@ def test_another_parameter_and_curve_can_be_chosen(tiny, solving, settled, qtbot
     assert isinstance(n, int)
     assert error(n) <= 0.01 < error(n - 1)
     assert f"n = {n:,} gives err = 0.01" in bar.message.text()
-    assert solving.line.line.value() == pytest.approx(-2.0)  # a logarithmic axis
+    assert solving.line.line.value() == pytest.approx(-2.0)  # logarithmic axis
 
 
 def test_a_hidden_curve_is_not_offered(tiny, solving) -> None:

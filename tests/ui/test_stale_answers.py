@@ -1,4 +1,4 @@
-"""What an answer must share with the newest question to be shown."""
+"""Which results may be shown for the newest request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REGION = Region(40.5, -74.3, 41.0, -73.6)
 
 
 class ByHand:
-    """Takes the place of a runner; the test says what is delivered, and when."""
+    """Stands in for a runner; the test controls deliveries."""
 
     def __init__(self, deliver: Callable[[Delivery], None]) -> None:
         self.deliver = deliver
@@ -40,7 +40,7 @@ class ByHand:
         return None
 
     def answer(self, generation: int) -> None:
-        """Deliver a full answer to the request of a generation."""
+        """Deliver a complete result to the request of a generation."""
         request = self.asked[generation - 1]
         result = Result(request, Fidelity.FULL, complete=True)
         self.deliver(Delivery(generation, request, result))
@@ -95,7 +95,7 @@ def test_an_answer_behind_a_moving_slider_is_shown_and_never_after_a_newer(
 
 
 def test_asked_anew_an_answer_of_before_comes_too_late(controller, shown) -> None:
-    # the file was read with other columns: the same question about other rows
+    # The file was read with other columns: the same request about other rows.
     runner = controller.runner
     controller.refresh()
     runner.answer(1)

@@ -1,4 +1,4 @@
-"""The page of all questions in the real window: at start, its doors, its way back, its keys."""
+"""The start page: when it is shown, its options, keys and way back."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_first_start_shows_all_questions_and_nothing_else(open_window, qtbot) 
 
 @pytest.fixture
 def seen_first(own_looks, tmp_path, monkeypatch, qtbot):
-    """Return a window of which there is no more than its start page."""
+    """Return a window that has only its start page."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     launch = Application(WindowOptions(theme="light"), ["test"])
     launch.show()
@@ -74,7 +74,7 @@ def test_a_door_opens_before_what_is_behind_it_is_there(seen_first, settled, qtb
     assert seen_first.built
     assert seen_first.session.state.study == "linear-queries"
     assert seen_first.dock_area.isVisible()
-    assert seen_first.guarantee.isVisible()  # it was made for the width that there is
+    assert seen_first.guarantee.isVisible()  # built for the present width
     settled(seen_first)
 
 
@@ -90,7 +90,7 @@ def test_what_is_behind_the_page_comes_by_itself_and_moves_nothing(seen_first, q
 
 def test_a_window_closed_before_anything_is_behind_its_page_is_gone(seen_first, qtbot) -> None:
     seen_first.close()
-    qtbot.wait(1100)  # by then it would have been made, painted or not
+    qtbot.wait(1100)  # by then it would have been built, painted or not
     assert not seen_first.built
 
 
@@ -151,7 +151,7 @@ def test_arrows_walk_from_door_to_door_and_to_questions(window, qtbot) -> None:
 
     assert press(Qt.Key.Key_Right).startswith("Start")
     assert press(Qt.Key.Key_Right) == "Browse the figures"
-    assert press(Qt.Key.Key_Right) == "Browse the figures"  # there is nothing on its right
+    assert press(Qt.Key.Key_Right) == "Browse the figures"  # nothing to the right of it
     assert press(Qt.Key.Key_Up).startswith("Show this page")
     window.start.page.first.setFocus()
     assert [press(Qt.Key.Key_Down) for _ in range(4)][-2:] == ["Heatmaps", "Heatmap theory"]
@@ -171,7 +171,7 @@ def test_unticked_a_start_goes_on_where_the_last_one_ended(window, open_window, 
     assert [words.partition(",")[0] for words in past] == ["Amplification by shuffling", "Choose α"]
     assert "ε₀ = 1.5" in past[0]
     page.findChild(QCheckBox).setChecked(False)
-    again.close()  # the desk was never seen: its layout is still that of the session before
+    again.close()  # the dock area was never shown: the stored layout is unchanged
     third = open_window(start_page=None)
     assert not third.start.shown
     assert third.session.request("amplification")["eps0"] == 1.5

@@ -1,4 +1,4 @@
-"""The real program as a process: what it imports, what it draws, how it ends."""
+"""The program as a process: imports, first picture, exit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LAZY = (
 )
 
 BEHIND = ("numpy", "pyqtgraph", "explorer.studies.base.study", "explorer.ui.app.startup")
-"""What the start page does without."""
+"""Not imported before the start page is painted."""
 
 FIRST_PAINT = """
 import sys
@@ -80,7 +80,7 @@ def test_nothing_heavy_is_imported_at_first_paint(tmp_path: Path, study, lazy) -
 
 
 def test_choosing_a_study_imports_nothing_heavy(tmp_path: Path) -> None:
-    # A study is imported by the window's own thread, when its question is chosen.
+    # Studies are imported in the window's thread when they are selected.
     heavy = (*LAZY, "scipy", "sklearn", "loky")
     code = f"""
 import sys
@@ -198,7 +198,7 @@ def test_a_recipe_with_a_file_is_shown_when_the_file_is_named(tmp_path) -> None:
 
 @pytest.mark.parametrize("study", ["heatmap", "histograms"])
 def test_the_program_ends_in_silence(tmp_path, study) -> None:
-    """What is kept from the garbage collector, or held by a worker process, is not said to leak."""
+    """Frozen objects and objects of worker processes are not reported as leaks."""
     picture = tmp_path / "window.png"
     done = subprocess.run(
         [

@@ -1,4 +1,4 @@
-"""The Sweep tab: a grid computed by the compute process, small multiples with one cursor."""
+"""The Sweep tab: a grid from the compute process, shown as small multiples."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOT_HERE = ("numba", "cvxpy", "loky", "dask", "sklearn")
 
 @pytest.fixture
 def window(open_window, settled):
-    """The amplification question over three points, in front of the Sweep tab."""
+    """The amplification study over three points, in the Sweep tab."""
     window = open_window(study="amplification")
     settled(window)
     sweep = window.session.state.request.sweep
@@ -39,7 +39,7 @@ def sweep(window):
 
 
 def type_over(qtbot, sweep, place, key, values) -> None:
-    """Choose a parameter and type its values as a user does."""
+    """Choose a parameter and type its values."""
     row = sweep.form.rows[place]
     row.parameter.setCurrentIndex(row.parameter.findData(key))
     row.parameter.activated.emit(row.parameter.currentIndex())
@@ -88,7 +88,7 @@ def test_what_computes_is_not_in_the_windows_process(grid) -> None:
     import subprocess
     import sys
 
-    # This process has run other tests: a fresh one imports what the tab imports.
+    # This process has run other tests: a fresh one imports what the tab requires.
     code = (
         "import sys, explorer.ui.sweep.workspace\n"
         f"print([m for m in {NOT_HERE!r} if m in sys.modules])"

@@ -1,4 +1,4 @@
-"""Layers, sheets and reference systems, chosen where a file leaves them open."""
+"""Choice of layers, sheets and reference systems of ambiguous files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every number as a table, and the tables of a study, below the plot."""
+"""Table of all numbers and tables of a study, below the plot."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_all_numbers_stand_in_a_table_that_follows_the_slider(window, below, set
         "Budget of every level",
         "Counts",
     ]
-    assert below.numbers.table.rowCount() == 0  # nothing is filled that nobody looks at
+    assert below.numbers.table.rowCount() == 0  # hidden tables are not filled
     below.setCurrentIndex(1)
     model = below.numbers.table
     result = window.current_result
@@ -47,7 +47,7 @@ def test_all_numbers_stand_in_a_table_that_follows_the_slider(window, below, set
         shown[[x in exact.x for x in (r[0] for r in model.rows)]], exact.y
     )
     assert model.index(model.rowCount() - 1, 1).data() == "–"
-    # A dash is either: which, the column's tip says.
+    # A dash may mean either; the column's tool tip explains.
     tips = dict(zip(columns, model.tips, strict=True))
     assert re.search(
         r"\n✗ does not hold at x = .*: it holds for small ε only", tips["≤ upper bound"]
@@ -59,7 +59,7 @@ def test_all_numbers_stand_in_a_table_that_follows_the_slider(window, below, set
     assert model.columnCount() == 13
     window.session.set_quantity("tradeoff")
     settled(window)
-    assert model.rowCount() == 300  # the path's points are rows of their own
+    assert model.rowCount() == 300  # points of a path have rows of their own
 
 
 def test_the_studys_tables_are_tabs_with_what_holds_for_them(window, below, settled) -> None:  # noqa: F811
@@ -128,15 +128,15 @@ def test_tables_of_the_complete_answer_stay_while_a_slider_moves(window, below, 
     below.show_result(coarse, "ε")
     assert below.page("levels") is view
     assert below.currentIndex() == 2
-    assert view.isEnabled()  # what comes in a moment need not flicker
+    assert view.isEnabled()  # no flicker for quick results
     QTest.qWait(STALE_MS + 100)
-    assert not view.isEnabled()  # but for so long it is not the answer
+    assert not view.isEnabled()  # after this long it is outdated
     assert not below.copy_button.isEnabled()
     below.show_result(complete, "ε")
     assert view.isEnabled()
     assert below.copy_button.isEnabled()
     below.show_result(replace(complete, tables=()), "ε")
-    assert below.count() == 2  # a complete answer without tables has none
+    assert below.count() == 2  # a complete result without tables has none
 
 
 def test_bounds_in_the_table_are_rounded_to_their_safe_side(qtbot) -> None:

@@ -1,8 +1,7 @@
-"""What somebody new wants, done in the real window by mouse and keyboard in few steps.
+"""Tasks of new users in the window, with mouse and keyboard in few steps.
 
-A step is a click, a drag, a value typed, a chord of keys or a choice in a list or a file dialog.
-How many each task may take was fixed before the window was drawn; how long it takes somebody who
-never saw it can't be tested here.
+A step is a click, a drag, a typed value, a key chord or a choice in a list or file dialog. The
+number of steps per task was fixed before the window was designed.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from tests.ui.small_map import SMALL_MAP
 
 
 class Steps:
-    """Somebody at mouse and keyboard, whose steps are counted."""
+    """A user whose steps are counted."""
 
     def __init__(self, qtbot) -> None:
         self.qtbot, self.taken = qtbot, 0
@@ -46,7 +45,7 @@ class Steps:
         QTest.mouseClick(widget, Qt.MouseButton.LeftButton, pos=at)
 
     def pick(self, button: QToolButton, words: str) -> None:
-        """Open the menu of a button, which waits until something is chosen, and choose."""
+        """Open the modal menu of a button and choose an entry."""
 
         def choose() -> None:
             menu = button.menu()
@@ -57,7 +56,7 @@ class Steps:
         self.click(button)
 
     def type(self, field: QLineEdit, text: str, end: Qt.Key | None = Qt.Key.Key_Return) -> None:
-        """Type over what a field holds; in a field that is reached by Tab or has the focus."""
+        """Replace the text of a field, reached by Tab or already focused."""
         assert field.isVisible()
         self.taken += 1
         self._activate(field.window())
@@ -76,7 +75,7 @@ class Steps:
         self.qtbot.waitUntil(window.isActiveWindow)
 
     def choose(self, box: QComboBox, words: str) -> None:
-        """Choose in a list by its first letters."""
+        """Choose in a list by first letters."""
         assert box.isVisible()
         assert box.isEnabled()
         self.taken += 1
@@ -85,7 +84,7 @@ class Steps:
         assert box.currentText().startswith(words)
 
     def files(self, monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
-        """Choose a file as soon as the system's dialog asks for one."""
+        """Choose a file when the system dialog opens."""
 
         def chosen(answer: object) -> Callable[..., tuple[object, str]]:
             def ask(*_: object) -> tuple[object, str]:
@@ -110,7 +109,7 @@ def steps(qtbot) -> Steps:
 
 
 def on_start(window, words: str) -> QPushButton:
-    """Return a button of the page with all questions, which is brought to the front."""
+    """Show the start page and return one of its buttons."""
     if not window.start.shown:
         window.show_all()
     return next(b for b in window.start.page.findChildren(QPushButton) if b.text() == words)
@@ -121,14 +120,14 @@ def field(window, key: str) -> QLineEdit:
 
 
 def said_number(text: str) -> float:
-    """Return the number of an answer such as ``ε ≤ 0.2078``."""
+    """Return the number in a headline such as ``ε ≤ 0.2078``."""
     found = re.search(r"[≤≥=≈]\s*([\d.,]+)", text)
     assert found, text
     return float(found[1].replace(",", ""))
 
 
 def german_checkins(path: Path) -> Path:
-    """Write check-ins round Vienna as a German spreadsheet does."""
+    """Write check-ins around Vienna in German spreadsheet format."""
     rows = ["Benutzer;Breitengrad;Längengrad;Zeitpunkt"]
     for user in range(60):
         for visit in range(12):

@@ -1,4 +1,4 @@
-"""The time zone of times without an offset, chosen beside the time range."""
+"""Time zone of times without offset."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_time_zone_is_chosen_undone_and_kept(open_window, settled, qtbot, tm
     assert window.session.undo_text == "change time zone"
     there = window.workspaces["map"].current_result
     assert there.request == utc.request
-    # From 4 to 8 h in UTC rows 4 … 7 are in the map, of New York rows 0 … 3.
+    # From 4 to 8 h rows 4 … 7 are selected in UTC, rows 0 … 3 in New York time.
     assert [mean_latitude(result) for result in (utc, there)] == pytest.approx(
         [40.055, 40.015], abs=0.002
     )

@@ -33,7 +33,7 @@ def test_the_nearest_town(lat: float, lon: float, name: str) -> None:
 
 
 def test_the_nearest_is_the_nearest_of_all() -> None:
-    """Across the date line and beside a pole, too; against vectors in space."""
+    """Also across the date line and near a pole; checked with vectors in space."""
     towns = shipped_cities()
     rng = np.random.default_rng(5)
 

@@ -1,4 +1,4 @@
-"""*Which ε?* as a curator uses it: real check-ins, real processes, the map's own workspace."""
+"""Utility curves (Which ε?) on real check-ins and processes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def map_page(qtbot, checkins) -> Iterator[MapPage]:
 
 
 def shown(map_page: MapPage, measure: str = "similarity") -> UtilityView:
-    """Open the view; similarity needs no transport to be solved."""
+    """Open the view; similarity requires no transport problem."""
     map_page.map.utility.action.setChecked(True)
     view = map_page.map.utility.view
     assert view is not None
@@ -51,7 +51,7 @@ def shown(map_page: MapPage, measure: str = "similarity") -> UtilityView:
 
 
 SURE_MS = 120_000
-"""What a search may take on a quiet machine: up to 800 draws at each of some ε."""
+"""Time limit of a search on an idle machine: up to 800 draws at several ε."""
 
 
 def finished(map_page: MapPage, view: UtilityView) -> None:
@@ -67,7 +67,7 @@ def chosen_without_looking(map_page: MapPage):
 
 
 def test_curves_come_coarse_first_and_say_what_epsilon_is_needed(map_page: MapPage) -> None:
-    # A blur of no other test: what draws found is kept, and then all is there at once.
+    # A blur used by no other test: draws are cached, and would be available at once.
     map_page.session.set_value("sigma", 0.037, "heatmap")
     view = shown(map_page)
     seen = []
@@ -139,7 +139,9 @@ def test_the_epsilon_taken_is_one_step_and_marked_as_a_look_at_the_data(map_page
     assert request["epsilon"] == line.epsilon
     assert request.selection.epsilon_from is Origin.JUDGED
     assert chosen_without_looking(map_page).holds is False
-    map_page.session.set_value("epsilon", 1.0, "heatmap")  # who moves it has seen the curves
+    map_page.session.set_value(
+        "epsilon", 1.0, "heatmap"
+    )  # moving it means that the curves were seen
     assert chosen_without_looking(map_page).holds is False
     map_page.session.undo()
     map_page.session.undo()
@@ -191,7 +193,7 @@ def test_cancelled_it_goes_on_where_it_was(map_page: MapPage) -> None:
     view.answered.connect(seen.append)
     QTest.mouseClick(view.parts.stop, Qt.MouseButton.LeftButton)
     finished(map_page, view)
-    assert seen[0].done >= stopped  # what was known is not computed again
+    assert seen[0].done >= stopped  # known results are not computed again
 
 
 def test_another_blur_drops_the_work_on_the_one_before(map_page: MapPage) -> None:
@@ -291,7 +293,7 @@ def test_theory_names_an_epsilon_and_opens_no_data(map_page: MapPage) -> None:
     assert map_page.map.answer.badge.isVisible()
     view.cancel()
 
-    # What is proved needs no data: where it is computed there are none any more.
+    # Proved values need no data, and the compute process has none.
     map_page.service.client._data_changed(map_page.data.current.fingerprint, None)
     for box, key in ((view.parts.judged, THEORY), (view.parts.measure, "emd_km")):
         box.setCurrentIndex(box.findData(key))
@@ -304,7 +306,7 @@ def test_theory_names_an_epsilon_and_opens_no_data(map_page: MapPage) -> None:
     assert rows["adaptive"].words == "unproved"
     assert rows["adaptive"].epsilon is None
     assert {"pyramid", "capped", "dense"} == {m for m, line in rows.items() if line.epsilon}
-    assert view.mechanism in ("pyramid", "capped", "dense")  # the map's own has no bound
+    assert view.mechanism in ("pyramid", "capped", "dense")  # the map's own mechanism has no bound
     assert "proved" in view.headline.text
     assert "50,000 users" in view.headline.beside
     assert not view.parts.sure.isEnabled()
@@ -403,10 +405,10 @@ def test_a_figure_with_made_data_opens_its_curves_on_them(map_page: MapPage) -> 
     assert curve.mechanism == "pyramid"
     assert list(curve.x) == [0.04, 0.15, 0.3, 0.75]
     assert view.parts.judged.currentText() == "made mixtures (figure 10)"
-    assert not view.plot.value_line.isVisible()  # a share of filled cells is no setting
+    assert not view.plot.value_line.isVisible()  # a share of filled cells is not a setting
 
     asked = session.request("heatmap")
-    view.plot.point_selected.emit("least-squares", 0.15)  # takes the mechanism alone
+    view.plot.point_selected.emit("least-squares", 0.15)  # applies the mechanism only
     assert session.request("heatmap")["mechanism"] == "least-squares"
     assert session.request("heatmap")["epsilon"] == asked["epsilon"]
 

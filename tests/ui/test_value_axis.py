@@ -1,4 +1,4 @@
-"""Ticks: within the axis, distinct, and never more labels than there is room for."""
+"""Ticks: inside the axis, distinct, and limited in number."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_linear_ticks(low: float, span: float, room: float) -> None:
     high = low + span
     major, minor = linear_ticks(low, high, room)
     assert len(major) + len(minor) >= 1
-    assert len(major) <= room * (1 + 1e-9) + 1  # as rounding of span / room allows
+    assert len(major) <= room * (1 + 1e-9) + 1  # as rounding of span / max_labels allows
     slack = 1e-6 * max(abs(low), abs(high), span)
     assert all(low - slack <= x <= high + slack for x in major + minor)
     assert len(set(major + minor)) == len(major) + len(minor)
@@ -62,5 +62,5 @@ def test_marks_at_the_ends_get_room_and_others_leave_the_axis_alone() -> None:
     assert padded(0.0, 10.0, 0.0, 10.0, 0.01) == (-0.1, 10.1)
     assert padded(0.0, 10.0, 0.05, 9.0, 0.01) == (0.05 - 0.1, 10.0)
     assert padded(0.0, 10.0, 1.0, 9.0, 0.01) == (0.0, 10.0)
-    # What lies beyond is not meant to be seen.
+    # Points beyond are intentionally outside.
     assert padded(0.0, 10.0, -5.0, 20.0, 0.01) == (0.0, 10.0)

@@ -1,4 +1,4 @@
-"""Undo from a field, presets that begin afresh, ways out of Compare, a low screen, long headers."""
+"""Undo in fields, presets, Compare, low screens and long headers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_undo_in_a_field_takes_back_the_step_once_it_is_entered(window, qtbot) -
     field.selectAll()
     qtbot.keyClicks(field, "2.5")
     qtbot.keyClick(field, Qt.Key.Key_Z, CONTROL)
-    assert field.text() != "2.5"  # while it is typed, typing is undone
+    assert field.text() != "2.5"  # while typing, undo affects the text
     assert window.session.undo_text == ""
     field.selectAll()
     qtbot.keyClicks(field, "2.5")
@@ -123,10 +123,10 @@ def test_a_long_header_begins_with_its_beginning_and_is_whole_in_its_tip(qtbot) 
 
 @pytest.mark.parametrize("study", ["shuffle-rdp", "histograms"])
 def test_all_of_a_busy_window_fits_on_a_low_screen(open_window, study, qtbot) -> None:
-    """At 125 % a screen of 720 px holds 576 of the window's own, with the frame's bar above."""
+    """At 125 % a screen of 720 px has 576 for the window, including its frame."""
     window = open_window(study=study)
     for controller in window.answers.values():
-        controller.cancel()  # an answer would bring notes of its own
+        controller.cancel()  # a result would bring notes of its own
     qtbot.waitUntil(lambda: not window.busy)
     bounds = window.workspaces["bounds"]
     bounds.solving.set_shown(True)

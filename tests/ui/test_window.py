@@ -1,4 +1,4 @@
-"""The real window on the sample: studies, tabs, undo, theme, layout, closing while it works."""
+"""The main window on the sample: studies, tabs, undo, theme, layout, closing while busy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def shuffle(open_window, settled):
 def test_opens_with_the_sample(shuffle) -> None:
     assert shuffle.data.current is not None
     assert shuffle.data.current.synthetic
-    assert not shuffle.data_state.text()  # this answer is about no check-ins
+    assert not shuffle.data_state.text()  # this result uses no check-ins
     assert shuffle.answer_state.text().startswith("complete")
 
 
@@ -116,13 +116,13 @@ def _contrast(a: str, b: str) -> float:
 
 @pytest.mark.parametrize("c", [themes.LIGHT, themes.DARK], ids=["light", "dark"])
 def test_writing_stands_out_from_its_ground(c) -> None:
-    """WCAG 2.1 AA asks for 4.5 for text of ordinary size."""
+    """WCAG 2.1 AA requires 4.5 for text of ordinary size,"""
     pairs = [(c.text, g) for g in (c.window, c.panel, c.field, c.accent_soft, c.warn_back)]
     pairs += [(c.muted, g) for g in (c.window, c.panel, c.field)]
     pairs += [(c.good, c.panel), (c.bad, c.panel), (c.bad, c.field), (c.warn, c.warn_back)]
     pairs += [(c.on_accent, c.accent), (c.accent, c.accent_soft)]
     assert {pair: _contrast(*pair) for pair in pairs if _contrast(*pair) < 4.5} == {}
-    # and for 3 for what shows where a field ends, and that it has the focus
+    # and 3 for outlines of fields and focus.
     edges = [(e, g) for e in (c.edge, c.accent) for g in (c.field, c.panel, c.window)]
     assert {pair: _contrast(*pair) for pair in edges if _contrast(*pair) < 3} == {}
 
@@ -209,7 +209,7 @@ def test_closing_twice_is_harmless(shuffle) -> None:
 
 
 def test_two_hundred_repaints_leave_none_alone(shuffle, qtbot) -> None:
-    """Some versions of Qt for Python lose references to None while painting, and then abort."""
+    """Some versions of PySide lose references to None while painting, and then abort."""
     plot = shuffle.workspaces["bounds"].plot
     plot.viewport().repaint()
     before = sys.getrefcount(None)

@@ -1,4 +1,4 @@
-"""A third study, as small as one can be: proves that adding one touches no widget."""
+"""The smallest possible study: adding one changes no widget."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from tests.waiting import time_limit
 
 WARNER = Reference("Warner 1965", "randomized response")
 MOON = "TINY_STUDY_MOON"
-"""Names a file; while it is there every answer is an error, in whichever process it is computed."""
+"""Names a file; while it exists every result is an error, in any process."""
 
 
 class TinyStudy(Study):
-    """Randomized response: how often one tells the truth, and what a count then costs."""
+    """Randomized response: frequency of true answers, and the resulting error of a count."""
 
     id = "tiny"
     references = (WARNER,)
