@@ -23,9 +23,9 @@ def _main() -> int:
     # on: a heatmap's frame then takes 50 ms instead of 2.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if getattr(sys, "frozen", False):
-        from explorer.engine.executors.pyinstaller import ran_child
+        from explorer.engine.executors.pyinstaller import run_child_command
 
-        if ran_child(sys.argv):
+        if run_child_command(sys.argv):
             return 0
     from explorer.cli import run
 

@@ -195,9 +195,9 @@ def test_a_frozen_build_knows_the_commands_of_libraries_and_no_others() -> None:
 
     assert popen_loky_posix.__name__ == pyinstaller.MODULE
     assert f"from {resource_tracker.main.__module__} import main" in pyinstaller.COMMANDS
-    assert pyinstaller.ran_child(["privacy-explorer", "bounds", "amplification"]) is False
-    assert pyinstaller.ran_child(["privacy-explorer", "-h"]) is False
-    assert pyinstaller.ran_child(["privacy-explorer", "-c", "raise SystemExit(9)"]) is False
+    assert pyinstaller.run_child_command(["privacy-explorer", "bounds", "amplification"]) is False
+    assert pyinstaller.run_child_command(["privacy-explorer", "-h"]) is False
+    assert pyinstaller.run_child_command(["privacy-explorer", "-c", "raise SystemExit(9)"]) is False
 
 
 def test_every_shipped_thing_of_others_has_its_notice() -> None:

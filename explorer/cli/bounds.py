@@ -31,7 +31,7 @@ from explorer.figures.formats import Kind, by_suffix, of_kind, suffixes
 if TYPE_CHECKING:
     from explorer.engine.executors.cluster import Cluster
     from explorer.engine.runtime import StudyRuntime
-    from explorer.engine.session.imported_curves import OwnCurve
+    from explorer.engine.session.imported_curves import ImportedCurve
     from explorer.figures.export_job import ExportJob
     from explorer.studies.base.study import Request, Study, Sweep
 
@@ -177,7 +177,7 @@ def bounds_command(
 
     The parameters of a study: privacy-explorer bounds shuffle-rdp --help
     """
-    from explorer.engine.session.imported_curves import beside, own_to_list
+    from explorer.engine.session.imported_curves import imported_to_list, with_imported_curves
     from explorer.figures.animation_frames import Animation, with_frames
     from explorer.figures.export_job import ExportJob, rendered
     from explorer.figures.view_state import ViewState
@@ -220,7 +220,7 @@ def bounds_command(
             reasons = dict.fromkeys(s.undefined_reason for s in result.series if s.undefined_reason)
             raise ValueError(f"nothing can be drawn: {'; '.join(reasons) or 'no curve'}")
         own = _own_curves(host, request, own_files)
-        result = beside(result, own)
+        result = with_imported_curves(result, own)
         known = [series.key for series in result.series]
         if unknown := [key for key in hidden if key not in known]:
             raise ValueError(
@@ -232,7 +232,7 @@ def bounds_command(
             claim=claim,
             hidden=hidden,
             left_out=left_out,
-            own=tuple(own_to_list(own)),
+            own=tuple(imported_to_list(own)),
         )
         found = claimed(result, claim)
         if found is not None and output is not None:
@@ -273,14 +273,14 @@ def _write_reviewer(job: ExportJob) -> None:
 
 def _own_curves(
     host: StudyRuntime, request: Request, files: Sequence[Path]
-) -> tuple[OwnCurve, ...]:
+) -> tuple[ImportedCurve, ...]:
     """Return the curves of files, saying on standard error which rows are not drawn."""
-    from explorer.engine.session.imported_curves import imported, plot_of, read_curves
+    from explorer.engine.session.imported_curves import merge_imported, plot_of, read_curves
 
-    own: tuple[OwnCurve, ...] = ()
+    own: tuple[ImportedCurve, ...] = ()
     for path in files:
         read = read_curves(host, (path, plot_of(request)), None)
-        own = imported(own, read.curves)
+        own = merge_imported(own, read.curves)
         for row in read.rejected:
             click.echo(f"not drawn: {row}", err=True)
     return own

@@ -25,17 +25,17 @@ def check_command(runs: int, seed: int, as_json: bool) -> int:
     promises. The exit code is 1 if anything fails.
     """
     from explorer.cli.running import open_host
-    from explorer.engine.compute_tasks import Checked, Checking, checked
+    from explorer.engine.compute_tasks import SelfCheck, SelfCheckProgress, run_self_check
     from explorer.studies.guarantees.checks import NOTE
 
-    def say(so_far: Checked) -> None:
+    def say(so_far: SelfCheckProgress) -> None:
         if not as_json:
             item = so_far.found[-1]
             click.echo(f"{'✓' if item.passed else '✗'} {item.group}: {item.name}: {item.said}")
 
     with ExitStack() as stack:
         host = open_host(stack)
-        found = checked(host, Checking(runs, seed), lambda: None, say).found
+        found = run_self_check(host, SelfCheck(runs, seed), lambda: None, say).found
     failed = sum(not item.passed for item in found)
     if as_json:
         click.echo(json.dumps([asdict(item) for item in found], ensure_ascii=False, indent=1))

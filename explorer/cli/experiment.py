@@ -409,7 +409,7 @@ def run_points(
     """Run what is not known yet of the trials of some rows, and return what all say."""
     from explorer.engine.executors.base import task_key
     from explorer.engine.executors.checkpoint import Checkpoint
-    from explorer.engine.experiments import find_trials, kept_trials
+    from explorer.engine.experiments import find_trials, trials_file
     from explorer.studies.heatmap.experiments.plan import Trials, rows_of
 
     folder = stack.enter_context(executor.shared_folder())
@@ -423,7 +423,7 @@ def run_points(
         if there < wanted:
             click.echo(f"{name} has {there:,} users of {wanted:,}; all are taken", err=True)
     trials = Trials.of(rows, task_key)
-    checkpoint = Checkpoint(kept_trials())
+    checkpoint = Checkpoint(trials_file())
     stack.callback(checkpoint.close)
     found: dict[str, Any] = {}
     total = len(trials.by_key)

@@ -183,24 +183,24 @@ def run_grid(
 ) -> GridAnswer:
     """Compute what is not known yet of a grid, and return its answer."""
     from explorer.engine.executors.checkpoint import Checkpoint
-    from explorer.engine.experiments import kept_trials
-    from explorer.engine.grid_runner import Farm
+    from explorer.engine.experiments import trials_file
+    from explorer.engine.grid_runner import GridRunner
 
-    farm = Farm(request, grid, host.files())
-    checkpoint = Checkpoint(kept_trials())
+    runner = GridRunner(request, grid, host.files())
+    checkpoint = Checkpoint(trials_file())
     stack.callback(checkpoint.close)
     try:
-        for i, _ in enumerate(farm.run(executor, checkpoint)):
+        for i, _ in enumerate(runner.run(executor, checkpoint)):
             if not i:
-                progress.begin(farm.known, farm.answer.total)
-            progress.at(farm.answer.done, farm.answer.total)
+                progress.begin(runner.known, runner.answer.total)
+            progress.at(runner.answer.done, runner.answer.total)
     except KeyboardInterrupt:
         progress.end()
         click.echo(
-            f"{farm.answer.done:,} of {farm.answer.total:,} answers are kept; the same command "
+            f"{runner.answer.done:,} of {runner.answer.total:,} answers are kept; the same command "
             "goes on from there",
             err=True,
         )
         raise
     progress.end()
-    return farm.answer
+    return runner.answer

@@ -93,7 +93,7 @@ def ask_data(runtime: StudyRuntime, question: DataQuestion, check: Callable[[], 
 
 
 @dataclass(frozen=True, slots=True)
-class Checking:
+class SelfCheck:
     """What is wanted: `runs` of every audit (0 for none), by noise of this `seed`."""
 
     runs: int = 4000
@@ -101,19 +101,19 @@ class Checking:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class SelfCheckProgress:
     """What is known so far, and out of how many checks."""
 
     found: tuple[Check, ...]
     total: int
 
 
-def checked(
+def run_self_check(
     runtime: StudyRuntime,
-    wanted: Checking,
+    wanted: SelfCheck,
     check: Callable[[], None],
-    report: Callable[[Checked], object] = lambda _: None,
-) -> Checked:
+    report: Callable[[SelfCheckProgress], object] = lambda _: None,
+) -> SelfCheckProgress:
     """Return what every check gave, reporting after each; raises what `check` raises."""
     found: list[Check] = []
     total = count(wanted.runs)
@@ -121,5 +121,5 @@ def checked(
     for item in checks(ask, wanted.runs, wanted.seed):
         check()
         found.append(item)
-        report(Checked(tuple(found), total))
-    return Checked(tuple(found), total)
+        report(SelfCheckProgress(tuple(found), total))
+    return SelfCheckProgress(tuple(found), total)

@@ -17,7 +17,7 @@ from explorer.checkins import CheckinData, Mapping, find_files, open_checkins, s
 from explorer.checkins.loading import refuse_questions
 from explorer.engine.executors.base import CHECK_S, Executor, name_of, task_key
 from explorer.engine.executors.checkpoint import Checkpoint
-from explorer.engine.experiments import find_trials, kept_trials
+from explorer.engine.experiments import find_trials, trials_file
 from explorer.engine.paths import checkins_cache
 from explorer.engine.runtime import StudyRuntime
 from explorer.geography.plane import Plane
@@ -110,7 +110,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ErrorCurves:
     """Curves as far as they are known.
 
     Attributes
@@ -139,7 +139,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Searching:
+class SearchProgress:
     """How far a search is: which ε is looked at, by how many draws of those wanted."""
 
     epsilon: float
@@ -147,8 +147,8 @@ class Searching:
     wanted: int
 
 
-class Judge:
-    """Answers questions, one at a time; `find_curves` and `make_sure` ask that of a runtime.
+class UtilityEvaluator:
+    """Answers questions, one at a time; `find_curves` and `search_epsilon` ask that of a runtime.
 
     Work goes to the runtime's processes, or to the cluster that was chosen there.
 
@@ -172,8 +172,8 @@ class Judge:
         self._stack.close()
 
     def curves(
-        self, question: Question, check: Check, report: Callable[[Answer], object]
-    ) -> Answer:
+        self, question: Question, check: Check, report: Callable[[ErrorCurves], object]
+    ) -> ErrorCurves:
         """Return the curves; report them every now and then as far as they are known.
 
         Every draw is kept as it comes: asked again, the same question goes on from there.
@@ -206,9 +206,9 @@ class Judge:
         )
         rows = list(rows_of(points, SEED, self._folder, (question.measure,)))
         trials = in_order(rows, task_key)
-        answer = Answer(question, (), np.empty(0), 0, len(trials.by_key), rows[0].users)
+        answer = ErrorCurves(question, (), np.empty(0), 0, len(trials.by_key), rows[0].users)
         first = first_curve(trials)
-        with closing(Checkpoint(kept_trials())) as checkpoint:
+        with closing(Checkpoint(trials_file())) as checkpoint:
             found: dict[str, Any] = dict(checkpoint.known(trials.by_key))
         following = 0.0
         parts = (
@@ -232,13 +232,13 @@ class Judge:
                 answer = replace(answer, grey=self._grey(trials, question.measure, nearest, check))
         return answer
 
-    def make_sure(
+    def search_epsilon(
         self,
         question: Question,
         mechanism: str,
         target: float,
         check: Check,
-        report: Callable[[Searching], object],
+        report: Callable[[SearchProgress], object],
     ) -> Found:
         """Return which ε is enough and which is not (`which_epsilon.search`).
 
@@ -263,7 +263,7 @@ class Judge:
             found: dict[str, Any] = {}
             for part in self._found(trials, executor, check):
                 found |= part
-                report(Searching(epsilon, len(found), draws))
+                report(SearchProgress(epsilon, len(found), draws))
             measured = [found[task_key(trial)][measure.key] for trial in rows[0].trials]
             try:
                 wanted = asks.send([worst if value is None else value for value in measured])
@@ -283,7 +283,7 @@ class Judge:
 
     def _found(self, trials: Trials, executor: Executor, check: Check) -> Iterator[dict[str, Any]]:
         # A connection belongs to the thread that made it.
-        with closing(Checkpoint(kept_trials())) as checkpoint:
+        with closing(Checkpoint(trials_file())) as checkpoint:
             yield from find_trials(trials, executor, checkpoint, self._folder, check)
 
     def _grey(self, trials: Trials, measure: str, executor: Executor, check: Check) -> FloatArray:
@@ -385,31 +385,31 @@ def image_like(image: str | None, images: Sequence[str]) -> str | None:
 
 
 def find_curves(
-    runtime: StudyRuntime, question: Question, check: Check, report: Callable[[Answer], object]
-) -> Answer:
-    """Return what `Judge.curves` does, asked of the judge of a runtime."""
-    judge = runtime.keep("judge", lambda: Judge(runtime))
-    with judge.one_at_a_time(check):
-        return judge.curves(question, check, report)
+    runtime: StudyRuntime, question: Question, check: Check, report: Callable[[ErrorCurves], object]
+) -> ErrorCurves:
+    """Return what `UtilityEvaluator.curves` does, asked of the judge of a runtime."""
+    evaluator = runtime.keep("judge", lambda: UtilityEvaluator(runtime))
+    with evaluator.one_at_a_time(check):
+        return evaluator.curves(question, check, report)
 
 
-def make_sure(
+def search_epsilon(
     runtime: StudyRuntime,
     sought: tuple[Question, str, float],
     check: Check,
-    report: Callable[[Searching], object],
+    report: Callable[[SearchProgress], object],
 ) -> Found:
-    """Return what `Judge.make_sure` does of a question, a mechanism and a target."""
-    judge = runtime.keep("judge", lambda: Judge(runtime))
-    with judge.one_at_a_time(check):
-        return judge.make_sure(*sought, check, report)
+    """Search for an ε on the evaluator of a runtime: question, mechanism and target (`sought`)."""
+    evaluator = runtime.keep("judge", lambda: UtilityEvaluator(runtime))
+    with evaluator.one_at_a_time(check):
+        return evaluator.search_epsilon(*sought, check, report)
 
 
-def _proved(question: Question) -> Answer:
+def _proved(question: Question) -> ErrorCurves:
     """Return what is proved of the errors; no data are opened."""
     request = question.request
     if request.selection is None:
         raise ValueError(NO_DATA)
     axis, sides_km = AXES[question.axis], place_of(request.selection.region).sides_km
     curves = proved_curves(request, axis, question.measure, sides_km)
-    return Answer(question, curves, np.empty(0), 0, 0, int(request["n0"]))
+    return ErrorCurves(question, curves, np.empty(0), 0, 0, int(request["n0"]))

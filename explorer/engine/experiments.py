@@ -31,7 +31,7 @@ def clear_trials() -> int:
     return freed
 
 
-def kept_trials() -> Path:
+def trials_file() -> Path:
     """Return the file in the cache in which trials run by just this code are kept.
 
     Other code, Python, numpy or another machine may find other numbers: they have other files.

@@ -20,7 +20,7 @@ from typing import Any
 from explorer.engine.computing import Computing
 from explorer.engine.executors.base import Executor, InPlaceExecutor, Task, task_key, task_seed
 from explorer.engine.executors.checkpoint import Checkpoint
-from explorer.engine.experiments import kept_trials
+from explorer.engine.experiments import trials_file
 from explorer.engine.runtime import FileNotOpenError, StudyRuntime
 from explorer.engine.session.recipe import Recipe, request_from_dict
 from explorer.studies.base.grid import MOST_TYPED, Grid, axes_of, requests_of
@@ -39,12 +39,12 @@ FIRST, BEST, AGAIN = "first", "best", "again"
 """A study's first answer, its last one, and of another trial the last one's simulated curves."""
 
 
-def known_as(request: Request, part: str) -> Task:
+def stored_task(request: Request, part: str) -> Task:
     """Return what a piece of work depends on, and is kept under."""
     return {"question": Recipe(request).to_dict(), "part": part}
 
 
-def sent_as(known: Task, files: Mapping[str, Path]) -> Task:
+def worker_task(known: Task, files: Mapping[str, Path]) -> Task:
     """Return a piece of work with all that a worker needs: files' places, studies of others."""
     study = get_study(known["question"]["study"])
     values = known["question"]["values"]
@@ -56,7 +56,7 @@ def sent_as(known: Task, files: Mapping[str, Path]) -> Task:
     }
 
 
-def seeded(request: Request, trial: int) -> Request:
+def with_trial_seed(request: Request, trial: int) -> Request:
     """Return the question of a trial: its own seed for the first, which is the study's own answer.
 
     The others have 53 bits of the hash of the question and their number (`task_seed`).
@@ -105,7 +105,7 @@ Piece = tuple[int, int]
 """A cell's place and a trial's number."""
 
 
-class Farm:
+class GridRunner:
     """The answers of one grid, found piece by piece.
 
     Parameters
@@ -170,7 +170,7 @@ class Farm:
         for trial in range(1, self.answer.grid.trials):
             for place in self._first:  # trial after trial: every cell has some before any has all
                 check()
-                asked[place, trial] = seeded(self._asked[place], trial)
+                asked[place, trial] = with_trial_seed(self._asked[place], trial)
         self._expect(len(asked))
         yield from self._part(AGAIN, asked, executor, checkpoint, check)
 
@@ -192,16 +192,16 @@ class Farm:
         keys = {}
         for piece, request in asked.items():
             check()
-            keys[piece] = task_key(known_as(request, part))
+            keys[piece] = task_key(stored_task(request, part))
         kept = checkpoint.known(keys.values())
         if known := [(piece, kept[key]) for piece, key in keys.items() if key in kept]:
             self.known += len(known)
             yield self._put(part, asked, known)
         missing = [piece for piece, key in keys.items() if key not in kept]
-        tasks = (sent_as(known_as(asked[piece], part), self._files) for piece in missing)
+        tasks = (worker_task(stored_task(asked[piece], part), self._files) for piece in missing)
         for batch in executor.batches(run_cell, tasks, check):
             found = [(missing[number], raw) for number, raw in batch]
-            checkpoint.add((known_as(asked[piece], part), raw) for piece, raw in found)
+            checkpoint.add((stored_task(asked[piece], part), raw) for piece, raw in found)
             yield self._put(part, asked, found)
 
     def _put(
@@ -228,16 +228,16 @@ class Farm:
         return tuple(sorted(changed))
 
 
-NEWS_S = 0.3
+POLL_TIMEOUT_S = 0.3
 """How long a question for news waits for some."""
-MOST_CELLS = 16
+MAX_CELLS_PER_POLL = 16
 """In one piece of news: a window unpacks it in its own process."""
 ABANDONED_S = 10.0
 """After so long without a question nobody is waiting any more."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class GridQuery:
     """A question over a grid, and how much of its answer is known to who asks."""
 
     request: Request
@@ -246,7 +246,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class News:
+class GridProgress:
     """What has changed.
 
     Attributes
@@ -267,7 +267,7 @@ class News:
     ended: bool
 
 
-class RunningGrid:
+class BackgroundGrid:
     """Computes one grid at a time in a thread; the newest one asked for takes its place.
 
     Parameters
@@ -281,7 +281,9 @@ class RunningGrid:
         self._changed = threading.Condition()
         self._run: _Run | None = None
 
-    def news(self, asked: Asked, files: Mapping[str, Path], check: Callable[[], None]) -> News:
+    def progress(
+        self, asked: GridQuery, files: Mapping[str, Path], check: Callable[[], None]
+    ) -> GridProgress:
         """Return what has changed since, soon; begin if this is not what is computed.
 
         Raises
@@ -296,13 +298,13 @@ class RunningGrid:
             if run is None or run.asked != (asked.request, asked.grid) or run.stopped:
                 if run is not None:
                     run.stopped = True
-                farm = Farm(asked.request, asked.grid, files)
+                runner = GridRunner(asked.request, asked.grid, files)
                 of_data = any(value in files for _, value in asked.request.values)
                 executor = partial(self._computing.for_tasks, of_data)
-                run = self._run = _Run(farm, executor, self._changed)
+                run = self._run = _Run(runner, executor, self._changed)
                 run.thread.start()
             try:
-                end = time.monotonic() + NEWS_S
+                end = time.monotonic() + POLL_TIMEOUT_S
                 while run.version <= asked.seen and not run.ended and time.monotonic() < end:
                     self._changed.wait(0.02)
                     check()
@@ -313,23 +315,23 @@ class RunningGrid:
             if run.error is not None:
                 self._run = None
                 raise run.error
-            answer = run.farm.answer
+            answer = run.runner.answer
             new = sorted(
                 (version, place)
                 for place, version in enumerate(run.versions)
                 if version > asked.seen
-            )[:MOST_CELLS]
+            )[:MAX_CELLS_PER_POLL]
             cells = tuple(cell for _, at in new if (cell := answer.cells[at]) is not None)
             seen = new[-1][0] if new else asked.seen
             ended = run.ended and seen >= run.version
-            return News(seen, cells, answer.done, answer.total, ended)
+            return GridProgress(seen, cells, answer.done, answer.total, ended)
 
     def answer(self, request: Request, grid: Grid) -> GridAnswer | None:
         """Return what is known of a grid, if it is the newest one."""
         with self._changed:
             run = self._run
             known = run is not None and run.asked == (request, grid)
-            return run.farm.answer if known and run is not None else None
+            return run.runner.answer if known and run is not None else None
 
     def close(self) -> None:
         """Stop."""
@@ -342,18 +344,18 @@ class RunningGrid:
 
 
 class _Run:
-    """A thread that computes a grid; everything but `farm` under its condition."""
+    """A thread that computes a grid; everything but `runner` under its condition."""
 
     def __init__(
         self,
-        farm: Farm,
+        runner: GridRunner,
         executor: Callable[[Callable[[], None]], Executor],
         changed: threading.Condition,
     ) -> None:
-        self.farm = farm
-        self.asked = farm.answer.request, farm.answer.grid
+        self.runner = runner
+        self.asked = runner.answer.request, runner.answer.grid
         self.version = 0
-        self.versions = [0] * len(farm.answer.cells)
+        self.versions = [0] * len(runner.answer.cells)
         self.ended = self.stopped = False
         self.error: Exception | None = None
         self.polled = time.monotonic()
@@ -366,9 +368,9 @@ class _Run:
 
     def _work(self) -> None:
         try:
-            with closing(Checkpoint(kept_trials())) as checkpoint:
+            with closing(Checkpoint(trials_file())) as checkpoint:
                 executor = self._executor(self._check)  # connecting a cluster takes its time
-                for places in self.farm.run(executor, checkpoint, self._check):
+                for places in self.runner.run(executor, checkpoint, self._check):
                     with self._changed:
                         for place in places:
                             self.version += 1
@@ -385,10 +387,12 @@ class _Run:
                 self._changed.notify_all()
 
 
-def grid_news(runtime: StudyRuntime, asked: Asked, check: Callable[[], None]) -> News:
+def grid_progress(
+    runtime: StudyRuntime, asked: GridQuery, check: Callable[[], None]
+) -> GridProgress:
     """Return what is new of a grid (in the compute process)."""
-    running = runtime.keep("grids", partial(RunningGrid, runtime.computing))
-    return running.news(asked, runtime.files(), check)
+    running = runtime.keep("grids", partial(BackgroundGrid, runtime.computing))
+    return running.progress(asked, runtime.files(), check)
 
 
 def grid_answer(runtime: StudyRuntime, request: Request, grid: Grid) -> GridAnswer:
@@ -399,7 +403,7 @@ def grid_answer(runtime: StudyRuntime, request: Request, grid: Grid) -> GridAnsw
     LookupError
         If another one was meanwhile.
     """
-    found = runtime.keep("grids", partial(RunningGrid, runtime.computing)).answer(request, grid)
+    found = runtime.keep("grids", partial(BackgroundGrid, runtime.computing)).answer(request, grid)
     if found is None:
         raise LookupError("this grid is not there any more; compute it again")
     return found

@@ -12,7 +12,7 @@ import pytest
 
 from explorer.cli import run, running
 from explorer.engine.executors.checkpoint import Checkpoint
-from explorer.engine.experiments import kept_trials
+from explorer.engine.experiments import trials_file
 from explorer.studies.heatmap.experiments.figures import FIGURES
 from tests.planes import gaze_table
 
@@ -50,7 +50,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> Said:
 
     def call(*words: str, fresh: bool = True) -> tuple[int, str, str]:
         if fresh:
-            kept_trials().unlink(missing_ok=True)
+            trials_file().unlink(missing_ok=True)
         code = run(list(words))
         told = capsys.readouterr()
         # What stands in the file is not about the trials.
@@ -201,12 +201,12 @@ def test_what_users_contribute_is_a_setting_of_its_own_counts(said: Said) -> Non
 
 
 def test_what_is_kept_of_experiments_is_shown_and_cleared_with_the_cache(said: Said) -> None:
-    Checkpoint(kept_trials()).close()
+    Checkpoint(trials_file()).close()
     assert "of experiments in" in said("cache", "show", fresh=False)[1]
     code, out, _ = said("cache", "clear", fresh=False)
     assert code == 0
     assert "freed" in out
-    assert list(kept_trials().parent.iterdir()) == []
+    assert list(trials_file().parent.iterdir()) == []
     assert "experiments" not in said("cache", "show", fresh=False)[1]
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from explorer.engine import error_curves
-from explorer.engine.error_curves import Answer, Question, find_curves
+from explorer.engine.error_curves import ErrorCurves, Question, find_curves
 from explorer.engine.executors.base import InPlaceExecutor
 from explorer.engine.runtime import StudyRuntime
 from explorer.geography.region import Region
@@ -28,7 +28,7 @@ def test_the_first_whole_curve_is_reported_when_it_is_there(
     request = default_request(HeatmapStudy(), resolution="64")
     request = replace(request, selection=Selection("0" * 64, Region(0.0, 0.0, 1.0, 1.0)))
     question = Question(request, measure="similarity", judged_on=next(iter(MADE)), draws=1)
-    host, reports = StudyRuntime(), list[Answer]()
+    host, reports = StudyRuntime(), list[ErrorCurves]()
     try:
         answer = find_curves(host, question, lambda: None, reports.append)
     finally:

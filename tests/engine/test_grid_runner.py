@@ -11,7 +11,7 @@ import pytest
 from explorer.engine.executors.base import InPlaceExecutor
 from explorer.engine.executors.checkpoint import Checkpoint
 from explorer.engine.executors.embedded import EmbeddedExecutor
-from explorer.engine.grid_runner import Farm, seeded
+from explorer.engine.grid_runner import GridRunner, with_trial_seed
 from explorer.engine.runtime import (
     FileNotOpenError,
     StudyRuntime,
@@ -58,12 +58,12 @@ def checkpoint(tmp_path):
         yield kept
 
 
-def run(farm: Farm, checkpoint, executor=None, check=lambda: None):
+def run(runner: GridRunner, checkpoint, executor=None, check=lambda: None):
     """Run a farm to its end; return its answer and how many pieces were computed."""
     counting = Counting(executor or InPlaceExecutor())
-    for _ in farm.run(counting, checkpoint, check):
+    for _ in runner.run(counting, checkpoint, check):
         pass
-    return farm.answer, counting.computed
+    return runner.answer, counting.computed
 
 
 class Counting(InPlaceExecutor):
@@ -99,7 +99,7 @@ def assert_same(cell, result):
 @pytest.mark.parametrize("study_id", [c.id for c in study_infos() if c.workspace == "bounds"])
 def test_every_cell_has_the_studys_own_answer(study_id, checkpoint) -> None:
     request, grid = tiny(study_id), Grid(GRIDS[study_id])
-    answer, _ = run(Farm(request, grid), checkpoint)
+    answer, _ = run(GridRunner(request, grid), checkpoint)
     assert answer.finished
     assert answer.done == answer.total
     runtime = StudyRuntime(worker=InPlaceExecutor())
@@ -115,32 +115,32 @@ def test_every_cell_has_the_studys_own_answer(study_id, checkpoint) -> None:
 @pytest.mark.full
 def test_a_stopped_grid_goes_on_where_it_was(checkpoint) -> None:
     request, grid = tiny("shuffle-rdp"), Grid(GRIDS["shuffle-rdp"])
-    whole, needed = run(Farm(request, grid), checkpoint)
+    whole, needed = run(GridRunner(request, grid), checkpoint)
     assert needed == whole.total > 8
-    again, computed = run(Farm(request, grid), checkpoint)
+    again, computed = run(GridRunner(request, grid), checkpoint)
     assert computed == 0
     assert [c.place for c in again.cells] == list(range(8))
     for one, other in zip(again.cells, whole.cells, strict=True):
         assert_same(one, other)
     # Of a grid that shares half of its cells only the other half is computed.
     wider = Grid(("eps0=0.5,4", *grid.over[1:]))
-    _, computed = run(Farm(request, wider), checkpoint)
+    _, computed = run(GridRunner(request, wider), checkpoint)
     assert 0 < computed <= needed / 2
 
 
 def test_a_cancelled_grid_keeps_what_it_has(checkpoint) -> None:
     request, grid = tiny("shuffle-rdp"), Grid(GRIDS["shuffle-rdp"])
-    farm = Farm(request, grid)
+    runner = GridRunner(request, grid)
 
     def check() -> None:
-        if farm.answer.done >= 3:
+        if runner.answer.done >= 3:
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        run(farm, checkpoint, check=check)
-    stopped_at = farm.answer.done
-    assert 3 <= stopped_at < farm.answer.total + 8
-    whole, computed = run(Farm(request, grid), checkpoint)
+        run(runner, checkpoint, check=check)
+    stopped_at = runner.answer.done
+    assert 3 <= stopped_at < runner.answer.total + 8
+    whole, computed = run(GridRunner(request, grid), checkpoint)
     assert whole.finished
     assert computed == whole.total - stopped_at
 
@@ -149,12 +149,12 @@ def test_a_cancelled_grid_keeps_what_it_has(checkpoint) -> None:
 def test_simulations_are_means_over_seeds_of_their_own(checkpoint) -> None:
     request = tiny("private-regression")
     grid = Grid(("eps=1,4",), trials=4)
-    answer, _ = run(Farm(request, grid), checkpoint)
+    answer, _ = run(GridRunner(request, grid), checkpoint)
     assert answer.finished
     runtime = StudyRuntime(worker=InPlaceExecutor())
     drawn_anything = False
     for cell in answer.cells:
-        asked = [seeded(cell.request, trial) for trial in range(4)]
+        asked = [with_trial_seed(cell.request, trial) for trial in range(4)]
         assert cell.seeds == tuple(a.seed for a in asked)
         assert cell.seeds[0] == request.seed
         assert len(set(cell.seeds)) == 4
@@ -173,18 +173,18 @@ def test_simulations_are_means_over_seeds_of_their_own(checkpoint) -> None:
             assert "mean of 4 trials" in s.note
     assert drawn_anything
     # More trials go on from these.
-    more, computed = run(Farm(request, replace(grid, trials=6)), checkpoint)
+    more, computed = run(GridRunner(request, replace(grid, trials=6)), checkpoint)
     assert more.finished
     assert computed == 4
 
 
 def test_worker_processes_find_the_same_bits(checkpoint, tmp_path) -> None:
     request, grid = tiny("amplification"), Grid(GRIDS["amplification"])
-    here, _ = run(Farm(request, grid), checkpoint)
+    here, _ = run(GridRunner(request, grid), checkpoint)
     executor = EmbeddedExecutor(2)
     try:
         with closing(Checkpoint(tmp_path / "other.db")) as other:
-            there, _ = run(Farm(request, grid), other, executor)
+            there, _ = run(GridRunner(request, grid), other, executor)
             rows = list(other.rows())
     finally:
         executor.close()
@@ -195,7 +195,7 @@ def test_worker_processes_find_the_same_bits(checkpoint, tmp_path) -> None:
 
 def test_a_cell_that_has_no_answer_says_why(checkpoint) -> None:
     request = tiny("shuffle-rdp")
-    answer, _ = run(Farm(request, Grid(("n=100,1e6",))), checkpoint)
+    answer, _ = run(GridRunner(request, Grid(("n=100,1e6",))), checkpoint)
     small, large = answer.cells
     assert large.error == ""
     if small.error:
@@ -225,7 +225,7 @@ def test_a_cell_that_has_no_answer_says_why(checkpoint) -> None:
 )
 def test_what_cannot_be_asked_says_what_to_do(grid, words) -> None:
     with pytest.raises(ValueError, match=words):
-        Farm(tiny("shuffle-rdp"), grid)
+        GridRunner(tiny("shuffle-rdp"), grid)
 
 
 def test_a_file_that_is_not_open_yet_is_no_answer_that_is_kept(checkpoint, tmp_path) -> None:
@@ -234,14 +234,14 @@ def test_a_file_that_is_not_open_yet_is_no_answer_that_is_kept(checkpoint, tmp_p
     value = file_value(path)
     request = tiny("itemwise").with_value("space", "points").with_value("space_points", value)
     with pytest.raises(FileNotOpenError, match=r"places\.csv is not open"):
-        run(Farm(request, Grid(("m=10,20",))), checkpoint)
-    answer, _ = run(Farm(request, Grid(("m=10,20",)), {value: path}), checkpoint)
+        run(GridRunner(request, Grid(("m=10,20",))), checkpoint)
+    answer, _ = run(GridRunner(request, Grid(("m=10,20",)), {value: path}), checkpoint)
     assert [cell.error for cell in answer.cells] == ["", ""]
 
 
 def test_maps_are_named_their_own_command() -> None:
     with pytest.raises(ValueError, match="heatmap-quality"):
-        Farm(default_request(get_study("heatmap")), Grid(("epsilon=1,2",)))
+        GridRunner(default_request(get_study("heatmap")), Grid(("epsilon=1,2",)))
 
 
 def test_values_are_lists_or_ranges_on_the_parameters_scale() -> None:

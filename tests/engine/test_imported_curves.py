@@ -14,12 +14,12 @@ from explorer.engine.runtime import StudyRuntime, final_result
 from explorer.engine.session import imported_curves
 from explorer.engine.session.imported_curves import (
     CurveFile,
-    beside,
-    imported,
-    own_from_list,
-    own_to_list,
+    imported_from_list,
+    imported_to_list,
+    merge_imported,
     plot_of,
     read_curves,
+    with_imported_curves,
 )
 from explorer.engine.session.plot_view import first_keys
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
@@ -86,10 +86,10 @@ def test_a_file_read_again_takes_the_place_of_what_it_was(tmp_path: Path, monkey
     first = of(WIDE, tmp_path).curves
     other = of(WIDE, tmp_path, "other.csv").curves
     again = of("x,New\n1,1\n2,2\n", tmp_path).curves
-    assert imported((*first, *other), again) == (*other, *again)
+    assert merge_imported((*first, *other), again) == (*other, *again)
     monkeypatch.setattr(imported_curves, "MAX_CURVES", 3)
     with pytest.raises(TableFileError, match="4 own curves with 10 points, and can have 3"):
-        imported(first, other)
+        merge_imported(first, other)
 
 
 @pytest.fixture
@@ -101,13 +101,16 @@ def drawn(tmp_path: Path):
     runtime.close()
     own = of(WIDE, tmp_path).curves
     assert plot_of(request) == own[0].plot
-    return result, own, beside(result, own)
+    return result, own, with_imported_curves(result, own)
 
 
 def test_they_are_baselines_and_colour_no_other_curve_anew(drawn) -> None:
     result, own, both = drawn
     assert both.series[: len(result.series)] == result.series
-    assert beside(result, [replace(c, plot=("amplification", "eps", "n")) for c in own]) == result
+    assert (
+        with_imported_curves(result, [replace(c, plot=("amplification", "eps", "n")) for c in own])
+        == result
+    )
     styles, before = (series_styles(r.series, "light") for r in (both, result))
     assert {k: styles[k] for k in before} == before
     assert {styles[c.key].colour for c in own} == {LIGHT.muted}
@@ -127,14 +130,14 @@ def test_every_format_has_them_and_its_recipe_brings_them_back(
     drawn, fmt: str, tmp_path: Path
 ) -> None:
     result, own, both = drawn
-    view = ViewState.for_result(result, own=tuple(own_to_list(own)))
+    view = ViewState.for_result(result, own=tuple(imported_to_list(own)))
     recipe = Recipe(result.request, view=view.to_dict()).to_dict()
     path = tmp_path / f"plot.{fmt}"
     path.write_bytes(rendered(ExportJob(both, view, recipe, by_suffix(fmt))))
     if fmt in ("csv", "json", "svg"):
         assert "Mine (my.csv)" in path.read_text(encoding="utf-8")
     back = recipe_from_dict(read_recipe(path))
-    assert own_from_list(back.view["own"], []) == own
+    assert imported_from_list(back.view["own"], []) == own
     assert ViewState.from_dict(back.view) == view
 
 
@@ -164,5 +167,5 @@ def test_the_command_line_draws_them_and_names_bad_rows(tmp_path: Path, capsys) 
     assert "not drawn: my.csv, line 5, eps0: 'five' is not a number" in capsys.readouterr().err
     header = next(t for t in path.read_text(encoding="utf-8").splitlines() if t[0] != "#")
     assert "own:Mine (my.csv),own:Theirs (my.csv)" in header
-    (mine, _) = own_from_list(recipe_from_dict(read_recipe(path)).view["own"], [])
+    (mine, _) = imported_from_list(recipe_from_dict(read_recipe(path)).view["own"], [])
     assert mine.x == (1, 2, 4)

@@ -14,7 +14,7 @@ from explorer.checkins.model import Mapping as ColumnMapping
 from explorer.engine.session import schema
 from explorer.engine.session.recipe import RecipeError, recipe_from_dict
 from explorer.engine.session.session import state_from_dict
-from explorer.engine.session.validation import WireError, decode, read
+from explorer.engine.session.validation import SchemaError, decode, read
 from explorer.figures.view_state import ViewState
 from tests.fuzz.recipes import recipes
 
@@ -198,7 +198,7 @@ def test_parts_of_a_session_are_left_out_one_by_one() -> None:
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a": ' * 5000, "{", "\ud800", "", "nul"])
 def test_a_text_that_is_no_json_is_refused_in_a_sentence(text: str) -> None:
-    with pytest.raises(WireError) as caught:
+    with pytest.raises(SchemaError) as caught:
         decode(text.encode("utf-8", "surrogatepass"))
     assert "\n" not in str(caught.value)
 

@@ -18,7 +18,7 @@ from pypdf import PdfReader
 from explorer import __version__
 from explorer.engine.executors.base import InPlaceExecutor
 from explorer.engine.executors.checkpoint import Checkpoint
-from explorer.engine.grid_runner import Farm
+from explorer.engine.grid_runner import GridRunner
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.figures.formats import Kind, by_suffix, of_kind
 from explorer.figures.grid_export import GridJob, columns_of, rendered_grid, rows_of
@@ -35,11 +35,11 @@ QUICK = ("amplification", "choose-alpha", "coordinate-learnt", "unbounded", "pri
 
 
 def computed(study_id, grid, folder):
-    farm = Farm(tiny(study_id), grid)
+    runner = GridRunner(tiny(study_id), grid)
     with closing(Checkpoint(folder / f"{study_id}.db")) as checkpoint:
-        for _ in farm.run(InPlaceExecutor(), checkpoint):
+        for _ in runner.run(InPlaceExecutor(), checkpoint):
             pass
-    return farm.answer
+    return runner.answer
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,11 @@ from scipy.optimize import isotonic_regression
 from explorer.engine.session import schema
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.engine.session.session import state_from_dict
-from explorer.engine.session.utility_view import WhichView, which_from_recipe, which_to_recipe
+from explorer.engine.session.utility_settings import (
+    UtilitySettings,
+    utility_from_recipe,
+    utility_to_recipe,
+)
 from explorer.figures.export_policy import apply_export_policy
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
@@ -400,7 +404,7 @@ def test_a_view_that_cannot_be_read_is_left_out_field_by_field() -> None:
     left_out: list[str] = []
     raw = {"open": True, "axis": "colour", "targets": {"emd": -1.0}, "judged_on": "theory"}
     which = state_from_dict({"study": "heatmap", "which": raw}, left_out).which
-    assert which == WhichView(open=True, judged_on="theory")
+    assert which == UtilitySettings(open=True, judged_on="theory")
     assert [said.partition(":")[0].rstrip(".") for said in left_out] == [
         "which.axis",
         "which.targets",
@@ -408,16 +412,16 @@ def test_a_view_that_cannot_be_read_is_left_out_field_by_field() -> None:
 
 
 def test_exported_curves_name_no_file_and_open_on_synthetic_people_in_its_place() -> None:
-    shown = WhichView(True, "users", "emd", "mean", {"emd": 0.02}, "/home/me/people.csv")
-    raw = which_to_recipe(shown, 20)
+    shown = UtilitySettings(True, "users", "emd", "mean", {"emd": 0.02}, "/home/me/people.csv")
+    raw = utility_to_recipe(shown, 20)
     assert "people" not in str(raw)
     left_out: list[str] = []
-    assert which_from_recipe(raw, left_out) == replace(shown, judged_on="sample")
+    assert utility_from_recipe(raw, left_out) == replace(shown, judged_on="sample")
     assert [said.partition(":")[0] for said in left_out] == ["which.judged_on"]
 
     for judged_on in ("", "sample", "theory"):
         shown, left_out = replace(shown, judged_on=judged_on), []
-        assert which_from_recipe(which_to_recipe(shown, 20), left_out) == shown
+        assert utility_from_recipe(utility_to_recipe(shown, 20), left_out) == shown
         assert not left_out
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
-from explorer.engine.error_curves import Answer
-from explorer.engine.session.utility_view import WhichView
+from explorer.engine.error_curves import ErrorCurves
+from explorer.engine.session.utility_settings import UtilitySettings
 from explorer.geography.plane import Plane
 from explorer.geography.region import PlaneRegion
 from explorer.studies.base.study import Origin
@@ -144,11 +144,11 @@ def test_other_people_who_look_at_pictures_stand_in(
     gazing: Any, qtbot: Any, table: Path, tmp_path: Path
 ) -> None:
     """The stand-in users lie in the map's plane; the image of the same name is used."""
-    gazing.session.set_which(replace(WhichView(), open=True, measure="similarity"), "open")
+    gazing.session.set_which(replace(UtilitySettings(), open=True, measure="similarity"), "open")
     page = gazing.workspaces["map"]
     view = page.utility.view
 
-    def judged_on(path: Path) -> Answer:
+    def judged_on(path: Path) -> ErrorCurves:
         view.evaluate_on(str(path))
         qtbot.waitUntil(
             lambda: (

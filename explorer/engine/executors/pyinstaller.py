@@ -21,7 +21,7 @@ COMMANDS = (
 what tries Qt's platforms."""
 
 
-def ran_child(arguments: list[str]) -> bool:
+def run_child_command(arguments: list[str]) -> bool:
     """Run what a library started this process for; False if it was started by a user.
 
     Parameters

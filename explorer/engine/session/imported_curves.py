@@ -47,7 +47,7 @@ Plot = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class OwnCurve:
+class ImportedCurve:
     """A curve from a file, in one plot.
 
     Attributes
@@ -102,12 +102,12 @@ class CurveFile:
 
     Attributes
     ----------
-    curves : tuple of OwnCurve
+    curves : tuple of ImportedCurve
     rejected : tuple of str
         A sentence for each row that is not drawn: file, line, field, and what to do.
     """
 
-    curves: tuple[OwnCurve, ...]
+    curves: tuple[ImportedCurve, ...]
     rejected: tuple[str, ...]
 
 
@@ -116,14 +116,16 @@ def plot_of(request: Request) -> Plot:
     return (request.study, request.quantity, request.sweep.key if request.sweep else "")
 
 
-def beside(result: Result, own: Sequence[OwnCurve]) -> Result:
+def with_imported_curves(result: Result, own: Sequence[ImportedCurve]) -> Result:
     """Return a result with the curves of its plot after its own."""
     plot = plot_of(result.request)
     more = tuple(curve.series for curve in own if curve.plot == plot)
     return replace(result, series=result.series + more) if more else result
 
 
-def imported(own: Sequence[OwnCurve], more: Sequence[OwnCurve]) -> tuple[OwnCurve, ...]:
+def merge_imported(
+    own: Sequence[ImportedCurve], more: Sequence[ImportedCurve]
+) -> tuple[ImportedCurve, ...]:
     """Return curves with those of a file, in place of what the same plot had of that file.
 
     Raises
@@ -176,7 +178,7 @@ def read_curves(_host: object, subject: tuple[Path, Plot], _check: object) -> Cu
         )
     return CurveFile(
         tuple(
-            OwnCurve(plot, name, curve, *_sorted(of), called)
+            ImportedCurve(plot, name, curve, *_sorted(of), called)
             for (curve, called), of in points.items()
         ),
         refused,
@@ -254,22 +256,23 @@ def _sorted(points: list[tuple[float, float]]) -> tuple[tuple[float, ...], tuple
     return tuple(x for x, _ in ordered), tuple(y for _, y in ordered)
 
 
-def own_to_list(own: Sequence[OwnCurve]) -> list[dict[str, Any]]:
+def imported_to_list(own: Sequence[ImportedCurve]) -> list[dict[str, Any]]:
     """Return curves as JSON values."""
     return [
-        plain(schema.OwnCurve(*c.plot, c.file, c.name, list(c.x), list(c.y), c.called)) for c in own
+        plain(schema.ImportedCurve(*c.plot, c.file, c.name, list(c.x), list(c.y), c.called))
+        for c in own
     ]
 
 
-def own_from_list(raw: Sequence[Any], left_out: list[str]) -> tuple[OwnCurve, ...]:
+def imported_from_list(raw: Sequence[Any], left_out: list[str]) -> tuple[ImportedCurve, ...]:
     """Read curves back; `left_out` gets a sentence for each that can't be read."""
-    found: dict[tuple[Plot, str], OwnCurve] = {}
-    for curve in read_list(raw, own_curve, "own", left_out, MAX_READ):
+    found: dict[tuple[Plot, str], ImportedCurve] = {}
+    for curve in read_list(raw, imported_curve, "own", left_out, MAX_READ):
         found[curve.plot, curve.key] = curve
     return tuple(found.values())
 
 
-def own_curve(raw: Any, where: str) -> OwnCurve:
+def imported_curve(raw: Any, where: str) -> ImportedCurve:
     """Read a curve back; `where` is its path in the file it stands in.
 
     Raises
@@ -277,7 +280,7 @@ def own_curve(raw: Any, where: str) -> OwnCurve:
     ValueError
         Naming the field that can't be read.
     """
-    found = read(raw, schema.OwnCurve, where)
+    found = read(raw, schema.ImportedCurve, where)
     try:
         shown = quantity(get_study(found.study), found.quantity)
     except ValueError as error:
@@ -290,4 +293,4 @@ def own_curve(raw: Any, where: str) -> OwnCurve:
         raise ValueError(f"{where}.called: there is no role {found.called!r}")
     x, y = _sorted(list(zip(found.x, found.y, strict=True)))
     plot = (found.study, found.quantity, found.over)
-    return OwnCurve(plot, found.file, found.name, x, y, found.called)
+    return ImportedCurve(plot, found.file, found.name, x, y, found.called)

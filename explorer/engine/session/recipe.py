@@ -12,8 +12,8 @@ from msgspec import UNSET
 
 from explorer import __version__
 from explorer.engine.session import schema, validation
-from explorer.engine.session.imported_curves import own_from_list, own_to_list
-from explorer.engine.session.utility_view import WhichView, which_from_recipe
+from explorer.engine.session.imported_curves import imported_from_list, imported_to_list
+from explorer.engine.session.utility_settings import UtilitySettings, utility_from_recipe
 from explorer.engine.session.validation import plain, read, read_list
 from explorer.geography.region import Region, region_of
 from explorer.studies.base.grid import MAX_POINTS, Grid, axes_of
@@ -100,7 +100,7 @@ class Recipe:
     view: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, Any] = field(default_factory=dict)
     part: Part | None = None
-    which: WhichView | None = None
+    which: UtilitySettings | None = None
     """What *Which ε?* showed, of a file with its curves."""
     grid: Grid | None = None
 
@@ -196,7 +196,7 @@ def recipe_from_dict(raw: object) -> Recipe:
                 "computed"
             )
         view = {} if read.view is UNSET else _view(read.view, "view", left_out)
-        which = None if read.which is UNSET else which_from_recipe(read.which, left_out)
+        which = None if read.which is UNSET else utility_from_recipe(read.which, left_out)
     except ValueError as error:
         raise RecipeError(f"the recipe can't be followed: {error}") from error
     grid = None
@@ -231,7 +231,7 @@ def request_from_dict(raw: object, where: str, most: int = MAX_POINTS) -> Reques
     try:
         _check_schema(raw)
         return _request(validation.read(raw, schema.Question, where), most)
-    except validation.WireError as error:
+    except validation.SchemaError as error:
         raise RecipeError(str(error)) from error
     except ValueError as error:
         raise RecipeError(f"{where}: {error}") from error
@@ -244,7 +244,7 @@ def view_from_dict(raw: object, where: str, left_out: list[str]) -> dict[str, An
 
     Raises
     ------
-    WireError
+    SchemaError
         Naming the field by its path, which begins with `where`.
     """
     return _view(validation.read(raw, schema.View, where), where, left_out)
@@ -256,7 +256,7 @@ def _view(read: schema.View, where: str, left_out: list[str]) -> dict[str, Any]:
         path = f"{where}.pinned"
         view["pinned"] = validation.read_list(view["pinned"], _pinned, path, left_out, MAX_PINNED)
     if "own" in view:
-        view["own"] = own_to_list(own_from_list(view["own"], left_out))
+        view["own"] = imported_to_list(imported_from_list(view["own"], left_out))
     return view
 
 

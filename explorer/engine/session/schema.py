@@ -51,8 +51,8 @@ JudgedOn = Annotated[str, Meta(max_length=10_000, pattern="^[^\0]*$")]
 """Nothing for the map's own check-ins, ``sample``, ``theory``, the name of a figure with made data
 (``figure-10``), or the path of a public file."""
 Measure = Literal["emd_km", "emd", "similarity", "pearson", "kl"]
-WhichAxis = Literal["epsilon", "users", "resolution", "w", "sigma", "filled"]
-WhichStatistic = Literal["often", "mean"]
+UtilityAxis = Literal["epsilon", "users", "resolution", "w", "sigma", "filled"]
+UtilityStatistic = Literal["often", "mean"]
 NoUserColumn = Literal["row", "file"]
 """Privacy units of files without a user column."""
 Target = Annotated[float, Meta(gt=0, le=_LARGEST)]
@@ -204,7 +204,7 @@ class View(Struct):
     pinned: Annotated[list[Any], Meta(max_length=200)] | UnsetType = UNSET
     """Of `Pin`, each read on its own."""
     own: Annotated[list[Any], Meta(max_length=200)] | UnsetType = UNSET
-    """Of `OwnCurve`, each read on its own."""
+    """Of `ImportedCurve`, each read on its own."""
 
 
 class Grid(Struct):
@@ -221,7 +221,7 @@ class Recipe(Question):
 
     view: View | UnsetType = UNSET
     which: Any = UNSET
-    """Of `ExportedWhich`, where curves of *Which ε?* were exported."""
+    """Of `ExportedUtility`, where curves of *Which ε?* were exported."""
     grid: Grid | UnsetType = UNSET
 
 
@@ -232,7 +232,7 @@ class Pin(Struct):
     hidden: Keys = []
 
 
-class OwnCurve(Struct):
+class ImportedCurve(Struct):
     """A curve from a user's file, and in which plot it stands."""
 
     study: Key
@@ -272,23 +272,23 @@ class PlotView(Struct):
     """Chosen last."""
 
 
-class Which(Struct):
+class Utility(Struct):
     """What *Which ε?* shows; fields are read one by one."""
 
     open: bool = False
-    axis: WhichAxis = "epsilon"
+    axis: UtilityAxis = "epsilon"
     measure: Measure = "emd_km"
-    statistic: WhichStatistic = "often"
+    statistic: UtilityStatistic = "often"
     targets: dict[Measure, Target] = {}
     judged_on: JudgedOn = ""
 
 
-class ExportedWhich(Struct):
+class ExportedUtility(Struct):
     """What *Which ε?* showed when its curves were exported; fields are read one by one."""
 
-    axis: WhichAxis = "epsilon"
+    axis: UtilityAxis = "epsilon"
     measure: Measure = "emd_km"
-    statistic: WhichStatistic = "often"
+    statistic: UtilityStatistic = "often"
     target: Target | None = None
     judged_on: Word = ""
     """In words, as they are exported: never the path of a file."""
@@ -314,11 +314,11 @@ class Session(Struct):
     comparison: list[Any] = []
     """Of `Entry`."""
     which: Any = UNSET
-    """Of `Which`."""
+    """Of `Utility`."""
     grids: list[Any] = []
     """Of `GridOfStudy`."""
     own: list[Any] = []
-    """Of `OwnCurve`."""
+    """Of `ImportedCurve`."""
 
 
 class Computing(Struct):

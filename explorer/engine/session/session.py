@@ -15,7 +15,11 @@ from psygnal import Signal
 
 from explorer.engine.session import schema, validation
 from explorer.engine.session.comparison import Entry, entries_from_list, entries_to_list
-from explorer.engine.session.imported_curves import OwnCurve, own_from_list, own_to_list
+from explorer.engine.session.imported_curves import (
+    ImportedCurve,
+    imported_from_list,
+    imported_to_list,
+)
 from explorer.engine.session.plot_view import (
     MAX_PINS,
     Pin,
@@ -28,7 +32,11 @@ from explorer.engine.session.plot_view import (
     pins_to_list,
 )
 from explorer.engine.session.recipe import Recipe, grids_from_list, grids_to_list, request_from_dict
-from explorer.engine.session.utility_view import WhichView, which_from_dict, which_to_dict
+from explorer.engine.session.utility_settings import (
+    UtilitySettings,
+    utility_from_dict,
+    utility_to_dict,
+)
 from explorer.studies.base.grid import Grid
 from explorer.studies.base.study import (
     Fidelity,
@@ -67,11 +75,11 @@ class SessionState:
         Curves kept for reference, of all studies.
     comparison : tuple of Entry
         Numbers put side by side, in their order.
-    which : WhichView
+    which : UtilitySettings
         What *Which ε?* shows.
     grids : mapping of study id to Grid
         What a study's question is asked over in *Sweep*.
-    own : tuple of OwnCurve
+    own : tuple of ImportedCurve
         Curves from users' files, of all plots.
     zone : str or None
         The time zone that times without an offset are of in the loaded data; None is UTC. Stored
@@ -84,9 +92,9 @@ class SessionState:
     looks: Mapping[Subject, PlotView] = field(default_factory=dict)
     pins: tuple[Pin, ...] = ()
     comparison: tuple[Entry, ...] = ()
-    which: WhichView = field(default_factory=WhichView)
+    which: UtilitySettings = field(default_factory=UtilitySettings)
     grids: Mapping[str, Grid] = field(default_factory=dict)
-    own: tuple[OwnCurve, ...] = ()
+    own: tuple[ImportedCurve, ...] = ()
     zone: str | None = None
 
     @property
@@ -259,7 +267,9 @@ class Session:
             raise ValueError(f"{MAX_PINS} pins are as many as can be told apart; unpin some first")
         self.set_pins((*self._state.pins, pin), "pin curves")
 
-    def set_own(self, own: tuple[OwnCurve, ...], text: str, gesture: str | None = None) -> None:
+    def set_own(
+        self, own: tuple[ImportedCurve, ...], text: str, gesture: str | None = None
+    ) -> None:
         """Draw these curves from files in their plots, and no others."""
         self._commit(replace(self._state, own=own), text, gesture)
 
@@ -269,7 +279,7 @@ class Session:
         """Put these numbers side by side, in this order."""
         self._commit(replace(self._state, comparison=entries), text, gesture)
 
-    def set_which(self, which: WhichView, text: str, gesture: str | None = None) -> None:
+    def set_which(self, which: UtilitySettings, text: str, gesture: str | None = None) -> None:
         """Have *Which ε?* show this."""
         self._commit(replace(self._state, which=which), text, gesture)
 
@@ -311,7 +321,7 @@ class Session:
         gesture: str | None = None,
         text: str = "open recipe",
         keep_pins: bool = True,
-        which: WhichView | None = None,
+        which: UtilitySettings | None = None,
         grid: Grid | None = None,
         look: PlotView | None = None,
         zone: str | None = "",
@@ -416,9 +426,9 @@ def state_to_dict(state: SessionState) -> dict[str, Any]:
             looks=looks_to_list(state.looks),
             pins=pins_to_list(state.pins),
             comparison=entries_to_list(state.comparison),
-            which=which_to_dict(state.which),
+            which=utility_to_dict(state.which),
             grids=grids_to_list(state.grids),
-            own=own_to_list(state.own),
+            own=imported_to_list(state.own),
         )
     )
 
@@ -449,7 +459,7 @@ def state_from_dict(raw: object, left_out: list[str] | None = None) -> SessionSt
         looks=MappingProxyType(looks_from_list(read.looks, left_out)),
         pins=pins_from_list(read.pins, left_out),
         comparison=entries_from_list(read.comparison, left_out),
-        which=which_from_dict(read.which, left_out),
+        which=utility_from_dict(read.which, left_out),
         grids=grids_from_list(read.grids, left_out),
-        own=own_from_list(read.own, left_out),
+        own=imported_from_list(read.own, left_out),
     )

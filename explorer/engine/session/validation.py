@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 
-class WireError(ValueError):
+class SchemaError(ValueError):
     """Something read from a file that isn't as it must be: ``path of the field: what is wrong``."""
 
 
@@ -57,15 +57,15 @@ def decode(data: bytes) -> Any:
 
     Raises
     ------
-    WireError
+    SchemaError
         If it is no JSON, or nested too deeply to be anything of ours.
     """
     try:
         return json.loads(data, parse_int=_integer)
     except RecursionError:
-        raise WireError("it is nested too deeply") from None
+        raise SchemaError("it is nested too deeply") from None
     except ValueError as error:
-        raise WireError(f"it is not JSON ({str(error)[:200]})") from None
+        raise SchemaError(f"it is not JSON ({str(error)[:200]})") from None
 
 
 def _integer(digits: str) -> int | float:
@@ -85,15 +85,15 @@ def read(raw: object, kind: type[T], where: str = "") -> T:
 
     Raises
     ------
-    WireError
+    SchemaError
         Naming the field by its path, what was expected and what was found.
     """
     try:
         return msgspec.convert(raw, kind)
     except msgspec.ValidationError as error:
-        raise WireError(_sentence(str(error), raw, where)) from None
+        raise SchemaError(_sentence(str(error), raw, where)) from None
     except (ValueError, RecursionError, OverflowError):  # letters that are none, endless nesting
-        raise WireError(f"{where or 'it'}: holds what can't be read") from None
+        raise SchemaError(f"{where or 'it'}: holds what can't be read") from None
 
 
 def read_list(
@@ -142,7 +142,7 @@ def read_fields(raw: object, kind: type[S], where: str, left_out: list[str]) -> 
             path = f"{where}.{field.name}" if where else field.name
             try:
                 found[field.name] = read(raw[field.name], field.type, path)
-            except WireError as error:
+            except SchemaError as error:
                 left_out.append(str(error))
     return kind(**found)
 

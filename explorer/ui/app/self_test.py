@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.engine.compute_tasks import Checked, Checking, checked
+from explorer.engine.compute_tasks import SelfCheck, SelfCheckProgress, run_self_check
 from explorer.studies.guarantees.checks import NOTE, Check
 from explorer.ui.app.context import WindowContext
 from explorer.ui.base.errors import explain
@@ -80,7 +80,7 @@ class ChecksPage(QDialog):
         self.unwanted.emit()
         self.show_rest()
 
-    def show_found(self, so_far: Checked) -> None:
+    def show_found(self, so_far: SelfCheckProgress) -> None:
         """Show the results so far."""
         self.progress.setRange(0, so_far.total)
         self.progress.setValue(len(so_far.found))
@@ -101,7 +101,7 @@ class ChecksPage(QDialog):
         super().closeEvent(event)
 
 
-def page_html(so_far: Checked) -> str:
+def page_html(so_far: SelfCheckProgress) -> str:
     """Return the results grouped as HTML."""
     failed = sum(not item.passed for item in so_far.found)
     done = len(so_far.found)
@@ -149,17 +149,19 @@ class SelfTest(QObject):
     def _run(self) -> None:
         service = self._window.service
 
-        def run(task: Task) -> Checked:
-            found: Checked = service.call(checked, Checking(), task.check, task.report)
+        def run(task: Task) -> SelfCheckProgress:
+            found: SelfCheckProgress = service.call(
+                run_self_check, SelfCheck(), task.check, task.report
+            )
             return found
 
         self._job.submit("checks", run)
 
-    def _show(self, found: Checked) -> None:
+    def _show(self, found: SelfCheckProgress) -> None:
         if self.page is not None:
             self.page.show_found(found)
 
-    def _finish(self, found: Checked) -> None:
+    def _finish(self, found: SelfCheckProgress) -> None:
         self._show(found)
         if self.page is not None:
             self.page.show_rest()

@@ -14,12 +14,12 @@ from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QToolButton
 from explorer.engine.service import StudyService
 from explorer.engine.session.imported_curves import (
     CurveFile,
-    OwnCurve,
+    ImportedCurve,
     Plot,
-    beside,
-    imported,
+    merge_imported,
     plot_of,
     read_curves,
+    with_imported_curves,
 )
 from explorer.engine.session.plot_view import MAX_PINS, Pin
 from explorer.engine.session.session import Session
@@ -308,7 +308,7 @@ class ImportedCurves(QObject):
         self.job.close()
 
     @property
-    def here(self) -> tuple[OwnCurve, ...]:
+    def here(self) -> tuple[ImportedCurve, ...]:
         """Imported curves of the current plot."""
         state = self._session.state
         plot = plot_of(state.request) if state.own else None
@@ -316,7 +316,7 @@ class ImportedCurves(QObject):
 
     def beside(self, result: Result) -> Result:
         """Return a result with the imported curves of its plot."""
-        return beside(result, self._session.state.own)
+        return with_imported_curves(result, self._session.state.own)
 
     def choose(self) -> None:
         """Ask for a file and import its curves."""
@@ -348,7 +348,7 @@ class ImportedCurves(QObject):
                 self._window.files.open_recipe(path)
             return
         try:
-            own = imported(self._session.state.own, found.curves)
+            own = merge_imported(self._session.state.own, found.curves)
         except ValueError as error:
             self._tell(explain(error, "curves"))
             return

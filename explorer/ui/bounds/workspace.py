@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from explorer.engine.service import StudyService
-from explorer.engine.session.imported_curves import own_from_list, own_to_list
+from explorer.engine.session.imported_curves import imported_from_list, imported_to_list
 from explorer.engine.session.plot_view import Pin, PlotView, pins_from_list, pins_to_list
 from explorer.engine.session.session import Session, SessionState
 from explorer.figures.view_state import ViewState
@@ -223,7 +223,7 @@ class BoundsWorkspace(Workspace):
             hidden=tuple(sorted(self.plot.hidden)),
             claim=self.claiming.key,
             pinned=tuple(pins_to_list(self._pins_shown())),
-            own=tuple(own_to_list(self.own.here)),
+            own=tuple(imported_to_list(self.own.here)),
         )
 
     def apply_view_state(self, view: ViewState) -> None:
@@ -237,7 +237,7 @@ class BoundsWorkspace(Workspace):
         others = tuple(p for p in self._session.state.pins if p not in self._pins_shown())
         self._session.set_pins((*others, *pins_from_list(view.pinned, [])), *step)
         kept = tuple(c for c in self._session.state.own if c not in self.own.here)
-        self._session.set_own((*kept, *own_from_list(view.own, [])), *step)
+        self._session.set_own((*kept, *imported_from_list(view.own, [])), *step)
         self.restore_view(view)
 
     def restore_view(self, view: ViewState) -> None:

@@ -19,7 +19,7 @@ from PySide6.QtCore import QLockFile, QObject, QTimer, Signal
 
 from explorer.engine.session.schema import WINDOW_SCHEMA, Computing, Key, Place, Visit, Window
 from explorer.engine.session.validation import (
-    WireError,
+    SchemaError,
     decode,
     plain,
     read,
@@ -119,11 +119,11 @@ class StateFile:
             return Loaded(complaint=self.move_aside(f"can't be read ({error.strerror})"))
         try:
             if len(raw) > MAX_BYTES:
-                raise WireError("it is too large")
+                raise SchemaError("it is too large")
             values = decode(raw)
             if not isinstance(values, dict) or not isinstance(values.get("session"), dict):
-                raise WireError("it is not a session")
-        except WireError as error:
+                raise SchemaError("it is not a session")
+        except SchemaError as error:
             return Loaded(complaint=self.move_aside(f"is damaged ({error})"))
         if values.get("schema") != SCHEMA:
             return Loaded(complaint=self.move_aside("is from another version of the program"))

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from explorer.engine.session.plot_view import PlotView, default_plot_view
 from explorer.engine.session.session import Session, SessionState
-from explorer.engine.session.utility_view import WhichView
+from explorer.engine.session.utility_settings import UtilitySettings
 from explorer.figures.captions import parameter_text
 from explorer.studies.base.face import essential_keys
 from explorer.studies.base.help_page import Preset, sampled_for
@@ -122,7 +122,7 @@ def changed_since(state: SessionState, item: Preset) -> list[str]:
     return changed
 
 
-def utility_view_of(item: Preset, which: WhichView) -> WhichView | None:
+def utility_view_of(item: Preset, which: UtilitySettings) -> UtilitySettings | None:
     """Return the utility view of a preset; None if the preset does not set it."""
     return which.over(item.error_over, item.judged_on) if item.error_over else None
 

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.engine.grid_runner import Asked, News, grid_news
+from explorer.engine.grid_runner import GridProgress, GridQuery, grid_progress
 from explorer.engine.service import StudyService
 from explorer.engine.session.plot_view import PlotView, hidden_keys
 from explorer.engine.session.session import Session, SessionState
@@ -284,7 +284,7 @@ class SweepWorkspace(Workspace):
         def work(task: Task) -> None:
             seen, ended = 0, False
             while not ended:
-                news = service.call(grid_news, Asked(request, grid, seen), task.check)
+                news = service.call(grid_progress, GridQuery(request, grid, seen), task.check)
                 task.report(news)
                 seen, ended = news.seen, news.ended
 
@@ -330,7 +330,7 @@ class SweepWorkspace(Workspace):
     # Results
 
     def _take(self, news: object) -> None:
-        if not isinstance(news, News) or self.answer is None or not self.current:
+        if not isinstance(news, GridProgress) or self.answer is None or not self.current:
             return
         new = {cell.place: cell for cell in news.cells}
         cells = tuple(new.get(place, cell) for place, cell in enumerate(self.answer.cells))

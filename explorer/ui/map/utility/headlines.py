@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from explorer.engine.error_curves import Answer as Curves, Question
+from explorer.engine.error_curves import ErrorCurves as Curves, Question
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.phrases import Answer
 from explorer.studies.base.study import Request

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.engine.error_curves import HERE, SAMPLE, THEORY, Answer, Question
-from explorer.engine.session.utility_view import WhichView, judged_on_words
+from explorer.engine.error_curves import HERE, SAMPLE, THEORY, ErrorCurves, Question
+from explorer.engine.session.utility_settings import UtilitySettings, judged_on_words
 from explorer.figures import style
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import nearest
@@ -99,7 +99,7 @@ class ErrorPlot(BoundsPlot):
 
     def __init__(self) -> None:
         self._names: list[tuple[QGraphicsSimpleTextItem, pg.GraphicsObject]] = []
-        self._answer: Answer | None = None
+        self._answer: ErrorCurves | None = None
         self._chosen = ""
         super().__init__()
         self.setObjectName("error-plot")
@@ -142,7 +142,7 @@ class ErrorPlot(BoundsPlot):
         if self._answer is not None:
             self._draw_names()
 
-    def show_answer(self, answer: Answer, chosen: str, statistic: str) -> None:
+    def show_answer(self, answer: ErrorCurves, chosen: str, statistic: str) -> None:
         """Show curves, that of the selected mechanism in bold."""
         axis, measure = AXES[answer.question.axis], answer.question.shown_measure
         self._answer, self._chosen = answer, chosen
@@ -206,7 +206,7 @@ class ErrorPlot(BoundsPlot):
                 self._restyle(self.result)
                 self._draw_names()
 
-    def _show_grey(self, answer: Answer, measure: Measure) -> None:
+    def _show_grey(self, answer: ErrorCurves, measure: Measure) -> None:
         grey = answer.grey
         flat = bool(grey.size and np.isfinite(grey).all() and np.ptp(grey) == 0)
         for item in (self.band, self.grey_label):
@@ -313,7 +313,7 @@ class ErrorPlot(BoundsPlot):
             self.point_selected.emit(nearest_one[1], nearest_one[2])
 
 
-def in_table_order(answer: Answer) -> list[ErrorCurve]:
+def in_table_order(answer: ErrorCurves) -> list[ErrorCurve]:
     """Return curves in the order of the mechanism table, so that colours are stable.
 
     Curves without proved values are left out.
@@ -355,7 +355,7 @@ def series_of(curve: ErrorCurve, measure: Measure, statistic: str) -> Series:
     )
 
 
-def grey_series(answer: Answer) -> tuple[Series, ...]:
+def grey_series(answer: ErrorCurves) -> tuple[Series, ...]:
     """Return the error of the uniform map as a curve, if it is not constant."""
     grey = answer.grey
     if not grey.size or np.ptp(grey) == 0 or not np.isfinite(grey).all():
@@ -383,7 +383,7 @@ def stamp_of(question: Question) -> str:
     return "" if question.proved else text.stamp(False, curator_only=True)
 
 
-def csv_of(answer: Answer) -> str:
+def csv_of(answer: ErrorCurves) -> str:
     """Return the values of all curves as CSV, stamped."""
     asked = answer.question
     about = [f"judged on: {judged_on_words(asked.judged_on)}", f"{answer.users} users"]
@@ -445,7 +445,7 @@ class Parts:
         named = [replace(question, measure=key).shown_measure for key in MEASURES]
         self.measure.offer([(m.key, m.name) for m in named], question.measure)
 
-    def offer(self, which: WhichView) -> None:
+    def offer(self, which: UtilitySettings) -> None:
         """Show the choices; proved values exist for the mean only."""
         known = which.judged_on in dict(EVALUATED_ON)
         proved = which.judged_on == THEORY
@@ -489,7 +489,7 @@ class Parts:
         self.use.setText(f"Use ε{name}" + f", {mechanism}" * bool(mechanism))
         self.use.setEnabled(epsilon is not None)
 
-    def show_state(self, answer: Answer | None, busy: bool, able: bool, more: bool) -> None:
+    def show_state(self, answer: ErrorCurves | None, busy: bool, able: bool, more: bool) -> None:
         """Show the progress of the curves, with buttons to stop, continue and draw more."""
         unfinished = answer is None or not answer.finished
         self.stop.setText("Cancel" if busy else "Go on")

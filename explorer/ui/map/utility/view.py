@@ -8,10 +8,16 @@ from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from explorer.engine.error_curves import Answer, Question, Searching, find_curves, make_sure
+from explorer.engine.error_curves import (
+    ErrorCurves,
+    Question,
+    SearchProgress,
+    find_curves,
+    search_epsilon,
+)
 from explorer.engine.service import StudyService
 from explorer.engine.session.session import Session, SessionState
-from explorer.engine.session.utility_view import WhichView, which_to_recipe
+from explorer.engine.session.utility_settings import UtilitySettings, utility_to_recipe
 from explorer.figures import style
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.numbers import nearest
@@ -65,7 +71,7 @@ class UtilityView(QWidget):
     Signals
     -------
     answered(object)
-        An `Answer` is shown, complete or not.
+        An `ErrorCurves` is shown, complete or not.
     message(str)
         For the status bar.
     spoke()
@@ -81,7 +87,7 @@ class UtilityView(QWidget):
         self.setAccessibleName("Which ε? Curator only")
         self._session, self._banner = session, banner
         self.draws = DRAWS
-        self.answer: Answer | None = None
+        self.answer: ErrorCurves | None = None
         self.certified: Found | None = None
         self._mechanism = ""
         self._asked: object = None
@@ -128,7 +134,7 @@ class UtilityView(QWidget):
     # What is asked -------------------------------------------------------------------------------
 
     @property
-    def which(self) -> WhichView:
+    def which(self) -> UtilitySettings:
         """Settings of the view."""
         return self._session.state.which
 
@@ -214,7 +220,7 @@ class UtilityView(QWidget):
         self._banner.settled("which")
         self.job.submit(
             sought[1:],
-            lambda task: self._service.call(make_sure, sought, task.check, task.report),
+            lambda task: self._service.call(search_epsilon, sought, task.check, task.report),
         )
 
     def take(self) -> None:
@@ -318,7 +324,7 @@ class UtilityView(QWidget):
         self._read_off()
         self.ask()
 
-    def _follow(self, which: WhichView, old: WhichView) -> None:
+    def _follow(self, which: UtilitySettings, old: UtilitySettings) -> None:
         """Apply other settings."""
         self.parts.offer(which)
         if (which.measure, which.targets) != (old.measure, old.targets):
@@ -329,24 +335,24 @@ class UtilityView(QWidget):
             self._draw()
 
     def _progress(self, _key: object, news: object) -> None:
-        if isinstance(news, Answer):
+        if isinstance(news, ErrorCurves):
             self._take_answer(news)
-        elif isinstance(news, Searching):
+        elif isinstance(news, SearchProgress):
             self.parts.state.setText(
                 f"making sure · ε = {nearest(news.epsilon)}: {news.done:,} of {news.wanted:,} draws"
             )
 
     def _done(self, key: object, found: object) -> None:
-        if isinstance(found, Answer):
+        if isinstance(found, ErrorCurves):
             self._take_answer(found)
         elif isinstance(found, Found) and key == (self.mechanism, self.target):
             self.certified = found
             self._read_off()
-        if not isinstance(found, Answer) and not (self.answer and self.answer.finished):
+        if not isinstance(found, ErrorCurves) and not (self.answer and self.answer.finished):
             self._asked = None  # the search replaced the curves; they can continue
         self._say_state()
 
-    def _take_answer(self, answer: Answer) -> None:
+    def _take_answer(self, answer: ErrorCurves) -> None:
         self.answer, self._answered = answer, self._asked
         self._draw()
         self._say_state()
@@ -438,7 +444,7 @@ def exported(view: UtilityView) -> Exported | None:
     target = view.target_of(measure.key)
     statistic = MEAN if question.proved else view.which.statistic
     shown = replace(view.which, statistic=statistic, targets={measure.key: target})
-    summary = which_to_recipe(shown, question.draws)
+    summary = utility_to_recipe(shown, question.draws)
     judged = summary["judged_on"]  # never the path of a file
     notes = [f"Judged on {judged}" + f", {answer.users:,} users" * (axis.key != "users") + "."]
     if not answer.finished:

@@ -29,7 +29,7 @@ def judged_on_words(judged_on: str) -> str:
 
 
 @dataclass(frozen=True)
-class WhichView:
+class UtilitySettings:
     """What is open, asked for and judged on.
 
     Attributes
@@ -50,14 +50,14 @@ class WhichView:
     targets: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     judged_on: str = ""
 
-    def with_choice(self, name: str, chosen: str) -> WhichView:
+    def with_choice(self, name: str, chosen: str) -> UtilitySettings:
         """Return this view with another axis, measure, statistic, or other people to judge on."""
         change: dict[str, Any] = {name: chosen}
         found = replace(self, **change)
         there = [axis.key for axis in axes_on(found.judged_on)]
         return found if found.axis in there else replace(found, axis=there[0])
 
-    def over(self, axis: str, judged_on: str = "") -> WhichView:
+    def over(self, axis: str, judged_on: str = "") -> UtilitySettings:
         """Return this view as a figure of the paper has it: mean distance over an axis.
 
         On the figure's made data, where it has such; else as it is judged now.
@@ -65,26 +65,26 @@ class WhichView:
         found = replace(self, open=True, measure="emd", statistic="mean")
         return found.with_choice("judged_on", judged_on or self.judged_on).with_choice("axis", axis)
 
-    def with_target(self, measure: str, target: float) -> WhichView:
+    def with_target(self, measure: str, target: float) -> UtilitySettings:
         """Return this view with another target for a measure."""
         return replace(self, targets=MappingProxyType({**self.targets, measure: target}))
 
 
-def which_to_dict(which: WhichView) -> dict[str, Any]:
+def utility_to_dict(which: UtilitySettings) -> dict[str, Any]:
     """Return a view as JSON values."""
-    return plain(schema.Which(**{**vars(which), "targets": dict(which.targets)}))
+    return plain(schema.Utility(**{**vars(which), "targets": dict(which.targets)}))
 
 
-def which_from_dict(raw: object, left_out: list[str]) -> WhichView:
+def utility_from_dict(raw: object, left_out: list[str]) -> UtilitySettings:
     """Read a view back, as much of it as can be read; `left_out` gets a sentence for the rest."""
     if raw is UNSET:
-        return WhichView()
-    found = read_fields(raw, schema.Which, "which", left_out)
+        return UtilitySettings()
+    found = read_fields(raw, schema.Utility, "which", left_out)
     values = {name: getattr(found, name) for name in found.__struct_fields__}
-    return WhichView(**{**values, "targets": MappingProxyType(found.targets)})
+    return UtilitySettings(**{**values, "targets": MappingProxyType(found.targets)})
 
 
-def which_to_recipe(which: WhichView, draws: int) -> dict[str, Any]:
+def utility_to_recipe(which: UtilitySettings, draws: int) -> dict[str, Any]:
     """Return a view as it stands beside exported curves: the target of its measure alone."""
     shown: dict[str, Any] = {
         "axis": which.axis,
@@ -94,16 +94,16 @@ def which_to_recipe(which: WhichView, draws: int) -> dict[str, Any]:
         "judged_on": judged_on_words(which.judged_on),
         "draws": draws,
     }
-    return plain(schema.ExportedWhich(**shown))
+    return plain(schema.ExportedUtility(**shown))
 
 
-def which_from_recipe(raw: object, left_out: list[str]) -> WhichView:
+def utility_from_recipe(raw: object, left_out: list[str]) -> UtilitySettings:
     """Read back a view that stands beside exported curves; `left_out` gets what can't be read.
 
     Where curves were judged on a file that is not named, synthetic people take its place: falling
     back on the map's own check-ins would be a look at them that nobody asked for.
     """
-    found = read_fields(raw, schema.ExportedWhich, "which", left_out)
+    found = read_fields(raw, schema.ExportedUtility, "which", left_out)
     judged_on = JUDGED_ON.get(found.judged_on)
     if judged_on is None:
         left_out.append(
@@ -111,7 +111,7 @@ def which_from_recipe(raw: object, left_out: list[str]) -> WhichView:
             "are judged on instead, choose the file again"
         )
     targets: dict[str, float] = {} if found.target is None else {found.measure: found.target}
-    return WhichView(
+    return UtilitySettings(
         True,
         found.axis,
         found.measure,
