@@ -46,8 +46,8 @@ MUTANTS = (
     Mutant(
         "a copied picture holds the true map",
         "ui/app/export_actions.py",
-        "public_view(result, window.workspace.view_state())\n        # the gate",
-        "window.workspace.view_state()\n        # the gate",
+        "public_view(result, window.workspace.view_state())\n        # The export policy",
+        "window.workspace.view_state()\n        # The export policy",
         "tests/ui/test_export.py",
     ),
     Mutant(
@@ -81,7 +81,7 @@ MUTANTS = (
     Mutant(
         "a late answer to the former question is shown",
         "ui/controllers/study_controller.py",
-        "max(self._newest_shown, self._oldest_wanted)",
+        "max(self._newest_shown, self._oldest_valid)",
         "self._newest_shown",
         "tests/ui/test_stale_answers.py",
     ),

@@ -52,7 +52,7 @@ def until(done: Callable[[], object], seconds: float = 600) -> None:
 
 def opened(window: Any, path: Path) -> dict[str, Any]:
     """Open a file in a window; return the seconds to its first picture and to its rows."""
-    stack = window.workspaces["map"].first_look
+    stack = window.workspaces["map"].preview
     looks: list[Any] = []
     loaded: list[int] = []
     window.data.looked.connect(lambda picture: picture is not None and looks.append(picture))

@@ -170,7 +170,7 @@ def test_nothing_is_exported_or_copied_while_it_is_shown(
     qtbot.waitUntil(lambda: page.current_result is not None)
     assert all(action.isEnabled() for action in actions)
     window.data.open(large)
-    qtbot.waitUntil(lambda: page.first_look.picture is not None)
+    qtbot.waitUntil(lambda: page.preview.picture is not None)
     assert not any(action.isEnabled() for action in actions)
     assert {action.toolTip() for action in actions} == {UNREAD}
     assert not window.badge.isVisible()  # which belonged to the synthetic sample
@@ -185,7 +185,7 @@ def test_nothing_is_exported_or_copied_while_it_is_shown(
     assert actions[0].isEnabled()  # surrounding texts do not belong to the file
     window.tabs.setCurrentWidget(page)
     assert not actions[0].isEnabled()
-    qtbot.waitUntil(lambda: page.first_look.picture is None)
+    qtbot.waitUntil(lambda: page.preview.picture is None)
     assert all(action.isEnabled() for action in actions)
 
 

@@ -37,7 +37,7 @@ def test_in_a_small_window_which_epsilon_is_a_tab_beside_the_maps(
 
     tools.tabs.setCurrentIndex(1)
     assert which.view.isVisible()
-    assert page.first_look.isHidden()
+    assert page.preview.isHidden()
     assert not page.play_button.isVisible()
     tools.tabs.setCurrentIndex(0)
     assert which.view.isHidden()
