@@ -15,8 +15,7 @@ from explorer.privacy.spaces import Clustered
 from explorer.studies.base.study import Cancelled, Fidelity, Mark, Scale, Sweep, default_request
 from explorer.studies.base.sweeping import swept_points
 from explorer.studies.frequency import Frequency, simulation as sim
-from explorer.studies.frequency.points import points_of
-from explorer.studies.frequency.regions import alpha0_needed
+from explorer.studies.frequency.theory import alpha0_needed, problem_of
 from tests.studies import walking
 from tests.studies.context import Context
 
@@ -161,9 +160,9 @@ def test_at_the_edge_errors_are_equal(compared, model):
         quantity="wins",
         sweep=Sweep("eps", 0.1, 5.0, 4, Scale.LOG),
     )
-    p = points_of(swept_points(STUDY, request), request)
+    p = problem_of(swept_points(STUDY, request), request)
     target = np.array([0.05, 0.5, 2.0, 30.0, 1.0])
-    a0 = alpha0_needed(p, target, request)
+    a0 = alpha0_needed(p, target, compared)
     assert np.isfinite(a0).all()
     error = (
         np.sqrt(um.gkrr_mse(p.s, p.t, p.r, a0, p.m, p.n))
@@ -172,7 +171,7 @@ def test_at_the_edge_errors_are_equal(compared, model):
     )
     np.testing.assert_allclose(error, target, rtol=1e-9)
     assert np.all(error <= target)
-    impossible = alpha0_needed(p, np.zeros(5) - 1.0, request)
+    impossible = alpha0_needed(p, np.zeros(5) - 1.0, compared)
     assert np.isinf(impossible).all()
 
 

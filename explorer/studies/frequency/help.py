@@ -4,7 +4,7 @@ from explorer.studies.base.help_page import Formula, Page, Preset, Status
 from explorer.studies.base.numbers import at_most, nearest
 from explorer.studies.base.study import Scale, Sweep
 from explorer.studies.base.verdicts import Judge, Numbers, judged
-from explorer.studies.frequency import text
+from explorer.studies.frequency import sources
 
 PAGE = Page(
     what=(
@@ -70,7 +70,7 @@ PAGE = Page(
             r"\right)^2",
         ),
     ),
-    sources=text.REFERENCES,
+    sources=sources.REFERENCES,
     errata=(
         "The paper (v1) prints Laplace noise of scale 1/(nε), which is only 2ε-private: replacing "
         "one user changes the histogram by up to 2/n in ℓ1. We use 2/(nε) (errata user-E1).",

@@ -1,4 +1,4 @@
-"""The mechanisms run on drawn data, to be compared with their errors in theory."""
+"""Runs the mechanisms on drawn data: simulated errors, and an audit of Laplace noise."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -6,38 +6,38 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.core.bound import FloatArray, Reference
+from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.privacy.spaces import Clustered
 from explorer.studies.base.simulation import dots_series, mean_interval, trial_pieces
-from explorer.studies.base.study import Context, Fidelity, Request, Result, Series
+from explorer.studies.base.study import Context, Fidelity, Guarantee, Request, Result, Series
 from explorer.studies.base.sweeping import SweptPoints, evenly_spread
-from explorer.studies.frequency import text
-from explorer.studies.frequency.curves import Calibrated
-from explorer.studies.frequency.parameters import EVEN, LOCAL, ONE
-from explorer.studies.frequency.points import Points
+from explorer.studies.frequency import sources
+from explorer.studies.frequency.theory import Calibration, Problem
+from explorer.studies.guarantees.audits import Audited
 
-ITEMS_MAX = 512
+EVEN, SKEWED, ONE = "even", "skewed", "one"
+MAX_ITEMS = 512
 """Largest domain that is simulated."""
-ESTIMATES = (
-    "gkrr",
-    "gkrr_simplex",
-    "gkrr_emd",
-    "hadamard_simplex",
-    "laplace_simplex",
-    "hadamard",
-    "laplace",
-)
-"""In the order in which dots get the colours of the seven curves of theory."""
+ESTIMATES = {
+    "gkrr": ("GKRR, signed", sources.GKRR),
+    "gkrr_simplex": ("GKRR, nearest histogram in ℓ2", sources.GKRR),
+    "gkrr_emd": ("GKRR, nearest histogram in d_EM", sources.GKRR),
+    "hadamard_simplex": ("Hadamard response, nearest histogram", sources.HADAMARD),
+    "laplace_simplex": ("Laplace, nearest histogram", sources.LAPLACE),
+    "hadamard": ("Hadamard response, shifted to sum 1", sources.HADAMARD),
+    "laplace": ("Laplace, shifted to sum 1", sources.LAPLACE),
+}
+"""Labels and sources, in the order in which dots get the colours of the seven curves of theory."""
 _MEASURES = ("emd", "rmse", "cluster")
-_PLACES = 6
-_PIECE = 10
-"""Trials that go to the worker together."""
+_MAX_DOTS = 6
+_TRIALS_PER_CALL = 10
+"""Trials that a worker draws in one call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """Mechanisms and data to be tried out, complete and picklable.
+    """Mechanisms and data to simulate, complete and picklable.
 
     Attributes
     ----------
@@ -45,11 +45,11 @@ class Experiment:
     r : float
         The clustered space.
     alpha0, item, eps : float
-        GKRR's and Hadamard response's parameter of an item, and the Laplace baseline's ε.
+        α₀ of GKRR, ε₀ of Hadamard response and ε of Laplace noise.
     m, n : int
     local : bool
     data : str
-        How the items are spread: `EVEN`, `SKEWED` or `ONE`.
+        Distribution of the items: `EVEN`, `SKEWED` or `ONE`.
     """
 
     s: int
@@ -65,7 +65,7 @@ class Experiment:
 
 
 def counts_of(e: Experiment) -> IntArray:
-    """Return how many of the mn items are of each kind; clusters are filled in turn."""
+    """Return the number of items of each kind, mn in all; clusters are filled in turn."""
     k, total = e.s * e.t, e.m * e.n
     if e.data == ONE:
         out = np.zeros(k, dtype=np.int64)
@@ -74,7 +74,7 @@ def counts_of(e: Experiment) -> IntArray:
     share = np.ones(k) if e.data == EVEN else 1 / np.arange(1.0, k + 1)
     exact = share / share.sum() * total
     out = np.floor(exact).astype(np.int64)
-    # Largest remainders get what rounding down left over.
+    # The largest remainders get the items left over by rounding down.
     missing = total - int(out.sum())
     order = np.argsort(out - exact, kind="stable")
     for i in range(abs(missing)):
@@ -84,15 +84,15 @@ def counts_of(e: Experiment) -> IntArray:
 
 
 def errors(e: Experiment, trials: int, seed: tuple[int, ...]) -> FloatArray:
-    """Return d_EM, squared ℓ2 error and that of clusters; runs in a worker process.
+    """Return d_EM, squared ℓ2 error and that of clusters (runs in a worker process).
 
-    All items of one kind are randomised together, by one multinomial draw from their row of the
-    mechanism's law: the same law as one by one, whatever their number.
+    All items of one kind are randomised by one multinomial draw from their row of the mechanism's
+    law, which has the same law as randomising them one by one.
 
     Returns
     -------
     ndarray, shape (trials, estimates, 3)
-        In the order of `ESTIMATES`; estimates whose sum is not 1 are shifted to it first.
+        Estimates in the order of `ESTIMATES`, shifted to sum 1 where theirs differs.
     """
     rng = np.random.default_rng(seed)
     space = Clustered(e.s, e.t, e.r)
@@ -127,7 +127,7 @@ def errors(e: Experiment, trials: int, seed: tuple[int, ...]) -> FloatArray:
 
 
 def _answers(counts: IntArray, law: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Return how often each answer comes out."""
+    """Return the number of answers of each kind."""
     total = np.zeros(law.shape[1], dtype=np.int64)
     for count, row in zip(counts.tolist(), law, strict=True):
         if count:
@@ -148,13 +148,13 @@ def estimate_of(v: FloatArray, space: Clustered, alpha0: float) -> FloatArray:
 
 
 def _laplace(k: int, scale: float, averaged: int, rng: np.random.Generator) -> FloatArray:
-    """Return the mean of so many Laplace variables, k times: a difference of Gamma variables."""
+    """Return k means of `averaged` Laplace variables, each a difference of Gamma variables."""
     up, down = rng.gamma(averaged, scale, (2, k))
     return np.asarray((up - down) / averaged)
 
 
 def _to_sum_one(estimate: FloatArray) -> FloatArray:
-    """Return the nearest point of sum 1 in ℓ2; only then is there an earth mover's distance."""
+    """Return the nearest point of sum 1 in ℓ2, for which d_EM is defined."""
     return np.asarray(estimate + (1 - estimate.sum()) / len(estimate))
 
 
@@ -162,23 +162,23 @@ def simulated(
     full: Result,
     request: Request,
     swept: SweptPoints,
-    p: Points,
-    c: Calibrated,
+    p: Problem,
+    c: Calibration,
     context: Context,
 ) -> Iterator[Result]:
-    """Yield the full answer with more and more dots, the last one complete.
+    """Yield the full answer with more and more simulated dots, the last one complete.
 
-    Every place has a seed of its own, made of the request's and the place.
+    Every point has its own seed, derived from the request's seed and the index of the point.
     """
-    usable = np.flatnonzero(((p.k <= ITEMS_MAX) & ((p.r > 0) | (p.t == 1)))[:-1])
+    usable = np.flatnonzero(((p.k <= MAX_ITEMS) & p.distinguishable)[:-1])
     if not usable.size:
-        note = f"Only spaces of at most {ITEMS_MAX} items, none at distance 0, are simulated."
+        note = f"Only spaces of at most {MAX_ITEMS} items, none at distance 0, are simulated."
         yield replace(full, notes=(*full.notes, note), complete=True, fidelity=Fidelity.FULL)
         return
-    places = usable[evenly_spread(usable.size, _PLACES)].tolist()
-    wanted = int(request["trials"])
+    indices = usable[evenly_spread(usable.size, _MAX_DOTS)].tolist()
+    trials = int(request["trials"])
     rows: list[tuple[float, FloatArray]] = []
-    for number, j in enumerate(places):
+    for number, j in enumerate(indices):
         e = Experiment(
             int(p.s[j]),
             int(p.t[j]),
@@ -188,22 +188,22 @@ def simulated(
             float(p.eps[j]),
             int(p.m[j]),
             int(p.n[j]),
-            request["model"] == LOCAL,
+            p.local,
             str(request["data"]),
         )
         pieces: list[FloatArray] = []
         seed = (abs(request.seed), j)
-        for piece in trial_pieces(context, errors, e, wanted, _PIECE, seed):
+        for piece in trial_pieces(context, errors, e, trials, _TRIALS_PER_CALL, seed):
             pieces.append(piece)
             drawn = sum(len(some) for some in pieces)
-            if drawn == wanted:
+            if drawn == trials:
                 rows.append((float(swept.x[j]), np.concatenate(pieces)))
             yield replace(
                 full,
                 fidelity=Fidelity.FULL,
                 series=full.series + _series(rows, request),
-                progress=(number + drawn / wanted) / len(places),
-                complete=drawn == wanted and number == len(places) - 1,
+                progress=(number + drawn / trials) / len(indices),
+                complete=drawn == trials and number == len(indices) - 1,
             )
 
 
@@ -214,12 +214,33 @@ def _series(rows: list[tuple[float, FloatArray]], request: Request) -> tuple[Ser
     x = np.array([place for place, _ in rows])
     note = f"mean and 95 % interval of {request['trials']} runs, seed {request.seed}"
     shown = []
-    for i, key in enumerate(ESTIMATES):
+    for i, (key, (name, source)) in enumerate(ESTIMATES.items()):
         found = np.array([values[:, i, at] for _, values in rows])
         mean, low, high = mean_interval(found, least=0.0)
         if request.quantity != "emd":
             mean, low, high = np.sqrt(mean), np.sqrt(low), np.sqrt(high)
-        source: Reference = {"g": text.GKRR, "h": text.HADAMARD, "l": text.LAPLACE}[key[0]]
-        label, columns = f"simulated: {text.ESTIMATES[key]}", np.array([x, mean, low, high])
+        label, columns = f"simulated: {name}", np.array([x, mean, low, high])
         shown.append(dots_series(f"{key}_simulated", label, source, columns.T, note))
     return tuple(shown)
+
+
+def audits(request: Request, _promise: Guarantee, _context: Context) -> Audited:
+    """Return the Laplace histogram of two users, one of whom moves all items to another bin."""
+    eps, users = float(request["eps"]), 2
+    data = [np.array([1.0, 0.0]), np.array([1 - 1 / users, 1 / users])]
+    scale = float(um.laplace_scale(users, eps))
+
+    def run(side: int, runs: int, rng: np.random.Generator) -> FloatArray:
+        drawn = np.array([um.laplace_histogram(data[side], users, eps, rng) for _ in range(runs)])
+        lengths = [np.abs(drawn - other).sum(axis=1) for other in data]
+        score: FloatArray = (lengths[0] - lengths[1]) / scale
+        return score
+
+    return Audited(
+        f"the curator's Laplace histogram of {users} users; one of them moves all items to another "
+        "bin",
+        run,
+        eps,
+        0.0,
+        "promised of Laplace noise for any replacement",
+    )

@@ -1,248 +1,343 @@
-"""Which mechanism estimates a histogram best: item-wise metric privacy or user-level privacy."""
+"""Study of frequency estimation: metric privacy of items against user-level privacy."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import ClassVar
-
-import numpy as np
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 from explorer.privacy import user_metric as um
-from explorer.privacy.core.bound import Bound, FloatArray, Role
+from explorer.privacy.core.bound import Role
 from explorer.privacy.core.composition import kov_exact_delta
-from explorer.studies.base.claims import number_only
-from explorer.studies.base.numbers import nearest
+from explorer.studies.base.builders import choice, count, delta, epsilon, simulate, trials
+from explorer.studies.base.curve_study import CurveStudy
+from explorer.studies.base.numbers import at_least, at_most, nearest
+from explorer.studies.base.phrases import guesses
 from explorer.studies.base.study import (
-    Claim,
     Condition,
-    Context,
     Fidelity,
     Guarantee,
     Readout,
-    Request,
     Result,
-    Series,
-    Study,
     Table,
 )
-from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
-from explorer.studies.frequency import text
-from explorer.studies.frequency.curves import (
-    Calibrated,
-    calibrated,
-    distances,
-    laplace_distance,
+from explorer.studies.base.sweeping import readout_from
+from explorer.studies.frequency import sources, theory
+from explorer.studies.frequency.help import PAGE, PRESETS
+from explorer.studies.frequency.plots import (
+    BEST,
+    ONE_ITEM_CURVES,
+    PLOTS,
+    FrequencyPoints,
     root_errors,
 )
-from explorer.studies.frequency.face import FACES, SHORT_NAMES
-from explorer.studies.frequency.help import PAGE, PRESETS
-from explorer.studies.frequency.parameters import LOCAL, PARAMETERS, QUANTITIES
-from explorer.studies.frequency.points import Points, item_epsilon, points_of
-from explorer.studies.frequency.regions import regions
-from explorer.studies.frequency.simulation import simulated
-from explorer.studies.frequency.tradeoff import audits
+from explorer.studies.frequency.simulation import EVEN, ONE, SKEWED, audits, simulated
+from explorer.studies.frequency.theory import CENTRAL, LOCAL, MAX_ALPHA
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
-from explorer.studies.metric_space.choice import ChosenSpace, chosen_space
+from explorer.studies.metric_space.parameters import CLUSTERED, DISCRETE, space_parameters
 
+_RIVALS = {
+    "hadamard": "Hadamard response",
+    "laplace": "Laplace",
+    "one_item": "one drawn item a user",
+}
+_COARSE_POINTS = 16
 _EXACT_POINTS, _FEW_POINTS = 48, 25
-_LONG = 30_000
-_QUICK_POINTS = 16
-"""Points of a curve whose quick estimate is itself a search."""
-_CALIBRATES = ("alpha", "eps", "delta", "m", "n", "space_near")
+"""Points of an exact calibration; fewer where each takes long."""
+_MANY_TERMS = 30_000
+_CALIBRATION_AXES = ("alpha", "eps", "delta", "m", "n", "space_near")
 """Axes along which α₀ or ε₀ changes."""
+_ERRORS = ("emd", "rmse", "cluster")
+_SIMULATED = (("simulate", ("True",)),)
+
+PARAMETERS = (
+    choice(
+        "model",
+        "",
+        "model",
+        "Local: every user shuffles and sends their own randomised items. Central: the items of "
+        "all users are shuffled together, and Laplace noise is added once by a curator.",
+        LOCAL,
+        (
+            (LOCAL, "local: each user shuffles their own items"),
+            (CENTRAL, "central: all users' items together"),
+        ),
+    ),
+    epsilon(
+        "metric privacy of a user",
+        "The privacy of a user's whole data, per largest distance: a change by earth mover's "
+        "distance w is protected at ε = αw, so that moving everything within its cluster is "
+        "at αr. Smaller is more private.",
+        25.0,
+        1e-2,
+        MAX_ALPHA,
+        key="alpha",
+        symbol="α",
+        unit="1/diameter",
+    ),
+    epsilon(
+        "privacy of one item",
+        "The parameter with which GKRR randomises an item: an axis. The sliders' own α₀ "
+        "follows from α.",
+        1.0,
+        1e-3,
+        50.0,
+        key="alpha0",
+        symbol="α₀",
+        unit="1/diameter",
+        axis_only=True,
+        replaces=("alpha",),
+        quantities=_ERRORS,
+    ),
+    epsilon(
+        "user-level privacy",
+        "The parameter of user-level differential privacy, which protects all changes of a "
+        "user's data alike: what Hadamard response and Laplace noise are set to. Smaller is "
+        "more private.",
+        1.0,
+        1e-2,
+        50.0,
+    ),
+    delta(
+        1e-12,
+        1e-40,
+        help="What the shuffle (for GKRR) and composition (for Hadamard response) may fail by. "
+        "Smaller is more private.",
+    ),
+    count(
+        "m",
+        "m",
+        "items of a user",
+        "How many items every user has: one public number for all.",
+        1000,
+        1,
+        10**6,
+    ),
+    count("n", "n", "users", "How many users there are.", 100_000, 1, 10**9),
+    choice(
+        "compared",
+        "",
+        "compared by",
+        "Which error decides where one mechanism beats another: the ℓ2 error, which is exact "
+        "for all, or the mean earth mover's distance, which is exact for Laplace noise and "
+        "estimated for the others.",
+        "emd",
+        (
+            ("emd", "mean earth mover's distance (estimate)"),
+            ("rmse", "root mean square error (exact)"),
+        ),
+        quantities=("wins",),
+    ),
+    choice(
+        "rival",
+        "",
+        "compared with",
+        "Which user-level mechanism GKRR must beat. The paper compares with Hadamard response "
+        "in the local and with Laplace noise in the central model. One item drawn from each "
+        "user's is a rival in the local model.",
+        BEST,
+        (
+            (BEST, "the best of all"),
+            ("hadamard", "Hadamard response"),
+            ("laplace", "Laplace noise"),
+            ("one_item", "one drawn item a user"),
+        ),
+        quantities=("wins",),
+    ),
+    *space_parameters(kinds=(CLUSTERED, DISCRETE), default=CLUSTERED),
+    simulate(
+        "Draw data, randomise them and mark the errors found: of the signed estimates and of "
+        "those projected to a proper histogram.",
+        quantities=_ERRORS,
+    ),
+    choice(
+        "data",
+        "",
+        "data drawn",
+        "How all users' items are spread over the space. GKRR's ℓ2 error is the same for all "
+        "data; what a projection gains is not.",
+        SKEWED,
+        (
+            (SKEWED, "skewed: the j-th item has a share like 1/j"),
+            (EVEN, "even: all items alike"),
+            (ONE, "one item only"),
+        ),
+        group="simulation",
+        quantities=_ERRORS,
+        relevant_when=_SIMULATED,
+    ),
+    trials(
+        "How often each mechanism is run at each point of the simulation.",
+        20,
+        500,
+        quantities=_ERRORS,
+        relevant_when=_SIMULATED,
+    ),
+)
 
 
 @with_tradeoff(audits=audits)
-class Frequency(Study):
-    """Exact errors of GKRR, Hadamard response and Laplace noise, and where each of them wins."""
+class Frequency(CurveStudy):
+    """Errors of GKRR, Hadamard response and Laplace noise, and where each of them wins."""
 
     id = "frequency"
     simulated = "local.frequency/1"
-    references = text.REFERENCES
     parameters = PARAMETERS
-    quantities = QUANTITIES
+    plots = PLOTS
+    points = FrequencyPoints
     page = PAGE
     presets = PRESETS
-    faces = FACES
-    short_names = SHORT_NAMES
-    claims: ClassVar = {
-        "emd": Claim(
-            ("gkrr", "theorem65", "theorem66"), number_only, solves="n", besides=text.OTHERS
-        ),
-    }
 
-    def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield a quickly calibrated answer, the exact one, and, if asked for, simulated dots."""
-        space = chosen_space(request, context)
-        swept = swept_points(self, request)
-        coarse, _, _ = _answered(request, swept, space, context, full=False)
-        only = request.fidelity is Fidelity.COARSE
-        yield replace(coarse, complete=only)
-        if only:
-            return
-        fewer = _thinned(request, swept).with_sliders()
-        full, p, c = _answered(request, fewer, space, context, full=True)
-        dots = bool(request["simulate"]) and c is not None
-        yield replace(full, complete=not dots)
-        if dots and c is not None:
-            yield from simulated(full, request, fewer, p, c, context)
+    def stages(self, p: FrequencyPoints) -> tuple[FrequencyPoints, ...]:
+        """Return few points with a quick calibration, then points with the exact one."""
+        swept = p.swept
+        if swept.sweep.key in _CALIBRATION_AXES or p.request.quantity == "wins":
+            users = 1.0 if p.request["model"] == LOCAL else p.here.n
+            alpha0 = float(um.group_alpha0_estimate(p.here.alpha, p.here.delta, p.here.m, users))
+            terms = 16 * math.sqrt(p.here.m * users * math.exp(-alpha0))
+            swept = swept.downsampled(_EXACT_POINTS if terms < _MANY_TERMS else _FEW_POINTS)
+        return (
+            p.thinned(_COARSE_POINTS, Fidelity.COARSE),
+            p.at(swept.with_sliders(), Fidelity.FULL),
+        )
+
+    def simulation(self, p: FrequencyPoints) -> Callable[[Result], Iterator[Result]] | None:
+        """Return the function that adds simulated errors, if they are asked for."""
+        if not p.request["simulate"] or p.request.quantity == "wins":
+            return None
+        return lambda full: simulated(full, p.request, p.swept, p.problem, p.calibration, p.context)
+
+    def readouts(self, p: FrequencyPoints) -> tuple[Readout, ...]:
+        """Return the errors or the edge at the sliders, and the mechanisms' parameters."""
+        c, here = p.calibration_here, p.problem.last
+        role = Role.ESTIMATE if c.estimated else Role.LOWER
+        return (
+            *(_edge_readouts(p) if p.request.quantity == "wins" else super().readouts(p)),
+            Readout("alpha0", "α₀ of GKRR", float(c.alpha0[0]), role, "1/diameter"),
+            Readout("item", "ε₀ of Hadamard response", float(c.item[0]), role),
+            Readout("scale", "scale of Laplace noise", _laplace_scale(here), Role.EXACT),
+            Readout("k", "size of the domain, k", float(here.k[0])),
+        )
+
+    def conditions(self, p: FrequencyPoints) -> tuple[Condition, ...]:
+        """Return what must hold at the sliders' values."""
+        here = p.problem.last
+        eps, m = p.here.eps, p.here.m
+        item = float(p.calibration_here.item_printed[0])
+        printed_delta = p.context.memo(
+            ("frequency-printed-delta", eps, m, item), lambda: float(kov_exact_delta(eps, item, m))
+        )
+        found = _conditions(
+            alpha=p.here.alpha,
+            eps=eps,
+            delta=p.here.delta,
+            m=m,
+            n=p.here.n,
+            k=float(here.k[0]),
+            r=float(here.r[0]),
+            t=float(here.t[0]),
+            hadamard_delta=printed_delta,
+            local=here.local,
+        )
+        return (_who_wins(p), *found) if p.request.quantity == "wins" else found
+
+    def guarantee(self, p: FrequencyPoints) -> Guarantee:
+        """Return the guarantees of all three mechanisms."""
+        here = p.problem.last
+        return _guarantee(
+            alpha=p.here.alpha,
+            eps=p.here.eps,
+            delta=p.here.delta,
+            near=float(here.near[0]),
+            alpha0=float(p.calibration_here.alpha0[0]),
+            item=float(p.calibration_here.item[0]),
+            alone=float(here.t[0]) == 1,
+            local=here.local,
+        )
+
+    def tables(self, p: FrequencyPoints) -> tuple[Table, ...]:
+        """Return the errors of all mechanisms, once the calibration is exact."""
+        return () if p.coarse else (_mechanisms_table(p),)
 
 
-def _thinned(request: Request, swept: SweptPoints) -> SweptPoints:
-    """Return as many points as exact calibration has time for."""
-    if swept.sweep.key not in _CALIBRATES and request.quantity != "wins":
-        return swept
-    n = 1.0 if request["model"] == LOCAL else float(request["n"])
-    m, alpha = float(request["m"]), float(request["alpha"])
-    alpha0 = float(um.group_alpha0_estimate(alpha, request["delta"], m, n))
-    terms = 16 * math.sqrt(m * n * math.exp(-alpha0))
-    return swept.downsampled(_EXACT_POINTS if terms < _LONG else _FEW_POINTS)
+def _laplace_scale(here: theory.Problem) -> float:
+    users = 1.0 if here.local else float(here.n[0])
+    return float(um.laplace_scale(users, float(here.eps[0])))
 
 
-def _answered(
-    request: Request, swept: SweptPoints, space: ChosenSpace, context: Context, *, full: bool
-) -> tuple[Result, Points, Calibrated | None]:
-    if not full:
-        swept = swept.downsampled(_QUICK_POINTS)
-    p = points_of(swept, request)
-    contest: tuple[Condition, ...] = ()
-    c: Calibrated | None = None
-    if request.quantity == "wins":
-        item = item_epsilon(p, context, full)
-        series, edge, needed, rival = regions(swept, p, item, request, context, full)
-        readouts = _region_readouts(edge, float(needed[-1]), p, request)
-        contest = (_who_wins(p, edge, rival, request),)
-    else:
-        alpha0 = swept.x if swept.sweep.key == "alpha0" else None
-        c = calibrated(p, request, context, full, alpha0).carried(swept)
-        series, readouts = _curves(request, swept, p, c)
-    context.check()
-    last = p.at(slice(-1, None))
-    c_last = c or calibrated(last, request, context, full, None)
-    result = Result(
-        request,
-        Fidelity.FULL if full else Fidelity.COARSE,
-        series=series,
-        tables=(_table(request, p, c_last),) if full else (),
-        space=space.picture,
-        readouts=(*readouts, *_parameters_found(c_last, last, request)),
-        conditions=(*contest, *_conditions(request, last, c_last, context)),
-        guarantee=_guarantee(request, last, c_last),
-        notes=space.notes,
+def _edge_readouts(p: FrequencyPoints) -> tuple[Readout, ...]:
+    """Return the edge at the sliders, α₀ there, and its ratio to ε."""
+    edge, in_l2 = p.edge_bound, p.request["compared"] == "rmse"
+    note = (
+        ""
+        if in_l2
+        else "an estimate: Laplace noise exactly, the others' d_EM by the normal limit of many "
+        "items"
     )
-    return result, p, c
+    found = [readout_from("edge", "α from which GKRR wins", edge, unit="1/diameter", note=note)]
+    needed = float(p.edge.alpha0[-1])
+    if math.isfinite(needed):
+        role = Role.EXACT if in_l2 else Role.ESTIMATE
+        found.append(Readout("needed", "α₀ there", needed, role, "1/diameter"))
+    if edge.valid[-1]:
+        ratio = float(edge.value[-1]) / p.here.eps
+        found.append(Readout("ratio", "that α over ε", ratio, edge.role))
+    return tuple(found)
 
 
-def _curves(
-    request: Request, swept: SweptPoints, p: Points, c: Calibrated
-) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
-    what = request.quantity
-    labels = text.EMD_LABELS if what == "emd" else text.LABELS
-    found = distances(p, c, request) if what == "emd" else root_errors(what, p, c, request)
-    series, readouts = [], []
-    for key, bound in found.items():
-        note = _note(key, bound, what)
-        series.append(series_from(key, labels[key], swept, bound, note=note))
-        readouts.append(readout_from(key, labels[key], bound, note=note))
-    return tuple(series), tuple(readouts)
-
-
-def _note(key: str, bound: Bound, what: str) -> str:
-    notes = [text.NOTES.get(key, "")]
-    if bound.role is Role.ESTIMATE:
-        notes.append(text.EXACT_COMING)
-    if what == "emd" and key in ("hadamard", "laplace"):
-        notes.append(text.CENTRED)
-    return "; ".join(n for n in notes if n)
-
-
-def _parameters_found(c: Calibrated, p: Points, request: Request) -> tuple[Readout, ...]:
-    role = Role.ESTIMATE if c.estimated else Role.LOWER
-    users = 1.0 if request["model"] == LOCAL else float(p.n[-1])
-    scale = float(um.laplace_scale(users, float(p.eps[-1])))
-    return (
-        Readout("alpha0", "α₀ of GKRR", float(c.alpha0[-1]), role, "1/diameter"),
-        Readout("item", "ε₀ of Hadamard response", float(c.item[-1]), role),
-        Readout("scale", "scale of Laplace noise", scale, Role.EXACT),
-        Readout("k", "size of the domain, k", float(p.k[-1])),
+def _who_wins(p: FrequencyPoints) -> Condition:
+    """Return whether GKRR errs less at the sliders than the best rival."""
+    edge = p.edge_bound
+    about, by = (
+        ("", "in ℓ2") if p.request["compared"] == "rmse" else ("about ", "in d_EM, estimated")
     )
-
-
-def _who_wins(p: Points, edge: Bound, rival: str, request: Request) -> Condition:
-    """Return whether GKRR errs less at the sliders than the user-level mechanism to beat."""
-    alpha = float(p.alpha[-1])
-    wins = bool(edge.valid[-1]) and alpha >= float(edge.value[-1])
-    about, by = ("", "in ℓ2") if request["compared"] == "rmse" else ("about ", "in d_EM, estimated")
     needed = (
         f"it wins from {about}α = {nearest(float(edge.value[-1]))}"
         if edge.valid[-1]
         else edge.reason
     )
     return Condition(
-        f"GKRR errs less than {text.RIVALS[rival]} at these sliders ({by})",
-        wins,
-        f"α = {nearest(alpha)}; {needed}",
+        f"GKRR errs less than {_RIVALS[str(p.edge.rival[-1])]} at these sliders ({by})",
+        bool(edge.valid[-1]) and p.here.alpha >= float(edge.value[-1]),
+        f"α = {nearest(p.here.alpha)}; {needed}",
         short="GKRR has the smaller error here",
     )
 
 
-def _region_readouts(
-    edge: Bound, needed: float, p: Points, request: Request
-) -> tuple[Readout, ...]:
-    note = "" if request["compared"] == "rmse" else text.ESTIMATED
-    found = [readout_from("edge", "α from which GKRR wins", edge, unit="1/diameter", note=note)]
-    exact = Role.ESTIMATE if note else Role.EXACT
-    if math.isfinite(needed):
-        found.append(Readout("needed", "α₀ there", needed, exact, "1/diameter"))
-    if edge.valid[-1]:
-        ratio = float(edge.value[-1]) / float(p.eps[-1])
-        found.append(Readout("ratio", "that α over ε", ratio, edge.role))
-    return tuple(found)
-
-
-def _table(request: Request, p: Points, c: Calibrated) -> Table:
+def _mechanisms_table(p: FrequencyPoints) -> Table:
     """Return all errors of all mechanisms at the sliders."""
-    last = p.at(slice(-1, None))
-    own = Calibrated(
-        c.alpha0[-1:],
-        c.estimated,
-        c.theorem[-1:],
-        c.theorem_holds[-1:],
-        c.printed[-1:],
-        c.printed_holds[-1:],
-        c.item[-1:],
-        c.item_printed[-1:],
-    )
-    items = root_errors("rmse", last, own, request)
-    clusters = root_errors("cluster", last, own, request)
-    users = 1.0 if request["model"] == LOCAL else float(last.n[0])
-    scale = float(um.laplace_scale(users, float(last.eps[0])))
-    own_parameter = {
-        "gkrr": own.alpha0[0],
-        "gkrr_theorem": own.theorem[0],
-        "gkrr_printed": own.printed[0],
-        "hadamard": own.item[0],
-        "hadamard_printed": own.item_printed[0],
-        "laplace": scale,
-        "laplace_printed": scale / 2,
+    here, c = p.problem.last, p.calibration_here
+    scale = _laplace_scale(here)
+    parameters = {
+        "gkrr": ("α₀", c.alpha0[0]),
+        "gkrr_theorem": ("α₀", c.theorem[0]),
+        "gkrr_printed": ("α₀", c.printed[0]),
+        "hadamard": ("ε₀", c.item[0]),
+        "hadamard_printed": ("ε₀", c.item_printed[0]),
+        "laplace": ("scale", scale),
+        "laplace_printed": ("scale", scale / 2),
     }
+    # The curves of errors need nothing else of the points.
+    at_sliders = SimpleNamespace(problem=here, calibration=c)
+    clusters = {curve.key: curve.bound(at_sliders) for curve in root_errors(clusters=True)}
     rows: list[tuple[str, str, *tuple[float | None, ...]]] = []
-    for key, label in text.LABELS.items():
-        if key.startswith("one_"):
-            if key in items:
-                pure = float(last.eps[0])
-                rows.append((label, "ε", pure, float(items[key].value[0]), None, None))
+    for curve in (*root_errors(clusters=False), *ONE_ITEM_CURVES):
+        items, key, label = curve.bound(at_sliders), curve.key, str(curve.label)
+        if items is None:
             continue
-        symbol = {"g": "α₀", "h": "ε₀", "l": "scale"}[key[0]]
-        pair = (items[key], clusters[key])
-        root, across = (float(b.value[0]) if b.valid[0] else None for b in pair)
-        d = None
+        if key not in parameters:
+            rows.append((label, "ε", p.here.eps, float(items.value[0]), None, None))
+            continue
+        symbol, parameter = parameters[key]
+        root, across = (
+            float(b.value[0]) if b is not None and b.valid[0] else None
+            for b in (items, clusters[key])
+        )
+        distance = None
         if key in ("laplace", "laplace_printed"):
-            d = float(laplace_distance(last, request, 1.0 if key == "laplace" else 2.0)[0])
+            distance = float(theory.laplace_distance(here, 1.0 if key == "laplace" else 2.0)[0])
         elif root is not None and across is not None:
-            d = float(um.emd_bound(last.s, last.t, last.r, root**2, across**2)[0])
-        there = key != "gkrr_theorem" or bool(own.theorem_holds[0])
-        rows.append((label, symbol, float(own_parameter[key]) if there else None, root, across, d))
+            distance = float(um.emd_bound(here.s, here.t, here.r, root**2, across**2)[0])
+        there = key != "gkrr_theorem" or bool(c.theorem_holds[0])
+        rows.append((label, symbol, float(parameter) if there else None, root, across, distance))
     return Table(
         "mechanisms",
         "Mechanisms at the sliders",
@@ -266,37 +361,141 @@ def _table(request: Request, p: Points, c: Calibrated) -> Table:
 
 
 def _conditions(
-    request: Request, p: Points, c: Calibrated, context: Context
+    *,
+    alpha: float,
+    eps: float,
+    delta: float,
+    m: float,
+    n: float,
+    k: float,
+    r: float,
+    t: float,
+    hadamard_delta: float,
+    local: bool,
 ) -> tuple[Condition, ...]:
-    eps, m, item = float(p.eps[-1]), float(p.m[-1]), float(c.item_printed[-1])
-    true = context.memo(
-        ("frequency-printed-delta", eps, m, item), lambda: float(kov_exact_delta(eps, item, m))
-    )
-    return text.conditions(
-        alpha=float(p.alpha[-1]),
-        eps=eps,
-        delta=float(p.delta[-1]),
-        m=m,
-        n=float(p.n[-1]),
-        k=float(p.k[-1]),
-        r=float(p.r[-1]),
-        t=float(p.t[-1]),
-        hadamard_delta=true,
-        local=request["model"] == LOCAL,
+    """Return the conditions of the numbers at the sliders."""
+    root = math.sqrt(m)
+    conditions = [
+        Condition(
+            "Items of a cluster can be told apart: r > 0, or one item a cluster",
+            r > 0 or t == 1,
+            f"r = {nearest(r)}, t = {t:.0f}",
+            short="Items of a cluster can be told apart",
+        ),
+        Condition(
+            "Only as printed: the budget ε/√(m ln(m/δ)) of Hadamard response is (ε, δ)-private",
+            hadamard_delta <= delta,
+            f"its exact δ is {nearest(hadamard_delta)}, asked is {nearest(delta)}",
+            of_guarantee=False,
+            short="Only printed Hadamard: it is private",
+        ),
+        Condition(
+            "Only as printed: the Laplace scale 1/(nε) is ε-private",
+            False,
+            f"one user changes the histogram by 2/n in ℓ1: it is {at_most(2 * eps)}-private",
+            of_guarantee=False,
+            short="Only printed Laplace: it is private",
+        ),
+        Condition(
+            "Only the paper's comparison: k, ε, α ≤ √m",
+            max(k, eps, alpha) <= root,
+            f"√m = {nearest(root)}, k = {k:,.0f}, α = {nearest(alpha)}",
+            of_guarantee=False,
+            short="Only paper's comparison: k, ε, α ≤ √m",
+        ),
+    ]
+    if not local:
+        conditions.append(
+            Condition(
+                "The paper's central comparison assumes n ≤ m/α",
+                n <= m / alpha,
+                f"n = {n:,.0f}, m/α = {nearest(m / alpha)}",
+                short="Central comparison: n ≤ m/α",
+            )
+        )
+    return (
+        *conditions,
+        Condition(
+            "Every user has the same public number m of items (bounded data)",
+            None,
+            short="One public number m of items a user",
+        ),
+        Condition(
+            "The shuffle hides which answer is whose, and in which order",
+            None,
+            short="The shuffle hides which answer is whose",
+        ),
     )
 
 
-def _guarantee(request: Request, p: Points, c: Calibrated) -> Guarantee:
-    def at(column: FloatArray) -> float:
-        return float(np.asarray(column)[-1])
+def _guarantee(
+    *,
+    alpha: float,
+    eps: float,
+    delta: float,
+    near: float,
+    alpha0: float,
+    item: float,
+    alone: bool,
+    local: bool,
+) -> Guarantee:
+    """Return the guarantee at the sliders' values.
 
-    return text.guarantee(
-        alpha=at(p.alpha),
-        eps=at(p.eps),
-        delta=at(p.delta),
-        near=at(p.near),
-        alpha0=at(c.alpha0),
-        item=at(c.item),
-        alone=at(p.t) == 1,
-        local=request["model"] == LOCAL,
+    `near` is the distance that items move in the sentence: the one inside a cluster, or the only
+    one there is with one item a cluster (`alone`).
+    """
+    who = "their own" if local else "all users'"
+    return Guarantee(
+        unit="one user's whole data set; for GKRR the shorter the earth mover's way, the better",
+        replace_one=(
+            f"GKRR: ({at_most(alpha)}·w, {at_most(delta)}) when one user's m items are "
+            f"replaced by others at earth mover's distance w (bounded d_EM-DP, "
+            f"α₀ = {at_least(alpha0)}); Hadamard response: ({at_most(eps)}, {at_most(delta)}) "
+            f"for any replacement (ε₀ = {at_least(item)}); Laplace: ({at_most(eps)}, 0) for any "
+            "replacement"
+        ),
+        add_remove="not covered: n and m are fixed and public",
+        trust=(
+            f"GKRR: the items of {'one user' if local else 'all users'} are randomised and "
+            f"shuffled; everybody else sees {who} shuffled answers. Hadamard response: each user "
+            "sends randomised items. Laplace: "
+            + (
+                "each user adds noise to their own histogram."
+                if local
+                else "the curator sees all data and adds noise once."
+            )
+        ),
+        sentence="GKRR: "
+        + guesses(
+            alpha * near,
+            delta,
+            "which of two data sets a user holds"
+            if alone
+            else "to which places of their clusters a user's items belong",
+            f"after seeing {who} shuffled answers",
+        ),
+        pairs=((alpha * near, delta),),
+        qualified=True,
+        references=(sources.GKRR, sources.HADAMARD, sources.LAPLACE),
+        differences=_DIFFERENCES,
     )
+
+
+_DIFFERENCES = (
+    "GKRR promises less than user-level DP for items moved between clusters when α > ε, and more "
+    "for those moved within one when αr < ε: the curves compare errors, not equal promises.",
+    "The halved form of Theorem 6.5 uses that d_EM is (r/2)‖·‖₁ + ((1−r)/2)‖·P‖₁ on this space; "
+    "the theorem as printed counts both terms twice, Theorem 6.6 bounds the matrix norms "
+    "further, and its remark is a simplification that does not follow from it.",
+    "The best α₀ proved and Theorem 4.4's calibrate the same mechanism: a larger α₀ is less noise "
+    "at the same promise. The best is that of exact hops, which use the smallest distance of the "
+    "space, in any order or in increasing order.",
+    "GKRR and Hadamard response err by n^(−1/2) in the local model; Laplace noise of a trusted "
+    "curator by 1/n, whatever m is.",
+    "In the local model Laplace noise on each user's own histogram is user-level private too, "
+    "without a δ: it errs less than Hadamard response by about √ln(1/δ), as composition over m "
+    "items costs that much. The paper compares with Hadamard response only.",
+    "One item drawn from each user's m, randomised at all of ε, is user-level private without a δ "
+    "as well: nothing is paid for composition, and at small ε that is worth more than the other "
+    "m − 1 items.",
+)
