@@ -28,7 +28,7 @@ from explorer.studies.private_regression.data import (
 from explorer.studies.private_regression.simulation import (
     OPTIONS,
     Task,
-    estimated,
+    estimate_objective,
     run_trials,
     truth_of,
 )
@@ -189,7 +189,7 @@ def test_the_estimated_objective_is_unbiased():
     task = Task(Source(), 2, 200, (1.5, 3.0, 3.0), "optimal", 1.0, 0)
     truth = truth_of(task.source, 2, 200, 1.0, 0)
     rng = np.random.default_rng(8)
-    draws = [estimated(task, rng) for _ in range(200)]
+    draws = [estimate_objective(task, rng) for _ in range(200)]
     flat = np.array([np.concatenate([A[np.triu_indices(2)], b]) for A, b in draws])
     expected = np.concatenate([truth.A[np.triu_indices(2)], truth.b])
     error = flat.std(axis=0, ddof=1) / math.sqrt(len(draws))

@@ -89,7 +89,7 @@ def answer(
             lambda: context.run_in_worker(describe, source),
         )
         d, names, low, high = len(columns.names), columns.names, columns.low, columns.high
-        stamp, notes = text.REAL_DATA, [columns.said]
+        stamp, notes = text.REAL_DATA, [columns.summary]
         lost = int(columns.clipped.sum())
         if lost:
             notes.append(f"{lost:,} values lie outside the public bounds and are clipped to them.")

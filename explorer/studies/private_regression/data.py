@@ -1,4 +1,4 @@
-"""Records for the regression: made from a seed, or read from a table and scaled by public bounds.
+"""Records for the regression: synthetic ones, or a table scaled by public bounds.
 
 Everything here runs in the worker process.
 """
@@ -17,17 +17,17 @@ from explorer.studies.base.csv_table import numeric, read_records, read_summary
 
 BLOCK = 20_000
 _SAMPLE_SEED = 20_241_023
-_COMMON = 0.3
-"""Weight of what all features of a synthetic record share."""
-_NOISE = 0.25
-_LONGEST_HEADING = 300
-"""Characters; the time that the pattern takes grows with their square."""
+_COMMON_WEIGHT = 0.3
+"""Weight of the part that all features of a synthetic record share."""
+_NOISE_WEIGHT = 0.25
+_MAX_HEADING = 300
+"""Characters; matching time grows with their square."""
 _BOUNDS = re.compile(r"^(?P<name>.*?)\s*\[(?P<low>[^:\]]+):(?P<high>[^:\]]+)\]$")
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where records come from; hashable and picklable.
+    """Source of records; hashable and picklable.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Source:
     target : int
         Column of the label, the first being 1; 0 is the last.
     x_low, x_width, y_low, y_width : float
-        Public bounds of features and label where a column has none of its own.
+        Public bounds of features and label for columns without their own.
     decimal : str
         A `DecimalSign`.
     """
@@ -55,7 +55,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Columns:
-    """What a table has.
+    """Columns of a table.
 
     Attributes
     ----------
@@ -64,12 +64,12 @@ class Columns:
     low, high : ndarray
         Public bounds by column.
     clipped : ndarray
-        How many values are beyond them.
+        Number of values beyond them, by column.
     records : int
-    said : str
-        What was read and what not.
+    summary : str
+        What was read and what was rejected.
     moved : bool
-        Whether the label asked for is not there and the last column is taken.
+        Whether the requested label column does not exist and the last one is used.
     """
 
     names: tuple[str, ...]
@@ -77,7 +77,7 @@ class Columns:
     high: FloatArray
     clipped: FloatArray
     records: int
-    said: str
+    summary: str
     moved: bool
 
 
@@ -90,14 +90,15 @@ class Loaded:
 
 
 def bounds_of(heading: str, low: float, width: float, where: str) -> tuple[str, float, float]:
-    """Return a column's name and its public bounds, those of its heading if it has any.
+    """Return a column's name and its public bounds, from its heading if it has any.
 
     Raises
     ------
     ValueError
-        If the heading's bounds are no numbers in order; the message names file, line and field.
+        If the bounds of the heading are not two numbers in order; the message names file, line
+        and field.
     """
-    found = _BOUNDS.match(heading) if len(heading) <= _LONGEST_HEADING else None
+    found = _BOUNDS.match(heading) if len(heading) <= _MAX_HEADING else None
     if found is None:
         return heading, low, low + width
     a, b = (number_field(found[end], ";", ".") for end in ("low", "high"))
@@ -116,7 +117,7 @@ def load(source: Source) -> Loaded:
     Raises
     ------
     ValueError
-        If the file is no table of numbers; the message names file, line and field and a remedy.
+        If the file is not a table of numbers; the message names file, line, field and a remedy.
     """
     assert source.path is not None
     name = source.value.partition("#")[0]
@@ -148,28 +149,30 @@ def load(source: Source) -> Loaded:
 
 
 def describe(source: Source) -> Columns:
-    """Return what a file has, without its records."""
+    """Return the columns of a file."""
     return load(source).columns
 
 
 def coefficients(features: int) -> FloatArray:
-    """Return the coefficients that make the synthetic label: alternating, of norm 0.8."""
+    """Return the coefficients of the synthetic label: alternating in sign, of norm 0.8."""
     raw = np.array([(-1.0) ** j / (1.0 + 0.5 * j) for j in range(features)])
     result: FloatArray = 0.8 * raw / np.linalg.norm(raw)
     return result
 
 
 def sample_block(features: int, block: int, count: int) -> FloatArray:
-    """Return synthetic records of one block: features in [−1, 1] and the label, last.
+    """Return synthetic records of one block: features in [−1, 1], then the label.
 
-    A feature is a mixture of something of its own and something all features share; the label is
-    linear in them with noise, clipped. Only uniform numbers are drawn, so that a seed gives the
-    same records everywhere.
+    A feature is a weighted sum of a part of its own and a part common to all; the label is linear
+    in the features with noise, clipped. Only uniform numbers are drawn, so that a seed gives the
+    same records on all platforms.
     """
     rng = np.random.default_rng((_SAMPLE_SEED, features, block))
     draws = 2.0 * rng.random((BLOCK, features + 2)) - 1.0
-    z = (1.0 - _COMMON) * draws[:, :features] + _COMMON * draws[:, features : features + 1]
-    label = z @ coefficients(features) + _NOISE * draws[:, -1]
+    z = (1.0 - _COMMON_WEIGHT) * draws[:, :features] + _COMMON_WEIGHT * draws[
+        :, features : features + 1
+    ]
+    label = z @ coefficients(features) + _NOISE_WEIGHT * draws[:, -1]
     return np.column_stack([z, np.clip(label, -1.0, 1.0)])[:count]
 
 

@@ -1,11 +1,11 @@
-"""Help and presets of the study of private regression."""
+"""Help page and presets of the private regression study."""
 
 from explorer.studies.base.help_page import Formula, Page, Preset, Status
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Scale, Sweep
 from explorer.studies.base.verdicts import Judge, Numbers, judged
-from explorer.studies.private_regression import text
-from explorer.studies.private_regression.parameters import BASELINE, EXACT, PAPER
+from explorer.studies.private_regression import theory
+from explorer.studies.private_regression.theory import BASELINE, EXACT, PAPER
 
 PAGE = Page(
     what=(
@@ -49,7 +49,7 @@ PAGE = Page(
             r"r^2=\sum_i\frac{1}{\sum_{k\leq i}(c_k-c_{k-1})^2/(d-k+1)}",
         ),
     ),
-    sources=text.REFERENCES,
+    sources=theory.REFERENCES,
     errata=(
         "The paper (v1) prints an objective with Σ ẑ¹ẑ²ᵀ, which is neither symmetric nor positive "
         "semidefinite, so that 'any convex optimiser' does not apply. We symmetrise it, and either "
@@ -122,10 +122,10 @@ _PRESETS = (
 
 
 def _order(found: Numbers) -> tuple[Status, str]:
-    """Judge Theorem 3's order by the median excess of trials: within a factor of 2 it is it."""
+    """Judge Theorem 3's order by the median excess of trials: equal within a factor of 2."""
     order, median = found["theorem3 n=1000000"], found["median"]
-    said = f"order {nearest(order, 2)}, median {nearest(median, 2)}"
-    return ("=" if order / 2 <= median <= 2 * order else "≠"), said
+    verdict = f"order {nearest(order, 2)}, median {nearest(median, 2)}"
+    return ("=" if order / 2 <= median <= 2 * order else "≠"), verdict
 
 
 def _better(found: Numbers) -> tuple[Status, str]:

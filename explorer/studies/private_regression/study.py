@@ -1,167 +1,184 @@
-"""How well a label can be predicted from records that nobody but their owners has seen."""
+"""Study of private regression: least squares from reports with coordinate levels."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property, partial
 
 import numpy as np
 
-from explorer.privacy.core.bound import FloatArray, Role
+from explorer.privacy.coordinates import DUCHI, PRIV_UNIT
+from explorer.privacy.core.bound import Bound, FloatArray, Role
+from explorer.studies.base.builders import (
+    choice,
+    count,
+    decimal_sign,
+    epsilon,
+    file,
+    real,
+    share,
+    trials,
+)
+from explorer.studies.base.claims import Claimed
+from explorer.studies.base.curve_study import Curve, CurveStudy, Plot, Points
+from explorer.studies.base.face import number_of
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.simulation import dots_series
 from explorer.studies.base.study import (
+    Answer,
+    Condition,
     Context,
     Fidelity,
+    Guarantee,
+    Mark,
+    Quantity,
     Readout,
     Request,
     Result,
+    Scale,
     Series,
-    Study,
+    Statistic,
     Table,
 )
-from explorer.studies.base.sweeping import (
-    SweptPoints,
-    evenly_spread,
-    readout_from,
-    series_from,
-    swept_points,
-)
+from explorer.studies.base.sweeping import SweptPoints, evenly_spread, swept_points
 from explorer.studies.coordinate_mean.parameters import MEAN, MEDIAN
 from explorer.studies.coordinate_mean.plans import Demand, Plan
 from explorer.studies.coordinate_mean.simulation import summary
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
-from explorer.studies.private_regression import text
+from explorer.studies.private_regression import guarantee, theory
 from explorer.studies.private_regression.data import Columns, Source, describe
-from explorer.studies.private_regression.face import FACES, SHORT_NAMES
 from explorer.studies.private_regression.help import PAGE, PRESETS
-from explorer.studies.private_regression.parameters import (
-    FILE,
-    LEAST_USERS,
-    MAX_FEATURES,
-    MAX_USERS,
-    PARAMETERS,
-    QUANTITIES,
-)
 from explorer.studies.private_regression.simulation import (
     OPTIONS,
     Task,
     Trials,
+    audits,
     run_trials,
-    trials_a_call,
+    trials_per_call,
 )
-from explorer.studies.private_regression.theory import demands_of, plans_for, theorem_3
-from explorer.studies.private_regression.tradeoff import audits
+from explorer.studies.private_regression.theory import BASELINE, BEST_ZETA, EXACT, PAPER
 
-_PLACES = 7
-
-
-@with_tradeoff(
-    ("eps", "level", "q", "features", "share", "budget"), also=("channel",), audits=audits
-)
-class PrivateRegression(Study):
-    """Least squares by Algorithm 3 on synthetic records or on the user's own table."""
-
-    id = "private-regression"
-    simulated = "local.coordinates/1"
-    references = text.REFERENCES
-    parameters = PARAMETERS
-    quantities = QUANTITIES
-    page = PAGE
-    presets = PRESETS
-    faces = FACES
-    short_names = SHORT_NAMES
-
-    def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield Theorem 3 at once, then simulated errors, the sliders' own point first."""
-        context.check()
-        points = swept_points(self, request)
-        run = _Run(request, context, points)
-        yield run.result({}, Fidelity.COARSE, complete=request.fidelity is Fidelity.COARSE)
-        if request.fidelity is Fidelity.COARSE:
-            return
-        if request.quantity == "excess":
-            # The theory is as good as it gets: who wants no more need not wait for the trials.
-            yield run.result({}, Fidelity.FULL, complete=False)
-        found: dict[int, Trials] = {}
-        jobs = run.jobs()
-        if not jobs:
-            yield run.result({}, Fidelity.FULL, complete=True)
-        for done, place in enumerate(jobs, 1):
-            found[place] = run.trials(place)
-            result = run.result(found, Fidelity.FULL, complete=done == len(jobs))
-            yield replace(result, progress=done / len(jobs))
+SAMPLE, FILE = "sample", "file"
+_MAX_FEATURES = 20
+_MIN_USERS, _MAX_USERS = 100, 1_000_000
+_MAX_DOTS = 7
+_FROM_FILE = (("source", (FILE,)),)
+_BARS = {MEDIAN: "median and quartiles", MEAN: "mean and 95 % interval"}
 
 
-class _Run:
-    """One request on its way."""
+class RegressionPoints(Points):
+    """Points of a sweep with the records, the budgets and the trials drawn so far.
 
-    def __init__(self, request: Request, context: Context, points: SweptPoints) -> None:
-        self.request, self.context = request, context
-        value = request["file"]
-        self.wants_file = request["source"] == FILE
-        self.source = Source()
-        self.columns: Columns | None = None
-        if self.wants_file and value:
-            self.source = Source(
-                context.file(value),
-                value,
-                request["target"],
-                *(request[key] for key in ("x_low", "x_width", "y_low", "y_width", "decimal")),
-            )
-            self.columns = context.memo(
-                ("private-regression", "columns", self.source),
-                lambda: context.run_in_worker(describe, self.source),
-            )
-        real = self.columns is not None
-        self.available = len(self.columns.names) - 1 if self.columns else MAX_FEATURES
-        self.records = self.columns.records if self.columns else MAX_USERS
-        self.stamp = text.REAL_DATA if real else text.SYNTHETIC
-        most = {"n": self.records, "features": self.available}
-        swept = most.get(points.sweep.key, np.inf)
-        self.holds = np.append(points.x <= swept, True)
-        # The sliders ask for all there is if they ask for more.
-        capped = {key: np.minimum(points[key], value) for key, value in most.items()}
-        points = replace(points, columns=points.columns | capped)
-        self.points = points
-        self.demands = demands_of(request, points, self.available)
-        self.plans = plans_for(request["budget"], self.demands, context)
+    Where a file has fewer users or features than asked for, all there are are used.
+    """
+
+    def __init__(
+        self,
+        swept: SweptPoints,
+        request: Request,
+        context: Context,
+        fidelity: Fidelity | None = None,
+    ) -> None:
+        super().__init__(swept, request, context, fidelity)
+        limits = {"n": self.records, "features": self.available}
+        self.holds = np.append(swept.x <= limits.get(swept.sweep.key, np.inf), True)
+        """Whether there are as many users and features as a point asks for."""
+        capped = {key: np.minimum(swept[key], limit) for key, limit in limits.items()}
+        self.swept = replace(swept, columns=swept.columns | capped)
+        self.trials: dict[int, Trials] = {}
+        """Trials by index of the point."""
+
+    @cached_property
+    def source(self) -> Source:
+        """Where the records come from."""
+        request, value = self.request, self.request["file"]
+        if request["source"] != FILE or not value:
+            return Source()
+        return Source(
+            self.context.file(value),
+            value,
+            request["target"],
+            *(request[key] for key in ("x_low", "x_width", "y_low", "y_width", "decimal")),
+        )
+
+    @cached_property
+    def columns(self) -> Columns | None:
+        """Columns of the file; None for synthetic records."""
+        if self.source.path is None:
+            return None
+        found: Columns = self.context.memo(
+            ("private-regression", "columns", self.source),
+            lambda: self.context.run_in_worker(describe, self.source),
+        )
+        return found
 
     @property
-    def demand(self) -> Demand:
-        """What the sliders demand."""
-        return self.demands[-1]
+    def available(self) -> int:
+        """Number of features that there are."""
+        return len(self.columns.names) - 1 if self.columns else _MAX_FEATURES
 
     @property
-    def plan(self) -> Plan:
-        """What the sliders' budgets are."""
-        return self.plans[-1]
+    def records(self) -> int:
+        """Number of records that there are."""
+        return self.columns.records if self.columns else _MAX_USERS
+
+    @cached_property
+    def demands(self) -> list[Demand]:
+        """Demanded levels at every point."""
+        return theory.demands_of(self.request, self.swept, self.available)
+
+    @cached_property
+    def plans(self) -> list[Plan]:
+        """Budgets at every point."""
+        return theory.plans_for(self.request["budget"], self.demands, self.context)
+
+    @cached_property
+    def orders(self) -> tuple[FloatArray, FloatArray]:
+        """Theorem 3's order at every point: as printed, and with the reports' own r²."""
+        return theory.orders(self.plans, self.swept)
+
+    @property
+    def capped(self) -> bool:
+        """Whether Theorem 3 says no more than its cap at the sliders."""
+        radius = self.here.radius
+        cap = (radius**2 + radius) * self.plans[-1].c.size
+        return bool(self.orders[0][-1] >= cap * (1.0 - 1e-12))
+
+    @property
+    def trials_here(self) -> Trials | None:
+        """Trials at the sliders, once they are drawn."""
+        return self.trials.get(self.swept.x.size)
+
+    @property
+    def drawn(self) -> list[int]:
+        """Indices of the points of the axis whose trials are drawn."""
+        return sorted(index for index in self.trials if index < self.swept.x.size)
 
     def jobs(self) -> list[int]:
-        """Return the points to be tried out, the sliders' (the last one) first."""
+        """Return the indices of the points to simulate, the sliders' (the last one) first."""
         inside = [i for i in np.flatnonzero(self.holds[:-1]) if (self.plans[i].c > 0.0).all()]
-        kept = evenly_spread(len(inside), _PLACES)
-        last = [self.points.x.size] if (self.plan.c > 0.0).all() else []
-        return last + [int(inside[place]) for place in kept]
+        last = [self.swept.x.size] if (self.plans[-1].c > 0.0).all() else []
+        return last + [int(inside[j]) for j in evenly_spread(len(inside), _MAX_DOTS)]
 
-    def trials(self, place: int) -> Trials:
-        """Return the trials at a point, drawn in pieces that can be stopped in between."""
-        plan = self.plans[place]
+    def draw(self, index: int) -> Trials:
+        """Return the trials at a point, drawn in pieces between which work can be cancelled."""
+        plan = self.plans[index]
         task = Task(
             self.source,
             plan.c.size - 1,
-            int(min(self.points["n"][place], self.records)),
+            int(min(self.swept["n"][index], self.records)),
             tuple(float(c) for c in plan.c),
             plan.rule,
-            float(self.points["radius"][place]),
+            float(self.swept["radius"][index]),
             self.request.seed,
             plan.channel,
         )
         wanted = int(self.request["trials"])
 
-        def draw() -> Trials:
-            at_once, pieces = trials_a_call(task), []
-            for start in range(0, wanted, at_once):
+        def run() -> Trials:
+            per_call, pieces = trials_per_call(task), []
+            for start in range(0, wanted, per_call):
                 self.context.check()
-                count = min(at_once, wanted - start)
+                count = min(per_call, wanted - start)
                 pieces.append(self.context.run_in_worker(run_trials, task, start, count))
             return Trials(
                 pieces[0].truth,
@@ -171,159 +188,499 @@ class _Run:
             )
 
         self.context.check()
-        found: Trials = self.context.memo(("private-regression", "trials", task, wanted), draw)
+        found: Trials = self.context.memo(("private-regression", "trials", task, wanted), run)
         return found
 
-    def result(self, found: dict[int, Trials], fidelity: Fidelity, complete: bool) -> Result:
-        """Return what is known once some points have been tried out."""
-        here = found.get(self.points.x.size)
-        bounds = theorem_3(self.plans, self.points, self.holds, self._why())
-        series, readouts = [], []
-        if self.request.quantity == "excess":
-            for key, bound in bounds.items():
-                label = text.NAMES[key][0]
-                series.append(series_from(key, label, self.points, bound, note=text.ORDER_ONLY))
-                readouts.append(readout_from(key, label, bound, note=text.ORDER_ONLY))
-        series += self._simulated(found)
-        readouts += self._numbers(here)
-        capped = bool(bounds["theorem3"].value[-1] >= self._cap() * (1.0 - 1e-12))
-        real = self.columns is not None
-        return Result(
-            self.request,
-            fidelity,
-            series=tuple(series),
-            tables=self._tables(here),
-            readouts=tuple(replace(r, curator_only=real) for r in readouts),
-            conditions=text.conditions(
-                self.demand,
-                self.plan,
-                here,
-                int(self.request["trials"]),
-                capped,
-                self.columns,
-                self.wants_file,
-            ),
-            guarantee=text.guarantee(self.demand, self.plan),
-            notes=self._notes(),
-            stamp=self.stamp,
-            curator_only=real,
-            complete=complete,
-        )
-
-    def _cap(self) -> float:
-        radius = float(self.points["radius"][-1])
-        return (radius**2 + radius) * self.plan.c.size
-
-    def _why(self) -> str:
-        if self.points.sweep.key == "features":
-            return f"the file has {self.available} features"
-        other = (
-            "fewer users, or something else," if self.records > LEAST_USERS else "something else"
-        )
-        return (
-            f"the file has {self.records:,} usable records, and no more users can be drawn; put "
-            f"{other} on the x axis"
-        )
-
-    def _unit(self) -> float:
-        """Return what one unit of the scaled label is in the label's own."""
-        if self.columns is None:
-            return 1.0
-        return float(self.columns.high[-1] - self.columns.low[-1]) / 2.0
-
-    def _error(self, trials: Trials, excess: float) -> float:
-        """Return an excess risk, or the error of prediction that goes with it."""
+    def error(self, trials: Trials, excess: float) -> float:
+        """Return an excess risk, or the prediction error at it in the unit of the label."""
         if self.request.quantity == "excess":
             return excess
-        return self._unit() * float(np.sqrt(trials.truth.squared_error(excess)))
-
-    def _dot(self, trials: Trials, j: int) -> tuple[float, ...]:
-        """Return what is marked of an option's errors over the trials, and the bar's ends."""
-        ends = summary(trials.excess[:, j], self.request["dots"])
-        return tuple(self._error(trials, value) for value in ends)
-
-    def _simulated(self, found: dict[int, Trials]) -> list[Series]:
-        places = sorted(place for place in found if place < self.points.x.size)
-        x = self.points.x[places]
-        trials = f"{self.request['trials']} trials, seed {self.request.seed}"
-        note = f"{text.BARS[self.request['dots']]} of {trials}"
-        series = []
-        if not places and self.request.quantity == "rmse":
-            # The first answer has nothing to draw yet, but its axes.
-            return [self._baseline("nothing", self.points.x, [None] * self.points.x.size)]
-        if places:
-            some = [found[place] for place in places]
-            series.append(self._baseline("nothing", x, [-t.truth.least for t in some], some))
-            if self.request.quantity == "rmse":
-                series.append(self._baseline("nonprivate", x, [0.0] * len(some), some))
-        for j, key in enumerate(OPTIONS):
-            if places:
-                label, source = text.OPTIONS[key]
-                rows = [(float(self.points.x[p]), *self._dot(found[p], j)) for p in places]
-                series.append(dots_series(key, label, source, rows, note + self._caution(key)))
-        return series
-
-    def _baseline(
-        self,
-        key: str,
-        x: FloatArray,
-        excess: Sequence[float | None],
-        trials: Sequence[Trials] = (),
-    ) -> Series:
-        label, role, source = text.NAMES[key]
-        y = [
-            np.nan if value is None else self._error(trials[i], max(value, 0.0))
-            for i, value in enumerate(excess)
-        ]
-        why = "nothing has been drawn here yet" if not trials else ""
-        return Series(key, label, role, x, np.array(y), source, undefined_reason=why)
-
-    def _numbers(self, here: Trials | None) -> list[Readout]:
-        if here is None:
-            return []
-        readouts = []
-        for j, key in enumerate(OPTIONS):
-            shown, low, high = self._dot(here, j)
-            bars = "quartiles" if self.request["dots"] == MEDIAN else "95 % interval"
-            note = f"{bars} {nearest(low)} to {nearest(high)}{self._caution(key)}"
-            readouts.append(Readout(key, text.OPTIONS[key][0], shown, Role.ESTIMATE, note=note))
-        for key, excess in (("nothing", -here.truth.least), ("nonprivate", 0.0)):
-            label, role, _ = text.NAMES[key]
-            readouts.append(Readout(key, label, self._error(here, max(excess, 0.0)), role))
-        return readouts
-
-    def _caution(self, key: str) -> str:
-        """Return what is to be said of an option's mean besides."""
-        return text.HEAVY_TAILED if key == "unprojected" and self.request["dots"] == MEAN else ""
-
-    def _tables(self, here: Trials | None) -> tuple[Table, ...]:
-        count = self.plan.c.size - 1
-        tables = []
-        if here is not None:
-            if self.columns is None:
-                names = tuple(f"feature {i}" for i in range(1, count + 1))
-            else:
-                names = self.columns.names[:count]
-            tables.append(text.coefficient_table(here, names))
+        unit = 1.0
         if self.columns is not None:
-            tables.append(text.column_table(self.columns, count))
+            unit = float(self.columns.high[-1] - self.columns.low[-1]) / 2.0
+        return unit * float(np.sqrt(trials.truth.squared_error(excess)))
+
+    def dot(self, trials: Trials, key: str) -> tuple[float, ...]:
+        """Return the middle of an option's errors over the trials and the ends of its bar."""
+        ends = summary(trials.excess[:, OPTIONS.index(key)], self.request["dots"])
+        return tuple(self.error(trials, value) for value in ends)
+
+    def caution(self, key: str) -> str:
+        """Return the warning about the mean of heavy-tailed errors."""
+        if key == "unprojected" and self.request["dots"] == MEAN:
+            return "; so heavy-tailed that its mean need not exist: look at median and quartiles"
+        return ""
+
+
+# Curves
+
+
+def _order(place: int) -> Callable[[RegressionPoints], Bound]:
+    """Return Theorem 3's order, undefined where the file has too few users or features."""
+
+    def value(p: RegressionPoints) -> Bound:
+        source = (theory.THEOREM_3, theory.THEOREM_3_HALF)[place]
+        reason = "" if p.holds.all() else _why_undefined(p)
+        return Bound(p.orders[place], Role.ESTIMATE, source, p.holds, reason)
+
+    return value
+
+
+def _why_undefined(p: RegressionPoints) -> str:
+    if p.swept.sweep.key == "features":
+        return f"the file has {p.available} features"
+    other = "fewer users, or something else," if p.records > _MIN_USERS else "something else"
+    return (
+        f"the file has {p.records:,} usable records, and no more users can be drawn; put {other} "
+        "on the x axis"
+    )
+
+
+def _draw_dots(curve: Curve, p: RegressionPoints) -> Series | None:
+    """Draw the errors of a way to minimise the estimated objective."""
+    if not p.drawn:
+        return None
+    rows = [(float(p.swept.x[j]), *p.dot(p.trials[j], curve.key)) for j in p.drawn]
+    note = f"{_BARS[p.request['dots']]} of {p.request['trials']} trials, seed {p.request.seed}"
+    return dots_series(curve.key, str(curve.label), curve.source, rows, note + p.caution(curve.key))
+
+
+def _draw_baseline(curve: Curve, p: RegressionPoints) -> Series | None:
+    """Draw the error of a constant prediction or of least squares without privacy."""
+    if not p.drawn:
+        # The first answer has nothing to draw but its axes.
+        first = curve.key == "nothing" and p.request.quantity == "rmse"
+        return _baseline_series(curve, p.swept.x, [np.nan] * p.swept.x.size) if first else None
+    errors = [_baseline_error(curve.key, p, p.trials[j]) for j in p.drawn]
+    return _baseline_series(curve, p.swept.x[p.drawn], errors)
+
+
+def _baseline_series(curve: Curve, x: FloatArray, y: Sequence[float]) -> Series:
+    why = "nothing has been drawn here yet" if np.isnan(y).all() else ""
+    return Series(
+        curve.key, str(curve.label), curve.role, x, np.array(y), curve.source, undefined_reason=why
+    )
+
+
+def _baseline_error(key: str, p: RegressionPoints, trials: Trials) -> float:
+    return p.error(trials, max(-trials.truth.least, 0.0) if key == "nothing" else 0.0)
+
+
+_theorem = partial(Curve, role=Role.ESTIMATE, note="an order of magnitude: the constant is unknown")
+_NOTHING = Curve(
+    "nothing",
+    "θ = 0: saying nothing",
+    "saying nothing",
+    Role.BASELINE,
+    theory.NOTHING,
+    draw=_draw_baseline,
+    primary=2,
+)
+_NONPRIVATE = Curve(
+    "nonprivate",
+    "least squares without privacy",
+    "without privacy",
+    Role.BASELINE,
+    theory.LEAST_SQUARES,
+    draw=_draw_baseline,
+    primary=3,
+)
+_dots = partial(Curve, role=Role.ESTIMATE, mark=Mark.DOTS, draw=_draw_dots)
+_OPTIONS = (
+    _dots(
+        key="psd-clip",
+        label="clipped to convex (cvxpy)",
+        short="clipped to convex",
+        source=theory.CLIPPED,
+        primary=0,
+    ),
+    _dots(
+        key="trust-region",
+        label="exact over the ball (trust region)",
+        short="exact over the ball",
+        source=theory.TRUST_REGION,
+        primary=1,
+    ),
+    _dots(
+        key="unprojected",
+        label="unprojected: A⁻¹b, no ball",
+        short="unprojected",
+        source=theory.UNPROJECTED,
+        primary=0,
+    ),
+)
+
+
+def _excess_headline(result: Result, _claimed: Claimed | None) -> Answer | None:
+    ours, constant = (number_of(result, key) for key in ("trust-region", "nothing"))
+    if ours is None:
+        return None
+    median = result.request["dots"] == MEDIAN
+    statistic = Statistic.MEDIAN if median else Statistic.MEAN
+    text = f"{statistic.capitalize()} excess error of the trials about {nearest(ours, 2)}"
+    if constant is not None:
+        text += f"; predicting a constant gives {nearest(constant, 2)}"
+    return Answer(f"f(θ̂) − f* ≈ {nearest(ours, 2)}", f"{text}.", statistic=statistic)
+
+
+_AXES = ("n", "eps", "level", "q", "features")
+PLOTS = (
+    Plot(
+        Quantity(
+            "excess", "f(θ̂) − f*", "excess risk", _AXES, scale=Scale.LOG, latex=r"f(\hat\theta)-f^*"
+        ),
+        (
+            _theorem(
+                key="theorem3",
+                label="Theorem 3, without its O(1)",
+                short="Theorem 3, order only",
+                source=theory.THEOREM_3,
+                value=_order(0),
+                primary=3,
+            ),
+            _theorem(
+                key="theorem3_half",
+                label="Theorem 3 with the reports' own r², without its O(1)",
+                short="Theorem 3, own r², order",
+                source=theory.THEOREM_3_HALF,
+                value=_order(1),
+                primary=0,
+            ),
+            _NOTHING,
+            *_OPTIONS,
+        ),
+        sliders=("n", "eps", "level", "q"),
+        headline=_excess_headline,
+    ),
+    Plot(
+        Quantity(
+            "rmse", "RMSE", "error of prediction", _AXES, scale=Scale.LOG, unit="of the label"
+        ),
+        (_NOTHING, _NONPRIVATE, *_OPTIONS),
+        sliders=("n", "eps", "level", "q"),
+    ),
+)
+
+PARAMETERS = (
+    count(
+        "n",
+        "n",
+        "users",
+        "How many users report. Each is as private with few as with many.",
+        100_000,
+        _MIN_USERS,
+        _MAX_USERS,
+        unit="users",
+    ),
+    epsilon(
+        "level of the whole record",
+        "Local privacy of both reports of a user together, whatever anybody believes. The "
+        "label and the less sensitive features demand no more. Smaller is more private.",
+        4.0,
+        0.01,
+        20.0,
+        unit="nats",
+    ),
+    epsilon(
+        "level of the sensitive features",
+        "Coordinate level: how much a user's reports may say about a sensitive feature alone. "
+        "A privacy level in nats, not the δ of approximate DP. Smaller is more private.",
+        1.0,
+        0.01,
+        20.0,
+        key="level",
+        symbol="δ₁",
+        unit="nats",
+    ),
+    share(
+        "q",
+        "q",
+        "assumed coupling",
+        "How far knowing one feature may change an observer's beliefs about all the rest, the "
+        "label included, in total variation. Must be public. Assuming more is more private.",
+        0.05,
+        more_private="high",
+    ),
+    count(
+        "features",
+        "p",
+        "features",
+        "How many features predict the label: the first ones.",
+        3,
+        1,
+        _MAX_FEATURES,
+        Scale.LINEAR,
+    ),
+    share(
+        "share",
+        "k/p",
+        "share of sensitive features",
+        "Which part of the features has level δ₁: k is this times p, rounded, at least 1. They "
+        "are the first ones.",
+        0.35,
+    ),
+    real(
+        "radius",
+        "R",
+        "radius of the coefficients",
+        "The coefficients are looked for in a ball of this radius. Must be public.",
+        1.0,
+        0.01,
+        100.0,
+    ),
+    choice(
+        "budget",
+        "c",
+        "budgets",
+        "How the privacy of a record is spread over its coordinates; all are as private.",
+        PAPER,
+        (
+            (PAPER, "Theorem 2 with the paper's ζ = (1+q)/2"),
+            (BEST_ZETA, "Theorem 2 with the best ζ"),
+            (EXACT, "exact constraint"),
+            (BASELINE, "min δ-LDP: the lowest level for all"),
+        ),
+        group="mechanism",
+    ),
+    choice(
+        "channel",
+        "",
+        "reports made by",
+        "How a channel makes a report: the paper's M_LDP, or PrivUnit, whose reports vary 1.15 "
+        "times less at level 1 and 10 times less at level 10 (10 coordinates). Both are as "
+        "private: levels do not depend on it.",
+        DUCHI,
+        ((DUCHI, "M_LDP, the paper's"), (PRIV_UNIT, "PrivUnit")),
+        group="mechanism",
+    ),
+    trials("How often the reports are drawn anew at each point.", 5, 50),
+    choice(
+        "dots",
+        "",
+        "dots show",
+        "What is marked of the trials. Without the ball errors have so heavy tails that their "
+        "mean says little.",
+        MEDIAN,
+        ((MEDIAN, "median and quartiles"), (MEAN, "mean and its 95 % interval")),
+        group="simulation",
+    ),
+    choice(
+        "source",
+        "",
+        "records",
+        "On what the regression is tried out.",
+        SAMPLE,
+        ((SAMPLE, "synthetic records, made from a seed"), (FILE, "your own file")),
+        group="data",
+    ),
+    file(
+        "file",
+        "file",
+        "A table of records (CSV, one user a line, numbers only). Its public bounds are set "
+        "below, or column by column in the first line: age [0:120].",
+        (".csv", ".tsv", ".txt"),
+        group="data",
+        relevant_when=_FROM_FILE,
+    ),
+    decimal_sign(group="data", relevant_when=_FROM_FILE),
+    count(
+        "target",
+        "",
+        "label's column",
+        "Number of the column to be predicted, the first being 1; 0 is the last one. The other "
+        "columns, from the left, are the features.",
+        0,
+        0,
+        200,
+        Scale.LINEAR,
+        group="data",
+        relevant_when=_FROM_FILE,
+    ),
+    real(
+        "x_low",
+        "",
+        "features: least value",
+        "Public lower bound of all features without bounds of their own. Never taken from the "
+        "data; values beyond it are clipped.",
+        -1.0,
+        -1e6,
+        1e6,
+        Scale.LINEAR,
+        group="data",
+        relevant_when=_FROM_FILE,
+    ),
+    real(
+        "x_width",
+        "",
+        "features: range",
+        "Public difference between the largest and the least value of a feature.",
+        2.0,
+        1e-6,
+        1e7,
+        group="data",
+        relevant_when=_FROM_FILE,
+    ),
+    real(
+        "y_low",
+        "",
+        "label: least value",
+        "Public lower bound of the label. Never taken from the data; values beyond it are clipped.",
+        -1.0,
+        -1e6,
+        1e6,
+        Scale.LINEAR,
+        group="data",
+        relevant_when=_FROM_FILE,
+    ),
+    real(
+        "y_width",
+        "",
+        "label: range",
+        "Public difference between the largest and the least value of the label.",
+        2.0,
+        1e-6,
+        1e7,
+        group="data",
+        relevant_when=_FROM_FILE,
+    ),
+)
+
+
+@with_tradeoff(
+    ("eps", "level", "q", "features", "share", "budget"), also=("channel",), audits=audits
+)
+class PrivateRegression(CurveStudy):
+    """Least squares by Algorithm 3 on synthetic records or on the user's own table."""
+
+    id = "private-regression"
+    simulated = "local.coordinates/1"
+    references = theory.REFERENCES
+    parameters = PARAMETERS
+    plots = PLOTS
+    points = RegressionPoints
+    page = PAGE
+    presets = PRESETS
+
+    def answer(self, request: Request, context: Context) -> Iterator[Result]:
+        """Yield Theorem 3 at once, then simulated errors, the sliders' own point first."""
+        context.check()
+        p = RegressionPoints(swept_points(self, request), request, context, Fidelity.COARSE)
+        yield self.result(p, complete=request.fidelity is Fidelity.COARSE)
+        if request.fidelity is Fidelity.COARSE:
+            return
+        p.fidelity = Fidelity.FULL
+        if request.quantity == "excess":
+            # Theorem 3 is final: whoever needs no more need not wait for the trials.
+            yield self.result(p, complete=False)
+        jobs = p.jobs()
+        if not jobs:
+            yield self.result(p, complete=True)
+        for done, index in enumerate(jobs, 1):
+            p.trials[index] = p.draw(index)
+            result = self.result(p, complete=done == len(jobs))
+            yield replace(result, progress=done / len(jobs))
+
+    def result(self, p: RegressionPoints, *, complete: bool) -> Result:
+        """Return the answer; on records of a file it is for the curator only."""
+        result, real = super().result(p, complete=complete), p.columns is not None
+        return replace(
+            result,
+            readouts=tuple(replace(r, curator_only=real) for r in result.readouts),
+            stamp=guarantee.REAL_DATA if real else guarantee.SYNTHETIC,
+            curator_only=real,
+        )
+
+    def readouts(self, p: RegressionPoints) -> tuple[Readout, ...]:
+        """Return Theorem 3's order and, once drawn, the errors at the sliders."""
+        readouts, trials = list(super().readouts(p)), p.trials_here
+        if trials is None:
+            return tuple(readouts)
+        bars = "quartiles" if p.request["dots"] == MEDIAN else "95 % interval"
+        for curve in _OPTIONS:
+            middle, low, high = p.dot(trials, curve.key)
+            note = f"{bars} {nearest(low)} to {nearest(high)}{p.caution(curve.key)}"
+            readouts.append(Readout(curve.key, str(curve.label), middle, curve.role, note=note))
+        for curve in (_NOTHING, _NONPRIVATE):
+            error = _baseline_error(curve.key, p, trials)
+            readouts.append(Readout(curve.key, str(curve.label), error, curve.role))
+        return tuple(readouts)
+
+    def conditions(self, p: RegressionPoints) -> tuple[Condition, ...]:
+        """Return what must hold at the sliders' values."""
+        return guarantee.conditions(
+            p.demands[-1],
+            p.plans[-1],
+            p.trials_here,
+            int(p.request["trials"]),
+            p.capped,
+            p.columns,
+            p.request["source"] == FILE,
+        )
+
+    def guarantee(self, p: RegressionPoints) -> Guarantee:
+        """Return the guarantee of both reports together."""
+        return guarantee.guarantee(p.demands[-1], p.plans[-1])
+
+    def tables(self, p: RegressionPoints) -> tuple[Table, ...]:
+        """Return the coefficients of one draw, and the columns of the file."""
+        features, tables = p.plans[-1].c.size - 1, []
+        if p.trials_here is not None:
+            names = tuple(f"feature {i}" for i in range(1, features + 1))
+            if p.columns is not None:
+                names = p.columns.names[:features]
+            labels = tuple(str(curve.label) for curve in _OPTIONS)
+            tables.append(_coefficient_table(p.trials_here, names, labels))
+        if p.columns is not None:
+            tables.append(_column_table(p.columns, features))
         return tuple(tables)
 
-    def _notes(self) -> tuple[str, ...]:
-        if self.columns is None:
-            return ((text.NO_FILE,) if self.wants_file else ()) + (text.SYNTHETIC_NOTE,)
-        notes = [self.columns.said]
-        lost = text.lost_columns(self.columns, self.plan.c.size - 1)
+    def notes(self, p: RegressionPoints) -> tuple[str, ...]:
+        """Return notes on the records."""
+        if p.columns is None:
+            missing = (guarantee.NO_FILE,) if p.request["source"] == FILE else ()
+            return (*missing, guarantee.SYNTHETIC_NOTE)
+        notes = [p.columns.summary]
+        lost = guarantee.lost_columns(p.columns, p.plans[-1].c.size - 1)
         if lost:
-            notes.insert(0, text.out_of_bounds(lost))
-        if self.request["n"] > self.records:
-            notes.append(
-                f"{self.request['n']:,} users were asked for; all {self.records:,} are used."
-            )
-        if self.request["features"] > self.available:
-            notes.append(f"There are {self.available} features; all of them are used.")
+            notes.insert(0, guarantee.out_of_bounds(lost))
+        if p.request["n"] > p.records:
+            notes.append(f"{p.request['n']:,} users were asked for; all {p.records:,} are used.")
+        if p.request["features"] > p.available:
+            notes.append(f"There are {p.available} features; all of them are used.")
         notes.append(
             "Errors and coefficients without privacy are computed from the records themselves: "
             "they are no release."
         )
         return tuple(notes)
+
+
+def _column_table(columns: Columns, features: int) -> Table:
+    """Return the use and the scaling of a file's columns."""
+    count = len(columns.names)
+    uses = ["feature" if i < features else "not used" for i in range(count - 1)] + ["label"]
+    return Table(
+        "columns",
+        "Columns of the file",
+        ("column", "use", "public minimum", "public maximum", "values clipped"),
+        tuple(
+            (name, use, float(low), float(high), float(beyond))
+            for name, use, low, high, beyond in zip(
+                columns.names, uses, columns.low, columns.high, columns.clipped, strict=True
+            )
+        ),
+        "Scaled to [−1, 1] by these bounds, values beyond them clipped. Curator only.",
+    )
+
+
+def _coefficient_table(trials: Trials, names: tuple[str, ...], labels: tuple[str, ...]) -> Table:
+    """Return the coefficients without privacy and those of one draw, for scaled columns."""
+    return Table(
+        "coefficients",
+        "Coefficients at the sliders' values",
+        ("feature", "without privacy", *labels),
+        tuple(
+            (name, float(best), *(float(theta) for theta in found))
+            for name, best, found in zip(names, trials.truth.theta, trials.theta.T, strict=True)
+        ),
+        "For features and label scaled to [−1, 1]; the private ones are those of one draw.",
+    )

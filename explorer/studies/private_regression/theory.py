@@ -1,4 +1,4 @@
-"""Budgets at every point of a sweep, and Theorem 3's order of magnitude there."""
+"""Budgets at every point of a sweep, and the order of magnitude of Theorem 3 there."""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Role
+from explorer.privacy.core.bound import FloatArray, Reference
+from explorer.privacy.core.papers import COORDINATES
 from explorer.studies.base.study import Context, Request
 from explorer.studies.base.sweeping import SweptPoints
 from explorer.studies.coordinate_mean.parameters import TWO
@@ -19,12 +20,38 @@ from explorer.studies.coordinate_mean.plans import (
     sensitive,
     two_level_plans,
 )
-from explorer.studies.private_regression import text
-from explorer.studies.private_regression.parameters import BASELINE, BEST_ZETA, PAPER
+
+PAPER, BEST_ZETA, EXACT, BASELINE = "paper", "best_zeta", "exact", "baseline"
+"""Kinds of budgets."""
+
+ALGORITHM_3 = Reference(
+    COORDINATES,
+    "Algorithm 3",
+    "two reports at half the budget; f̂ symmetrised (errata coord-B10, coord-B11)",
+)
+CLIPPED = Reference(
+    COORDINATES, "Algorithm 3", "A's negative eigenvalues set to 0, minimised by cvxpy"
+)
+TRUST_REGION = Reference(
+    COORDINATES,
+    "Algorithm 3",
+    "the exact minimiser of the indefinite f̂ over the ball, as the proof asks",
+)
+UNPROJECTED = Reference(COORDINATES, "Algorithm 3 without Θ", "the normal equations A·θ = b alone")
+THEOREM_3 = Reference(
+    COORDINATES, "Theorem 3", "constant unknown; r² of c, not of c/2 (errata coord-B13)"
+)
+THEOREM_3_HALF = Reference(COORDINATES, "Theorem 3 with (85)", "constant unknown; exact r² at c/2")
+LEAST_SQUARES = Reference("Gauss 1809", "least squares", "over the ball, without privacy")
+NOTHING = Reference(COORDINATES, "f(0)", "no report is used")
+CERTIFICATE = Reference(
+    COORDINATES, "Theorem 2 and Proposition 4", "c and L of both reports together"
+)
+REFERENCES = (ALGORITHM_3, THEOREM_3, THEOREM_3_HALF, CERTIFICATE)
 
 
 def demands_of(request: Request, points: SweptPoints, available: int) -> list[Demand]:
-    """Return what is demanded at every point: sensitive features, other features, the label.
+    """Return the demand at every point: sensitive features, other features, the label.
 
     The label comes last and demands ε, the largest level, as the exemption of the last coordinate
     asks (errata coord-A7).
@@ -51,10 +78,10 @@ def demands_of(request: Request, points: SweptPoints, available: int) -> list[De
 
 
 def plans_for(budget: str, demands: Sequence[Demand], context: Context) -> list[Plan]:
-    """Return M_mean with the budgets chosen, one entry a point."""
+    """Return M_mean with the budgets of one kind, one entry a point."""
     distinct = list(dict.fromkeys(demands))
 
-    def make() -> list[Plan]:
+    def compute() -> list[Plan]:
         if budget == PAPER:
             return paper_plans(distinct)
         if budget == BASELINE:
@@ -63,13 +90,15 @@ def plans_for(budget: str, demands: Sequence[Demand], context: Context) -> list[
             return best_zeta_plans(distinct, context.check)
         return two_level_plans(distinct, context.check)[0]
 
-    made = context.memo(("private-regression", "budgets", budget, tuple(distinct)), make)
-    found = dict(zip(distinct, made, strict=True))
-    return [found[demand] for demand in demands]
+    plans: list[Plan] = context.memo(
+        ("private-regression", "budgets", budget, tuple(distinct)), compute
+    )
+    by_demand = dict(zip(distinct, plans, strict=True))
+    return [by_demand[demand] for demand in demands]
 
 
 def halved_r2(plan: Plan) -> float:
-    """Return r² as the proof has it: the worst error of one user's report at half the budget."""
+    """Return r² of the proof: the largest error of one user's report at half the budget."""
     return float(co.m_mean_moments(plan.c / 2.0, plan.rule, plan.channel)[0].sum())
 
 
@@ -79,15 +108,13 @@ def rate(r2: float, d: int, n: float, radius: float) -> float:
     return (radius**2 + radius) * min(first, float(d))
 
 
-def theorem_3(
-    plans: Sequence[Plan], points: SweptPoints, holds: BoolArray, why: str
-) -> dict[str, Bound]:
-    """Return Theorem 3 as printed, and with r² of the reports that are really sent."""
+def orders(plans: Sequence[Plan], points: SweptPoints) -> tuple[FloatArray, FloatArray]:
+    """Return Theorem 3's order with r² of c as printed, and with that of the reports' c/2."""
     n, radius = points["n"], points["radius"]
     # Over n or R all points share one plan.
     distinct = {id(plan): plan for plan in plans}
     printed_r2 = {key: float(co.theorem3_r2(plan.c)) for key, plan in distinct.items()}
-    halved = {key: halved_r2(plan) for key, plan in distinct.items()}
+    own_r2 = {key: halved_r2(plan) for key, plan in distinct.items()}
 
     def values(r2: dict[int, float]) -> FloatArray:
         return np.array(
@@ -97,8 +124,4 @@ def theorem_3(
             ]
         )
 
-    reason = "" if holds.all() else why
-    return {
-        "theorem3": Bound(values(printed_r2), Role.ESTIMATE, text.THEOREM_3, holds, reason),
-        "theorem3_half": Bound(values(halved), Role.ESTIMATE, text.THEOREM_3_HALF, holds, reason),
-    }
+    return values(printed_r2), values(own_r2)

@@ -1,0 +1,168 @@
+"""Conditions, guarantee and notes of the private regression study."""
+
+from explorer.studies.base.numbers import at_least, at_most, nearest
+from explorer.studies.base.study import Condition, Guarantee
+from explorer.studies.coordinate_mean.plans import Demand, Plan
+from explorer.studies.coordinate_mean.text import believes
+from explorer.studies.private_regression import theory
+from explorer.studies.private_regression.data import Columns
+from explorer.studies.private_regression.simulation import Trials
+
+# The same stamp as on maps.
+REAL_DATA = "curator only — not private: computed from real data without accounting"
+SYNTHETIC = "synthetic data"
+NO_FILE = "No file is open: synthetic records are used until you open yours under “file”."
+SYNTHETIC_NOTE = (
+    "Synthetic records, made from a seed: nobody's data are in them. Their features share a common "
+    "part and make the label, so they are coupled by more than a small q; what counts for the "
+    "guarantee is the coupling you assume."
+)
+
+
+def guarantee(demand: Demand, plan: Plan) -> Guarantee:
+    """Return the guarantee of both reports together."""
+    low = min(demand.level, demand.eps)
+    p = demand.d - 1
+    return Guarantee(
+        unit="one user's record: all features and the label",
+        replace_one=(
+            f"{at_most(plan.total)}-LDP (at most ε = {at_most(demand.eps)}) for both reports when "
+            f"a whole record is replaced, for everybody; a sensitive feature alone changed: c = "
+            f"{at_most(float(plan.c[0]))}. Coordinate levels: {demand.k} of {p} features at "
+            f"{at_most(low)}, the others and the label at {at_most(demand.eps)}, against "
+            f"beliefs of coupling up to {at_least(demand.q)}"
+        ),
+        add_remove=(
+            "not covered: each of n users sends two reports, and n is public; a user who does not "
+            "is seen not to"
+        ),
+        trust=(
+            "Nobody is trusted: every user randomises their own record. The server, and everyone "
+            "it tells, sees every report and all the budgets, hence q. This page, though, is "
+            "computed from the records themselves, to show the error."
+        ),
+        sentence=(
+            "An observer with 50:50 prior odds on which of two values a user's sensitive "
+            f"feature has can {believes(low)} after seeing both reports, if their beliefs couple "
+            f"it with all the rest, the label included, by at most q = {at_least(demand.q)}; with "
+            f"any beliefs, and about the record as a whole, they can {believes(plan.total)}."
+        ),
+        pairs=((low, 0.0),),
+        qualified=True,
+        references=(theory.CERTIFICATE, theory.ALGORITHM_3),
+        differences=(
+            "The estimated objective f̂ need not be convex. Clipping makes it so, and any solver "
+            "finds the minimum; the exact minimiser of f̂ itself is what the proof of Theorem 3 "
+            "asks for. Without the ball, small eigenvalues of A blow the noise up without bound.",
+            "Theorem 3 is stated for c though each report has c/2, which makes its r² at least 4 "
+            "times too small; both are drawn, without their unknown constants.",
+        ),
+    )
+
+
+def conditions(
+    demand: Demand,
+    plan: Plan,
+    here: Trials | None,
+    trials: int,
+    capped: bool,
+    columns: Columns | None,
+    wants_file: bool,
+) -> tuple[Condition, ...]:
+    """Return the conditions at the sliders' values."""
+    found = [
+        Condition(
+            "q is public and bounds the coupling of each sensitive feature with all the rest",
+            None,
+            f"q = {at_most(demand.q)}; the label alone couples every feature that predicts it: if "
+            "one did so exactly, q would be 1",
+            short="q is public and bounds the coupling",
+        ),
+        Condition(
+            "Both reports together keep the levels: c and L add up over them",
+            True,
+            "each has half the budget; halving the levels δᵢ would not do",
+            short="Both reports together keep the levels",
+        ),
+        Condition(
+            "Only the error: every coordinate is reported, c > 0",
+            bool((plan.c > 0.0).all()),
+            f"least budget {nearest(float(plan.c.min()))}",
+            of_guarantee=False,
+            short="Only error: all coordinates reported",
+        ),
+        Condition(
+            "Only Theorem 3: it says more than its cap (R² + R)·d",
+            not capped,
+            "more users, or larger levels, are needed" if capped else "",
+            of_guarantee=False,
+            short="Only Theorem 3: says more than its cap",
+        ),
+    ]
+    if here is not None:
+        found.append(
+            Condition(
+                "Only the error: the estimated objective f̂ is convex",
+                here.indefinite == 0,
+                f"not in {here.indefinite} of {trials} trials",
+                of_guarantee=False,
+                short="Only error: the objective f̂ is convex",
+            )
+        )
+    if columns is not None:
+        beyond = int(columns.clipped.sum())
+        clipped = (
+            "1 value lies beyond them and is"
+            if beyond == 1
+            else (f"{beyond:,} values lie beyond them and are")
+        )
+        found.append(
+            Condition(
+                "The bounds are public, chosen without looking at the records",
+                None,
+                f"{clipped} clipped",
+                short="The bounds were set without the records",
+            )
+        )
+        lost = lost_columns(columns, demand.d - 1)
+        found.append(
+            Condition(
+                "Only the error: the bounds fit, of no column used is more than half beyond them",
+                not lost,
+                "; ".join(lost),
+                of_guarantee=False,
+                short="Only error: half of each column fits",
+            )
+        )
+        if columns.moved:
+            found.append(
+                Condition(
+                    "The label's column exists",
+                    False,
+                    f"there are {len(columns.names)} columns; the last one is the label",
+                )
+            )
+    elif wants_file:
+        found.append(
+            Condition("A file is open", False, "synthetic records are used until there is one")
+        )
+    return tuple(found)
+
+
+def lost_columns(columns: Columns, features: int) -> list[str]:
+    """Return a clause for each used column with most of its values beyond its bounds."""
+    count = len(columns.names)
+    return [
+        f"{int(columns.clipped[i]):,} of {columns.records:,} values of {columns.names[i]} lie "
+        f"beyond [{nearest(columns.low[i])}, {nearest(columns.high[i])}]"
+        for i in (*range(min(features, count - 1)), count - 1)
+        if 2 * columns.clipped[i] > columns.records
+    ]
+
+
+def out_of_bounds(lost: list[str]) -> str:
+    """Return the warning about columns with most of their values clipped."""
+    return (
+        f"Most of what is drawn is about clipped values: {'; '.join(lost)}. Set public bounds that "
+        "fit under “data”, or column by column in the file's first line: age [0:120]."
+    )
