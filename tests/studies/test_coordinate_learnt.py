@@ -14,7 +14,7 @@ from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Cancelled, Fidelity, Mark, default_request, default_sweep
 from explorer.studies.coordinate_learnt import CoordinateLearnt
-from explorer.studies.coordinate_learnt.domain import domain_of, joint, levels_of
+from explorer.studies.coordinate_learnt.theory import domain_of, joint, levels_of
 from tests.studies import walking
 from tests.studies.context import Context
 

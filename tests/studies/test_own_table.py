@@ -13,7 +13,7 @@ from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import default_request, default_sweep
 from explorer.studies.coordinate_learnt import CoordinateLearnt
-from explorer.studies.coordinate_learnt.own_table import from_files, typed
+from explorer.studies.coordinate_learnt.domain_tables import from_files, typed
 from tests.studies import walking
 from tests.studies.context import Context
 

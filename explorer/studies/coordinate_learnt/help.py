@@ -6,8 +6,8 @@ from explorer.studies.base.help_page import Formula, Page, Preset, Status
 from explorer.studies.base.numbers import format_number, nearest
 from explorer.studies.base.study import Scale, Sweep
 from explorer.studies.base.verdicts import Judge, Numbers, judged
-from explorer.studies.coordinate_learnt import text
-from explorer.studies.coordinate_learnt.parameters import EXAMPLE_2, M_MEAN
+from explorer.studies.coordinate_learnt import sources
+from explorer.studies.coordinate_learnt.theory import EXAMPLE_2, M_MEAN
 
 PAGE = Page(
     what=(
@@ -55,7 +55,7 @@ PAGE = Page(
             r"\delta_i\leq\log((1-q_i)e^{c_i}+q_ie^{L})\leq c_i+\log(1+q_i(e^{L}-1))",
         ),
     ),
-    sources=text.REFERENCES,
+    sources=sources.REFERENCES,
     errata=(
         "The paper (v1) prints Example 1 for all a, b, c in (0, 1], which is not so: δ₁ is "
         "infinite at b = c = 1 and δ₂ at a = b = 1. We compute the levels, and say infinite where "

@@ -1,4 +1,4 @@
-"""The small domain: its prior, its channel, and every level by brute force."""
+"""The small domain, its levels by brute force, and what a report makes of a belief."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -9,31 +9,34 @@ import numpy as np
 from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import FloatArray
 from explorer.studies.base.parameters import table_rows
-from explorer.studies.coordinate_learnt.own_table import OwnTable, kernel_of
-from explorer.studies.coordinate_learnt.parameters import EXAMPLE_2, M_MEAN, OWN
+from explorer.studies.coordinate_learnt.domain_tables import DomainTables, kernel_of
 
+TABLE, EXAMPLE_2, M_MEAN, OWN = "table", "example2", "m_mean", "own"
+"""Mechanisms."""
 _BIT = ("0", "1")
-_MOST_ENTRIES = 2_000_000
+_MAX_ENTRIES = 2_000_000
+MAX_DRAWN_OUTPUTS = 4
+"""Reports whose beliefs are drawn one by one."""
 
 
 @dataclass(frozen=True)
 class Domain:
-    """Records, their law, and the law of one report of each.
+    """Finite domain: its prior and its channel.
 
     Attributes
     ----------
     values : tuple of tuple of str
-        The values of each coordinate.
+        Values of each coordinate.
     prior : ndarray of shape (points,)
         The last coordinate runs fastest.
     channel : ndarray of shape (points, outputs)
         P(y | x) of one report.
     copies : int
-        How often the record is reported.
+        Number of independent reports.
     outputs : tuple of str
-        What one report can be.
+        Values of one report.
     records : int
-        Public records that the prior was counted from; 0 where it is given.
+        Number of public records that the prior was counted from; 0 if it is given.
     """
 
     values: tuple[tuple[str, ...], ...]
@@ -45,12 +48,12 @@ class Domain:
 
     @property
     def d(self) -> int:
-        """How many coordinates there are."""
+        """Number of coordinates."""
         return len(self.values)
 
     @property
     def sizes(self) -> list[int]:
-        """Values of each coordinate."""
+        """Number of values of each coordinate."""
         return [len(values) for values in self.values]
 
     @property
@@ -65,12 +68,12 @@ class Domain:
         return result
 
     def only_value(self, place: int) -> str | None:
-        """Return the one value that a coordinate has under the prior; None if more can be."""
+        """Return the only possible value of a coordinate; None if there are several."""
         possible = np.flatnonzero(self.masses(place) > 0.0)
         return self.values[place][int(possible[0])] if possible.size == 1 else None
 
     def names(self) -> list[str]:
-        """Return the records: ``01``, or ``young no`` where values are words."""
+        """Return the names of the records: ``01``, or ``young no`` where values are words."""
         short = all(len(value) == 1 for values in self.values for value in values)
         sign = "" if short else " "
         return [
@@ -79,15 +82,15 @@ class Domain:
         ]
 
     def hypotheses(self, place: int) -> tuple[str, str, FloatArray] | None:
-        """Return two values of a coordinate and P(y | x_i = each); None if one value is possible.
+        """Return two values of a coordinate and P(y | x_i = each); None if only one is possible.
 
-        Of more than two values the pair whose reports differ most, in logarithms: it attains the
+        Of more than two values the pair with the largest log-ratio of a report, which attains the
         coordinate's level.
         """
         laws = co.conditional_laws(self.sizes, self.prior, self.composed, place)
         if laws.shape[0] < 2:
             return None
-        # Rounding aside, rows are laws; products of many factors need it said.
+        # Products of many factors sum to 1 only up to rounding.
         laws = laws / laws.sum(axis=1, keepdims=True)
         names = [
             value
@@ -97,7 +100,7 @@ class Domain:
         with np.errstate(divide="ignore", invalid="ignore"):
             gaps = np.abs(np.log(laws)[:, None] - np.log(laws)[None])
         farthest = np.nan_to_num(gaps, nan=0.0, posinf=np.inf).max(axis=2)
-        # The first such pair has the smaller index first; of equal laws any two will do.
+        # argmax returns the pair with the smaller index first; of equal laws any two will do.
         first, second = divmod(int(np.argmax(farthest)), laws.shape[0])
         if first == second:
             first, second = 0, 1
@@ -105,25 +108,25 @@ class Domain:
 
 
 def joint(p1: float, p2: float, rho: float) -> FloatArray:
-    """Return the law of two bits (00, 01, 10, 11) with a share of the dependence possible."""
+    """Return the law of two bits (00, 01, 10, 11) with a share ρ of the possible dependence."""
     most = min(p1, p2) - p1 * p2
     least = p1 * p2 - max(0.0, p1 + p2 - 1.0)
     both = p1 * p2 + (rho * most if rho >= 0.0 else rho * least)
     law = np.array([1.0 - p1 - p2 + both, p2 - both, p1 - both, both])
-    # What the marginals forbid is exactly impossible, not as likely as a rounding error.
+    # What the marginals forbid has probability 0, not that of a rounding error.
     law[law < 1e-15] = 0.0
     result: FloatArray = law / law.sum()
     return result
 
 
-def domain_of(values: Mapping[str, Any], own: OwnTable | None = None) -> Domain:
-    """Return the domain that the parameters describe, `own` being the user's tables."""
+def domain_of(values: Mapping[str, Any], own: DomainTables | None = None) -> Domain:
+    """Return the domain of the parameters; `own` holds the user's tables."""
     prior = joint(float(values["p1"]), float(values["p2"]), float(values["rho"]))
     copies = int(values["copies"])
     two = (_BIT, _BIT)
     if values["mechanism"] == OWN and own is not None:
         entries = own.prior.size * len(own.outputs) ** copies
-        if entries > _MOST_ENTRIES:
+        if entries > _MAX_ENTRIES:
             raise ValueError(
                 f"copies: {copies} reports of {len(own.outputs)} outputs for {own.prior.size} "
                 "records are too many to go through; ask for fewer reports"
@@ -149,7 +152,7 @@ def _numbered(count: int) -> tuple[str, ...]:
 
 
 def processed(domain: Domain, values: Mapping[str, Any]) -> tuple[Domain, str]:
-    """Return the domain whose reports went through Proposition 5's step, or why they did not."""
+    """Return the domain after Proposition 5's step, or the reason why the step is left out."""
     kernel, why = kernel_of(values, domain.channel.shape[1])
     if kernel is None:
         return domain, why
@@ -162,7 +165,7 @@ def processed(domain: Domain, values: Mapping[str, Any]) -> tuple[Domain, str]:
 
 @dataclass(frozen=True)
 class Levels:
-    """The four notions' exact levels, and what is certified from two of them.
+    """Exact levels of the four notions, and levels certified from two of them.
 
     Attributes
     ----------
@@ -185,7 +188,7 @@ class Levels:
 def levels_of(domain: Domain, coupling: FloatArray | None = None) -> Levels:
     """Compute all levels of all reports together by brute force.
 
-    `coupling` is what is known of it where the prior is only an estimate.
+    `coupling` replaces that of the prior where the prior is only an estimate.
     """
     channel = domain.composed
     ldp = co.ldp_level(channel)
@@ -206,7 +209,7 @@ def levels_of(domain: Domain, coupling: FloatArray | None = None) -> Levels:
 def coupling_bound(domain: Domain, beta: float) -> FloatArray | None:
     """Return upper confidence bounds on q from the records that the prior was counted from.
 
-    None where the prior is given. A column of one value says nothing: 1.
+    None if the prior is given. The bound is 1 for a column of one value.
     """
     if not domain.records:
         return None
@@ -220,7 +223,7 @@ def coupling_bound(domain: Domain, beta: float) -> FloatArray | None:
 
 
 def easiest_pair(channel: FloatArray) -> tuple[int, int]:
-    """Return the two points whose reports differ most in total variation, the first such."""
+    """Return the first two points with the largest total variation distance of their reports."""
     best, pair = -1.0, (0, 0)
     for first, row in enumerate(channel):
         distance = 0.5 * np.abs(channel - row).sum(axis=1)
@@ -228,3 +231,97 @@ def easiest_pair(channel: FloatArray) -> tuple[int, int]:
         if distance[second] > best:
             best, pair = float(distance[second]), (first, second)
     return pair
+
+
+def belief_after(belief: FloatArray, zero: float, one: float) -> FloatArray:
+    """Return the belief in 1 after a report with these likelihoods; 0 and 1 stay."""
+    top, bottom = belief * one, (1.0 - belief) * zero
+    with np.errstate(invalid="ignore", divide="ignore"):
+        after = top / (top + bottom)
+    certain = (belief <= 0.0) | (belief >= 1.0)
+    result: FloatArray = np.where(certain, belief, after)
+    return result
+
+
+def after_level(belief: FloatArray, level: float) -> FloatArray:
+    """Return the largest belief after a report at a level; at −level, the smallest."""
+    with np.errstate(divide="ignore", over="ignore"):
+        odds = np.exp(np.log(belief) - np.log1p(-belief) + np.clip(level, -745.0, 700.0))
+        after = np.where(np.isinf(odds), 1.0, odds / (1.0 + np.where(np.isinf(odds), 0.0, odds)))
+    if np.isinf(level):
+        after = np.full(belief.shape, 1.0 if level > 0 else 0.0)
+    certain = (belief <= 0.0) | (belief >= 1.0)
+    result: FloatArray = np.where(certain, belief, after)
+    return result
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Domain of a request and its levels.
+
+    Attributes
+    ----------
+    before, domain : Domain
+        Without and with Proposition 5's step.
+    levels : Levels
+    coupling : ndarray or None
+        Upper confidence bounds on the coupling, if the prior was counted.
+    tables : DomainTables or None
+        The user's own tables.
+    skipped : str
+        Why a step that is asked for is left out.
+    place : int
+        Index of the coordinate.
+    """
+
+    before: Domain
+    domain: Domain
+    levels: Levels
+    coupling: FloatArray | None
+    tables: DomainTables | None
+    skipped: str
+    place: int
+
+    @property
+    def name(self) -> str:
+        """Name of the coordinate: ``x₁``."""
+        return f"x{'₁₂₃₄'[self.place]}"
+
+    @property
+    def two_values(self) -> tuple[str, str]:
+        """The two values of the coordinate whose reports differ most."""
+        pair, values = self.domain.hypotheses(self.place), self.domain.values[self.place]
+        return pair[:2] if pair else (values[0], values[-1])
+
+    def beliefs(self, belief: FloatArray) -> dict[str, FloatArray]:
+        """Return beliefs after the report: by output if these are few, else the extreme ones.
+
+        Keys are ``output0`` … or ``most`` and ``least``; the values of the latter are NaN if the
+        coordinate has one possible value.
+        """
+        pair = self.domain.hypotheses(self.place)
+        if pair is None:
+            return dict.fromkeys(("most", "least"), np.full(belief.shape, np.nan))
+        laws = pair[2]
+        possible = laws.sum(axis=0) > 0.0
+        if self.domain.copies == 1 and laws.shape[1] <= MAX_DRAWN_OUTPUTS:
+            return {
+                f"output{y}": belief_after(belief, float(laws[0, y]), float(laws[1, y]))
+                for y in np.flatnonzero(possible)
+            }
+        with np.errstate(divide="ignore"):
+            ratios = np.log(laws[1, possible]) - np.log(laws[0, possible])
+        return {
+            "most": after_level(belief, float(ratios.max())),
+            "least": after_level(belief, float(ratios.min())),
+        }
+
+
+def setting_of(values: Mapping[str, Any], tables: DomainTables | None) -> Setting:
+    """Return the domain that the parameters describe and its levels."""
+    before = domain_of(values, tables)
+    domain, skipped = processed(before, values) if values["step"] else (before, "")
+    coupling = coupling_bound(domain, float(values["beta"]))
+    place = min(int(values["coordinate"]), domain.d) - 1
+    levels = levels_of(domain, coupling)
+    return Setting(before, domain, levels, coupling, tables, skipped, place)

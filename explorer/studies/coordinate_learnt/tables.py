@@ -1,4 +1,4 @@
-"""Figure 1 with the numbers of the domain at hand: four notions and what follows from what."""
+"""Tables of the study of what is learnt: levels, Figure 1, the domain, a processing step."""
 
 import math
 
@@ -6,10 +6,15 @@ import numpy as np
 
 from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import Role
-from explorer.studies.base.numbers import at_most
+from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.study import Arrow, Diagram, Node, Table
-from explorer.studies.coordinate_learnt.domain import Domain, Levels
+from explorer.studies.coordinate_learnt.theory import Domain, Levels
 
+_MAX_RECORDS = 200
+_COUNTED = (
+    "The prior was counted from public records: δ is that of their own shares, an estimate; the "
+    "coupling is an upper confidence bound, and the certified levels hold at that confidence."
+)
 _NODES = (("LDP", 0.0, 1.0), ("BDP", 1.0, 1.0), ("CDP", 0.0, 0.0), ("BCDP", 1.0, 0.0))
 
 
@@ -57,10 +62,11 @@ def figure_1(domain: Domain, found: Levels, place: int) -> Table:
         ),
     )
     nodes = tuple(
-        Node(name, f"{name}\n{symbols[name]} = {_said(level[name])}", x, y) for name, x, y in _NODES
+        Node(name, f"{name}\n{symbols[name]} = {_format(level[name])}", x, y)
+        for name, x, y in _NODES
     )
     arrows = tuple(
-        Arrow(start, end, f"{law}: {_said(most)}", _holds(most, now))
+        Arrow(start, end, f"{law}: {_format(most)}", _holds(most, now))
         for start, end, _, law, most, now in rows
         if not law.startswith("Proposition 4")
     )
@@ -74,24 +80,26 @@ def figure_1(domain: Domain, found: Levels, place: int) -> Table:
         ),
         f"For x{i}, in nats, exact. No arrow leads from CDP to BCDP without a prior (coupled "
         "coordinates tell of each other), and none out of BCDP: Example 1 is BCDP and not LDP, "
-        f"Example 2 does not compose. The largest cᵢ is {_said(largest)}.",
+        f"Example 2 does not compose. The largest cᵢ is {_format(largest)}.",
         (None, None, None, None, Role.UPPER, Role.EXACT, None),
         Diagram(nodes, arrows),
     )
 
 
-def _said(value: float) -> str:
+def _format(value: float) -> str:
+    """Return an upper bound for a text."""
     return "∞" if math.isinf(value) else at_most(value)
 
 
 def _number(value: float) -> str | float:
+    """Return a number for a table, infinity as a symbol."""
     return "∞" if math.isinf(value) else float(value)
 
 
 def _slack(most: float, now: float) -> str | float:
     if math.isinf(most):
         return "none" if math.isinf(now) else "∞"
-    # Less than that is what rounding leaves.
+    # Smaller differences are rounding errors.
     return float(most - now) if most - now > 1e-12 else 0.0
 
 
@@ -100,7 +108,7 @@ def _holds(most: float, now: float) -> bool:
 
 
 def step_table(before: Levels, after: Levels) -> Table:
-    """Return levels before and after Proposition 5's step."""
+    """Return the levels before and after Proposition 5's step."""
     pairs = [
         *(
             (f"δ{'₁₂₃₄'[i]}", float(before.bcdp[i]), float(after.bcdp[i]))
@@ -122,3 +130,64 @@ def step_table(before: Levels, after: Levels) -> Table:
         "tells (Proposition 5); everything else on this page is after the step.",
         (None, Role.EXACT, Role.EXACT),
     )
+
+
+def level_table(domain: Domain, found: Levels, beta: float) -> Table:
+    """Return the levels of all coordinates."""
+    columns = (found.coupling, found.cdp, found.bcdp, found.certified, found.part1, found.part2)
+    rows = tuple(
+        (f"x{'₁₂₃₄'[i]}", *(_number(float(column[i])) for column in columns))
+        for i in range(found.cdp.size)
+    )
+    counted = domain.records > 0
+    bounded = f"coupling q, at most ({confidence(beta)})"
+    return Table(
+        "levels",
+        "Levels by coordinate",
+        (
+            "coordinate",
+            bounded if counted else "coupling q",
+            "CDP c",
+            "BCDP δ",
+            "certified",
+            "Prop. 4 (1)",
+            "Prop. 4 (2)",
+        ),
+        rows,
+        f"Exact, in nats, by brute force; q is the coupling of the prior. Whole record: LDP "
+        f"{format_level(found.ldp)}, BDP {format_level(found.bdp)}. The last three are upper "
+        "bounds on δ." + (f" {_COUNTED}" if counted else ""),
+        (
+            None,
+            Role.UPPER if counted else Role.EXACT,
+            Role.EXACT,
+            Role.ESTIMATE if counted else Role.EXACT,
+            *[Role.UPPER] * 3,
+        ),
+    )
+
+
+def domain_table(domain: Domain) -> Table:
+    """Return the prior and the channel."""
+    names = domain.names()
+    more = len(names) - _MAX_RECORDS
+    return Table(
+        "domain",
+        "Prior and channel",
+        ("x", "prior", *(f"P(y = {y} | x)" for y in domain.outputs)),
+        tuple(
+            (name, float(domain.prior[x]), *(float(p) for p in domain.channel[x]))
+            for x, name in enumerate(names[:_MAX_RECORDS])
+        ),
+        "Of one report." + (f" {more:,} more records are not shown." if more > 0 else ""),
+    )
+
+
+def confidence(beta: float) -> str:
+    """Return 1 − β, rounded down: ``95 %``."""
+    return f"{at_least(100 * (1 - beta))} %"
+
+
+def format_level(value: float) -> str:
+    """Return a level for a text, infinity as a symbol."""
+    return "∞" if math.isinf(value) else nearest(value)

@@ -1,8 +1,8 @@
-"""A user's own small domain: the law of its records and a channel, typed or from two files.
+"""Reads a user's own small domain, prior and channel, from typed tables or two files.
 
 The prior has a row ``x1 … xd prior`` for every record, the channel a row ``x1 … xd P(y1|x) …``.
-Values may be any words in a file, and are numbers where they are typed. All records of the product
-are needed in both: CDP and Proposition 4 speak of records that nobody has, too.
+Values in a file may be words; typed ones are numbers. Both tables need all records of the product:
+CDP and Proposition 4 also concern records of probability 0.
 """
 
 import math
@@ -24,19 +24,19 @@ _Error = Callable[[int, str], ValueError]
 
 
 @dataclass(frozen=True)
-class OwnTable:
-    """A domain as it was given.
+class DomainTables:
+    """Prior and channel of a user's own domain.
 
     Attributes
     ----------
     values : tuple of tuple of str
-        The values of each coordinate, in the order in which the prior has them.
+        Values of each coordinate, in the order of the prior.
     outputs : tuple of str
     prior : ndarray of shape (points,)
         The last coordinate fastest.
     channel : ndarray of shape (points, outputs)
     records : int
-        How many records the prior was counted from; 0 where it was given as probabilities.
+        Number of records that the prior was counted from; 0 if it was given as probabilities.
     """
 
     values: tuple[tuple[str, ...], ...]
@@ -48,7 +48,7 @@ class OwnTable:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows of one table: what they are of, their lines, records and numbers."""
+    """Rows of one table: its name, and the lines, records and numbers of the rows."""
 
     name: str
     lines: list[int]
@@ -57,7 +57,7 @@ class _Rows:
     error: _Error
 
 
-def typed(prior: str, channel: str, counts: bool) -> OwnTable:
+def typed(prior: str, channel: str, counts: bool) -> DomainTables:
     """Return the domain of two typed tables; ValueError names table and row."""
     first, second = table_rows(prior, "prior"), table_rows(channel, "channel")
     if not first or not second:
@@ -78,12 +78,12 @@ def typed(prior: str, channel: str, counts: bool) -> OwnTable:
         )
 
     outputs = tuple(f"y{j}" for j in range(1, len(second[0]) - d + 1))
-    return _built(d, rows("prior", first), rows("channel", second), outputs, counts)
+    return _build(d, rows("prior", first), rows("channel", second), outputs, counts)
 
 
 def from_files(
     prior: tuple[Path, str], channel: tuple[Path, str], decimal: str, counts: bool
-) -> OwnTable:
+) -> DomainTables:
     """Return the domain of two files (path and name each); the message names file and line."""
     first, second = (_headed(path, name, decimal) for path, name in (prior, channel))
     d = len(first.names) - 1
@@ -93,7 +93,7 @@ def from_files(
             f"{', '.join(second.names[:d])}, those of {first.name} {', '.join(first.names[:d])}; "
             "give the same coordinates in the same order"
         )
-    return _built(d, _rows(first, d), _rows(second, d), second.names[d:], counts)
+    return _build(d, _rows(first, d), _rows(second, d), second.names[d:], counts)
 
 
 def _headed(path: Path, name: str, decimal: str) -> CsvTable:
@@ -122,10 +122,10 @@ def _rows(table: CsvTable, d: int) -> _Rows:
     )
 
 
-def _built(
+def _build(
     d: int, prior: _Rows, channel: _Rows, outputs: tuple[str, ...], counts: bool
-) -> OwnTable:
-    """Return the domain of two tables, all of their rows checked."""
+) -> DomainTables:
+    """Check all rows of two tables and return their domain."""
     if not 1 <= d <= MAX_COORDINATES:
         raise prior.error(
             prior.lines[0],
@@ -144,8 +144,8 @@ def _built(
             )
     sizes = tuple(len(column) for column in values)
     place = [{value: j for j, value in enumerate(column)} for column in values]
-    law = _placed(prior, place, sizes, 1)[:, 0]
-    table = _placed(channel, place, sizes, len(outputs))
+    law = _place_rows(prior, place, sizes, 1)[:, 0]
+    table = _place_rows(channel, place, sizes, len(outputs))
     if counts and (law != np.floor(law)).any():
         raise prior.error(prior.lines[0], "numbers of records must be whole")
     total = float(law.sum())
@@ -162,7 +162,7 @@ def _built(
             raise channel.error(
                 line, f"the sum of its probabilities is off 1 by {nearest(found - 1.0)}"
             )
-    return OwnTable(
+    return DomainTables(
         values, outputs, law / total, table / sums[:, None], int(total) if counts else 0
     )
 
@@ -172,7 +172,7 @@ def _index(point: tuple[str, ...], place: list[dict[str, int]], sizes: tuple[int
     return int(np.ravel_multi_index(where, sizes))
 
 
-def _placed(
+def _place_rows(
     rows: _Rows, place: list[dict[str, int]], sizes: tuple[int, ...], width: int
 ) -> FloatArray:
     """Return a table's numbers in the order of the product's points."""
@@ -202,10 +202,9 @@ def _placed(
 
 
 def kernel_of(values: Mapping[str, Any], outputs: int) -> tuple[FloatArray | None, str]:
-    """Return Proposition 5's step for a report of so many values, or why there is none.
+    """Return Proposition 5's step for a report of so many values, or the reason why there is none.
 
-    One typed row of whole numbers says into which new output each output goes; several rows are
-    the kernel itself.
+    One row of whole numbers maps each output to a new one; several rows are the kernel itself.
     """
     rows = table_rows(str(values["kernel"]), "kernel")
     if not rows:
@@ -213,12 +212,12 @@ def kernel_of(values: Mapping[str, Any], outputs: int) -> tuple[FloatArray | Non
     if len(rows) == 1:
         groups = np.array(rows[0])
         if groups.size != outputs:
-            return None, _unfit(outputs, f"{groups.size} numbers")
+            return None, _mismatch(outputs, f"{groups.size} numbers")
         if (groups != np.floor(groups)).any():
             raise ValueError("kernel, row 1: outputs that are merged have the same whole number")
         return np.eye(len(set(rows[0])))[np.unique(groups, return_inverse=True)[1]], ""
     if len(rows) != outputs:
-        return None, _unfit(outputs, f"{len(rows)} rows")
+        return None, _mismatch(outputs, f"{len(rows)} rows")
     kernel = np.array(rows)
     for i, row in enumerate(kernel, 1):
         if row.min() < 0.0 or abs(row.sum() - 1.0) > _SLACK:
@@ -229,7 +228,7 @@ def kernel_of(values: Mapping[str, Any], outputs: int) -> tuple[FloatArray | Non
     return kernel / kernel.sum(axis=1, keepdims=True), ""
 
 
-def _unfit(outputs: int, found: str) -> str:
+def _mismatch(outputs: int, found: str) -> str:
     return (
         f"The step is left out: a report has {outputs} values, and the step has {found}; type one "
         "number (merge) or one row (kernel) for each value."

@@ -1,0 +1,445 @@
+"""Curves of the study of what is learnt: tests, beliefs and levels."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, Self
+
+import numpy as np
+
+from explorer.privacy import coordinates as co
+from explorer.privacy.core.bound import FloatArray, Role
+from explorer.studies.base.claims import Claimed
+from explorer.studies.base.curve_study import Curve, Plot, Points
+from explorer.studies.base.face import number_of
+from explorer.studies.base.numbers import at_most
+from explorer.studies.base.phrases import best_chance, times_in_100
+from explorer.studies.base.study import (
+    Answer,
+    Fidelity,
+    Mark,
+    Quantity,
+    Result,
+    Series,
+)
+from explorer.studies.base.sweeping import SweptPoints, series_from
+from explorer.studies.coordinate_learnt import sources, theory
+from explorer.studies.coordinate_learnt.domain_tables import DomainTables, from_files, typed
+from explorer.studies.coordinate_learnt.tables import format_level
+from explorer.studies.coordinate_learnt.theory import (
+    OWN,
+    Levels,
+    Setting,
+    after_level,
+)
+
+TYPED, FILES = "typed", "files"
+PROBABILITIES, COUNTS = "probabilities", "counts"
+BIT_PARAMETERS = ("rho", "p1", "p2", "m00", "m01", "m10", "m11", "c1", "c2")
+
+
+class LearntPoints(Points):
+    """Points of a sweep with the domain and the levels of the request."""
+
+    def at(self, swept: SweptPoints, fidelity: Fidelity | None = None) -> Self:
+        """Return the same request at other points, or in an answer of other fidelity."""
+        other = super().at(swept, fidelity)
+        other.setting = self.setting
+        return other
+
+    @cached_property
+    def setting(self) -> Setting:
+        """Domain and levels at the sliders."""
+        return theory.setting_of(dict(self.request.values), self._tables)
+
+    @property
+    def _tables(self) -> DomainTables | None:
+        """The user's own tables: the typed ones until both files are open."""
+        request = self.request
+        if request["mechanism"] != OWN:
+            return None
+        counts = request["prior_is"] == COUNTS
+        names = (request["prior_file"], request["channel_file"])
+        if request["own_from"] == FILES and all(names):
+            paths = [(self.context.file(name), name.partition("#")[0]) for name in names]
+            decimal = request["decimal"]
+            read: DomainTables = self.context.memo(
+                ("coordinate-learnt", "own", names, decimal, counts),
+                lambda: from_files(paths[0], paths[1], decimal, counts),
+            )
+            return read
+        return typed(request["records" if counts else "prior"], request["channel"], counts)
+
+    @cached_property
+    def swept_levels(self) -> list[Levels]:
+        """Levels at every point of the sweep."""
+        values: dict[str, Any] = dict(self.request.values)
+        key, found = self.swept.sweep.key, []
+        for value in self.swept[key]:
+            self.context.check()
+            domain = theory.domain_of(values | {key: float(value)}, self.setting.tables)
+            if self.request["step"]:
+                domain, _ = theory.processed(domain, values)
+            found.append(theory.levels_of(domain, self.setting.coupling))
+        return found
+
+    @cached_property
+    def single_report(self) -> Levels:
+        """Levels of a single report."""
+        setting = self.setting
+        if setting.domain.copies == 1:
+            return setting.levels
+        return theory.levels_of(replace(setting.domain, copies=1), setting.coupling)
+
+    @cached_property
+    def hypotheses(self) -> tuple[str, str, FloatArray] | None:
+        """Two values of the coordinate and the laws of their reports."""
+        return self.setting.domain.hypotheses(self.setting.place)
+
+    @cached_property
+    def beliefs(self) -> dict[str, FloatArray]:
+        """Beliefs after the report, by key of the curve."""
+        return self.setting.beliefs(self.belief)
+
+    @property
+    def bcdp(self) -> float:
+        """BCDP level of the coordinate."""
+        return float(self.setting.levels.bcdp[self.setting.place])
+
+    @property
+    def certified(self) -> float:
+        """Certified level of the coordinate."""
+        return float(self.setting.levels.certified[self.setting.place])
+
+
+# Curves
+
+_ONE_VALUE = "the coordinate has one possible value: there is nothing to learn"
+INFINITE = "infinite: some report excludes a value"
+
+
+def _has_two_values(p: LearntPoints) -> FloatArray:
+    return np.full(p.swept.x.size + 1, p.hypotheses is not None)
+
+
+def _test(key: str, null: int, other: int, primary: int) -> Curve:
+    """Return the best test of one value of the coordinate against another."""
+
+    def value(p: LearntPoints) -> FloatArray:
+        if p.hypotheses is None:
+            return np.full(p.type1.shape, np.nan)
+        laws = p.hypotheses[2]
+        return co.tradeoff_beta(laws[null], laws[other], p.type1)
+
+    def label(p: LearntPoints) -> str:
+        values = p.setting.two_values
+        return f"{p.setting.name} = {values[null]} against {values[other]}, best test"
+
+    return Curve(
+        key,
+        label,
+        f"best test, {null} against {other}",
+        Role.EXACT,
+        sources.NEYMAN_PEARSON,
+        value,
+        _has_two_values,
+        _ONE_VALUE,
+        primary=primary,
+    )
+
+
+def _whole_record(p: LearntPoints) -> FloatArray:
+    """Return the best test of the two records that differ most."""
+    channel = p.setting.domain.composed
+    first, second = theory.easiest_pair(channel)
+    return co.tradeoff_beta(channel[first], channel[second], p.type1)
+
+
+def _whole_record_label(p: LearntPoints) -> str:
+    names = p.setting.domain.names()
+    first, second = theory.easiest_pair(p.setting.domain.composed)
+    return f"{names[first]} against {names[second]}, best test"
+
+
+def _band(
+    curve: Curve,
+    p: LearntPoints,
+    label: str,
+    edge: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+) -> Series:
+    bound = replace(curve, value=lambda _: edge).bound(p)
+    assert bound is not None
+    return series_from(curve.key, label, p.swept, bound, mark=Mark.AREA, low=low, high=high)
+
+
+def _test_region(curve: Curve, p: LearntPoints) -> Series:
+    """Draw where tests can be at the coordinate's level."""
+    low = co.tradeoff_bound(p.bcdp, p.type1)
+    high = 1.0 - co.tradeoff_bound(p.bcdp, 1.0 - p.type1)
+    return _band(curve, p, f"{curve.label}, δ = {format_level(p.bcdp)}", low, low, high)
+
+
+def _belief_region(curve: Curve, p: LearntPoints) -> Series:
+    """Draw where beliefs can be at the coordinate's level."""
+    low, high = after_level(p.belief, -p.bcdp), after_level(p.belief, p.bcdp)
+    return _band(curve, p, f"{curve.label}, δ = {format_level(p.bcdp)}", high, low, high)
+
+
+def _extreme_belief(key: str, value: int, primary: int = 0) -> Curve:
+    """Return the belief after the report that favours one value most."""
+    return Curve(
+        key,
+        lambda p: f"report most for {p.setting.two_values[value]}",
+        "",
+        Role.EXACT,
+        sources.BAYES,
+        lambda p: p.beliefs.get(key),
+        _has_two_values,
+        _ONE_VALUE,
+        primary=primary,
+    )
+
+
+def _output_belief(y: int) -> Curve:
+    """Return the belief after one report."""
+    return Curve(
+        f"output{y}",
+        lambda p: f"report {p.setting.domain.outputs[y]}",
+        f"after report {y}" if y < 2 else "",
+        Role.EXACT,
+        sources.BAYES,
+        lambda p: p.beliefs.get(f"output{y}"),
+        primary=int(y < 2),
+    )
+
+
+def _level_belief(
+    key: str, label: str, side: str, role: Role, value: Callable[[LearntPoints], float]
+) -> Curve:
+    """Return the largest or the smallest belief that a level allows."""
+    sign = 1.0 if side == "most" else -1.0
+    return Curve(
+        f"{key}_{side}",
+        f"{label}, at {side}",
+        f"{label}, at {side}",
+        role,
+        sources.CERTIFICATE if key == "certified" else sources.LDP,
+        lambda p: after_level(p.belief, sign * value(p)),
+        primary=0,
+    )
+
+
+_LEVEL_BELIEFS = (
+    partial(_level_belief, "certified", "certified", value=lambda p: p.certified),
+    partial(_level_belief, "ldp", "LDP", value=lambda p: p.setting.levels.ldp),
+)
+
+
+def level_of(levels: Levels, key: str, place: int) -> float:
+    """Return one level of the coordinate or the record."""
+    value = getattr(levels, key)
+    return float(value if key in ("ldp", "bdp") else value[place])
+
+
+def _level(key: str, label: str, short: str, role: Role, source: Any, primary: int) -> Curve:
+    """Return a level along the sweep."""
+
+    def value(p: LearntPoints) -> FloatArray:
+        return np.array([level_of(levels, key, p.setting.place) for levels in p.swept_levels])
+
+    return Curve(
+        key,
+        label,
+        short,
+        role,
+        source,
+        value,
+        lambda p: np.isfinite(value(p)),
+        INFINITE,
+        primary=primary,
+    )
+
+
+LEVELS = (
+    _level(
+        "bcdp",
+        "δᵢ, BCDP: this coordinate, this prior",
+        "BCDP, this coordinate",
+        Role.EXACT,
+        sources.BCDP,
+        1,
+    ),
+    _level(
+        "cdp",
+        "cᵢ, CDP: this coordinate, the others fixed",
+        "CDP, others fixed",
+        Role.EXACT,
+        sources.CDP,
+        1,
+    ),
+    _level(
+        "bdp", "BDP: the whole record, this prior", "BDP, whole record", Role.EXACT, sources.BDP, 1
+    ),
+    _level("ldp", "LDP: the whole record, everybody", "LDP", Role.EXACT, sources.LDP, 1),
+    _level(
+        "certified",
+        "δᵢ certified from c, L and the coupling",
+        "certified level",
+        Role.UPPER,
+        sources.CERTIFICATE,
+        1,
+    ),
+    _level(
+        "part2",
+        "Proposition 4, part 2",
+        "Proposition 4, part 2",
+        Role.UPPER,
+        sources.PART_2,
+        0,
+    ),
+    _level(
+        "part1",
+        "Proposition 4, part 1",
+        "Proposition 4, part 1",
+        Role.UPPER,
+        sources.PART_1,
+        0,
+    ),
+)
+READOUT_LABELS = {
+    "bcdp": "δᵢ (BCDP)",
+    "cdp": "cᵢ (CDP)",
+    "bdp": "BDP",
+    "ldp": "LDP",
+    "certified": "δᵢ certified",
+    "part2": "Prop. 4 (2)",
+    "part1": "Prop. 4 (1)",
+}
+"""Labels of the levels beside curves of something else."""
+
+
+def _headline(result: Result, _claimed: Claimed | None) -> Answer | None:
+    level = number_of(result, "level_bcdp")
+    level = number_of(result, "bcdp") if level is None else level
+    if level is None:
+        return None
+    right = times_in_100(best_chance(level))
+    text = (
+        f"With even odds before, the report lets this coordinate be guessed right at most {right} "
+        "times in 100 by those who hold this prior."
+    )
+    whole = next(r for r in result.readouts if r.key in ("ldp", "level_ldp"))
+    if whole.value is None and whole.note.startswith("infinite"):
+        text += " The report may rule out some complete records."
+    return Answer(f"δᵢ ≤ {at_most(level)}", text)
+
+
+_SLIDERS = ("mechanism", "p1", "rho", "copies")
+PLOTS = (
+    Plot(
+        Quantity("tradeoff", "β", "missed: says 0 when the bit is 1", ("type1",), latex=r"\beta"),
+        (
+            Curve(
+                "region",
+                "Theorem 1",
+                "what the level allows",
+                Role.LOWER,
+                sources.THEOREM_1,
+                draw=_test_region,
+                primary=3,
+            ),
+            _test("test01", 0, 1, primary=1),
+            _test("test10", 1, 0, primary=2),
+            Curve(
+                "whole",
+                _whole_record_label,
+                "best test, 00 against 01",
+                Role.EXACT,
+                sources.NEYMAN_PEARSON,
+                _whole_record,
+                primary=0,
+            ),
+            Curve(
+                "certified",
+                "certified level",
+                "certified level",
+                Role.LOWER,
+                sources.CERTIFICATE,
+                lambda p: co.tradeoff_bound(p.certified, p.type1),
+                primary=0,
+            ),
+            Curve(
+                "ldp",
+                lambda p: f"LDP, ε = {format_level(p.setting.levels.ldp)}",
+                "LDP",
+                Role.LOWER,
+                sources.LDP,
+                lambda p: co.tradeoff_bound(p.setting.levels.ldp, p.type1),
+                primary=0,
+            ),
+            Curve(
+                "chance",
+                "chance",
+                "a coin",
+                Role.BASELINE,
+                sources.CHANCE,
+                lambda p: 1.0 - p.type1,
+                primary=4,
+            ),
+        ),
+        sliders=_SLIDERS,
+        headline=_headline,
+    ),
+    Plot(
+        Quantity(
+            "belief_after",
+            "P(xᵢ = 1 | y)",
+            "belief after the report",
+            ("belief",),
+            latex=r"P(x_i=1\,|\,y)",
+        ),
+        (
+            Curve(
+                "region",
+                "BCDP",
+                "what the level allows",
+                Role.UPPER,
+                sources.BCDP,
+                draw=_belief_region,
+            ),
+            *(_output_belief(y) for y in range(theory.MAX_DRAWN_OUTPUTS)),
+            _extreme_belief("most", 1),
+            _extreme_belief("least", 0),
+            *(
+                curve(side=side, role=role)
+                for curve in _LEVEL_BELIEFS
+                for side, role in (("most", Role.UPPER), ("least", Role.LOWER))
+            ),
+            Curve(
+                "before",
+                "nothing learnt",
+                "before the report",
+                Role.BASELINE,
+                sources.CHANCE,
+                lambda p: p.belief,
+            ),
+        ),
+        sliders=_SLIDERS,
+        headline=_headline,
+    ),
+    Plot(
+        Quantity(
+            "levels",
+            "δᵢ",
+            "levels of the four notions",
+            (*BIT_PARAMETERS, "copies"),
+            unit="nats",
+            latex=r"\delta_i",
+        ),
+        LEVELS,
+        sliders=_SLIDERS,
+        headline=_headline,
+    ),
+)
