@@ -54,7 +54,7 @@ from explorer.studies.coordinate_learnt.theory import (
     Levels,
     Setting,
 )
-from explorer.studies.coordinate_mean.text import confidence_sentence
+from explorer.studies.coordinate_mean.guarantee import confidence_sentence
 
 _COARSE_POINTS = 17
 _ENTRIES = (("00", 0.5), ("01", 0.0), ("10", 0.5), ("11", 0.5))

@@ -1,4 +1,4 @@
-"""Help and presets of the study of the private mean."""
+"""Help page and presets of the study of the private mean."""
 
 from explorer.privacy.core.bound import Reference
 from explorer.privacy.core.papers import COORDINATES as PAPER
@@ -6,8 +6,9 @@ from explorer.studies.base.help_page import Formula, Page, Preset, Status
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Scale, Sweep
 from explorer.studies.base.verdicts import Judge, Numbers, judged, surpasses
-from explorer.studies.coordinate_mean import text
-from explorer.studies.coordinate_mean.parameters import GEOMETRIC, MEDIAN, Q_FULL
+from explorer.studies.coordinate_mean import sources
+from explorer.studies.coordinate_mean.plans import GEOMETRIC
+from explorer.studies.coordinate_mean.simulation import MEDIAN
 
 PAGE = Page(
     what=(
@@ -88,7 +89,7 @@ PAGE = Page(
             r"\frac{1}{n}\sum_i\frac{1}{\sum_{k\leq i}(c_k-c_{k-1})^2/(d-k+1)}\wedge d",
         ),
     ),
-    sources=text.REFERENCES,
+    sources=sources.REFERENCES,
     errata=(
         "The paper (v1) prints a radius B twice as large, which makes the mean of a report twice "
         "the user's data and its variance four times as large; privacy is not touched. We use half "
@@ -117,6 +118,7 @@ PAGE = Page(
     ),
 )
 
+_ALL_Q = Sweep("q", 0.0, 1.0, 101, Scale.LINEAR)
 _FIGURE = Reference(PAPER, "Figure 3")
 _PRESETS = (
     Preset(
@@ -126,7 +128,7 @@ _PRESETS = (
         "crosses it early.",
         (("simulate", True), ("trials", 100), ("dots", MEDIAN), ("x2", 1.0)),
         "mse",
-        Q_FULL,
+        _ALL_Q,
         f"M_mean has the smaller error for all q < 1 and resembles min δ-LDP as q → 1 ({_FIGURE}).",
         "With the unbiased B the paper's ζ = (1+q)/2 has a larger mean error than min δ-LDP "
         "(1.503) from q = 0.086 on, and a larger median, which the paper plots, from q = 0.175 on. "
@@ -142,7 +144,7 @@ _PRESETS = (
         "The same with the averages clipped to [−1, 1], which costs no privacy.",
         (("projected", True), ("x2", 1.0)),
         "mse",
-        Q_FULL,
+        _ALL_Q,
         f"Not said whether the averages of {_FIGURE.where} are projected.",
         "Projected, the crossing moves to q = 0.294 and the paper's curve ends at 2.94 where the "
         "baseline has 1.476: the discrepancy stays.",
@@ -154,7 +156,7 @@ _PRESETS = (
         "All data 0, where reports vary most: the table of exact errors against q.",
         (),
         "mse",
-        Q_FULL,
+        _ALL_Q,
         "",
         "Errors at q = 0, 0.1, 0.5: the paper's 0.319, 1.564, 5.476; best ζ 0.319, 0.901, 1.504; "
         "exact constraint 0.319, 0.736, 1.504; hybrid 0.0416, 0.184, 1.032; min δ-LDP 1.504.",
@@ -165,7 +167,7 @@ _PRESETS = (
         "Two levels, ζ = ½: the error's order (18) for small q and (19) beyond.",
         (("zeta_rule", "fixed"), ("zeta", 0.5)),
         "mse",
-        Q_FULL,
+        _ALL_Q,
         "The bound (17) simplifies to (18) up to q = (e^{δ/2}−1)/(e^ε−1), to (19) beyond "
         "(Corollary 1).",
         "The threshold is q = 0.0165 here. Both are orders of magnitude: the exact error is some "
@@ -201,7 +203,7 @@ _PRESETS = (
         "Levels rising geometrically over 100 coordinates: what all different demands cost.",
         (("d", 100), ("profile", GEOMETRIC), ("n", 100_000)),
         "mse",
-        Q_FULL,
+        _ALL_Q,
         "",
         "Best designs are found on six levels rounded down, which is as private; hybrid channels "
         "gain most where coupling is weak.",
@@ -230,8 +232,8 @@ def _orders(found: Numbers) -> tuple[Status, str]:
 def _sensitive(found: Numbers) -> tuple[Status, str]:
     """Judge by c₁ = (1−ζ)δ₁ of the sensitive coordinates, beside min δ-LDP."""
     ours = found["paper[0]"]
-    said = f"c₁ = {nearest(ours)}; min δ-LDP {nearest(found['baseline[0]'])}"
-    return ("=" if abs(ours - (1 - 0.55) * 0.2) < 1e-9 else "≠"), said
+    verdict = f"c₁ = {nearest(ours)}; min δ-LDP {nearest(found['baseline[0]'])}"
+    return ("=" if abs(ours - (1 - 0.55) * 0.2) < 1e-9 else "≠"), verdict
 
 
 def _demand(found: Numbers) -> tuple[Status, str]:

@@ -1,4 +1,4 @@
-"""The mechanisms that are compared: who reports what at which level, and with what error."""
+"""Mechanisms that meet demanded levels: their channels, budgets and exact errors."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -10,30 +10,29 @@ import numpy as np
 from explorer.privacy import coordinates as co
 from explorer.privacy.coordinates.channel import SMALLEST_LEVEL
 from explorer.privacy.core.bound import FloatArray
-from explorer.studies.coordinate_mean.parameters import LINEAR, TWO
 
+TWO, LINEAR, GEOMETRIC = "two", "linear", "geometric"
+"""Profiles of the demanded levels."""
 Subsets = tuple[tuple[int, ...], ...]
-NESTED = ("baseline", "paper", "best_zeta", "exact")
-PLANS = (*NESTED, "hybrid")
 _POWERS = np.linspace(0.0, 1.0, 41)
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What is asked of a mechanism.
+    """Levels demanded of a mechanism.
 
     Attributes
     ----------
     profile : str
-        ``two``, ``linear`` or ``geometric``.
+        `TWO`, `LINEAR` or `GEOMETRIC`.
     d, k : int
-        Coordinates; those at the lowest level if there are two levels (1 otherwise).
+        Number of coordinates, and of those at the lowest of two levels (1 with more levels).
     level, eps, q : float
         Lowest coordinate level, level of the record, assumed coupling.
     zeta : float
         ζ of the paper's mechanism.
     channel : str
-        What reports are made by: `co.DUCHI` or `co.PRIV_UNIT`.
+        Kind of report: `co.DUCHI` or `co.PRIV_UNIT`.
     """
 
     profile: str
@@ -56,12 +55,12 @@ class Demand:
 
     @property
     def apart_from_zeta(self) -> Hashable:
-        """What decides all mechanisms but the paper's."""
+        """All that mechanisms other than the paper's depend on."""
         return (self.profile, self.d, self.k, self.level, self.eps, self.q, self.channel)
 
 
 def sensitive(d: float, share: float) -> int:
-    """Return how many coordinates are sensitive: a share of d, rounded, at least one."""
+    """Return the number of sensitive coordinates: a share of d, rounded, at least 1."""
     return int(min(max(round(share * d), 1), d))
 
 
@@ -76,17 +75,16 @@ class Plan:
     total : float
         LDP level L.
     second, squares : ndarray of shape (d,)
-        The variance of coordinate i is second_i − x_i²·squares_i; infinite where nothing is
-        reported.
+        The variance of coordinate i is second_i − x_i²·squares_i; infinite without a report.
     subsets, alphas : tuple
         Channels of a parallel design; empty for M_mean with budget c.
     rule : str
         Weights that combine M_mean's channels.
     truncated : bool
-        Found on fewer levels than asked for: the guarantee holds, the error may be larger than
-        it could be.
+        Whether it was found on fewer levels than demanded: the guarantee holds, but the error may
+        not be the smallest.
     channel : str
-        What its reports are made by.
+        Kind of report.
     """
 
     c: FloatArray
@@ -108,6 +106,11 @@ class Plan:
 def mse(plan: Plan, x2: float, n: float) -> float:
     """Return the exact error of n users' average, not projected; infinite without a report."""
     return max(plan.worst - x2 * float(plan.squares.sum()), 0.0) / n
+
+
+def finite(value: float) -> float | None:
+    """Return an error for a table; None if it is infinite."""
+    return value if np.isfinite(value) else None
 
 
 def errors(plans: Sequence[Plan], x2: FloatArray, n: FloatArray) -> FloatArray:
@@ -156,7 +159,7 @@ def parallel_plan(
 
 
 def with_channel(plan: Plan, channel: str) -> Plan:
-    """Return the same levels with reports made otherwise: as private, with another error."""
+    """Return the plan with another kind of report: as private, with another error."""
     if plan.subsets:
         return parallel_plan(plan.c.size, plan.subsets, plan.alphas, plan.truncated, channel)
     return nested_plans(plan.c[None], plan.rule, channel, plan.truncated)[0]
@@ -187,7 +190,7 @@ def _levels(demands: Sequence[Demand]) -> FloatArray:
 
 
 def baseline_plans(demands: Sequence[Demand]) -> list[Plan]:
-    """Return min δ-LDP: one channel for everything at the lowest level."""
+    """Return min δ-LDP: one channel for all coordinates at the lowest level."""
     found: dict[int, Plan] = {}
     for places, group in _by(demands, lambda x: (x.d, x.channel)):
         lowest = np.array([min(x.level, x.eps) for x in group])

@@ -1,10 +1,10 @@
-"""The coupling of a public table: an upper confidence bound, computed in a worker process.
+"""Upper confidence bound on the coupling of a public table, computed in a worker process.
 
-A column's values are declared in its heading, ``smoker [yes|no]``, or its range, ``age [0:120]``,
-which is cut in bins. Without that the values are those in the file, and the user must vouch for
-there being no others; a column of many different numbers is cut in bins of equally many records.
-Bins are a certificate only if the mechanism reads the bins, and their edges do not come from the
-records: otherwise they can hide coupling, and the number is an estimate.
+A heading declares the values of its column, ``smoker [yes|no]``, or its range, ``age [0:120]``,
+which is cut into bins. Otherwise the values are those in the file, and the user must vouch that
+there are no others; a column of many different numbers is cut into bins of equally many records.
+The bound of bins is a certificate only if the mechanism reads the bins and their edges do not come
+from the records. Otherwise bins can hide coupling, and the number is an estimate.
 """
 
 import re
@@ -32,10 +32,10 @@ CAVEATS = (
     "Never take the coupling from the protected records: the reports publish q. Bins can only miss "
     "coupling; with many columns or values the bound tends to 1.",
 )
-_MOSTLY = 0.9
-"""A column is one of numbers if this share of its fields are; the other records are rejected."""
-_LONGEST_HEADING = 3000
-"""Characters; the time that the pattern takes grows with their square."""
+_NUMERIC_SHARE = 0.9
+"""A column is numeric if this share of its fields are numbers; other records are rejected."""
+_MAX_HEADING = 3000
+"""Characters; matching time grows with their square."""
 _HEADING = re.compile(r"^(?P<name>.*?)\s*\[(?P<inside>[^\[\]]+)\]$")
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -48,9 +48,9 @@ class Coded:
     ----------
     name : str
     size : int
-        How many values there are, seen or not.
+        Number of values, whether they occur or not.
     declared : bool
-        Whether they, or the range that is cut in bins, stand in the heading.
+        Whether the heading declares the values or the range.
     binned : bool
     """
 
@@ -66,20 +66,20 @@ class Coded:
 
 @dataclass(frozen=True)
 class PublicCoupling:
-    """What a public table says about coupling.
+    """Coupling of a public table.
 
     Attributes
     ----------
     columns : tuple of Coded
     upper, plug_in, lower : ndarray
-        A column each: the upper confidence bound, the coupling of the empirical law, and what it is
-        at least; bounds together at confidence 1 − β each.
+        By column: upper confidence bound, coupling of the empirical law, lower confidence bound;
+        all upper and all lower bounds hold together at confidence 1 − β each.
     records : int
     beta : float
     estimate : str
-        Why the upper bounds are no certificate; empty if they are.
-    said : str
-        What was read.
+        Why the upper bounds are no certificate; empty if they are one.
+    summary : str
+        What was read and what was rejected.
     """
 
     columns: tuple[Coded, ...]
@@ -89,11 +89,11 @@ class PublicCoupling:
     records: int
     beta: float
     estimate: str
-    said: str
+    summary: str
 
     @property
     def q(self) -> float:
-        """The largest upper confidence bound: what the study assumes."""
+        """The largest upper confidence bound, which the study assumes."""
         return float(self.upper.max())
 
     @property
@@ -103,7 +103,7 @@ class PublicCoupling:
 
     @property
     def vouched(self) -> tuple[str, ...]:
-        """The columns whose values were not declared, and how many were found."""
+        """Columns without declared values, and the number of values in the file."""
         return tuple(f"{c.name}: {c.size}" for c in self.columns if not (c.declared or c.binned))
 
     def table(self) -> Table:
@@ -132,10 +132,9 @@ class PublicCoupling:
 
 
 def codes(records: CsvTable, bins: int) -> tuple[IntArray, tuple[Coded, ...], CsvTable]:
-    """Return a table as categories, what they are, and the records that are used.
+    """Return a table as categories, the coded columns, and the records that are used.
 
-    Records with a field that is none of its column's values, or no number in a column of numbers,
-    are rejected.
+    Records with an undeclared value, or without a number in a numeric column, are rejected.
     """
     columns = [_Column(records, i, bins) for i in range(len(records.names))]
     bad = np.stack([column.bad for column in columns], axis=1)
@@ -165,7 +164,7 @@ class _Column:
         found = [number(text) for text in self._texts]
         self._values = np.array([np.nan if v is None else v for v in found])
         known = ~np.isnan(self._values)
-        self._numeric = self._range is not None or known.mean() >= _MOSTLY
+        self._numeric = self._range is not None or known.mean() >= _NUMERIC_SHARE
         self.bad = ~known if self._numeric else np.zeros(known.shape, bool)
         if self._range is not None:
             low, high = self._range
@@ -173,7 +172,7 @@ class _Column:
                 self.bad = self.bad | (self._values < low) | (self._values > high)
 
     def _places(self) -> IntArray:
-        """Return which declared value every field is, −1 for none; numbers by their value."""
+        """Return the index of the declared value of every field, −1 for none; numbers by value."""
         number = self._records.dialect.number
         place: dict[str | float, int] = {text: j for j, text in enumerate(self._declared)}
         for j, text in enumerate(self._declared):
@@ -190,7 +189,7 @@ class _Column:
         return np.array([of(text) for text in self._texts], dtype=np.int64)
 
     def why(self, text: str) -> str:
-        """Return why a field rejects its record."""
+        """Return the reason why a field rejects its record."""
         if self._declared:
             return f"{text[:40]!r} is not one of the declared values {', '.join(self._declared)}"
         if self._range is not None and self._records.dialect.number(text) is not None:
@@ -199,7 +198,7 @@ class _Column:
         return why_no_number(self._records, text)
 
     def coded(self, used: IntArray) -> tuple[IntArray, Coded]:
-        """Return the categories of the records that are used."""
+        """Return the categories of the used records."""
         if self._declared:
             return self._place[used], Coded(self.name, len(self._declared), True, False)
         if not self._numeric:
@@ -222,7 +221,7 @@ class _Column:
 def _declared(records: CsvTable, i: int) -> tuple[str, tuple[str, ...], tuple[float, float] | None]:
     """Return a column's name, its declared values and its declared range, from its heading."""
     heading = records.names[i]
-    found = _HEADING.match(heading) if len(heading) <= _LONGEST_HEADING else None
+    found = _HEADING.match(heading) if len(heading) <= _MAX_HEADING else None
     if found is None:
         return heading, (), None
     name, inside = found["name"] or f"column {i + 1}", found["inside"]
@@ -249,13 +248,13 @@ def measure(
 ) -> PublicCoupling:
     """Return the coupling of a public table (runs in a worker process).
 
-    The order of the records decides which half of them tests the other, so they are shuffled with
-    a fixed seed: files are often sorted.
+    The order of the records decides which half of them tests the other. Files are often sorted, so
+    records are shuffled with a fixed seed.
 
     Raises
     ------
     ValueError
-        If it is no table, or a column has one value only.
+        If the file is not a table, or a column has one value only.
     """
     name = value.partition("#")[0]
     table, columns, records = codes(read_records(path, name, decimal), bins)
@@ -287,7 +286,7 @@ def measure(
 
 
 def _why_estimate(columns: tuple[Coded, ...], reads_bins: bool) -> str:
-    """Return why bounds on the coupling of these columns are none on that of the records."""
+    """Return why the bounds do not hold for the records; empty if they do."""
     binned = [column for column in columns if column.binned]
     if not binned:
         return ""
@@ -313,7 +312,7 @@ def public_coupling(request: Request, context: Context) -> PublicCoupling:
     LookupError
         If the file is not open.
     ValueError
-        If it is no table, or a column has one value only; the message says where.
+        If the file is not a table, or a column has one value only; the message states where.
     """
     path = context.file(str(request["public"]))
     chosen = tuple(request[key] for key in ("public", "bins", "reads_bins", "beta", "decimal"))

@@ -1,42 +1,38 @@
-"""M_LDP and M_mean run on a table of records: what the readers of the reports would see.
+"""Runs M_LDP and M_mean on a table of records: the means that readers of the reports would see.
 
-A simulation of a local protocol, by the reports of a release with seeded bits in place of the
+A simulation of a local protocol with the reports of a release, but seeded bits instead of the
 system's. The first columns are the sensitive ones.
 """
 
-from collections.abc import Iterator
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.core.bound import FloatArray, Reference, Role
+from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.noise.bits import SeededBits
-from explorer.studies.base.study import (
-    Context,
-    Fidelity,
-    Mark,
-    Readout,
-    Request,
-    Result,
-    Series,
-    Table,
-)
+from explorer.studies.base.curve_study import Curve
+from explorer.studies.base.study import Context, Mark, Readout, Request, Series, Table
 from explorer.studies.base.sweeping import SweptPoints
-from explorer.studies.coordinate_mean import text
-from explorer.studies.coordinate_mean.parameters import FILE, RUN_BASELINE, RUN_BEST
+from explorer.studies.coordinate_mean import guarantee
 from explorer.studies.coordinate_mean.plans import (
+    Demand,
     Plan,
     baseline_plans,
     best_zeta_plans,
+    finite,
     paper_plans,
 )
-from explorer.studies.coordinate_mean.points import coordinates, demands_of
-from explorer.studies.coordinate_mean.public_file import PublicCoupling
+from explorer.studies.coordinate_mean.theory import NO_REPORT, coordinates, demands_of
 from explorer.studies.private_regression.data import Source, describe, load, sample_block
 
+RUN_PAPER, RUN_BEST, RUN_BASELINE = "paper", "best_zeta", "baseline"
+"""Mechanisms that can be run."""
 MAX_USERS = 20_000
-"""Synthetic records at most."""
+"""Largest number of synthetic records."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +49,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out: averages of the reports and of the records, by column, in [−1, 1]."""
+    """Averages of the reports, of the records and of their squares, by column, in [−1, 1]."""
 
     reported: FloatArray
     truth: FloatArray
@@ -62,7 +58,7 @@ class Outcome:
 
 
 def run(task: Run) -> Outcome:
-    """Draw every user's report and average (in a worker process)."""
+    """Draw every user's report and average them (runs in a worker process)."""
     if task.source.path is None:
         x = sample_block(len(task.c) - 1, 0, task.users)
     else:
@@ -75,30 +71,72 @@ def run(task: Run) -> Outcome:
     return Outcome(found.mean, x.mean(axis=0), (x**2).mean(axis=0), x.shape[0])
 
 
-def answer(
-    request: Request, context: Context, points: SweptPoints, public: PublicCoupling | None
-) -> Iterator[Result]:
-    """Yield the run on the user's records, or on synthetic ones until a file is open."""
+@dataclass(frozen=True)
+class CompletedRun:
+    """A run with what it was run with.
+
+    Attributes
+    ----------
+    swept : SweptPoints
+        The columns to draw.
+    demand : Demand
+    plans : dict of str to Plan
+        The paper's mechanism and min δ-LDP, which the conditions compare.
+    plan : Plan
+        The mechanism that was run.
+    outcome : Outcome
+    names : tuple of str or None
+        Names of the file's columns; None for synthetic records.
+    low, width : ndarray of float
+        Public bounds of the columns.
+    notes : tuple of str
+    """
+
+    swept: SweptPoints
+    demand: Demand
+    plans: dict[str, Plan]
+    plan: Plan
+    outcome: Outcome
+    names: tuple[str, ...] | None
+    low: FloatArray
+    width: FloatArray
+    notes: tuple[str, ...]
+
+    @property
+    def real(self) -> bool:
+        """Whether the records come from a file."""
+        return self.names is not None
+
+    @property
+    def deviation(self) -> FloatArray:
+        """Standard deviation of the mean of the reports, by column."""
+        variance = self.plan.second - self.outcome.squares * self.plan.squares
+        return np.sqrt(np.maximum(variance, 0.0) / self.outcome.users)
+
+
+def complete(request: Request, context: Context, swept: SweptPoints) -> CompletedRun:
+    """Run a mechanism on the user's records, or on synthetic ones until a file is open."""
     value = str(request["records"])
-    d, names, low, high = int(request["d"]), None, None, None
-    source, stamp, notes = Source(), text.SYNTHETIC, [text.NO_RECORDS]
+    source, columns = Source(), None
+    d, notes = int(request["d"]), [guarantee.NO_RECORDS]
     if value:
         source = Source(context.file(value), value, decimal=request["records_decimal"])
         columns = context.memo(
             ("coordinate-mean", "columns", source),
             lambda: context.run_in_worker(describe, source),
         )
-        d, names, low, high = len(columns.names), columns.names, columns.low, columns.high
-        stamp, notes = text.REAL_DATA, [columns.summary]
-        lost = int(columns.clipped.sum())
-        if lost:
-            notes.append(f"{lost:,} values lie outside the public bounds and are clipped to them.")
+        d, notes = len(columns.names), [columns.summary]
+        clipped = int(columns.clipped.sum())
+        if clipped:
+            notes.append(
+                f"{clipped:,} values lie outside the public bounds and are clipped to them."
+            )
     wanted = {
         key: np.full(column.shape, float(d)) if key == "d" else column
-        for key, column in points.columns.items()
+        for key, column in swept.columns.items()
     }
-    points = coordinates(replace(points, columns=wanted), d)
-    demand = demands_of(request, points)[-1]
+    swept = coordinates(replace(swept, columns=wanted), d)
+    demand = demands_of(request, swept)[-1]
     plans = {"paper": paper_plans([demand])[0], "baseline": baseline_plans([demand])[0]}
     plan = plans["baseline" if request["run_by"] == RUN_BASELINE else "paper"]
     if request["run_by"] == RUN_BEST:
@@ -111,102 +149,95 @@ def answer(
         plan.channel,
         request.seed,
     )
-    found: Outcome = context.memo(
+    outcome: Outcome = context.memo(
         ("coordinate-mean", "run", task), lambda: context.run_in_worker(run, task)
     )
-    spread = np.sqrt(np.maximum(plan.second - found.squares * plan.squares, 0.0) / found.users)
-    real = bool(value)
-    yield Result(
-        request,
-        Fidelity.FULL if request.fidelity is Fidelity.FULL else Fidelity.COARSE,
-        series=_series(points, found, spread),
-        tables=(
-            _table(demand.levels, plan, found, spread, names, low, high),
-            *(() if public is None else (public.table(),)),
-        ),
-        readouts=_readouts(plan, found, real),
-        conditions=text.conditions(
-            demand, plans, 0.0, float(found.users), request["q_from"] == FILE, public
-        ),
-        guarantee=text.guarantee(demand, plan, 1, public),
-        notes=(*notes, text.SIMULATED_PROTOCOL),
-        stamp=stamp,
-        curator_only=real,
-        complete=True,
+    return CompletedRun(
+        swept,
+        demand,
+        plans,
+        plan,
+        outcome,
+        None if columns is None else columns.names,
+        np.full(d, -1.0) if columns is None else columns.low,
+        np.full(d, 2.0) if columns is None else columns.high - columns.low,
+        (*notes, guarantee.SIMULATED_PROTOCOL),
     )
 
 
-def _series(points: SweptPoints, found: Outcome, spread: FloatArray) -> tuple[Series, ...]:
-    at = np.rint(points["i"][:-1]).astype(int) - 1
-    inside = (at >= 0) & (at < found.truth.size)
-    at = np.clip(at, 0, found.truth.size - 1)
-    no_such = "" if inside.all() else "there is no such column"
-    reported, truth = (np.where(inside, v[at], np.nan) for v in (found.reported, found.truth))
-    margin = 1.96 * spread[at]
-    why = text.NO_REPORT if np.isnan(found.reported).any() else no_such
-    return (
-        Series(
-            "reported",
-            "mean of the reports, ± 1.96 standard deviations",
-            Role.ESTIMATE,
-            points.x,
-            reported,
-            text.MECHANISM,
-            low=reported - margin,
-            high=reported + margin,
-            undefined_reason=why,
-            mark=Mark.DOTS,
-        ),
-        Series(
-            "truth",
-            "mean of the records themselves",
-            Role.BASELINE,
-            points.x,
-            truth,
-            Reference("Own data", "not private"),
-            undefined_reason=no_such,
-            mark=Mark.BARS,
-        ),
+def draw_reported(curve: Curve, p: Any) -> Series:
+    """Draw the means of the reports with their standard deviations."""
+    found, outcome = p.run, p.run.outcome
+    at, inside, reason = _columns(found)
+    reported = np.where(inside, outcome.reported[at], np.nan)
+    margin = 1.96 * found.deviation[at]
+    if np.isnan(outcome.reported).any():
+        reason = NO_REPORT
+    return Series(
+        curve.key,
+        str(curve.label),
+        curve.role,
+        found.swept.x,
+        reported,
+        curve.source,
+        low=reported - margin,
+        high=reported + margin,
+        undefined_reason=reason,
+        mark=Mark.DOTS,
     )
 
 
-def _readouts(plan: Plan, found: Outcome, real: bool) -> tuple[Readout, ...]:
-    error = float(((found.reported - found.truth) ** 2).sum())
-    expected = float((plan.second - found.squares * plan.squares).sum()) / found.users
+def draw_truth(curve: Curve, p: Any) -> Series:
+    """Draw the means of the records."""
+    at, inside, reason = _columns(p.run)
+    return Series(
+        curve.key,
+        str(curve.label),
+        curve.role,
+        p.run.swept.x,
+        np.where(inside, p.run.outcome.truth[at], np.nan),
+        curve.source,
+        undefined_reason=reason,
+        mark=Mark.BARS,
+    )
+
+
+def _columns(found: CompletedRun) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], str]:
+    """Return the index of the column at every point, whether it exists, and the reason if not."""
+    at = np.rint(found.swept["i"][:-1]).astype(int) - 1
+    inside = (at >= 0) & (at < found.outcome.truth.size)
+    reason = "" if inside.all() else "there is no such column"
+    return np.clip(at, 0, found.outcome.truth.size - 1), inside, reason
+
+
+def readouts(found: CompletedRun) -> tuple[Readout, ...]:
+    """Return the number of users, the error of this draw and its expectation, and L."""
+    plan, outcome, real = found.plan, found.outcome, found.real
+    error = float(((outcome.reported - outcome.truth) ** 2).sum())
+    expected = float((plan.second - outcome.squares * plan.squares).sum()) / outcome.users
     return (
-        Readout("users", "users", float(found.users), None),
+        Readout("users", "users", float(outcome.users), None),
         Readout(
-            "drawn",
-            "squared error of this draw",
-            text.finite(error),
-            Role.ESTIMATE,
-            curator_only=real,
+            "drawn", "squared error of this draw", finite(error), Role.ESTIMATE, curator_only=real
         ),
-        Readout(
-            "expected", "its expectation", text.finite(expected), Role.EXACT, curator_only=real
-        ),
+        Readout("expected", "its expectation", finite(expected), Role.EXACT, curator_only=real),
         Readout("total", "L of a user's report", plan.total, Role.EXACT, "nats"),
     )
 
 
-def _table(
-    levels: FloatArray,
-    plan: Plan,
-    found: Outcome,
-    spread: FloatArray,
-    names: tuple[str, ...] | None,
-    low: FloatArray | None,
-    high: FloatArray | None,
-) -> Table:
+def table(found: CompletedRun) -> Table:
     """Return every column's level, budget and mean, in the column's own unit."""
-    start = np.full(levels.size, -1.0) if low is None else low
-    width = np.full(levels.size, 2.0) if high is None or low is None else high - low
 
-    def own(values: FloatArray) -> FloatArray:
-        scaled: FloatArray = start + 0.5 * (values + 1.0) * width
-        return scaled
+    def unscaled(values: FloatArray) -> FloatArray:
+        result: FloatArray = found.low + 0.5 * (values + 1.0) * found.width
+        return result
 
-    columns = (own(found.reported), 0.5 * width * spread, own(found.truth))
+    outcome, levels = found.outcome, found.demand.levels
+    columns = (
+        unscaled(outcome.reported),
+        0.5 * found.width * found.deviation,
+        unscaled(outcome.truth),
+    )
     return Table(
         "run",
         "This run by column",
@@ -220,10 +251,10 @@ def _table(
         ),
         tuple(
             (
-                names[i] if names else f"column {i + 1}",
+                found.names[i] if found.names else f"column {i + 1}",
                 float(levels[i]),
-                float(plan.c[i]),
-                *(text.finite(float(column[i])) for column in columns),
+                float(found.plan.c[i]),
+                *(finite(float(column[i])) for column in columns),
             )
             for i in range(levels.size)
         ),

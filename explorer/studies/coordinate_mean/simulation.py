@@ -1,32 +1,50 @@
-"""The experiment of Figure 3, drawn: users' data, their reports, and the error of the average."""
+"""Simulates the experiment of Figure 3: users' data, reports and the error of their average."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from explorer.privacy import coordinates as co
 from explorer.privacy.core.bound import FloatArray
-from explorer.studies.base.simulation import mean_interval
+from explorer.studies.base.simulation import dots_series, mean_interval, trial_pieces
+from explorer.studies.base.study import (
+    Context,
+    Fidelity,
+    Guarantee,
+    Request,
+    Result,
+    Series,
+    Sweep,
+)
+from explorer.studies.base.sweeping import SweptPoints, evenly_spread
+from explorer.studies.coordinate_mean import sources
 from explorer.studies.coordinate_mean.figure3 import sample_copies
-from explorer.studies.coordinate_mean.parameters import MEDIAN
-from explorer.studies.coordinate_mean.plans import Plan
+from explorer.studies.coordinate_mean.plans import Plan, paper_plans
+from explorer.studies.coordinate_mean.theory import demands_of
+from explorer.studies.guarantees.audits import Audited
 
-NORMALS_A_TRIAL = 2_000_000
-NORMALS_A_DOT = 20_000_000
-"""More users than these allow are stood in for by fewer: errors fall exactly as 1/n. A dot then
-takes a second or less, whatever is asked; 100 trials of Figure 3 are drawn in full."""
-NORMALS_A_CALL = 10_000_000
+MEAN, MEDIAN = "mean", "median"
+"""What dots show of the trials."""
+_SIMULATED = ("paper", "baseline", "exact", "hybrid")
+"""Mechanisms that are simulated."""
+_MAX_DOTS = 9
+_NORMALS_PER_TRIAL = 2_000_000
+_NORMALS_PER_DOT = 20_000_000
+"""Limits of the normals drawn. Beyond them fewer users are drawn and the errors scaled, which fall
+exactly as 1/n. A dot then takes about a second; 100 trials of Figure 3 are drawn in full."""
+_NORMALS_PER_CALL = 10_000_000
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A mechanism to be tried out, complete and picklable.
+    """A mechanism to simulate, complete and picklable.
 
     Attributes
     ----------
     plan : Plan
     users : int
-        How many are drawn.
+        Number of users drawn.
     q, x2 : float
         Coupling of the data (prior (60), bits ±1) and their mean square.
     """
@@ -38,28 +56,28 @@ class Experiment:
 
 
 def normals_a_user(plan: Plan) -> int:
-    """Return how many normals one user's report takes."""
+    """Return the number of normals in one user's report."""
     if plan.subsets:
         return sum(len(subset) for subset in plan.subsets)
     return sum(channel.coordinates.size for channel in co.m_mean_channels(plan.c, plan.rule))
 
 
 def users_drawn(plan: Plan, n: int, trials: int) -> int:
-    """Return how many users are drawn to stand for n in each trial."""
-    normals = min(NORMALS_A_TRIAL, NORMALS_A_DOT // trials)
+    """Return the number of users to draw in each trial in place of n."""
+    normals = min(_NORMALS_PER_TRIAL, _NORMALS_PER_DOT // trials)
     return int(min(n, max(normals // max(normals_a_user(plan), 1), 1)))
 
 
-def trials_a_call(experiment: Experiment) -> int:
-    """Return how many trials take a fraction of a second."""
+def trials_per_call(experiment: Experiment) -> int:
+    """Return a number of trials that takes a fraction of a second."""
     work = experiment.users * (normals_a_user(experiment.plan) + experiment.plan.c.size)
-    return max(NORMALS_A_CALL // work, 1)
+    return max(_NORMALS_PER_CALL // work, 1)
 
 
 def errors(experiment: Experiment, trials: int, seed: tuple[int, ...]) -> FloatArray:
     """Return the squared error of the average, not projected, in each trial.
 
-    Summed over coordinates, against the average of the data drawn. Runs in a worker process.
+    Summed over coordinates, against the average of the drawn data. Runs in a worker process.
     """
     plan = experiment.plan
     d = plan.c.size
@@ -77,13 +95,117 @@ def errors(experiment: Experiment, trials: int, seed: tuple[int, ...]) -> FloatA
     return found
 
 
-def summary(found: FloatArray, dots: str) -> tuple[float, float, float]:
-    """Return what is marked of the trials' errors, and the ends of its bar.
-
-    The median and the quartiles, or the mean and its 95 % interval.
-    """
+def summary(errors: FloatArray, dots: str) -> tuple[float, float, float]:
+    """Return the median and quartiles of the errors, or their mean and its 95 % interval."""
     if dots == MEDIAN:
-        low, middle, high = np.quantile(found, [0.25, 0.5, 0.75])
+        low, middle, high = np.quantile(errors, [0.25, 0.5, 0.75])
         return float(middle), float(low), float(high)
-    mean, low, high = map(float, mean_interval(found, least=0.0))
+    mean, low, high = map(float, mean_interval(errors, least=0.0))
     return mean, low, high
+
+
+def simulated(
+    full: Result,
+    request: Request,
+    points: SweptPoints,
+    known: dict[str, tuple[SweptPoints, list[Plan]]],
+    labels: dict[str, str],
+    context: Context,
+) -> Iterator[Result]:
+    """Yield the full answer with more and more simulated dots, the last one complete.
+
+    Every dot has its own seed, derived from the request's seed, the mechanism and the index of the
+    point, so that it does not depend on the other dots.
+    """
+    jobs = [
+        (key, place)
+        for place in _common_points(points, known)
+        for key in _SIMULATED
+        if key in known
+    ]
+    dots: dict[str, list[tuple[float, float, float, float]]] = {key: [] for key in _SIMULATED}
+    reduction = 0.0
+    for done, (key, place) in enumerate(jobs, 1):
+        where, plans = known[key]
+        j = int(np.flatnonzero(where.x == place)[0])
+        n, x2, q = int(where["n"][j]), float(where["x2"][j]), float(where["q"][j])
+        plan = plans[j]
+        if np.isfinite(plan.worst):
+            users = users_drawn(plan, n, int(request["trials"]))
+            reduction = max(reduction, n / users)
+            experiment = Experiment(plan, users, q, x2)
+            pieces = trial_pieces(
+                context,
+                errors,
+                experiment,
+                int(request["trials"]),
+                trials_per_call(experiment),
+                (abs(request.seed), _SIMULATED.index(key), j),
+            )
+            found = np.concatenate(list(pieces)) * (users / n)
+            dots[key].append((place, *summary(found, request["dots"])))
+        last = done == len(jobs)
+        if last or key == _SIMULATED[-1]:
+            notes = full.notes
+            if reduction > 1.0:
+                notes += (
+                    f"Up to {reduction:,.0f} times fewer users were drawn than asked for, and the "
+                    "errors divided accordingly: they fall exactly as 1/n.",
+                )
+            yield replace(
+                full,
+                fidelity=Fidelity.FULL,
+                series=full.series + _series(dots, labels, request),
+                notes=notes,
+                progress=done / len(jobs),
+                complete=last,
+            )
+
+
+def _common_points(
+    points: SweptPoints, known: dict[str, tuple[SweptPoints, list[Plan]]]
+) -> list[float]:
+    """Return about nine points of the axis at which every mechanism is known."""
+    common = points.x
+    for where, _ in known.values():
+        common = np.intersect1d(common, where.x)
+    return [float(x) for x in common[evenly_spread(common.size, _MAX_DOTS)]]
+
+
+def _series(
+    dots: dict[str, list[tuple[float, float, float, float]]],
+    labels: dict[str, str],
+    request: Request,
+) -> tuple[Series, ...]:
+    bars = "median and quartiles" if request["dots"] == MEDIAN else "mean and 95 % interval"
+    note = f"{bars} of {request['trials']} trials, seed {request.seed}, averages not projected"
+    return tuple(
+        dots_series(f"{key}_simulated", f"simulated: {labels[key]}", sources.FIGURE_3, rows, note)
+        for key, rows in dots.items()
+        if rows
+    )
+
+
+def audits(request: Request, _promise: Guarantee, _context: Context) -> Audited:
+    """Return M_mean with the paper's budgets, on two records that differ in one coordinate."""
+    values = {k: np.array([float(v)]) for k, v in request.values if isinstance(v, int | float)}
+    (plan,) = paper_plans(
+        demands_of(request, SweptPoints(Sweep("q", 0.0, 1.0, 1), np.empty(0), values))
+    )
+    records = np.ones((2, plan.c.size))
+    records[0, 0] = -1.0
+
+    def run(side: int, runs: int, rng: np.random.Generator) -> FloatArray:
+        report = co.m_mean(np.tile(records[side], (runs, 1)), plan.c, rng, plan.rule, plan.channel)
+        score: FloatArray = report[:, 0]
+        return score
+
+    return Audited(
+        "one report by the paper's budgets; the most sensitive coordinate is flipped, the others "
+        "are fixed",
+        run,
+        float(plan.c[0]),
+        0.0,
+        "promised of this coordinate alone, c₁",
+        max(1, 100_000 // plan.c.size),
+    )

@@ -1,75 +1,352 @@
-"""How well a mean can be known when some coordinates are more private than others."""
+"""Study of the private mean when some coordinates are more private than others."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import ClassVar
-
-import numpy as np
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.core.bound import Bound, Role
-from explorer.studies.base.claims import number_only
+from explorer.privacy.coordinates import DUCHI, PRIV_UNIT
+from explorer.privacy.core.bound import Role
+from explorer.studies.base.builders import (
+    choice,
+    count,
+    decimal_sign,
+    epsilon,
+    file,
+    real,
+    share,
+    simulate,
+    trials,
+)
+from explorer.studies.base.curve_study import Curve, CurveStudy
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.study import (
-    Claim,
-    Context,
+    Condition,
     Fidelity,
+    Guarantee,
+    Kind,
     Mark,
+    Parameter,
     Readout,
-    Request,
     Result,
-    Series,
-    Study,
+    Scale,
     Table,
 )
-from explorer.studies.base.sweeping import (
-    SweptPoints,
-    evenly_spread,
-    readout_from,
-    series_from,
-    swept_points,
-)
-from explorer.studies.coordinate_mean import run_records, text
-from explorer.studies.coordinate_mean.curves import (
-    LEVEL_NAMES,
-    broken,
-    brute_force,
-    budget_bars,
-    central_bound,
-    chosen,
-    error_bound,
-    jumps,
-    level_bounds,
-    order_bounds,
-    projected_bound,
-)
-from explorer.studies.coordinate_mean.dots import simulated
-from explorer.studies.coordinate_mean.face import FACES, SHORT_NAMES
+from explorer.studies.coordinate_mean import guarantee, run_records, sources, theory
 from explorer.studies.coordinate_mean.help import PAGE, PRESETS
-from explorer.studies.coordinate_mean.parameters import FILE, HEURISTIC, PARAMETERS, QUANTITIES, TWO
 from explorer.studies.coordinate_mean.plans import (
-    Demand,
+    GEOMETRIC,
+    LINEAR,
+    TWO,
     Plan,
-    baseline_plans,
-    best_zeta_plans,
     convex_plan,
+    finite,
     mse,
-    paper_plans,
-    proposition6_plan,
-    searched_plans,
-    two_level_plans,
     with_channel,
 )
-from explorer.studies.coordinate_mean.points import coordinates, demands_of, with_coupling
-from explorer.studies.coordinate_mean.public_file import CAVEATS, PublicCoupling, public_coupling
-from explorer.studies.coordinate_mean.tradeoff import audits
+from explorer.studies.coordinate_mean.plots import (
+    BUDGETS,
+    FILE,
+    LEAST_SENSITIVE,
+    MAX_SENSITIVE,
+    MECHANISMS,
+    PLOTS,
+    SLIDER,
+    MeanCurve,
+    MeanPoints,
+)
+from explorer.studies.coordinate_mean.public_file import CAVEATS
+from explorer.studies.coordinate_mean.run_records import RUN_BASELINE, RUN_BEST, RUN_PAPER
+from explorer.studies.coordinate_mean.simulation import MEAN, MEDIAN, audits, simulated
+from explorer.studies.coordinate_mean.theory import FIXED, HEURISTIC
 from explorer.studies.guarantees.tradeoffs import with_tradeoff
 
-_COARSE = 12
-_SEARCHED = 6
-_ZETAS = 33
-_SIZES = 25
+MAX_COORDINATES = 200
+_MAX_SEARCHES = 25
 """Most different numbers of coordinates in one sweep: each is a search of its own."""
+_SEARCHED = ("exact", "hybrid", "exact_projected", "hybrid_projected")
+"""Curves of designs that are searched for at few points, unless there are two levels."""
+_SIMULATED = (("simulate", ("True",)),)
+_FROM_FILE = (("q_from", (FILE,)),)
+
+PARAMETERS = (
+    share(
+        "q",
+        "q",
+        "assumed coupling",
+        "How far knowing one coordinate may change an observer's beliefs about the others, in "
+        "total variation: 0 is independence, 1 is anything. The budgets are made for observers "
+        "up to this coupling; it must be public and never computed from the protected records. "
+        "Assuming more is more private.",
+        0.1,
+        more_private="high",
+        relevant_when=(("q_from", (SLIDER,)),),
+    ),
+    epsilon(
+        "level of the sensitive coordinates",
+        "Coordinate level: how much a report may say about a sensitive coordinate alone. A "
+        "privacy level in nats, not the failure probability δ of approximate DP. Smaller is "
+        "more private.",
+        0.2,
+        0.01,
+        10.0,
+        key="level",
+        symbol="δ₁",
+        unit="nats",
+    ),
+    epsilon(
+        "level of the whole record",
+        "Local privacy of the report as a whole, whatever anybody believes. The least "
+        "sensitive coordinates demand no more than this. Smaller is more private.",
+        2.0,
+        0.01,
+        10.0,
+        unit="nats",
+    ),
+    count("d", "d", "coordinates", "How many numbers each user holds.", 10, 2, MAX_COORDINATES),
+    choice(
+        "profile",
+        "",
+        "demanded levels",
+        "How the coordinate levels are spread: some coordinates at δ₁ and the others at ε (as "
+        "in Figure 3), or all different, from δ₁ for the first to ε for the last.",
+        TWO,
+        (
+            (TWO, "two levels: δ₁ and ε"),
+            (LINEAR, "evenly from δ₁ to ε"),
+            (GEOMETRIC, "geometrically from δ₁ to ε"),
+        ),
+    ),
+    share(
+        "share",
+        "k/d",
+        "share of sensitive coordinates",
+        "Which part of the coordinates has level δ₁: k is this times d, rounded, at least 1.",
+        0.2,
+        relevant_when=(("profile", (TWO,)),),
+    ),
+    count(
+        "n",
+        "n",
+        "users",
+        "How many users report. Each is as private with few as with many.",
+        10_000,
+        1,
+        1_000_000_000,
+        unit="users",
+        quantities=("mse", "run"),
+    ),
+    share(
+        "x2",
+        "x²",
+        "mean square of the data",
+        "Average of x² over users and coordinates, between 0 (the worst case) and 1 (all data "
+        "±1). Costs no privacy.",
+        0.0,
+        latex=r"\overline{x^2}",
+        quantities=("mse",),
+    ),
+    choice(
+        "zeta_rule",
+        "",
+        "the paper's ζ",
+        "How the free parameter of Theorem 2 is chosen: as in Figure 3, or fixed. The best ζ "
+        "is drawn besides.",
+        HEURISTIC,
+        ((HEURISTIC, "ζ = (1+q)/2, as in Figure 3"), (FIXED, "ζ as set")),
+        group="mechanism",
+    ),
+    share(
+        "zeta",
+        "ζ",
+        "free parameter of Theorem 2",
+        "Part of the sensitive level that correlation may use up. Any value in (0, 1] is as "
+        "private; Corollary 1 takes ½.",
+        0.5,
+        0.01,
+        latex=r"\zeta",
+        group="mechanism",
+        relevant_when=(("zeta_rule", (FIXED,)),),
+    ),
+    choice(
+        "channel",
+        "",
+        "reports made by",
+        "How a channel makes a report: the paper's M_LDP, or PrivUnit, whose reports vary 1.15 "
+        "times less at level 1 and 10 times less at level 10 (10 coordinates). Both are as "
+        "private: levels do not depend on it.",
+        DUCHI,
+        ((DUCHI, "M_LDP, the paper's"), (PRIV_UNIT, "PrivUnit")),
+        group="mechanism",
+    ),
+    Parameter(
+        "projected",
+        "",
+        "also the projected average",
+        "Draw the errors of the averages clipped to [−1, 1] besides, by the central limit "
+        "theorem, for data with mean 0. Costs no privacy.",
+        Kind.FLAG,
+        False,
+        group="mechanism",
+        quantities=("mse",),
+    ),
+    share(
+        "true_q",
+        "q′",
+        "true coupling",
+        "Coupling of the beliefs of the observer one wonders about, which may be more than what "
+        "was assumed.",
+        0.1,
+        quantities=("level",),
+        latex="q'",
+    ),
+    count(
+        "releases",
+        "T",
+        "releases",
+        "How often the same record is reported anew. Levels of coordinates do not add: they are "
+        "computed again from the sums of c and L. Fewer is more private.",
+        1,
+        1,
+        100,
+        more_private="low",
+        quantities=("level",),
+    ),
+    choice(
+        "whose",
+        "",
+        "coordinate looked at",
+        "Whose level is drawn.",
+        MAX_SENSITIVE,
+        ((MAX_SENSITIVE, "the most sensitive"), (LEAST_SENSITIVE, "the least sensitive")),
+        quantities=("level",),
+    ),
+    share(
+        "place",
+        "i/d",
+        "place of the coordinate",
+        "Number of the coordinate, the most sensitive first, as a part of d: all coordinates, "
+        "however many, from left to right.",
+        1.0,
+        axis_only=True,
+        quantities=("budget", "run"),
+    ),
+    count(
+        "i",
+        "i",
+        "coordinate",
+        "Number of the coordinate, the most sensitive first.",
+        1,
+        1,
+        MAX_COORDINATES,
+        Scale.LINEAR,
+        axis_only=True,
+        quantities=("budget", "run"),
+    ),
+    simulate(
+        "Draw users' data and reports and mark the errors found, with the data's coupling q′ = q.",
+        quantities=("mse",),
+    ),
+    trials(
+        "How often the experiment is repeated at each point. Figure 3 has 1000.",
+        20,
+        1000,
+        quantities=("mse",),
+        relevant_when=_SIMULATED,
+    ),
+    choice(
+        "dots",
+        "",
+        "dots show",
+        "What is marked of the trials.",
+        MEAN,
+        ((MEAN, "mean and its 95 % interval"), (MEDIAN, "median and quartiles")),
+        group="simulation",
+        quantities=("mse",),
+        relevant_when=_SIMULATED,
+    ),
+    choice(
+        "run_by",
+        "",
+        "run",
+        "Which mechanism is run on the records.",
+        RUN_PAPER,
+        (
+            (RUN_PAPER, "M_mean, Theorem 2 with the paper's ζ"),
+            (RUN_BEST, "M_mean, Theorem 2 with the best ζ"),
+            (RUN_BASELINE, "M_LDP at the lowest level for all"),
+        ),
+        group="mechanism",
+        quantities=("run",),
+    ),
+    file(
+        "records",
+        "your records",
+        "A table of records (CSV, one user a line, numbers only), the most sensitive columns "
+        "first. Public bounds stand in the first line, age [0:120]; without them they are −1 and "
+        "1. Values beyond them are clipped.",
+        (".csv", ".tsv", ".txt"),
+        group="data",
+        quantities=("run",),
+    ),
+    decimal_sign("records_decimal", group="data", quantities=("run",)),
+    choice(
+        "q_from",
+        "",
+        "coupling from",
+        "Set the coupling by its slider, or take an upper confidence bound from a public file.",
+        SLIDER,
+        ((SLIDER, "the slider"), (FILE, "a public file")),
+        group="data",
+    ),
+    file(
+        "public",
+        "public file",
+        "A table of public records (CSV, one record a line) like the protected ones, whose "
+        "coupling is bounded. Declare what columns can hold in the first line: smoker [yes|no], "
+        "age [0:120]. Never the protected records themselves: the reports publish q.",
+        (".csv", ".tsv", ".txt"),
+        group="data",
+        relevant_when=_FROM_FILE,
+    ),
+    decimal_sign(group="data", relevant_when=_FROM_FILE),
+    real(
+        "beta",
+        "β",
+        "chance that the bound fails",
+        "With this probability, over the draw of the public records, the coupling is above the "
+        "upper bound that is used. Smaller is surer.",
+        0.05,
+        1e-9,
+        0.5,
+        more_private="low",
+        group="data",
+        latex=r"\beta",
+        relevant_when=_FROM_FILE,
+    ),
+    count(
+        "bins",
+        "b",
+        "bins",
+        "Into how many bins a column of more different numbers is cut before its coupling is "
+        "measured. Fewer bins can only hide coupling.",
+        4,
+        2,
+        32,
+        group="data",
+        relevant_when=_FROM_FILE,
+    ),
+    Parameter(
+        "reads_bins",
+        "",
+        "the mechanism reads the bins",
+        "Users report the middle of their bin in place of their number, so that levels are about "
+        "which bin. Only then is a bound on the bins' coupling one for the users' data.",
+        Kind.FLAG,
+        False,
+        group="data",
+        relevant_when=_FROM_FILE,
+    ),
+)
 
 
 @with_tradeoff(
@@ -77,350 +354,166 @@ _SIZES = 25
     also=("channel",),
     audits=audits,
 )
-class CoordinateMean(Study):
-    """Error of M_mean and of better designs, their budgets, and what coordinates give away."""
+class CoordinateMean(CurveStudy):
+    """Error of M_mean and of better designs, their budgets, and the levels of coordinates."""
 
     id = "coordinate-mean"
     simulated = "local.coordinates/1"
-    references = text.REFERENCES
+    references = sources.REFERENCES
     parameters = PARAMETERS
-    quantities = QUANTITIES
+    plots = PLOTS
+    points = MeanPoints
     page = PAGE
     presets = PRESETS
-    faces = FACES
-    short_names = SHORT_NAMES
-    claims: ClassVar = {
-        "mse": Claim(
-            ("hybrid", "exact", "paper"),
-            number_only,
-            "mechanisms",
-            solves="n",
-            besides=text.STRICTER,
-        ),
-        "level": Claim(
-            ("paper", "proposition4", "total"), text.level_words, besides=text.OTHER_BUDGETS
-        ),
-    }
 
-    def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield closed forms and a few searched points, then whole curves, then simulations."""
-        context.check()
-        public = None
-        if request["q_from"] == FILE and request["public"]:
-            public = public_coupling(request, context)
-        points = with_coupling(swept_points(self, request), public)
-        if request.quantity == "run":
-            yield from run_records.answer(request, context, points, public)
-            return
-        if request.quantity == "budget":
-            points = coordinates(points, request["d"])
-        elif points.sweep.key in ("d", "share"):
-            points = points.downsampled(_SIZES)
-        work = _Work(request, context, points, public)
-        first = work.answer(Fidelity.COARSE)
-        if request.fidelity is Fidelity.COARSE:
-            yield replace(first, complete=True)
-            return
-        yield first
-        full = work.answer(Fidelity.FULL)
-        dots = request.quantity == "mse" and request["simulate"]
-        full = replace(full, complete=not dots)
-        yield full
-        if dots:
-            yield from simulated(full, request, points, work.known, context)
+    def stages(self, p: MeanPoints) -> tuple[MeanPoints, ...]:
+        """Return points with closed forms and few searches, then those of whole curves."""
+        swept = theory.with_coupling(p.swept, None if p.public is None else p.public.q)
+        if p.request.quantity == "run":
+            return (p.at(swept),)
+        if p.request.quantity == "budget":
+            swept = theory.coordinates(swept, p.request["d"])
+        elif swept.sweep.key in ("d", "share"):
+            swept = swept.downsampled(_MAX_SEARCHES)
+        return (p.at(swept, Fidelity.COARSE), p.at(swept, Fidelity.FULL))
 
+    def simulation(self, p: MeanPoints) -> Callable[[Result], Iterator[Result]] | None:
+        """Return the function that adds simulated errors, if they are asked for."""
+        if p.request.quantity != "mse" or not p.request["simulate"]:
+            return None
+        labels = {key: m.label for key, m in MECHANISMS.items()}
+        return lambda full: simulated(full, p.request, p.swept, p.known, labels, p.context)
 
-class _Work:
-    """One request on its way: what is known so far and how more becomes known."""
+    def curves(self, p: MeanPoints) -> Iterable[Curve]:
+        """Return the curves; designs that are searched for at few points as dots."""
+        curves = super().curves(p)
+        if p.request["profile"] == TWO or p.request.quantity == "budget":
+            return curves
+        return tuple(replace(c, mark=Mark.DOTS) if c.key in _SEARCHED else c for c in curves)
 
-    def __init__(
-        self,
-        request: Request,
-        context: Context,
-        points: SweptPoints,
-        public: PublicCoupling | None,
-    ) -> None:
-        self.request, self.context, self.points, self.public = request, context, points, public
-        self.demands = demands_of(request, points)
-        self.closed: dict[str, Sequence[Plan]] = {
-            "paper": paper_plans(self.demands),
-            "baseline": baseline_plans(self.demands),
-        }
-        self.known: dict[str, tuple[SweptPoints, list[Plan]]] = {
-            key: (points, list(plans)) for key, plans in self.closed.items()
-        }
-        """Mechanisms by the points at which they are known."""
-        self.jumps = jumps(self.demands, self.closed["paper"], points)
-
-    def answer(self, fidelity: Fidelity) -> Result:
-        """Return the answer, coarse (few searched points, not the best ζ) or full."""
-        self._search(fidelity)
-        here = {key: plans[-1] for key, (_, plans) in self.known.items()}
-        demand = self.demands[-1]
-        if fidelity is Fidelity.FULL:
-            here["proposition6"] = self.proposition6 = proposition6_plan(demand)
-        series, readouts = {
-            "mse": self._errors,
-            "budget": self._budgets,
-            "level": self._levels,
-        }[self.request.quantity](fidelity)
-        notes: tuple[str, ...] = ()
-        if demand.channel != co.DUCHI:
-            notes = (text.CHANNEL_NOTE,)
-        tables = [self._table(fidelity, here), self._channels(here)]
-        if self.public is not None:
-            notes += (self.public.said, *CAVEATS)
-            if self.points.sweep.key == "q":
-                notes += (text.on_the_axis(self.public),)
-            tables.append(self.public.table())
-        elif self.request["q_from"] == FILE:
-            notes += (text.no_file(demand.q),)
-        if self.request.quantity == "level":
-            warned = text.levels_note(demand, float(self.points["true_q"][-1]))
-            notes += (warned,) if warned else ()
-        return Result(
-            self.request,
-            fidelity,
-            series=series,
-            tables=tuple(tables),
-            readouts=readouts,
-            conditions=text.conditions(
-                demand,
-                here,
-                float(self.points["x2"][-1]),
-                float(self.points["n"][-1]),
-                self.request["q_from"] == FILE,
-                self.public,
-            ),
-            guarantee=text.guarantee(
-                demand,
-                here["paper"],
-                int(self.request["releases"]) if self.request.quantity == "level" else 1,
-                self.public if self.points.sweep.key != "q" else None,
-            ),
-            notes=notes,
+    def result(self, p: MeanPoints, *, complete: bool) -> Result:
+        """Return the answer; that of a run on a file is for the curator only."""
+        result = super().result(p, complete=complete)
+        if p.request.quantity == "run":
+            stamp = guarantee.REAL_DATA if p.run.real else guarantee.SYNTHETIC
+            return replace(result, stamp=stamp, curator_only=p.run.real)
+        jumping = {c.key for c in self.curves(p) if isinstance(c, MeanCurve) and c.jumps}
+        series = tuple(
+            theory.with_gaps(s, p.jumps) if s.key in jumping else s for s in result.series
         )
+        return replace(result, series=series)
 
-    def _search(self, fidelity: Fidelity) -> None:
-        """Add the designs that are found by search."""
-        full, size = fidelity is Fidelity.FULL, self.points.x.size
-        two = self.request["profile"] == TWO
-        if self.request.quantity == "budget":
-            if full or two:
-                self._add(self.points, [size], full)
-            return
-        if full or (two and self.points.sweep.key not in ("d", "share")):
-            kept = evenly_spread(size, (size if two else _SEARCHED) if full else _COARSE).tolist()
-            self._add(chosen(self.points, kept), [*kept, size], full)
-
-    def _add(self, points: SweptPoints, places: list[int], full: bool) -> None:
-        """Add the designs at some of the points, the sliders' last; the best ζ if full."""
-        some = [self.demands[place] for place in places]
-        found = self._designs(some[:-1], some[-1])
-        for j, key in enumerate(("exact", "hybrid")):
-            self.known[key] = (points, [found[x.apart_from_zeta][j] for x in some])
-        if not full:
-            return
-        # Over q the best ζ is found for all points together, else for one after the other.
-        size = 0 if self.request.quantity == "budget" else self.points.x.size
-        kept = evenly_spread(size, size if self.points.sweep.key == "q" else _ZETAS).tolist()
-        wanted = [self.demands[place] for place in (*kept, -1)]
-        distinct = list({x.apart_from_zeta: x for x in wanted}.values())
-        token = tuple(x.apart_from_zeta for x in distinct)
-        zetas = self.context.memo(
-            ("coordinate-mean", "best ζ", token),
-            lambda: best_zeta_plans(distinct, self.context.check),
-        )
-        best = dict(zip(token, zetas, strict=True))
-        self.known["best_zeta"] = (
-            chosen(self.points, kept),
-            [best[x.apart_from_zeta] for x in wanted],
-        )
-
-    def _designs(self, curve: Sequence[Demand], here: Demand) -> dict[Hashable, tuple[Plan, Plan]]:
-        """Return the exact and the hybrid design of every demand, here the sliders'.
-
-        The curve is kept apart: it stays as it is while the slider of its x axis moves.
-        """
-        # Dragging n, x² or the true coupling changes no design: each different demand once.
-        distinct = {x.apart_from_zeta: x for x in (*curve, here)}
-        mine = here.apart_from_zeta
-        along = tuple(dict.fromkeys(x.apart_from_zeta for x in curve))
-        found: dict[Hashable, tuple[Plan, Plan]] = {}
-
-        def search(keys: Iterable[Hashable]) -> dict[Hashable, tuple[Plan, Plan]]:
-            demands = [distinct[key] for key in keys]
-            if self.request["profile"] == TWO:
-                pairs = list(zip(*two_level_plans(demands, self.context.check), strict=True))
-            else:
-                pairs = [
-                    pair
-                    for one in demands
-                    for pair in self.context.run_in_worker(searched_plans, [one])
-                ]
-            return dict(zip(keys, pairs, strict=True))
-
-        def with_mine() -> dict[Hashable, tuple[Plan, Plan]]:
-            # One search for both costs little more than for the curve alone.
-            found.update(search(distinct))
-            return {key: found[key] for key in along}
-
-        found |= self.context.memo(("coordinate-mean", "designs", along), with_mine)
-        if mine not in found:
-            found |= self.context.memo(("coordinate-mean", "design", mine), lambda: search([mine]))
-        return found
-
-    def _errors(self, fidelity: Fidelity) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
-        series, readouts = [], []
-        orders = order_bounds(self.demands, self.closed["paper"], self.points)
-        central = central_bound(self.demands, self.points)
-        order = ("paper", "baseline", "theorem2", "corollary1", "central", "exact", "hybrid")
-        for key in (*order, "best_zeta"):
-            label, role, source = text.NAMES[key]
-            if key == "central":
-                points, bound, note = self.points, central, text.central_note(self.demands[-1])
-            elif key in orders:
-                points, bound, note = self.points, orders[key], text.ORDER_ONLY
-            elif key in self.known:
-                points, plans = self.known[key]
-                bound = error_bound(plans, points, role, source)
-                note = "" if key in self.closed else text.FOUND
-            else:
-                continue
-            curve = series_from(key, label, points, bound, note=note, mark=self._mark(key))
-            series.append(broken(curve, self.jumps) if key in ("paper", "theorem2") else curve)
-            readouts.append(readout_from(key, label, bound, note=note))
-        full = fidelity is Fidelity.FULL
-        if full and self.public is not None and self.points.sweep.key == "q":
-            series.append(self._at_the_files_coupling(self.public))
-        if full and self.request["projected"]:
-            for key in ("paper", "baseline", "best_zeta", "exact", "hybrid"):
-                points, plans = self.known[key]
-                self.context.check()
-                label = f"{text.NAMES[key][0]}, projected"
-                bound = projected_bound(plans, points)
-                curve = series_from(f"{key}_projected", label, points, bound, mark=self._mark(key))
-                series.append(broken(curve, self.jumps) if key == "paper" else curve)
-                readouts.append(readout_from(f"{key}_projected", label, bound))
-        return tuple(series), tuple(readouts)
-
-    def _at_the_files_coupling(self, public: PublicCoupling) -> Series:
-        """Return the paper's error at the public file's coupling, a dot on the axis of q."""
-        q, role = public.q, Role.ESTIMATE if public.estimate else Role.EXACT
-        zeta = self.demands[-1].zeta if self.request["zeta_rule"] != HEURISTIC else 0.5 * (1.0 + q)
-        (plan,) = paper_plans([replace(self.demands[-1], q=q, zeta=zeta)])
-        bound = error_bound([plan], chosen(self.points, []), role, text.NAMES["paper"][2])
-        return Series(
-            "file_q",
-            "at the public file's q: the paper's ζ",
-            role,
-            np.array([q]),
-            bound.value,
-            bound.reference,
-            undefined_reason=bound.reason,
-            mark=Mark.DOTS,
-            note=text.from_file(public),
-        )
-
-    def _budgets(self, fidelity: Fidelity) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
-        order = ("paper", "baseline", "exact", "hybrid", "best_zeta")
-        plans = {key: self.known[key][1][-1] for key in order if key in self.known}
-        if fidelity is Fidelity.FULL:
-            plans["proposition6"] = self.proposition6
-        readouts = tuple(
+    def readouts(self, p: MeanPoints) -> tuple[Readout, ...]:
+        """Return the errors, the levels L of all budgets, or the levels of the coordinate."""
+        if p.request.quantity == "run":
+            return run_records.readouts(p.run)
+        if p.request.quantity != "budget":
+            return super().readouts(p)
+        return tuple(
             Readout(
-                f"total_{key}",
-                f"L of {text.BUDGETS[key]}",
-                plan.total,
+                f"total_{curve.key}",
+                f"L of {MECHANISMS[curve.key].budget}",
+                p.plans_here[curve.key].total,
                 Role.EXACT,
                 "nats",
                 note="privacy of the report as a whole",
             )
-            for key, plan in plans.items()
+            for curve in BUDGETS
+            if curve.key in p.plans_here
         )
-        return budget_bars(self.demands[-1], plans, self.points), readouts
 
-    def _levels(self, fidelity: Fidelity) -> tuple[tuple[Series, ...], tuple[Readout, ...]]:
-        series, readouts = [], []
-        whose = self.request["whose"]
-        everywhere = level_bounds(self.demands, {"paper": self.closed["paper"]}, self.points, whose)
-        shown: list[tuple[str, SweptPoints, Bound]] = [
-            (key, self.points, everywhere[key])
-            for key in ("paper", "proposition4", "total", "demanded")
-        ]
-        for key in ("exact", "hybrid", "best_zeta"):
-            if key in self.known:
-                points, plans = self.known[key]
-                some = demands_of(self.request, points)
-                shown.append((key, points, level_bounds(some, {key: plans}, points, whose)[key]))
-        for key, points, bound in shown:
-            curve = series_from(key, LEVEL_NAMES[key], points, bound, mark=self._mark(key))
-            of_the_paper = key in ("paper", "proposition4", "total")
-            series.append(broken(curve, self.jumps) if of_the_paper else curve)
-            readouts.append(readout_from(key, LEVEL_NAMES[key], bound, unit="nats"))
-        if fidelity is Fidelity.FULL:
-            found = brute_force(
-                self.demands, self.closed["paper"], self.points, whose, self.context
+    def conditions(self, p: MeanPoints) -> tuple[Condition, ...]:
+        """Return what must hold at the sliders' values."""
+        wants_file = p.request["q_from"] == FILE
+        if p.request.quantity == "run":
+            users = float(p.run.outcome.users)
+            return guarantee.conditions(p.run.demand, p.run.plans, 0.0, users, wants_file, p.public)
+        return guarantee.conditions(
+            p.demand, p.plans_here, p.here.x2, p.here.n, wants_file, p.public
+        )
+
+    def guarantee(self, p: MeanPoints) -> Guarantee:
+        """Return the guarantee of all mechanisms shown."""
+        if p.request.quantity == "run":
+            return guarantee.guarantee(p.run.demand, p.run.plan, 1, p.public)
+        releases = int(p.request["releases"]) if p.request.quantity == "level" else 1
+        public = p.public if p.swept.sweep.key != "q" else None
+        return guarantee.guarantee(p.demand, p.plans_here["paper"], releases, public)
+
+    def tables(self, p: MeanPoints) -> tuple[Table, ...]:
+        """Return the mechanisms side by side, and the coupling of a public file."""
+        found = (
+            (run_records.table(p.run),)
+            if p.request.quantity == "run"
+            else (_designs_table(p), _channels_table(p))
+        )
+        return found if p.public is None else (*found, p.public.table())
+
+    def notes(self, p: MeanPoints) -> tuple[str, ...]:
+        """Return notes on the kind of report, the public file, and the true coupling."""
+        if p.request.quantity == "run":
+            return p.run.notes
+        notes = [] if p.demand.channel == co.DUCHI else [guarantee.CHANNEL_NOTE]
+        if p.public is not None:
+            notes += [p.public.summary, *CAVEATS]
+            if p.swept.sweep.key == "q":
+                notes.append(guarantee.on_the_axis(p.public))
+        elif p.request["q_from"] == FILE:
+            notes.append(guarantee.no_file(p.demand.q))
+        if p.request.quantity == "level":
+            notes.append(guarantee.levels_note(p.demand, p.here.true_q))
+        return tuple(note for note in notes if note)
+
+
+def _designs_table(p: MeanPoints) -> Table:
+    """Return the mechanisms side by side at the sliders' values."""
+    rows = [(m.label, p.plans_here[key]) for key, m in MECHANISMS.items() if key in p.plans_here]
+    demand = p.demand
+    convex_known = demand.channel == co.DUCHI and p.request.quantity == "budget"
+    if convex_known and not p.coarse:
+        convex: Plan = p.context.memo(
+            ("coordinate-mean", "convex", demand.apart_from_zeta),
+            lambda: p.context.run_in_worker(convex_plan, demand),
+        )
+        rows.append(("one channel a level, globally best", convex))
+    return Table(
+        "designs",
+        "Mechanisms at the sliders' values",
+        ("mechanism", "c, most sensitive", "c, least sensitive", "L", "MSE"),
+        tuple(
+            (
+                name,
+                float(plan.c[0]),
+                float(plan.c[-1]),
+                plan.total,
+                finite(mse(plan, p.here.x2, p.here.n)),
             )
-            if found is not None:
-                label = "exact δᵢ on the corners for the prior (60), the paper's budgets"
-                series.append(series_from("brute_force", label, *found))
-                readouts.append(readout_from("brute_force", label, found[1], unit="nats"))
-        return tuple(series), tuple(readouts)
+            for name, plan in rows
+        ),
+        "Levels in nats; exact errors, not projected, empty where a coordinate has no report. "
+        f"Designs are searched for {guarantee.CHANNEL_NAMES[demand.channel]}; with the other kind "
+        f"of report they keep their levels. All promise {guarantee.demand_sentence(demand)} at "
+        f"q ≤ {at_most(demand.q)}.",
+        (None, *[Role.EXACT] * 4),
+    )
 
-    def _mark(self, key: str) -> Mark:
-        """Return dots for designs that are searched for at a few points only."""
-        few = key in ("exact", "hybrid") and self.request["profile"] != TWO
-        return Mark.DOTS if few else Mark.LINE
 
-    def _table(self, fidelity: Fidelity, here: dict[str, Plan]) -> Table:
-        """Return the mechanisms side by side at the sliders' values."""
-        x2, n = float(self.points["x2"][-1]), float(self.points["n"][-1])
-        rows = [
-            (text.NAMES[key][0], plan)
-            for key, plan in sorted(here.items(), key=lambda item: list(text.NAMES).index(item[0]))
-        ]
-        demand = self.demands[-1]
-        convex_known = demand.channel == co.DUCHI and self.request.quantity == "budget"
-        if fidelity is Fidelity.FULL and convex_known:
-            convex: Plan = self.context.memo(
-                ("coordinate-mean", "convex", demand.apart_from_zeta),
-                lambda: self.context.run_in_worker(convex_plan, demand),
+def _channels_table(p: MeanPoints) -> Table:
+    """Return every mechanism's error with both kinds of report, its levels kept."""
+    rows = []
+    for key, m in MECHANISMS.items():
+        if key in p.plans_here:
+            errors = (
+                mse(with_channel(p.plans_here[key], channel), p.here.x2, p.here.n)
+                for channel in guarantee.CHANNEL_NAMES
             )
-            rows.append(("one channel a level, globally best", convex))
-        return Table(
-            "designs",
-            "Mechanisms at the sliders' values",
-            ("mechanism", "c, most sensitive", "c, least sensitive", "L", "MSE"),
-            tuple(
-                (name, float(p.c[0]), float(p.c[-1]), p.total, text.finite(mse(p, x2, n)))
-                for name, p in rows
-            ),
-            "Levels in nats; exact errors, not projected, empty where a coordinate has no report. "
-            f"Designs are searched for {text.CHANNEL_NAMES[demand.channel]}; with the other kind "
-            "of report they keep their levels. " + self.demands_said(),
-            (None, *[Role.EXACT] * 4),
-        )
-
-    def _channels(self, here: dict[str, Plan]) -> Table:
-        """Return every mechanism's error by both kinds of report, its levels kept."""
-        x2, n = float(self.points["x2"][-1]), float(self.points["n"][-1])
-        rows = []
-        for key in text.NAMES:
-            if key in here:
-                errors = [mse(with_channel(here[key], x), x2, n) for x in text.CHANNEL_NAMES]
-                rows.append((text.NAMES[key][0], *map(text.finite, errors)))
-        return Table(
-            "channels",
-            "The same levels with reports made otherwise",
-            ("mechanism", *(f"MSE by {name}" for name in text.CHANNEL_NAMES.values())),
-            tuple(rows),
-            "Exact, at the sliders' values, not projected. Budgets and levels are those searched "
-            f"for {text.CHANNEL_NAMES[self.demands[-1].channel]}, and as private by either.",
-            (None, *[Role.EXACT] * 2),
-        )
-
-    def demands_said(self) -> str:
-        """Return what all of them promise."""
-        demand = self.demands[-1]
-        return f"All promise {text.demand_sentence(demand)} at q ≤ {at_most(demand.q)}."
+            rows.append((m.label, *map(finite, errors)))
+    return Table(
+        "channels",
+        "The same levels with reports made otherwise",
+        ("mechanism", *(f"MSE by {name}" for name in guarantee.CHANNEL_NAMES.values())),
+        tuple(rows),
+        "Exact, at the sliders' values, not projected. Budgets and levels are those searched "
+        f"for {guarantee.CHANNEL_NAMES[p.demand.channel]}, and as private by either.",
+        (None, *[Role.EXACT] * 2),
+    )

@@ -10,8 +10,8 @@ from explorer.privacy.core.bound import FloatArray, Reference
 from explorer.privacy.core.papers import COORDINATES
 from explorer.studies.base.study import Context, Request
 from explorer.studies.base.sweeping import SweptPoints
-from explorer.studies.coordinate_mean.parameters import TWO
 from explorer.studies.coordinate_mean.plans import (
+    TWO,
     Demand,
     Plan,
     baseline_plans,

@@ -1,106 +1,16 @@
-"""What the study of the private mean says in words: references, conditions, guarantee."""
+"""Conditions, guarantee and texts of the study of the private mean."""
 
 import math
 
 from explorer.privacy import coordinates as co
-from explorer.privacy.core.bound import Reference, Role
-from explorer.privacy.core.papers import COORDINATES as PAPER
 from explorer.studies.base.claims import number_only
 from explorer.studies.base.numbers import at_least, at_most, nearest
 from explorer.studies.base.phrases import odds
 from explorer.studies.base.study import Condition, Guarantee, Result, Said, Series
-from explorer.studies.coordinate_mean.parameters import TWO
-from explorer.studies.coordinate_mean.plans import Demand, Plan, mse
+from explorer.studies.coordinate_mean import sources
+from explorer.studies.coordinate_mean.plans import TWO, Demand, Plan, mse
 from explorer.studies.coordinate_mean.public_file import PublicCoupling
 
-MECHANISM = Reference(
-    PAPER,
-    "Mechanisms 1 and 2, Theorem 2",
-    "B is half of what is printed: unbiased (errata coord-A1)",
-)
-BASELINE = Reference(PAPER, "Appendix B.1, min δ-LDP", "Duchi et al.'s channel at level min δ")
-BEST_ZETA = Reference(
-    PAPER, "Theorem 2, best ζ", "searched; the paper takes (1+q)/2 (errata coord-A2)"
-)
-EXACT = Reference(
-    PAPER,
-    "Mechanism 1 under the sharpened Proposition 4",
-    "log((1−q)e^c + q·e^L) ≤ δ instead of part 2; searched",
-)
-HYBRID = Reference(
-    PAPER,
-    "Mechanism 2 on disjoint channels",
-    "beyond the paper: channels that do not overlap meet the same certificate; searched",
-)
-THEOREM_2 = Reference(
-    PAPER,
-    "Theorem 2, equation (17)",
-    "constant unknown; false for large increments (errata coord-A3)",
-)
-COROLLARY_1 = Reference(PAPER, "Corollary 1", "constant unknown (errata coord-A3, coord-A4)")
-CENTRAL = Reference(
-    "Own yardstick",
-    "Laplace noise on each coordinate's mean",
-    "in the spirit of partial DP (Ghazi et al. 2023), not their algorithms",
-)
-PRIV_UNIT = Reference(
-    "Bhowmick, Duchi, Freudiger, Kapoor & Rogers 2018",
-    "PrivUnit₂",
-    "on corners drawn afresh with the record as mean, cap of smallest error; beyond the paper",
-)
-PROJECTED = Reference(PAPER, "Theorem 2", "the average taken as normal, then clipped to [−1, 1]")
-FIGURE_3 = Reference(PAPER, "Figure 3", "drawn here from a seed")
-PROPOSITION_3 = Reference(PAPER, "Proposition 3")
-PROPOSITION_4 = Reference(PAPER, "Proposition 4, part 2")
-CERTIFICATE = Reference(
-    PAPER, "Proposition 4, sharpened", "log((1−q)e^c + q·e^L); c and L add over releases"
-)
-PROPOSITION_6 = Reference(
-    PAPER,
-    "Proposition 6, equation (53)",
-    "one channel a coordinate with A_δ·c ≤ 1 and Σc ≤ ε, c in proportion to a power of min(δᵢ, ε)",
-)
-BRUTE_FORCE = Reference(
-    PAPER, "Definition 4 on the corners {−1, 1}^d", "exact for the prior (60) of Figure 3"
-)
-REFERENCES = (
-    MECHANISM,
-    PRIV_UNIT,
-    BASELINE,
-    BEST_ZETA,
-    EXACT,
-    HYBRID,
-    THEOREM_2,
-    COROLLARY_1,
-    CERTIFICATE,
-    PROPOSITION_6,
-)
-
-NAMES: dict[str, tuple[str, Role, Reference]] = {
-    "paper": ("M_mean, Theorem 2 with the paper's ζ", Role.EXACT, MECHANISM),
-    "baseline": ("min δ-LDP", Role.BASELINE, BASELINE),
-    "best_zeta": ("M_mean, Theorem 2 with the best ζ", Role.EXACT, BEST_ZETA),
-    "exact": ("M_mean, exact constraint", Role.EXACT, EXACT),
-    "hybrid": ("hybrid channels, exact constraint", Role.EXACT, HYBRID),
-    "proposition6": ("one channel a coordinate, Proposition 6", Role.EXACT, PROPOSITION_6),
-    "theorem2": ("Theorem 2 (17), without its O(1)", Role.ESTIMATE, THEOREM_2),
-    "central": ("a trusted curator's Laplace noise (another promise)", Role.BASELINE, CENTRAL),
-    "corollary1": ("Corollary 1, without its O(1)", Role.ESTIMATE, COROLLARY_1),
-}
-BUDGETS = {
-    "paper": "c, paper's ζ",
-    "best_zeta": "c, best ζ",
-    "exact": "c, exact",
-    "hybrid": "c, hybrid",
-    "baseline": "c, min δ-LDP",
-    "proposition6": "c, Proposition 6",
-}
-JUMPS = (
-    "it jumps here: on one side (16) gives all coordinates one budget, on the other the sensitive "
-    "ones less"
-)
-NO_REPORT = "a coordinate with budget 0 has no report: its error is infinite"
-ORDER_ONLY = "an order of magnitude: the constant is unknown"
 CHANNEL_NAMES = {co.DUCHI: "M_LDP", co.PRIV_UNIT: "PrivUnit"}
 CHANNEL_NOTE = (
     "All mechanisms shown make their reports by PrivUnit in place of the paper's M_LDP: a channel "
@@ -115,14 +25,13 @@ SIMULATED_PROTOCOL = (
 NO_RECORDS = (
     "No file is open: synthetic records are used until you open yours under “your records”."
 )
-# The same words as on maps.
+# The same stamp as on maps.
 REAL_DATA = "curator only — not private: computed from real data without accounting"
 SYNTHETIC = "synthetic data"
-FOUND = "found by search: no better one is certified not to exist"
 
 
 def central_note(demand: Demand) -> str:
-    """Return what the trusted curator's error is an error of."""
+    """Return the note on the trusted curator's guarantee."""
     return (
         "another promise: a curator sees the records; changing coordinate i of one record costs "
         f"cᵢ = min(δᵢ, ε), the record as a whole {at_most(float(demand.levels.sum()))}, and there "
@@ -131,7 +40,7 @@ def central_note(demand: Demand) -> str:
 
 
 def demand_sentence(demand: Demand) -> str:
-    """Return what is demanded of the coordinates."""
+    """Return the demanded levels in a clause."""
     low = min(demand.level, demand.eps)
     if demand.profile == TWO:
         rest = demand.d - demand.k
@@ -141,27 +50,13 @@ def demand_sentence(demand: Demand) -> str:
 
 
 def believes(level: float) -> str:
-    """Return what an observer with 50:50 prior odds can come to: ``reach at most 55:45``."""
+    """Return the odds an observer with 50:50 prior odds can reach: ``reach at most 55:45``."""
     best = odds(level)
     return "become practically certain" if best == "100:0" else f"reach at most {best}"
 
 
-STRICTER = {
-    "best_zeta": (
-        "its budgets meet Proposition 4, part 2, which is stricter than the exact constraint of "
-        "the mechanisms that may be claimed"
-    )
-}
-"""Why an error that is drawn beside those of the mechanisms offered is never claimed."""
-OTHER_BUDGETS = dict.fromkeys(
-    ("exact", "hybrid", "best_zeta"),
-    "it is the level of a mechanism with other budgets than the paper's",
-)
-"""Why levels that are drawn beside those of the paper's budgets are never claimed."""
-
-
-def level_words(result: Result, series: Series, level: float) -> Said:
-    """Say a certified level with its own odds, then those of the level that was demanded."""
+def level_claim(result: Result, series: Series, level: float) -> Said:
+    """Return the claim of a certified level: its own odds, then those of the demanded level."""
     promise, number = result.guarantee, number_only(result, series, level).number
     if promise is None:
         return Said(number)
@@ -179,10 +74,10 @@ def level_words(result: Result, series: Series, level: float) -> Said:
 def guarantee(
     demand: Demand, paper: Plan, releases: int = 1, public: PublicCoupling | None = None
 ) -> Guarantee:
-    """Return what every mechanism shown promises, the paper's in numbers.
+    """Return the guarantee of all mechanisms shown, with the numbers of the paper's.
 
-    Reports repeated by the paper's budgets are certified from c and L, which add; levels don't.
-    `public` is the table that q was taken from, if it was.
+    Repeated reports are certified from c and L, which add up; levels do not. `public` is the table
+    that q was taken from, if any.
     """
     low = min(demand.level, demand.eps)
     sentence = (
@@ -221,7 +116,7 @@ def guarantee(
         sentence=sentence,
         pairs=((low, 0.0),),
         qualified=True,
-        references=(MECHANISM, CERTIFICATE, PROPOSITION_3),
+        references=(sources.MECHANISM, sources.CERTIFICATE, sources.PROPOSITION_3),
         differences=(
             "PrivUnit (“reports made by”) errs less than M_LDP at the same levels: it sends "
             "corners by a narrower cap, and the accounting does not change.",
@@ -236,7 +131,7 @@ def guarantee(
 
 
 def _confidence(public: PublicCoupling, demand: Demand) -> str:
-    """Return what a public file's records certify, or that they don't."""
+    """Return the sentence on what a public file's records certify, if anything."""
     if public.estimate:
         return (
             f"That q is an estimate from {public.records:,} public records and no bound, as "
@@ -251,7 +146,7 @@ def _confidence(public: PublicCoupling, demand: Demand) -> str:
 def confidence_sentence(
     confidence: str, records: int, q: float, what: str, level: float, total: float
 ) -> str:
-    """Return what public records certify: the odds about `what`, and those if q is exceeded."""
+    """Return the sentence on public records: odds about `what`, and those if q is exceeded."""
     return (
         f"With confidence {confidence} over {records:,} public records, if drawn independently "
         f"from the population the reader believes in, coupling is at most {at_most(q)} and odds "
@@ -267,20 +162,20 @@ def _times(level: float) -> str:
 
 
 def from_file(public: PublicCoupling) -> str:
-    """Return what the q of a public file is."""
+    """Return whether the q of a public file is a bound or an estimate."""
     if public.estimate:
         return f"q is an estimate: {public.estimate}"
     return f"q is an upper bound at confidence {public.confidence}"
 
 
 def no_file(q: float) -> str:
-    """Return what is said while a public file is wanted and none is open."""
+    """Return the note on a missing public file."""
     slider = f"q = {nearest(q)} is the slider's"
     return f"No public file is open: {slider} until you open one under “public file”."
 
 
 def _about_zeta(demand: Demand) -> str:
-    """Return what ζ does to the paper's budgets: nothing at q = 0, where c = min(δᵢ, ε)."""
+    """Return a clause on ζ of the paper's budgets, which has no effect at q = 0."""
     if demand.q == 0.0:
         return "at q = 0 every ζ gives the same budgets, c = min(δᵢ, ε)"
     least = float(co.best_possible_zeta(demand.levels, demand.eps, demand.q))
@@ -295,14 +190,14 @@ def conditions(
     wants_file: bool,
     public: PublicCoupling | None,
 ) -> tuple[Condition, ...]:
-    """Return what the statements need, and whether they have it.
+    """Return the conditions at the sliders' values.
 
-    `wants_file` says whether q is to come from a public file, `public` is what it gave.
+    `wants_file` tells whether q is to come from a public file, `public` is the file's coupling.
     """
     paper, baseline = plans["paper"], plans["baseline"]
     ours, theirs = mse(paper, x2, n), mse(baseline, x2, n)
     steps = max(paper.c[0], max(b - a for a, b in zip(paper.c, paper.c[1:], strict=False)))
-    said = [
+    found = [
         Condition(
             "q is public and bounds the coupling of the beliefs one wants protection from",
             None,
@@ -339,7 +234,7 @@ def conditions(
     if demand.profile == TWO:
         low = min(demand.level, demand.eps)
         threshold = float(co.corollary1_threshold(low, demand.eps))
-        said.append(
+        found.append(
             Condition(
                 "Only Corollary 1: ε > 2δ",
                 demand.eps > 2.0 * low,
@@ -349,16 +244,16 @@ def conditions(
             )
         )
     if wants_file and public is None:
-        said.append(
+        found.append(
             Condition("A public file is open", False, "the slider's q is used until there is one")
         )
     elif public is not None:
-        said += _about_file(public)
-    return tuple(said)
+        found += _about_file(public)
+    return tuple(found)
 
 
 def _about_file(public: PublicCoupling) -> list[Condition]:
-    """Return what a public file's bound needs to be one."""
+    """Return the conditions of a public file's bound."""
     found = [
         Condition(
             "The public file's bound is one on the coupling of what the mechanism reads",
@@ -388,7 +283,7 @@ def _about_file(public: PublicCoupling) -> list[Condition]:
 
 
 def levels_note(demand: Demand, true_q: float) -> str:
-    """Return what to remember where beliefs are more coupled than was assumed."""
+    """Return the note on beliefs that are more coupled than assumed."""
     if true_q <= demand.q:
         return ""
     return (
@@ -399,15 +294,10 @@ def levels_note(demand: Demand, true_q: float) -> str:
 
 
 def on_the_axis(public: PublicCoupling) -> str:
-    """Return what the public file's coupling does while q is on the x axis."""
+    """Return the note on the public file's coupling while q is the axis."""
     q = (
         f"estimate is q ≈ {nearest(public.q)}"
         if public.estimate
         else (f"upper bound is q = {at_most(public.q)}")
     )
     return f"With q on the x axis its line is what counts; the file's {q}."
-
-
-def finite(value: float) -> float | None:
-    """Return a number for a table, or nothing where it is infinite."""
-    return value if math.isfinite(value) else None
