@@ -64,7 +64,7 @@ def test_example_1():
         assert result.readout(f"level_{key}").value is None
         assert "infinite" in result.readout(f"level_{key}").note
     assert result.conditions[0].holds is False
-    assert "67 times in 100" in result.guarantee.sentence
+    assert "67 times" in result.guarantee.sentence
     assert "exclude a value" in result.guarantee.sentence
 
 
@@ -206,7 +206,7 @@ def test_a_mechanism_may_not_attain_its_certificate_under_any_prior():
     most = co.best_certificate(co.cdp_levels([2, 2], channel), q, co.ldp_level(channel))[0]
     assert max(found) < most - 0.05
     guaranteed = ask(m00=0.535, m01=0.848, m10=0.753, m11=0.102).guarantee
-    assert any("may give away less under any prior" in said for said in guaranteed.differences)
+    assert any("any prior" in text for text in guaranteed.differences)
 
 
 def test_beliefs_follow_bayes():
@@ -228,17 +228,17 @@ def test_beliefs_follow_bayes():
 def test_a_bit_that_is_known_tells_nothing():
     for what, key in (("tradeoff", "type1"), ("belief_after", "belief")):
         result = ask(what, key, p1=1.0)
-        assert any(s.undefined_reason.startswith("the coordinate has one") for s in result.series)
+        assert any("one possible value" in s.undefined_reason for s in result.series)
         assert result.readout("level_bcdp").value == 0.0
 
 
 def test_a_bit_that_is_known_is_not_thought_50_50():
     for p1, value in ((0.0, 0), (1.0, 1)):
-        said = ask(p1=p1).guarantee.sentence
-        assert said.startswith(f"Under this prior x₁ is always {value}: the report can tell")
-        assert "both equally likely beforehand" not in said
-    assert "Under this prior x₂ is always 0" in ask(p2=0.0, coordinate="2").guarantee.sentence
-    assert "both equally likely beforehand" in ask(p1=0.001).guarantee.sentence
+        sentence = ask(p1=p1).guarantee.sentence
+        assert f"always {value}" in sentence
+        assert "equally likely" not in sentence
+    assert "always 0" in ask(p2=0.0, coordinate="2").guarantee.sentence
+    assert "equally likely" in ask(p1=0.001).guarantee.sentence
 
 
 def test_example_2_opens_with_a_level_that_grows():

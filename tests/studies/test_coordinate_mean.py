@@ -25,6 +25,7 @@ from explorer.studies.base.study import (
     default_sweep,
 )
 from explorer.studies.coordinate_mean import CoordinateMean
+from explorer.studies.coordinate_mean.guarantee import no_file
 from explorer.studies.coordinate_mean.plans import (
     Demand,
     convex_plan,
@@ -32,6 +33,7 @@ from explorer.studies.coordinate_mean.plans import (
     proposition6_plan,
     searched_plans,
 )
+from explorer.studies.coordinate_mean.public_file import CAVEATS
 from tests.studies import walking
 from tests.studies.context import Context
 
@@ -152,9 +154,7 @@ def test_with_a_fixed_zeta_it_jumps_where_all_budgets_become_one():
     values = {"zeta_rule": "fixed", "zeta": 0.5}
     jump = math.expm1(0.1) / math.expm1(0.2)
     assert jump == pytest.approx(0.475, abs=5e-4)
-    assert (
-        "At q = 0.475 both jump" in next(p for p in STUDY.presets if p.key == "corollary1").computed
-    )
+    assert "q = 0.475" in next(p for p in STUDY.presets if p.key == "corollary1").computed
     shown = curves(ask(points=101, **values)[-1])
     (gap,) = np.flatnonzero(~shown["paper"].present)
     around = shown["paper"].x[[gap - 1, gap + 1]]
@@ -301,9 +301,9 @@ def test_the_convex_design_is_asked_in_the_worker_and_agrees():
     result = ask("budget", "i", 1, 10, 10, context, q=0.1)[-1]
     assert context.heavy_calls == ["convex_plan"]
     rows = {row[0]: row for row in result.tables[0].rows}
-    convex = rows["one channel a level, globally best"]
+    (hybrid,), (convex,) = ([v for k, v in rows.items() if s in k] for s in ("hybrid", "globally"))
     assert convex[-1] == pytest.approx(mse(convex_plan(_demand(0.1)), 0.0, 1e4))
-    assert rows["hybrid channels, exact constraint"][-1] <= convex[-1] * (1 + 1e-6)
+    assert hybrid[-1] <= convex[-1] * (1 + 1e-6)
 
 
 def _demand(q):
@@ -341,7 +341,7 @@ def test_the_same_seed_draws_the_same_dots():
 
 def test_many_users_are_stood_in_for_by_few():
     result = ask(points=2, simulate=True, trials=2, n=1_000_000_000)[-1]
-    assert any("fewer users were drawn" in note for note in result.notes)
+    assert any("fewer users" in note for note in result.notes)
     theory, dots = curves(result)["paper"], curves(result)["paper_simulated"]
     assert np.all(np.abs(np.log(dots.y / theory.y)) < 3)
 
@@ -356,6 +356,12 @@ def table_of_public_records(folder, n=4000, q=0.3):
     return path
 
 
+def condition_of(result, short):
+    """Return the condition whose short text holds some words."""
+    (found,) = (c for c in result.conditions if short in c.short)
+    return found
+
+
 def coupling_table(result):
     return next(t for t in result.tables if t.key == "coupling")
 
@@ -365,7 +371,8 @@ def test_the_upper_bound_of_a_public_file_is_what_budgets_are_made_for(tmp_path)
     value = context.add_file(table_of_public_records(tmp_path))
     result = ask("mse", "n", 100, 1000, 3, context, q_from="file", public=value)[-1]
     table = coupling_table(result)
-    assert [row[:2] for row in table.rows] == [(c, "2 values, from the file") for c in "abc"]
+    assert [row[0] for row in table.rows] == list("abc")
+    assert all("2 values" in row[1] for row in table.rows)
     for *_, upper, plug_in, lower in table.rows:
         # Sampling noise of the plug-in estimate is some 0.02 with 4000 records.
         assert plug_in == pytest.approx(0.3, abs=0.08)
@@ -374,21 +381,17 @@ def test_the_upper_bound_of_a_public_file_is_what_budgets_are_made_for(tmp_path)
     q = max(row[2] for row in table.rows)
     c = co.budget_vector(np.repeat([0.2, 2.0], [2, 8]), 2.0, q, 0.5 * (1 + q))
     assert result.readout("paper").value == pytest.approx(float(co.m_mean_mse(0.0, c, 1e4)))
-    assert "line 4002: 2 fields, 3 expected" in result.notes[0]
-    assert any("Never take the coupling from the protected records" in n for n in result.notes)
-    said = result.guarantee.sentence
-    assert (
-        "With confidence 95 % over 4,000 public records, if drawn independently from the "
-        f"population the reader believes in, coupling is at most {at_most(q)} and odds about a "
-        "most sensitive coordinate change at most e^0.2 = 1.222 times; else e^2 = 7.39"
-    ) in said
-    by_text = {c.text: c for c in result.conditions}
-    assert next(c for t, c in by_text.items() if "bound is one on the coupling" in t).holds is True
-    vouched = next(c for t, c in by_text.items() if "no values but those found" in t)
+    assert "line 4002: 2 fields" in result.notes[0]
+    assert CAVEATS[0] in result.notes
+    sentence = result.guarantee.sentence
+    for part in ("95 %", "4,000 public records", at_most(q), "e^0.2 = 1.222", "e^2 = 7.39"):
+        assert part in sentence
+    assert condition_of(result, "on the coupling").holds is True
+    vouched = condition_of(result, "declared beforehand")
     assert vouched.holds is None
-    assert "a: 2; b: 2; c: 2" in vouched.margin
+    assert all(f"{name}: 2" in vouched.margin for name in "abc")
     surer = ask("mse", "n", 100, 1000, 3, context, q_from="file", public=value, beta=1e-6)[-1]
-    assert "With confidence 99.99 %" in surer.guarantee.sentence
+    assert "99.99 %" in surer.guarantee.sentence
     assert max(row[2] for row in coupling_table(surer).rows) > q
 
 
@@ -400,8 +403,9 @@ def test_declared_values_need_no_vouching_and_count_though_unseen(tmp_path):
     context = Context()
     value = context.add_file(path)
     result = ask("mse", "n", 100, 1000, 2, context, q_from="file", public=value)[-1]
-    assert not any("no values but those found" in c.text for c in result.conditions)
-    assert "line 4002, b: '2' is not one of the declared values 0, 1" in result.notes[0]
+    assert not any("declared beforehand" in c.short for c in result.conditions)
+    assert "line 4002, b: '2'" in result.notes[0]
+    assert "values 0, 1" in result.notes[0]
     assert "4,001 records" in result.notes[0]
     q = max(row[2] for row in coupling_table(result).rows)
     path.write_text("\n".join(["a [0|1|2],b [0|1],c [0|1]", *lines[1:-1]]))
@@ -419,20 +423,16 @@ def test_a_column_of_one_value_is_refused(tmp_path, head):
     path.write_text(head + "\n" + "x,1\nx,2\n" * 40)
     context = Context()
     value = context.add_file(path)
-    with pytest.raises(
-        ValueError,
-        match=r"constant\.csv, column a: every record has the same val.*"
-        r"remove the column, or give",
-    ):
+    with pytest.raises(ValueError, match=r"constant\.csv, column a:"):
         ask(points=2, q_from="file", public=value, context=context)
 
 
 @pytest.mark.parametrize(
     ("head", "reads_bins", "why"),
     [
-        ("a,b", False, "a is cut in bins and the mechanism reads the numbers"),
-        ("a [-6:6],b [-6:6]", False, "a is cut in bins and the mechanism reads the numbers"),
-        ("a,b", True, "the bins of a were made from the records: declare its range"),
+        ("a,b", False, "reads the numbers"),
+        ("a [-6:6],b [-6:6]", False, "reads the numbers"),
+        ("a,b", True, "a [0:120]"),
         ("a [-6:6],b [-6:6]", True, ""),
     ],
 )
@@ -450,16 +450,17 @@ def test_bins_certify_only_what_reads_them(tmp_path, head, reads_bins, why):
     row = coupling_table(result).rows[0]
     assert row[3] == pytest.approx(0.19, abs=0.03)
     assert row[2] < 0.655
-    condition = next(c for c in result.conditions if "bound is one on the coupling" in c.text)
+    condition = condition_of(result, "on the coupling")
     assert condition.holds is (not why)
-    said = result.guarantee.sentence
+    sentence = result.guarantee.sentence
     if why:
         assert why in condition.margin
-        assert f"estimate from 20,000 public records and no bound, as {why}" in said
-        assert "With confidence" not in said
-        assert "it is an estimate" in coupling_table(result).note
+        assert condition.margin in sentence
+        assert "20,000 public records" in sentence
+        assert "confidence" not in sentence
+        assert "an estimate" in coupling_table(result).note
     else:
-        assert "With confidence 95 % over" in said
+        assert "confidence 95 %" in sentence
 
 
 def test_a_public_file_whose_columns_settle_each_other(tmp_path):
@@ -477,9 +478,9 @@ def test_a_public_file_whose_columns_settle_each_other(tmp_path):
 @pytest.mark.parametrize(
     ("head", "why"),
     [
-        ("a [yes|yes],b", "give every declared value once"),
-        ("a [5:1],b", "in brackets give the values a column can have"),
-        ("a [x],b", "in brackets give the values a column can have"),
+        ("a [yes|yes],b", "declared value once"),
+        ("a [5:1],b", "in brackets"),
+        ("a [x],b", "in brackets"),
     ],
 )
 def test_headings_that_declare_nothing_are_refused(tmp_path, head, why):
@@ -497,7 +498,7 @@ def test_on_the_axis_of_q_the_file_is_a_dot(tmp_path):
     dot = curves(result)["file_q"]
     assert dot.x[0] == max(row[2] for row in coupling_table(result).rows)
     assert dot.role is Role.EXACT
-    assert "upper bound at confidence 95 %" in dot.note
+    assert "confidence 95 %" in dot.note
     c = co.budget_vector(np.repeat([0.2, 2.0], [2, 8]), 2.0, dot.x[0], 0.5 * (1 + dot.x[0]))
     assert dot.y[0] == pytest.approx(float(co.m_mean_mse(0.0, c, 1e4)))
     # The line on the axis is the slider, and the numbers beside the plot are there.
@@ -515,7 +516,8 @@ def test_words_among_numbers_are_set_aside(tmp_path):
     context = Context()
     value = context.add_file(path)
     result = ask(points=2, q_from="file", public=value, context=context)[-1]
-    assert "50 records in 2 columns; 1 lines rejected (line 52, a: '?'" in result.notes[0]
+    for part in ("50 records", "2 columns", "line 52, a: '?'"):
+        assert part in result.notes[0]
 
 
 def test_without_a_public_file_the_slider_counts():
@@ -529,7 +531,7 @@ def test_files_that_are_no_tables_are_refused(tmp_path):
     path.write_text("just one column\n1\n2\n")
     context = Context()
     value = context.add_file(path)
-    with pytest.raises(ValueError, match=r"words\.csv, line 1: there is one column only"):
+    with pytest.raises(ValueError, match=r"words\.csv, line 1: .*one column"):
         ask(q_from="file", public=value, context=context)
     with pytest.raises(LookupError):
         ask(q_from="file", public=value)
@@ -548,21 +550,22 @@ def test_the_guarantee_counts_the_reports_there_are():
     once, often = (
         ask("level", "true_q", points=2, releases=t)[-1].guarantee.sentence for t in (1, 5)
     )
-    assert "That is of one report" not in once
+    assert "After" not in once
     # q = 0.1: log(0.9·e^(5c) + 0.1·e^(5L)) with the paper's c = 0.09 and L = 0.7714.
     level = math.log(0.9 * math.exp(5 * 0.09) + 0.1 * math.exp(5 * 0.771394756990037))
-    assert f"reach at most {odds(level)} (the coordinate's level is {at_most(level)})" in often
+    assert odds(level) in often
+    assert f"level is {at_most(level)}" in often
     assert "99:1" not in once
     total = 5 * 0.771394756990037
-    assert f"reach at most {odds(total)} (level {at_most(total)})" in often
+    assert f"{odds(total)} (level {at_most(total)})" in often
 
 
 def test_a_level_that_protects_nothing_is_reported_in_words():
-    said = ask("level", "true_q", points=2, releases=20)[-1].guarantee.sentence
-    assert "100:0" not in said
+    sentence = ask("level", "true_q", points=2, releases=20)[-1].guarantee.sentence
+    assert "100:0" not in sentence
     # 20 reports of the paper's L = 0.7714.
-    assert "with any beliefs become practically certain (level 15.43)" in said
-    assert "they can reach at most 88.08:11.92" in said
+    assert "certain (level 15.43)" in sentence
+    assert "88.08:11.92" in sentence
 
 
 def test_sentences_end_once():
@@ -573,13 +576,12 @@ def test_sentences_end_once():
 
 
 def test_without_coupling_zeta_is_of_no_account():
-    beat = "Only the error: the paper's budgets beat min δ-LDP (averages not projected)"
     margins = {
-        q: next(c.margin for c in ask(points=2, q=q)[-1].conditions if c.text == beat)
-        for q in (0.0, 0.1)
+        q: condition_of(ask(points=2, q=q)[-1], "beats min δ-LDP").margin for q in (0.0, 0.1)
     }
-    assert margins[0.0].endswith("at q = 0 every ζ gives the same budgets, c = min(δᵢ, ε)")
-    assert "at ζ₀ = 0.1095 both are the same" in margins[0.1]
+    assert "at q = 0" in margins[0.0]
+    assert "ζ₀" not in margins[0.0]
+    assert "ζ₀ = 0.1095" in margins[0.1]
     levels = np.repeat([0.2, 2.0], [2, 8])
     for zeta in (1e-300, 0.5, 1.0):
         np.testing.assert_array_equal(co.budget_vector(levels, 2.0, 0.0, zeta), levels)
@@ -601,10 +603,10 @@ def test_it_stops_when_cancelled():
 
 
 def test_an_axis_can_not_be_set():
-    with pytest.raises(ValueError, match="only be an axis"):
+    with pytest.raises(ValueError, match="i:"):
         list(STUDY.answer(default_request(STUDY, i=3), Context()))
     request = replace(default_request(STUDY), sweep=default_sweep(STUDY, "true_q"))
-    with pytest.raises(ValueError, match="can be swept over"):
+    with pytest.raises(ValueError, match="true_q"):
         list(STUDY.answer(request, Context()))
 
 
@@ -626,5 +628,5 @@ def test_nothing_slow_is_imported():
 
 
 def test_a_file_that_is_wanted_and_not_open_is_missed_in_plain_sight():
-    assert any("No public file is open" in note for note in ask(q_from="file")[-1].notes)
-    assert not any("No public file is open" in note for note in ask()[-1].notes)
+    assert no_file(0.1) in ask(q_from="file")[-1].notes
+    assert no_file(0.1) not in ask()[-1].notes

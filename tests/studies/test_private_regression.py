@@ -25,6 +25,7 @@ from explorer.studies.private_regression.data import (
     coefficients,
     sample_block,
 )
+from explorer.studies.private_regression.guarantee import NO_FILE
 from explorer.studies.private_regression.simulation import (
     OPTIONS,
     Task,
@@ -148,7 +149,7 @@ def test_dots_are_medians_unless_asked():
         dot = curves(median)[key]
         assert (dot.low[0], dot.y[0], dot.high[0]) == pytest.approx((low, middle, high), rel=1e-9)
         assert "median and quartiles" in dot.note
-    assert "its mean need not exist" in curves(mean)["unprojected"].note
+    assert "need not exist" in curves(mean)["unprojected"].note
     assert "need not exist" not in curves(mean)["psd-clip"].note
     assert "need not exist" not in curves(median)["unprojected"].note
 
@@ -281,10 +282,11 @@ def test_a_users_own_file(tmp_path):
     results = ask(low=500, high=2000, points=4, source="file", file=value, context=context)
     for result in results:
         assert result.curator_only
-        assert "computed from real data" in result.stamp
+        assert "not private" in result.stamp
         assert all(readout.curator_only for readout in result.readouts)
     last = results[-1]
-    assert "1,500 records in 4 columns; 1 lines rejected (line 1502, weight: 'x'" in last.notes[0]
+    for part in ("1,500 records", "4 columns", "line 1502", "weight: 'x'"):
+        assert part in last.notes[0]
     table = next(t for t in last.tables if t.key == "columns")
     assert [row[:4] for row in table.rows] == [
         ("height", "feature", 0.0, 2.0),
@@ -299,7 +301,7 @@ def test_a_users_own_file(tmp_path):
     # Asked for more features than there are, all are used and the theory is theirs.
     wide = ask("excess", "eps", 1.0, 4.0, 2, context, source="file", file=value, features=20)[-1]
     assert wide.series[0].present.all()
-    assert any("There are 3 features" in note for note in wide.notes)
+    assert any("3 features" in note for note in wide.notes)
     beyond = ask("excess", "features", 1, 20, 20, context, source="file", file=value)[-1]
     np.testing.assert_array_equal(beyond.series[0].present, np.arange(1, 21) <= 3)
     coefficients_found = next(t for t in last.tables if t.key == "coefficients")
@@ -319,11 +321,11 @@ def scattered(folder, beyond, n=200):
 @pytest.mark.parametrize(
     ("beyond", "margin"),
     [
-        (0, "0 values lie beyond"),
-        (1, "1 value lies beyond"),
-        (100, "100 values lie beyond"),
-        (101, "101 values lie beyond"),
-        (200, "200 values lie beyond"),
+        (0, "0 values"),
+        (1, "1 value "),
+        (100, "100 values"),
+        (101, "101 values"),
+        (200, "200 values"),
     ],
 )
 def test_bounds_that_do_not_fit_are_reported(tmp_path, beyond, margin):
@@ -340,7 +342,8 @@ def test_bounds_that_do_not_fit_are_reported(tmp_path, beyond, margin):
     warned = [note for note in result.notes if "clipped values" in note]
     assert bool(warned) is (beyond > 100)
     if warned:
-        assert f"{beyond} of 200 values of a lie beyond [−1, 1]" in warned[0]
+        assert f"{beyond} of 200" in warned[0]
+        assert "[−1, 1]" in warned[0]
         assert warned[0] == result.notes[0]
         assert "age [0:120]" in warned[0]
 
@@ -351,12 +354,10 @@ def test_a_file_of_few_records_says_what_to_do(tmp_path):
     context = Context()
     value = context.add_file(path)
     shown = curves(ask(low=100, high=1000, context=context, source="file", file=value)[-1])
-    assert shown["theorem3"].undefined_reason == (
-        "the file has 50 usable records, and no more users can be drawn; put something else on "
-        "the x axis"
-    )
+    assert "50 usable records" in shown["theorem3"].undefined_reason
+    assert "x axis" in shown["theorem3"].undefined_reason
     beyond = ask("excess", "features", 1, 20, 20, context, source="file", file=value)[-1]
-    assert curves(beyond)["theorem3"].undefined_reason == "the file has 2 features"
+    assert "2 features" in curves(beyond)["theorem3"].undefined_reason
 
 
 def test_another_column_as_label_and_its_unit(tmp_path):
@@ -388,7 +389,7 @@ def test_users_of_a_file_are_sampled_by_the_seed(tmp_path):
 @pytest.mark.parametrize(
     ("heading", "why"),
     [
-        ("height [2:0],weight,age,y", r"records\.csv, line 1, 'height \[2:0\]': the bounds"),
+        ("height [2:0],weight,age,y", r"line 1, 'height \[2:0\]'"),
         ("height [a:b],weight,age,y", "two numbers"),
     ],
 )
@@ -452,4 +453,4 @@ def test_solvers_stay_out_of_the_windows_process():
 
 def test_a_file_that_is_wanted_and_not_open_is_missed_in_plain_sight():
     first = ask(source="file", trials=2)[0]
-    assert first.notes[0].startswith("No file is open: synthetic records are used")
+    assert first.notes[0] == NO_FILE
