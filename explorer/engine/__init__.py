@@ -1,1 +1,1 @@
-"""How it is run: requests, cache, cancellation, workers, session state, recipes. No Qt."""
+"""Runs studies: requests, caching, cancellation, workers, session state, recipes. No Qt."""

@@ -17,7 +17,7 @@ from explorer.studies.guarantees.checks import Check, checks, count
 
 @dataclass(frozen=True, slots=True)
 class ImportTask:
-    """What is imported, as `explorer.engine.large_import.open_any_size` has it."""
+    """Arguments of an import by `explorer.engine.large_import.open_any_size`."""
 
     source: tuple[Path, ...]
     mapping: Mapping | None
@@ -32,7 +32,7 @@ def import_data(
     check: Callable[[], None],
     report: Callable[[Progress], None],
 ) -> None:
-    """Leave an entry in the cache, made here or on the cluster in use.
+    """Import a file into the cache, on this machine or on the cluster in use.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def import_data(
 
 @dataclass(frozen=True, slots=True)
 class DataQuestion:
-    """A question that open check-ins answer.
+    """A method call on an open data set.
 
     Attributes
     ----------
@@ -87,14 +87,14 @@ class DataQuestion:
 
 
 def ask_data(runtime: StudyRuntime, question: DataQuestion, check: Callable[[], None]) -> Any:
-    """Return what the data set says; raises LookupError if it is not open, else what it raises."""
+    """Call a method of an open data set; raises LookupError if it is not open."""
     check()
     return getattr(runtime.data(question.data), question.method)(*question.arguments)
 
 
 @dataclass(frozen=True, slots=True)
 class SelfCheck:
-    """What is wanted: `runs` of every audit (0 for none), by noise of this `seed`."""
+    """Self-check request: `runs` of every audit (0 for none), noise from `seed`."""
 
     runs: int = 4000
     seed: int = 0
@@ -102,7 +102,7 @@ class SelfCheck:
 
 @dataclass(frozen=True, slots=True)
 class SelfCheckProgress:
-    """What is known so far, and out of how many checks."""
+    """Results so far, and the number of checks in total."""
 
     found: tuple[Check, ...]
     total: int
@@ -114,7 +114,7 @@ def run_self_check(
     check: Callable[[], None],
     report: Callable[[SelfCheckProgress], object] = lambda _: None,
 ) -> SelfCheckProgress:
-    """Return what every check gave, reporting after each; raises what `check` raises."""
+    """Run all checks, reporting after each; exceptions of `check` propagate."""
     found: list[Check] = []
     total = count(wanted.runs)
     ask = lambda request: final_result(runtime, request, check)  # noqa: E731

@@ -1,4 +1,4 @@
-"""Where work runs: in processes of this program, or on a cluster that the user chose."""
+"""Selects executors: processes of this program, or a cluster chosen by the user."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class Computing:
 
     @property
     def cluster(self) -> Cluster | None:
-        """The cluster that was chosen; None for this machine alone."""
+        """The selected cluster; None for this machine alone."""
         return self._cluster
 
     def use(self, cluster: Cluster | None, *, calls_too: bool = False) -> None:
-        """Choose a cluster, which is connected when it is first needed; None leaves it.
+        """Select a cluster, connected on first use; None deselects it.
 
         What runs on the former one is cancelled.
 
@@ -63,7 +63,7 @@ class Computing:
             threading.Thread(target=left.close, daemon=True).start()
 
     def connect(self, check: Check) -> Executor:
-        """Return the cluster's executor, connected if it is not yet or has gone.
+        """Return the cluster's executor, connecting or reconnecting as needed.
 
         Raises
         ------
@@ -91,14 +91,14 @@ class Computing:
         return self.connect(check)
 
     def _leave(self, cluster: Cluster | None, calls_too: bool) -> Executor | None:
-        """Choose a cluster and return the executor that is to be closed, if there is one."""
+        """Select a cluster and return the previous executor, to be closed."""
         with self._lock:
             self._cluster, self._calls_too = cluster, calls_too
             left, self._connected = self._connected, None
             return left
 
     def for_tasks(self, of_data: bool, check: Check) -> Executor:
-        """Return what many tasks go to: the cluster, or all cores of this machine.
+        """Return the executor for batches: the cluster, or all cores of this machine.
 
         Parameters
         ----------
@@ -113,15 +113,15 @@ class Computing:
         return executor is self._many
 
     def for_answers(self, of_data: bool, check: Check) -> Executor:
-        """Return what an answer's tasks go to: the cluster, or the one process."""
+        """Return the executor for the tasks of one answer: the cluster, or the single process."""
         return self.connect(check) if self._goes_there(of_data) else self.worker
 
     def for_calls(self, of_data: bool, check: Check) -> Executor:
-        """Return what single calls go to."""
+        """Return the executor for single calls."""
         return self.for_answers(of_data, check) if self._calls_too else self.worker
 
     def for_import(self, places: Sequence[Path], check: Check) -> Executor | None:
-        """Return the cluster that files are sorted on; None if they stay here.
+        """Return the executor for imports; None to import on this machine.
 
         Raises
         ------
@@ -135,14 +135,14 @@ class Computing:
         return self.connect(check)
 
     def for_shards(self, places: Sequence[Path], check: Check) -> Executor | None:
-        """Return the cluster that shards are counted on; None if it may not have or see them."""
+        """Return the cluster's executor for shards; None if it may not or cannot read them."""
         cluster = self._cluster
         if cluster is None or not cluster.takes_data or cluster.unseen(places) is not None:
             return None
         return self.connect(check)
 
     def tried(self, cluster: Cluster | None, check: Check) -> str:
-        """Return what there is to work with on a cluster (None: here), chosen already or not.
+        """Return a description of a cluster's workers (None: this machine), selected or not.
 
         Raises
         ------
@@ -160,7 +160,7 @@ class Computing:
             found.close()
 
     def close(self) -> None:
-        """End all processes of this program, and let a cluster go."""
+        """End all processes of this program and disconnect the cluster."""
         for executor in (self._leave(None, False), self.worker, self._many):
             if executor is not None:
                 executor.close()

@@ -1,4 +1,4 @@
-"""Which ε? The errors of mechanisms on a map's own users, found by processes of their own."""
+"""Error curves of map mechanisms for *Which ε?*, simulated in worker processes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ Check = Callable[[], None]
 
 @dataclass(frozen=True)
 class Question:
-    """What curves are asked for.
+    """Request for error curves.
 
     Attributes
     ----------
@@ -87,31 +87,31 @@ class Question:
 
     @property
     def shown_measure(self) -> Measure:
-        """The measure, in the unit of what the map lies in."""
+        """The measure, in the unit of the map's plane."""
         selection = self.request.selection
         return measure_of(self.measure, None if selection is None else selection.region)
 
     @property
     def here(self) -> bool:
-        """Whether the map's own check-ins are judged on; the sample may be the map's own."""
+        """Whether the evaluation uses the map's own check-ins (which may be the sample)."""
         selection = self.request.selection
         own = selection is not None and selection.data in {s.sha256 for s in samples()}
         return self.judged_on == HERE or (self.judged_on == SAMPLE and own)
 
     @property
     def proved(self) -> bool:
-        """Whether nothing is judged on, only what is proved."""
+        """Whether the curves are proved bounds rather than simulations."""
         return self.judged_on == THEORY
 
     @property
     def origin(self) -> Origin:
-        """Where an ε taken from the curves came from."""
+        """Origin recorded for an ε taken from the curves."""
         return Origin.JUDGED if self.here else Origin.THEORY if self.proved else Origin.STAND_IN
 
 
 @dataclass(frozen=True)
 class ErrorCurves:
-    """Curves as far as they are known.
+    """Error curves computed so far.
 
     Attributes
     ----------
@@ -134,13 +134,13 @@ class ErrorCurves:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is missing."""
+        """Whether all results are present."""
         return self.done == self.total and (self.question.proved or bool(self.grey.size))
 
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far a search is: which ε is looked at, by how many draws of those wanted."""
+    """Progress of a search: the current ε, and draws done out of those wanted."""
 
     epsilon: float
     done: int
@@ -148,7 +148,7 @@ class SearchProgress:
 
 
 class UtilityEvaluator:
-    """Answers questions, one at a time; `find_curves` and `search_epsilon` ask that of a runtime.
+    """Computes error curves and searches for ε, one request at a time.
 
     Work goes to the runtime's processes, or to the cluster that was chosen there.
 
@@ -168,13 +168,13 @@ class UtilityEvaluator:
         self._one = threading.Lock()
 
     def close(self) -> None:
-        """Remove what the processes shared; what is asked of them has ended."""
+        """Remove the shared folder; no request may be running."""
         self._stack.close()
 
     def curves(
         self, question: Question, check: Check, report: Callable[[ErrorCurves], object]
     ) -> ErrorCurves:
-        """Return the curves; report them every now and then as far as they are known.
+        """Return the curves; partial results are reported from time to time.
 
         Every draw is kept as it comes: asked again, the same question goes on from there.
 
@@ -240,7 +240,7 @@ class UtilityEvaluator:
         check: Check,
         report: Callable[[SearchProgress], object],
     ) -> Found:
-        """Return which ε is enough and which is not (`which_epsilon.search`).
+        """Return a sufficient and an insufficient ε (`which_epsilon.search`).
 
         Raises as `curves`, and for what is proved, which is sure as it is.
         """
@@ -273,7 +273,7 @@ class UtilityEvaluator:
 
     @contextmanager
     def one_at_a_time(self, check: Check) -> Iterator[None]:
-        """Wait until the question before has noticed that nobody waits for it any more."""
+        """Wait until the previous, cancelled request has ended."""
         while not self._one.acquire(timeout=CHECK_S):
             check()
         try:
@@ -287,7 +287,7 @@ class UtilityEvaluator:
             yield from find_trials(trials, executor, checkpoint, self._folder, check)
 
     def _grey(self, trials: Trials, measure: str, executor: Executor, check: Check) -> FloatArray:
-        """Return what the evenly grey map errs at every x of the first curve."""
+        """Return the error of the uniform map at every x of the first curve."""
         first = trials.rows[0].point.values["mechanism"]
         rows = [row for row in trials.rows if row.point.values["mechanism"] == first]
         tasks = [task_of(row.trials[0], self._folder) for row in rows]
@@ -300,7 +300,7 @@ class UtilityEvaluator:
         return np.array([errors[place] for place in places])
 
     def _source(self, question: Question, check: Check) -> tuple[Place, JudgedOn | MadePeople]:
-        """Return where and on whom is judged."""
+        """Return the place and the users of the evaluation."""
         selection = question.request.selection
         if selection is None:
             raise ValueError(NO_DATA)
@@ -325,7 +325,7 @@ class UtilityEvaluator:
         return replace(place_of(region), region=selection.region), judged_on
 
     def _stand_in(self, named: str, plane: Plane | None, check: Check) -> CheckinData:
-        """Return a file of other people, in the range of the map's plane."""
+        """Return the data of a stand-in file, in the range of the map's plane."""
 
         def cancelled() -> bool:
             try:
@@ -348,7 +348,7 @@ class UtilityEvaluator:
         return self._stand_ins[asked]
 
     def _nearest(self, executor: Executor) -> Executor:
-        """Return who begins: of this machine's the one process that runs already.
+        """Return the executor for the first tasks: locally the process that is running already.
 
         The others take a second to start and to load what is compiled.
         """
@@ -356,7 +356,7 @@ class UtilityEvaluator:
         return computing.worker if computing.is_here(executor) else executor
 
     def _executor_for(self, question: Question, check: Check) -> Executor:
-        """Return who works for a question; all of them see `_folder`, in which counts lie."""
+        """Return the executor of a request; its workers see `_folder`, which holds the counts."""
         of_data = question.judged_on != SAMPLE
         executor = self._runtime.computing.for_tasks(of_data, check)
         if executor is not self._executor:
@@ -367,7 +367,7 @@ class UtilityEvaluator:
 
 
 def mapping_within(plane: Plane, path: Path, cancelled: Callable[[], bool]) -> Mapping:
-    """Return which columns of a file hold what, x and y in the range of a plane.
+    """Return the column mapping of a file, with x and y in the range of a plane.
 
     Raises
     ------
@@ -387,7 +387,7 @@ def image_like(image: str | None, images: Sequence[str]) -> str | None:
 def find_curves(
     runtime: StudyRuntime, question: Question, check: Check, report: Callable[[ErrorCurves], object]
 ) -> ErrorCurves:
-    """Return what `UtilityEvaluator.curves` does, asked of the judge of a runtime."""
+    """Compute error curves with the evaluator of a runtime (`UtilityEvaluator.curves`)."""
     evaluator = runtime.keep("judge", lambda: UtilityEvaluator(runtime))
     with evaluator.one_at_a_time(check):
         return evaluator.curves(question, check, report)
@@ -406,7 +406,7 @@ def search_epsilon(
 
 
 def _proved(question: Question) -> ErrorCurves:
-    """Return what is proved of the errors; no data are opened."""
+    """Return proved error bounds, without opening data."""
     request = question.request
     if request.selection is None:
         raise ValueError(NO_DATA)

@@ -1,4 +1,4 @@
-"""Running the trials of an experiment: what is known already is taken over, the rest computed."""
+"""Runs the trials of an experiment, reusing stored results."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from explorer.studies.heatmap.experiments.trial import Found, run_trial, task_of
 
 
 def trials_folder() -> Path:
-    """Return the folder of the cache with what trials found; created private to the user."""
+    """Return the cache folder of trial results, created with private permissions."""
     return private_folder(cache_folder() / "experiments", disposable=True)
 
 
 def clear_trials() -> int:
-    """Remove what is kept of trials, and return how many bytes that were.
+    """Delete stored trial results and return their size in bytes.
 
     An experiment that is running goes on, and keeps what it finds for itself alone.
     """
@@ -32,7 +32,7 @@ def clear_trials() -> int:
 
 
 def trials_file() -> Path:
-    """Return the file in the cache in which trials run by just this code are kept.
+    """Return the cache file for trials run by exactly this code.
 
     Other code, Python, numpy or another machine may find other numbers: they have other files.
     """
@@ -47,7 +47,7 @@ def find_trials(
     folder: Path,
     check: Callable[[], None] = lambda: None,
 ) -> Iterator[dict[str, Found]]:
-    """Yield what trials find, under their keys: first all that is kept, then batch after batch.
+    """Yield results of trials by key: first the stored ones, then batch by batch.
 
     Every batch is kept as it comes, so that whoever stops can go on with the same call.
 

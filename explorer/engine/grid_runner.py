@@ -40,12 +40,12 @@ FIRST, BEST, AGAIN = "first", "best", "again"
 
 
 def stored_task(request: Request, part: str) -> Task:
-    """Return what a piece of work depends on, and is kept under."""
+    """Return the settings a piece of work depends on; its storage key is their hash."""
     return {"question": Recipe(request).to_dict(), "part": part}
 
 
 def worker_task(known: Task, files: Mapping[str, Path]) -> Task:
-    """Return a piece of work with all that a worker needs: files' places, studies of others."""
+    """Return a piece of work with file paths and third-party studies, for a worker."""
     study = get_study(known["question"]["study"])
     values = known["question"]["values"]
     needed = [values[p.key] for p in study.parameters if p.kind is Kind.FILE and values[p.key]]
@@ -57,7 +57,7 @@ def worker_task(known: Task, files: Mapping[str, Path]) -> Task:
 
 
 def with_trial_seed(request: Request, trial: int) -> Request:
-    """Return the question of a trial: its own seed for the first, which is the study's own answer.
+    """Return the request of a trial; the first one keeps the request's own seed.
 
     The others have 53 bits of the hash of the question and their number (`task_seed`).
     """
@@ -69,12 +69,12 @@ def with_trial_seed(request: Request, trial: int) -> Request:
 
 @cache
 def _runtime() -> StudyRuntime:
-    """Return this worker's runtime: what trials share is computed once."""
+    """Return this worker's runtime, shared by all its trials."""
     return StudyRuntime(worker=InPlaceExecutor())
 
 
 def run_cell(task: Task) -> dict[str, Any]:
-    """Return a study's answer as JSON values, or why it has none (in a worker).
+    """Return a study's answer, or its error, as JSON values (in a worker).
 
     Raises
     ------
@@ -106,7 +106,7 @@ Piece = tuple[int, int]
 
 
 class GridRunner:
-    """The answers of one grid, found piece by piece.
+    """Computes the answers of one grid, piece by piece.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class GridRunner:
         checkpoint: Checkpoint,
         check: Callable[[], None] = lambda: None,
     ) -> Iterator[tuple[int, ...]]:
-        """Yield which cells have changed, whenever some have; `answer` has them.
+        """Yield the indices of changed cells of `answer`, batch by batch.
 
         Raises
         ------
@@ -188,7 +188,7 @@ class GridRunner:
         checkpoint: Checkpoint,
         check: Callable[[], None],
     ) -> Iterator[tuple[int, ...]]:
-        """Take over what is kept, then compute the rest, batch after batch."""
+        """Load stored results, then compute the rest, batch by batch."""
         keys = {}
         for piece, request in asked.items():
             check()
@@ -238,7 +238,7 @@ ABANDONED_S = 10.0
 
 @dataclass(frozen=True)
 class GridQuery:
-    """A question over a grid, and how much of its answer is known to who asks."""
+    """Poll for a grid's progress: request, grid, and the last version seen."""
 
     request: Request
     grid: Grid
@@ -247,7 +247,7 @@ class GridQuery:
 
 @dataclass(frozen=True)
 class GridProgress:
-    """What has changed.
+    """Changes since the last poll.
 
     Attributes
     ----------
@@ -268,7 +268,7 @@ class GridProgress:
 
 
 class BackgroundGrid:
-    """Computes one grid at a time in a thread; the newest one asked for takes its place.
+    """Computes one grid at a time in a thread; a new request replaces the running one.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ class BackgroundGrid:
     def progress(
         self, asked: GridQuery, files: Mapping[str, Path], check: Callable[[], None]
     ) -> GridProgress:
-        """Return what has changed since, soon; begin if this is not what is computed.
+        """Return the changes since the last poll; starts the grid if it is not running.
 
         Raises
         ------
@@ -327,14 +327,14 @@ class BackgroundGrid:
             return GridProgress(seen, cells, answer.done, answer.total, ended)
 
     def answer(self, request: Request, grid: Grid) -> GridAnswer | None:
-        """Return what is known of a grid, if it is the newest one."""
+        """Return the answer so far of a grid; None unless it is the newest one."""
         with self._changed:
             run = self._run
             known = run is not None and run.asked == (request, grid)
             return run.runner.answer if known and run is not None else None
 
     def close(self) -> None:
-        """Stop."""
+        """Stop the computation and wait for its thread."""
         with self._changed:
             run, self._run = self._run, None
             if run is not None:
@@ -344,7 +344,7 @@ class BackgroundGrid:
 
 
 class _Run:
-    """A thread that computes a grid; everything but `runner` under its condition."""
+    """Thread that computes a grid; all attributes but `runner` are guarded by its condition."""
 
     def __init__(
         self,
@@ -390,13 +390,13 @@ class _Run:
 def grid_progress(
     runtime: StudyRuntime, asked: GridQuery, check: Callable[[], None]
 ) -> GridProgress:
-    """Return what is new of a grid (in the compute process)."""
+    """Return the changes of a grid since the last poll (in the compute process)."""
     running = runtime.keep("grids", partial(BackgroundGrid, runtime.computing))
     return running.progress(asked, runtime.files(), check)
 
 
 def grid_answer(runtime: StudyRuntime, request: Request, grid: Grid) -> GridAnswer:
-    """Return the answer that was computed (in the compute process).
+    """Return the computed answer of a grid (in the compute process).
 
     Raises
     ------

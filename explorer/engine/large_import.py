@@ -1,4 +1,4 @@
-"""Opening check-ins of any size: at once, or shard by shard where they exceed memory.
+"""Opens check-ins of any size: in memory, or as shards on disk where they exceed it.
 
 An import is two steps through the executors: every file is split by the users' hashes, then every
 shard is put in order. Each is safe to repeat, so that an import whose process was killed goes on
@@ -77,7 +77,7 @@ def open_any_size(
     shard_rows: int | None = None,
     executor: Callable[[Sequence[Path]], Executor | None] = lambda _: None,
 ) -> CheckinData:
-    """Open check-ins, in shards on the disk if they are more than fit into memory.
+    """Open check-ins, as shards on disk if they do not fit into memory.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def open_any_size(
 
 
 class _Import:
-    """One import into a folder that is named by what is imported."""
+    """One import into a folder named by a hash of its input."""
 
     def __init__(
         self,
@@ -168,7 +168,7 @@ class _Import:
         self._folder = Path()
 
     def known(self, known_synthetic: frozenset[str]) -> CheckinData | None:
-        """Return what was imported before, if it is whole."""
+        """Return the result of a previous import if it is complete."""
         entry = None if self._place is None else cache.find_entry(self._place, self._key)
         if entry is None:
             return None
@@ -179,7 +179,7 @@ class _Import:
             return None
 
     def run(self, executor: Executor | None, known_synthetic: frozenset[str]) -> CheckinData:
-        """Split, order and put together; what is there already is taken over."""
+        """Split, sort and merge; finished steps of an earlier run are reused."""
         with ExitStack() as stack:
             return self._run(stack, executor, known_synthetic)
 
@@ -193,7 +193,7 @@ class _Import:
             private_folder(folder)
             if cache.lock_alone(stack.enter_context((folder / _OWNER).open("a"))):
                 entry = cache.Entry(folder, lasting=True)
-                self._size = _begun(folder / _BITS, self._size)
+                self._size = _resumed_size(folder / _BITS, self._size)
             else:  # another process imports the same file: neither may touch the other's parts
                 entry = cache.new_entry(self._place)
         self._folder = entry.folder
@@ -286,7 +286,7 @@ class _Import:
         high: float,
         stage: str,
     ) -> list[dict[str, Any]]:
-        """Return what a step says of every task, in their order."""
+        """Return the result of a step for every task, in order."""
         tasks = list(tasks)
         found: list[Any] = [None] * len(tasks)
         self._tell(stage, low)
@@ -368,7 +368,7 @@ class _Import:
         return report, files.fingerprint([facts["fingerprint"] for facts in parts])
 
     def _store_aside(self, con: Any, repeated: Any, rows: list[PartRows]) -> dict[Reason, int]:
-        """Write lines and codes of what was rejected, part by part."""
+        """Write line numbers and codes of rejected rows, part by part."""
         places = []
         for number, part in enumerate(rows):
             place = part_folder(self._folder, number)
@@ -395,8 +395,8 @@ class _Import:
         return {Reason.of(code): n for code, n in found}
 
 
-def _begun(file: Path, size: ImportSize) -> ImportSize:
-    """Return a size with as many shards as an import has that was begun with other memory."""
+def _resumed_size(file: Path, size: ImportSize) -> ImportSize:
+    """Return a size with the shard count of an import that was begun with other memory."""
     if file.exists():
         return replace(size, bits=int(file.read_text()))
     write_whole(file, str(size.bits).encode())

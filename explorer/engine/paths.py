@@ -1,4 +1,4 @@
-"""Where the program keeps things on a user's machine: cache and session.
+"""Folders on the user's machine: cache and session state.
 
 Each folder is private to the user (see `explorer.files.private_folder`).
 """
@@ -21,14 +21,14 @@ log = logging.getLogger("explorer")
 
 @dataclass(frozen=True)
 class CacheFolder:
-    """Where things are kept that can be made again, and why not in the user's own folder."""
+    """Cache folder in use, and the reason if it is not the user's own."""
 
     path: Path
     complaint: str = ""
 
 
 def cache_folder() -> Path:
-    """Return the folder of things that can be made again; created private to the user.
+    """Return the cache folder, created with private permissions.
 
     Where the user's can't be written to, or isn't safe, it is a temporary one that lasts as long
     as this process.
@@ -38,7 +38,7 @@ def cache_folder() -> Path:
 
 @cache
 def find_cache(wanted: str) -> CacheFolder:
-    """Return the folder asked for or, if it can't be used, a temporary one."""
+    """Return the requested folder or, if it cannot be used, a temporary one."""
     try:
         folder = private_folder(Path(wanted), disposable=True)
         if not os.access(folder, os.W_OK | os.X_OK):
@@ -65,23 +65,23 @@ _SUBFOLDERS = ("checkins", "compiled", "experiments")
 
 
 def checkins_cache() -> Path:
-    """Return the folder of validated check-ins; it need not be there yet."""
+    """Return the folder of validated check-ins, which may not exist yet."""
     return cache_folder() / "checkins"
 
 
 def compiled_folder() -> Path:
-    """Return the private folder of machine code that numba keeps between sessions."""
+    """Return the private folder of numba's compiled code."""
     cache = cache_folder()
     return machine_code_folder() or private_folder(cache / "compiled", disposable=True)
 
 
 def cache_complaint() -> str:
-    """Return what to tell the user if the cache folder can't be written to, else nothing."""
+    """Return a warning if the cache folder cannot be written to, else an empty text."""
     return find_cache(USER_FOLDERS.user_cache_dir).complaint
 
 
 def state_folder() -> Path:
-    """Return the folder of the saved session; created private to the user.
+    """Return the folder of the saved session, created with private permissions.
 
     Raises
     ------

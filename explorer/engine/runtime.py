@@ -32,10 +32,10 @@ _PIECE = 1 << 20
 
 
 class Closing(Protocol):
-    """What has to be closed."""
+    """Protocol of objects with `close`."""
 
     def close(self) -> None:
-        """Give back what it holds."""
+        """Release all resources."""
 
 
 Kept = TypeVar("Kept", bound=Closing)
@@ -64,7 +64,7 @@ def file_value(path: Path, check: Callable[[], None] = lambda: None) -> str:
 
 
 class FileNotOpenError(LookupError):
-    """A study asks for a file that nobody has opened; `value` is what the parameter holds."""
+    """A study needs a file that has not been opened; `value` is the parameter's value."""
 
     def __init__(self, value: str) -> None:
         self.value = value
@@ -72,12 +72,12 @@ class FileNotOpenError(LookupError):
         super().__init__(f"{name} is not open; open it (or the file you moved it to) first")
 
     def __reduce__(self) -> tuple[type[FileNotOpenError], tuple[str], dict[str, object]]:
-        """Pickle by the value, of which the message is made, and keep notes."""
+        """Pickle by `value`, which determines the message, and keep notes."""
         return type(self), (self.value,), self.__dict__
 
 
 class StudyRuntime:
-    """Owns what outlives a single request. Safe to use from several worker threads.
+    """Data sets, caches and executors that outlive a single request. Thread-safe.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class StudyRuntime:
 
     @property
     def worker(self) -> Executor:
-        """The one process that a slider waits for."""
+        """The single worker process for interactive answers."""
         return self.computing.worker
 
     def add_data(self, data: CheckinData) -> None:
@@ -123,7 +123,7 @@ class StudyRuntime:
             previous.close()
 
     def register_data(self, fingerprint: str, stored: StoredData | None) -> None:
-        """Open, when it is first asked for, what another process has open; None forgets it."""
+        """Register another process's open data set, opened on first use; None removes it."""
         with self._lock:
             if stored is not None and stored == self._stored.get(fingerprint):
                 return
@@ -136,7 +136,7 @@ class StudyRuntime:
             previous.close()
 
     def remove_data(self, data: CheckinData) -> None:
-        """Close a data set and forget it, unless another has taken its place."""
+        """Close and remove a data set, unless it has been replaced."""
         with self._lock:
             if self._data.get(data.fingerprint) is not data:
                 return
@@ -146,7 +146,7 @@ class StudyRuntime:
         data.close()
 
     def stored_data(self) -> dict[str, StoredData]:
-        """Return where the data sets that are open here are kept, by their fingerprints."""
+        """Return the stored locations of open data sets by fingerprint."""
         with self._lock:
             if not self._data:
                 return {}
@@ -155,7 +155,7 @@ class StudyRuntime:
             return {key: StoredData.of(data) for key, data in self._data.items()}
 
     def data(self, fingerprint: str) -> CheckinData:
-        """Return an open data set, opened now if another process only told where it is kept.
+        """Return an open data set, opening a registered one on first use.
 
         Raises
         ------
@@ -198,7 +198,7 @@ class StudyRuntime:
         return value
 
     def announce_file(self, value: str, path: Path) -> None:
-        """Make a file available under the value that it has, and say so to the listeners."""
+        """Make a file available under its value and notify listeners."""
         self.register_file(value, path.resolve())
         for listener in tuple(self.file_listeners):
             listener(value, path.resolve())
@@ -209,12 +209,12 @@ class StudyRuntime:
             self._files[value] = path
 
     def files(self) -> dict[str, Path]:
-        """Return where every added file is, by its value."""
+        """Return the paths of all added files by value."""
         with self._lock:
             return dict(self._files)
 
     def file(self, value: str) -> Path:
-        """Return where an added file is.
+        """Return the path of an added file.
 
         Raises
         ------
@@ -229,12 +229,12 @@ class StudyRuntime:
 
     @property
     def epoch(self) -> int:
-        """Grows whenever what was computed so far is about other rows than are open now."""
+        """Counter that grows whenever cached results become stale because the rows changed."""
         with self._lock:
             return self._epoch
 
     def memo(self, key: Hashable, make: Callable[[], Any], epoch: int | None = None) -> Any:
-        """Return what is kept under a key, or make it and keep it, unless its epoch has passed.
+        """Return the cached value of a key, computing it if missing or of an older epoch.
 
         Two threads that ask at once may both make it: pure functions give the same twice.
         """
@@ -247,20 +247,20 @@ class StudyRuntime:
         return value
 
     def keep(self, name: str, make: Callable[[], Kept]) -> Kept:
-        """Return what is kept under a name as long as this is open, made when first asked for."""
+        """Return an object owned by this runtime, created on first use and closed with it."""
         with self._lock:
             if name not in self._kept:
                 self._kept[name] = make()
             return cast("Kept", self._kept[name])
 
     def cached_result(self, request: Request) -> Result | None:
-        """Return the complete answer to a request if it is still kept."""
+        """Return the cached complete answer to a request, if any."""
         with self._lock:
             found: Result | None = self._cache.get(("result", request))
             return found
 
     def cache_result(self, result: Result, epoch: int | None = None) -> None:
-        """Remember a complete answer, unless its epoch has passed."""
+        """Cache a complete answer, unless its epoch has passed."""
         self._keep(("result", result.request), result, epoch)
 
     def _keep(self, key: Hashable, value: Any, epoch: int | None) -> None:
@@ -270,14 +270,14 @@ class StudyRuntime:
                 self._cache[key] = value
 
     def _note_rows(self, fingerprint: str, stored: StoredData) -> None:
-        """Drop all that was computed if the file was read otherwise before; under the lock."""
+        """Clear cached results if the rows changed; the lock must be held."""
         if self._read_as.setdefault(fingerprint, stored) != stored:
             self._read_as[fingerprint] = stored
             self._cache.clear()
             self._epoch += 1
 
     def answer(self, request: Request, check: Callable[[], None]) -> Generator[Result, None, None]:
-        """Yield a study's answers to a request, or the remembered best one at once.
+        """Yield a study's answers to a request, or the cached final one immediately.
 
         Raises
         ------
@@ -299,7 +299,7 @@ class StudyRuntime:
     def fresh_answer(
         self, request: Request, check: Callable[[], None]
     ) -> Generator[Result, None, None]:
-        """Yield a study's answers, the first one first whatever is remembered; raises as `answer`.
+        """Yield all of a study's answers, ignoring the cache; raises as `answer`.
 
         For what may not depend on what was asked before.
         """
@@ -309,7 +309,7 @@ class StudyRuntime:
         yield from study.answer(request, context)
 
     def close(self) -> None:
-        """End the worker processes and close all data sets and what is kept."""
+        """End the worker processes and close all data sets and owned objects."""
         self.computing.close()
         with self._lock:
             kept, self._kept = list(self._kept.values()), {}
@@ -373,12 +373,12 @@ class _Context:
 
 
 def try_cluster(runtime: StudyRuntime, cluster: Cluster | None, check: Callable[[], None]) -> str:
-    """Return what there is to work with on a cluster; raises as `Computing.tried`."""
+    """Return a description of a cluster's workers; raises as `Computing.tried`."""
     return runtime.computing.tried(cluster, check)
 
 
 def typed_value(runtime: StudyRuntime, parameter: Parameter, raw: str) -> Value:
-    """Return the value that words on a command line give a parameter; a file's path is opened.
+    """Parse a parameter's value from the command line, opening the file of a path.
 
     Raises
     ------
@@ -401,7 +401,7 @@ def typed_value(runtime: StudyRuntime, parameter: Parameter, raw: str) -> Value:
 def first_result(
     runtime: StudyRuntime, request: Request, check: Callable[[], None] = lambda: None
 ) -> Result:
-    """Return the first result that is of all the data: of a map, the one with noisy pictures."""
+    """Return the first result that covers all data: of a map, the one with noisy pictures."""
     answers = runtime.answer(request, check)
     try:
         return next(result for result in answers if not result.early)
@@ -415,7 +415,7 @@ def final_result(
     check: Callable[[], None] = lambda: None,
     on_result: Callable[[Result], object] = lambda _: None,
 ) -> Result:
-    """Return a request's last result, computed here and now unless `check` raises `Cancelled`.
+    """Compute a request's last result in this thread; `check` may raise `Cancelled`.
 
     `on_result` is called with every result on the way.
     """
@@ -438,7 +438,7 @@ def _fields_of(kind: Any) -> tuple[str, ...] | None:
 
 
 def size_of(value: object) -> int:
-    """Return roughly how many bytes a value holds: its arrays, and a little for the rest."""
+    """Return the approximate size of a value in bytes: its arrays, and a little for the rest."""
     total, left = 0, [value]
     while left:
         item = left.pop()

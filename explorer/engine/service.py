@@ -1,4 +1,4 @@
-"""What window and command line hold: the runtime, and the processes that compute for it."""
+"""Service for window and command line: answers requests here or in the compute process."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,14 +12,14 @@ from explorer.studies.base.study import Request
 
 
 class AnswerRunner(Protocol):
-    """What answers requests, newest first: a thread here, or the compute process."""
+    """Protocol: answers requests, newest first, in a thread or in the compute process."""
 
     @property
     def generation(self) -> int:
         """Generation of the newest request."""
 
     def submit(self, request: Request) -> int:
-        """Ask for an answer; replaces whatever was waiting. Returns the generation."""
+        """Submit a request, replacing a waiting one; return its generation."""
 
     def cancel(self, soon: bool = False) -> None:
         """Drop the waiting request and stop the running one; with `soon`, within half a second."""
@@ -29,7 +29,7 @@ class AnswerRunner(Protocol):
 
 
 class StudyService:
-    """Answers requests and calls functions, each where it is best computed.
+    """Answers requests and calls functions, in this process or in the compute process.
 
     Parameters
     ----------
@@ -48,12 +48,12 @@ class StudyService:
         self.client = ComputeClient(self.runtime) if compute_process else None
 
     def start(self) -> None:
-        """Start the compute process, if there is to be one, before anything is asked."""
+        """Start the compute process early, if one is used."""
         if self.client is not None:
             self.client.start()
 
     def answers(self, name: str, deliver: Callable[[Delivery], None]) -> AnswerRunner:
-        """Return what answers the requests of one asker; `deliver` is called in a thread."""
+        """Return a runner for one client; `deliver` is called in a thread."""
         if self.client is not None:
             return self.client.answers(name, deliver)
         return LatestWorker(self.runtime.answer, deliver, f"answers-{name}")
@@ -91,7 +91,7 @@ class StudyService:
         return value
 
     def use_cluster(self, cluster: Cluster | None) -> None:
-        """Send sweeps, experiments and trainings to a cluster from now on; None: to none."""
+        """Run sweeps, experiments and trainings on a cluster; None for this machine."""
         if self.client is not None:
             self.client.use_cluster(cluster)
         else:

@@ -40,7 +40,7 @@ JUMP = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class SolveGoal:
-    """What is to be solved.
+    """Request to solve for a parameter.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class SolveGoal:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What came of it.
+    """Result of solving.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ def solvable_parameters(study: Study, request: Request) -> list[Parameter]:
 
 
 def point_axis(study: Study, quantity_key: str) -> Parameter | None:
-    """Return a parameter on whose axis the sliders' own point lies; None if there is none."""
+    """Return a parameter whose axis contains the sliders' values; None if there is none."""
     for key in quantity(study, quantity_key).sweeps:
         p = parameter(study, key)
         if p.numeric and not p.axis_only and not p.replaces:
@@ -151,7 +151,7 @@ def unsolvable_reason(series: Series) -> str:
 
 
 def solution_sentence(solution: Solution) -> str:
-    """Say what a solution is: ``ε₀ = 1.37 gives ε = 1 (…)``."""
+    """Return a sentence for a solution: ``ε₀ = 1.37 gives ε = 1 (…)``."""
 
     def number(value: float) -> str:
         return format_number(value, digits=PARAMETER_DIGITS)
@@ -196,7 +196,7 @@ REACHED = 1e-9
 
 
 def solve(host: StudyRuntime, goal: SolveGoal, check: Callable[[], None]) -> Solution:
-    """Find where a curve reaches a target, by asking its study.
+    """Find where a curve reaches a target, by evaluating its study.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def solve(host: StudyRuntime, goal: SolveGoal, check: Callable[[], None]) -> Sol
 
 @dataclass
 class _Search:
-    """One search; keeps what the curve was found to be."""
+    """One search, caching the computed points of the curve."""
 
     host: StudyRuntime
     study: Study
@@ -282,7 +282,7 @@ class _Search:
         )
 
     def _look(self, low: float, high: float, points: int) -> None:
-        """Find the curve at so many points between two ends."""
+        """Evaluate the curve at a number of points between two ends."""
         xs = self.p.grid(low, high, points)
         if not self.by_sweep:
             for x in xs.tolist():
@@ -324,7 +324,7 @@ class _Search:
         return self.p.scale is Scale.LOG and self.p.low > 0
 
     def _place(self, x: float) -> float:
-        """Return where a value stands on the parameter's scale."""
+        """Return the position of a value on the parameter's scale."""
         return math.log(x) if self._log else x
 
     def _value(self, place: float) -> float:
@@ -332,7 +332,7 @@ class _Search:
         return float(self.p.clamp(x))
 
     def _safe(self, y: float) -> bool:
-        """Return whether a value of the curve keeps what the target asks."""
+        """Return whether a value of the curve satisfies the target."""
         assert self.curve is not None
         if self._on_target(y):
             return True
@@ -341,7 +341,7 @@ class _Search:
         return y <= self.goal.target
 
     def _on_target(self, y: float) -> bool:
-        """Return whether a value is the target but for rounding: 29 · 0.1 is 2.9."""
+        """Return whether a value equals the target up to rounding: 29 · 0.1 is 2.9."""
         return abs(y - self.goal.target) <= ROUNDING * abs(self.goal.target)
 
     def _brackets(self) -> list[tuple[float, float]]:
@@ -359,7 +359,7 @@ class _Search:
         return brackets
 
     def _look_closer(self) -> bool:
-        """Look again where the curve comes nearest, and where it leaves the plot."""
+        """Refine where the curve comes nearest to the target, and where it becomes undefined."""
         xs, ys = self._known()
         known = np.flatnonzero(np.isfinite(ys))
         if not known.size:
@@ -375,7 +375,7 @@ class _Search:
         return len(self.found) > before
 
     def _wide(self, a: float, b: float) -> bool:
-        """Return whether two values are further apart than is asked of the solution."""
+        """Return whether two values are further apart than the requested precision."""
         if self.p.kind is Kind.INTEGER:
             return abs(b - a) > 1
         return abs(b - a) > 0.1 * 10.0**-self.goal.digits * max(abs(a), abs(b))
@@ -383,7 +383,7 @@ class _Search:
     # Narrowing down
 
     def _narrow(self, safe: float, unsafe: float) -> tuple[float, float]:
-        """Bring a bracket together: regula falsi (Illinois), halved where that is slow."""
+        """Narrow a bracket: regula falsi (Illinois), bisection where that is slow."""
         weight = {safe: 1.0, unsafe: 1.0}
         last = None
         width = math.inf
@@ -426,7 +426,7 @@ class _Search:
         return safe, unsafe
 
     def _tolerance(self, a: float, b: float) -> float:
-        """Return the least useful step between two values, on the parameter's scale."""
+        """Return the smallest useful step between two values, on the parameter's scale."""
         if self.p.kind is Kind.INTEGER:
             low, high = self._place(max(abs(a), abs(b)) - 0.5), self._place(max(abs(a), abs(b)))
             return abs(high - low)
@@ -441,7 +441,7 @@ class _Search:
         return y - target
 
     def _rounded(self, safe: float, unsafe: float) -> float:
-        """Return the safe end with the digits asked for, if it stays safe."""
+        """Return the safe end rounded to the requested digits, if it remains safe."""
         if self.p.kind is Kind.INTEGER or safe in (self.p.low, self.p.high):
             return safe
         step = 10.0 ** (math.floor(math.log10(abs(safe))) - self.goal.digits + 1) if safe else 1.0
@@ -454,7 +454,7 @@ class _Search:
         return safe
 
     def _read_off(self, safe: float, unsafe: float) -> float:
-        """Return about where the curve crosses between two known points."""
+        """Return an estimate of the crossing between two known points."""
         gs, gu = self._gap(safe), self._gap(unsafe)
         share = gs / (gs - gu) if math.isfinite(gs) and math.isfinite(gu) and gs != gu else 0.5
         s, u = self._place(safe), self._place(unsafe)

@@ -1,4 +1,4 @@
-"""What is true: pure functions. No Qt, no files, no clock, no global random state.
+"""Differential privacy as pure functions: no Qt, files, clock or global random state.
 
 The mathematics of five papers as one library. Names can be had from here, and everything else from
 its package; nothing is imported before it is used.

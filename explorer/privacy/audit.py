@@ -1,4 +1,4 @@
-"""What runs of a mechanism prove about its privacy: Clopper–Pearson lower bounds on ε and δ.
+"""Privacy audits by sampling: Clopper–Pearson lower bounds on ε and δ.
 
 A mechanism that is (ε, δ)-DP has P(E) ≤ e^ε P'(E) + δ for every event E and every two neighbours.
 Counting how often events happen on both bounds the probabilities, and so ε from below, with a

@@ -1,4 +1,4 @@
-"""How well an observer who sees everything released can tell two neighbouring data sets apart.
+"""Distinguishability of two neighbouring data sets: total variation, error rates, odds.
 
 If both are equally likely beforehand, the best guess is right with probability (1 + TV)/2, TV the
 total variation distance of the two laws of what is seen: δ(0) of the pair. Of an (ε, δ) statement
@@ -129,7 +129,7 @@ def two_bin_total_variation(n: ArrayLike, q: ArrayLike) -> Bound:
 
 
 def pure_total_variation(eps: ArrayLike) -> Bound:
-    """Return tanh(ε/2), all that (ε, 0)-DP says about TV; ε ≥ 0."""
+    """Return tanh(ε/2), the largest total variation that (ε, 0)-DP allows; ε ≥ 0."""
     value = np.tanh(checks.reals("eps", eps, 0.0) / 2)
     where = Reference(_KOV, "Theorem 2.1", "δ = 0")
     return Bound(_up(value, 4e-16), Role.UPPER, where, grade=Grade.PROVED)

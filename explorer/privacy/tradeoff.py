@@ -55,7 +55,7 @@ def tradeoff_from_deltas(
 def tradeoff_attained(
     type1: ArrayLike, eps: ArrayLike, delta: ArrayLike, reference: Reference = DUAL
 ) -> Bound:
-    """Return an upper bound on the β that anybody may promise of all tests.
+    """Return an upper bound on any valid tradeoff function: a β that some test attains.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Work for other processes behind one interface, in the shape of `concurrent.futures`."""
+"""Executors that run functions in other processes, modelled on `concurrent.futures`."""

@@ -75,11 +75,11 @@ class Executor(ABC):
     @property
     @abstractmethod
     def workers(self) -> int:
-        """How many jobs run at the same time, at least 1; a cluster's number may change."""
+        """Number of jobs that run at the same time, at least 1; it may change for a cluster."""
 
     @abstractmethod
     def submit(self, function: str, *args: Any) -> Future[Any]:
-        """Have ``function(*args)``, given as ``package.module:function``, computed.
+        """Submit ``function(*args)``, the function given as ``package.module:function``.
 
         Returns at once. A broken pool is renewed.
 
@@ -99,7 +99,7 @@ class Executor(ABC):
 
     @abstractmethod
     def cancel(self, future: Future[Any]) -> None:
-        """Give a future up: it does not start any more, or nobody waits for its end."""
+        """Cancel a future: it is not started, or its result is discarded."""
 
     @abstractmethod
     def close(self) -> None:
@@ -117,14 +117,14 @@ class Executor(ABC):
 
     @abstractmethod
     def state(self) -> str:
-        """Return what there is to work with, as a sentence."""
+        """Return a sentence that describes the workers."""
 
     def ready(self) -> bool:
-        """Return whether a job would start now, and see to it that soon one will."""
+        """Return whether a job would start now; make a worker available soon otherwise."""
         return True
 
     def check_workers(self) -> None:
-        """Raise `NoWorker` if what was submitted can't be answered any more."""
+        """Raise `NoWorker` if submitted jobs can no longer be computed."""
         return
 
     def call(
@@ -155,14 +155,14 @@ class Executor(ABC):
     def map(
         self, function: Callable[[Task], Any], tasks: Iterable[Task], check: Callable[[], None]
     ) -> Iterator[tuple[int, Any]]:
-        """Yield a task's number and its result, in the order in which they come; see `batches`."""
+        """Yield task numbers and results in the order of completion; see `batches`."""
         for batch in self.batches(function, tasks, check):
             yield from batch
 
     def batches(
         self, function: Callable[[Task], Any], tasks: Iterable[Task], check: Callable[[], None]
     ) -> Iterator[list[tuple[int, Any]]]:
-        """Yield batches of tasks' numbers and results, in the order in which they come.
+        """Yield batches of task numbers and results in the order of completion.
 
         A batch is as many tasks as take `BATCH_S` by what was measured. One whose worker ended is
         sent again, alone, so that failures are counted against the batch that causes them.
@@ -230,13 +230,13 @@ class Executor(ABC):
 
 @dataclass(slots=True)
 class _Batch:
-    """Numbered tasks that are sent together, and how often their worker ended."""
+    """Numbered tasks that are sent together, and the number of times their worker died."""
 
     tasks: list[tuple[int, Task]]
     failures: int = 0
 
     def failed(self, name: str, error: WorkerDied) -> _Batch:
-        """Return this, to be sent again; raises after the last time."""
+        """Count a failure and return the batch for another attempt; raises after the last."""
         self.failures += error.times
         if self.failures < MAX_FAILURES:
             return self
@@ -258,7 +258,7 @@ def run_batch(
 
 
 def check_code(code: dict[str, str]) -> None:
-    """Raise `DifferentCode`, naming this worker, if it has not just this code."""
+    """Raise `DifferentCode`, naming this worker, unless it has exactly this code."""
     other = differences(code_here(), code)
     if other:
         raise DifferentCode(
@@ -267,7 +267,7 @@ def check_code(code: dict[str, str]) -> None:
 
 
 def differences(there: dict[str, str], code: dict[str, str]) -> str:
-    """Return what a worker has instead of this code, empty if it has the same."""
+    """Return the differences of a worker's code from this code; empty if there are none."""
     return ", ".join(
         f"{key} {there.get(key)} instead of {code[key]}"
         for key in code
@@ -277,7 +277,7 @@ def differences(there: dict[str, str], code: dict[str, str]) -> str:
 
 @cache
 def code_here() -> dict[str, str]:
-    """Return what the bits of a result depend on: this package, Python, numpy, the machine."""
+    """Return the versions on which last bits depend: this package, Python, numpy, machine."""
     digest = hashlib.sha256()
     for path in sorted(Path(explorer.__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
@@ -299,7 +299,7 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def canonical(task: Task) -> str:
-    """Return a task's one form as JSON; TypeError or ValueError if it is not plain JSON."""
+    """Return a task's canonical JSON; TypeError or ValueError if it is not plain JSON."""
     return json.dumps(
         task, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
@@ -319,7 +319,7 @@ def task_seed(key: str) -> np.random.Philox:
 
 
 def _named(task: Task) -> str:
-    """Return a task as an error shows it."""
+    """Return a task as shown in error messages."""
     try:
         text = canonical(task)
     except (TypeError, ValueError):
@@ -328,7 +328,7 @@ def _named(task: Task) -> str:
 
 
 def outcome(function: str, args: BinaryIO) -> bytes:
-    """Return what a function gives for pickled arguments, or raises: a pickled pair."""
+    """Call a function with pickled arguments; return its pickled result or exception."""
     try:
         result = resolve_name(function)(*pickle.load(args))
         return pickle.dumps((result, None), pickle.HIGHEST_PROTOCOL)
@@ -337,12 +337,12 @@ def outcome(function: str, args: BinaryIO) -> bytes:
 
 
 class InPlaceExecutor(Executor):
-    """Runs every function at once in the thread that submits it."""
+    """Runs every function immediately in the submitting thread."""
 
     workers = 1
 
     def submit(self, function: str, *args: Any) -> Future[Any]:
-        """Return what became of ``function(*args)`` (see `Executor.submit`)."""
+        """Return the completed future of ``function(*args)`` (see `Executor.submit`)."""
         future: Future[Any] = Future()
         try:
             future.set_result(resolve_name(function)(*args))
@@ -351,15 +351,15 @@ class InPlaceExecutor(Executor):
         return future
 
     def cancel(self, future: Future[Any]) -> None:
-        """Do nothing: it is over."""
+        """Do nothing: the job has ended."""
 
     def close(self) -> None:
-        """Do nothing: there is no process."""
+        """Do nothing: no process was started."""
 
     def shared_folder(self) -> AbstractContextManager[Path]:
         """Yield a temporary folder of this machine."""
         return scratch()
 
     def state(self) -> str:
-        """Return who works."""
+        """Return a sentence that describes the workers."""
         return "this process"

@@ -1,4 +1,4 @@
-"""Results of trials on the disk, so that a stopped sweep goes on where it was."""
+"""Stores results of trials on disk, so that an interrupted sweep can be resumed."""
 
 import json
 import logging
@@ -19,7 +19,7 @@ _TABLE = (
 
 
 class Checkpoint:
-    """A SQLite file with a row a trial, for one thread of one process: the client alone writes.
+    """SQLite file with one row a trial, for one thread of one process.
 
     Where the file can't be opened or its disk is full, results are kept in memory: a sweep then
     goes on, and begins anew next time.
@@ -58,7 +58,7 @@ class Checkpoint:
             raise ValueError(f"{path.name} can't be resumed ({error}); choose another") from error
 
     def _leave_file(self, error: Exception) -> None:
-        """Go on in memory with all results that the file holds."""
+        """Continue in memory with all results of the file."""
         log.warning(
             "%s: results can't be kept (%s); the next run finds them anew", self._name, error
         )
@@ -77,7 +77,7 @@ class Checkpoint:
         tasks: Iterable[Task],
         check: Callable[[], None],
     ) -> None:
-        """Compute the tasks that are missing, and keep every batch of results as it comes.
+        """Compute the missing tasks, storing every batch of results on arrival.
 
         Results are plain JSON. Raises what `Executor.batches` does; what came before stays.
         """
@@ -87,7 +87,7 @@ class Checkpoint:
             self.add((missing[number], result) for number, result in batch)
 
     def add(self, results: Iterable[tuple[Task, Any]]) -> None:
-        """Keep results in one transaction; of a task that is there already, nothing changes."""
+        """Store results in one transaction; existing ones are not changed."""
         rows = [(task_key(t), canonical(t), json.dumps(result)) for t, result in results]
         try:
             self._insert(rows)
@@ -100,7 +100,7 @@ class Checkpoint:
             self._connection.executemany("INSERT OR IGNORE INTO trial VALUES (?, ?, ?)", rows)
 
     def rows(self) -> Iterator[tuple[Task, Any]]:
-        """Yield tasks and results in the order of the tasks' keys, in which sums are to be taken.
+        """Yield tasks and results ordered by task key, the order in which sums are taken.
 
         The last digit of a sum in the order of arrival would differ from run to run.
         """
@@ -108,7 +108,7 @@ class Checkpoint:
             yield json.loads(task), json.loads(result)
 
     def known(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return the results that are kept under some keys."""
+        """Return the stored results of some keys."""
         found = {}
         for key in keys:
             row = self._connection.execute("SELECT result FROM trial WHERE key = ?", (key,))

@@ -1,4 +1,4 @@
-"""Where a cluster is, whether it may be used, and what may go there; no Dask is needed to say."""
+"""Cluster address, security and data permissions. Does not import Dask."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ ASK_FIRST = (
 
 @dataclass(frozen=True)
 class Cluster:
-    """A Dask cluster to be used, checked when it is made.
+    """Settings of a Dask cluster, validated on creation.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Cluster:
 
     @property
     def processes(self) -> int | None:
-        """How many processes are to be started here; None if the cluster is there already."""
+        """Number of processes to start locally; None for an existing cluster."""
         if not self.address.startswith(LOCAL):
             return None
         number = self.address.removeprefix(LOCAL)
@@ -84,12 +84,12 @@ class Cluster:
 
     @property
     def encrypted(self) -> bool:
-        """Whether both ends show certificates, and nobody reads what goes between them."""
+        """Whether connections use mutual TLS."""
         return self.processes is None and urlsplit(self.url).scheme == "tls"
 
     @property
     def here(self) -> bool:
-        """Whether the cluster is surely on this machine.
+        """Whether the cluster is certainly on this machine.
 
         One with certificates is not: workers of other machines may have joined its scheduler here.
         Only `local_cluster` makes one that listens to this machine alone, and notes it beside the
@@ -108,21 +108,21 @@ class Cluster:
 
     @property
     def shared_with_others(self) -> bool:
-        """Whether other users can read the shared folder; its mode is the cluster's affair."""
+        """Whether other users may read the shared folder (its mode is not checked)."""
         return bool(self.shared_folder) and not is_private(Path(self.shared_folder))
 
     @property
     def takes_data(self) -> bool:
-        """Whether check-ins and what is counted of them may go there."""
+        """Whether check-ins and counts may be sent to the cluster."""
         return self.here or self.send_data
 
     def check_data(self, what: str, how: str) -> None:
-        """Raise ValueError if what is told of check-ins may not go there; `how` says what to do."""
+        """Raise ValueError if check-ins may not be sent to the cluster; `how` is the remedy."""
         if not self.takes_data:
             raise ValueError(ASK_FIRST.format(what=what, address=self.address, how=how))
 
     def check_seen(self, places: Iterable[Path]) -> None:
-        """Raise ValueError if not all machines see some files and folders; says what to do."""
+        """Raise ValueError with a remedy if some paths are not visible to all machines."""
         unseen = self.unseen(places)
         if unseen is not None:
             raise ValueError(
@@ -132,7 +132,7 @@ class Cluster:
             )
 
     def unseen(self, places: Iterable[Path]) -> Path | None:
-        """Return the first of some files and folders that not all machines see, if there is one."""
+        """Return the first path that is not visible to all machines, or None."""
         if self.here:
             return None
         shared = Path(self.shared_folder).resolve() if self.shared_folder else None

@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster, on this machine or on others, used through futures alone.
+"""Executor on a Dask cluster, local or remote. Uses Dask's futures only.
 
 A worker that ends costs the tasks it had, which the scheduler gives to others.
 """
@@ -54,7 +54,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 class DaskExecutor(Executor):
-    """A cluster's workers, each of which has been found to have this program's code.
+    """Runs functions on a cluster's workers, whose code is checked first.
 
     Parameters
     ----------
@@ -92,12 +92,12 @@ class DaskExecutor(Executor):
 
     @property
     def workers(self) -> int:
-        """How many jobs run at the same time now, at least 1."""
+        """Number of jobs that can run now, at least 1."""
         self.check_workers()
         return max(1, self._workers)
 
     def submit(self, function: str, *args: Any) -> Future[Any]:
-        """Have ``function(*args)`` computed (see `Executor.submit`)."""
+        """Submit ``function(*args)`` (see `Executor.submit`)."""
         if self._closed:
             raise Cancelled
         self._check_connection()
@@ -109,14 +109,14 @@ class DaskExecutor(Executor):
         return future
 
     def cancel(self, future: Future[Any]) -> None:
-        """Give a future up; what runs already runs to its end, which nobody waits for."""
+        """Cancel a future; a running job continues and its result is discarded."""
         future.cancel()
         job = self._jobs.get(future)
         if job is not None:
             job.cancel()
 
     def close(self) -> None:
-        """Let the cluster go; one that was started for this program ends at once."""
+        """Disconnect from the cluster; one started by this program ends at once."""
         with self._lock:
             if self._closed:
                 return
@@ -124,7 +124,7 @@ class DaskExecutor(Executor):
         self._stack.close()
 
     def check_workers(self) -> None:
-        """Raise `NoWorker` if the cluster has gone, or been without workers for long."""
+        """Raise `NoWorker` if the cluster has gone or has had no workers for too long."""
         now = time.monotonic()
         if now - self._looked < LOOK_S or self._closed:
             return
@@ -151,18 +151,18 @@ class DaskExecutor(Executor):
             yield Path(made)
 
     def state(self) -> str:
-        """Return what was found when the cluster was connected."""
+        """Return the description of the cluster at connection."""
         return self._state
 
     def _finish(self, future: Future[Any], job: Future[bytes]) -> None:
-        """Hand over what came of a job (in the client's thread)."""
+        """Set the result of a job's future (in the client's thread)."""
         self._jobs.pop(future, None)
         if job.cancelled():
             future.cancel()
         if not future.set_running_or_notify_cancel():
             return
         failed = job.exception()
-        value, error = (None, _told(failed)) if failed else pickle.loads(job.result())
+        value, error = (None, _job_error(failed)) if failed else pickle.loads(job.result())
         if error is None:
             future.set_result(value)
         else:
@@ -176,7 +176,7 @@ class DaskExecutor(Executor):
             )
 
     def _count(self) -> int:
-        """Return how many jobs the workers that are there run at the same time."""
+        """Return the number of jobs that the present workers run at the same time."""
         self._looked = time.monotonic()
         try:
             workers = len(self._client.nthreads())
@@ -187,7 +187,7 @@ class DaskExecutor(Executor):
         return workers
 
     def _inspect(self) -> str:
-        """Return who the workers are, after a check of each."""
+        """Check every worker and return a description of all."""
         known = self._client.scheduler_info()
         if not self.cluster.encrypted:
             open_ones = [a for a in (known["address"], *known["workers"]) if not is_loopback(a)]
@@ -228,7 +228,7 @@ class DaskExecutor(Executor):
 
 
 def _distributed() -> Any:
-    """Return Dask's package, which is slow to import and need not be there."""
+    """Import Dask lazily: it is slow to import and optional."""
     try:
         import dask
         import distributed
@@ -250,7 +250,7 @@ def _distributed() -> Any:
 
 @contextmanager
 def _connected(cluster: Cluster) -> Iterator[Any]:
-    """Yield a client of a cluster, which is started first if it is to be."""
+    """Yield a client of a cluster, starting a local one if requested."""
     distributed = _distributed()
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with ExitStack() as stack:
@@ -277,7 +277,7 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
 
 @contextmanager
 def local_cluster(processes: int, port: int = 0) -> Iterator[Any]:
-    """Yield a Dask cluster on this machine alone, of so many worker processes of one thread.
+    """Yield a Dask cluster on this machine, with single-threaded worker processes.
 
     Nothing of it is left afterwards, nor if this process is killed. A worker that ends is replaced.
     Other users of this machine reach its port as well, and a scheduler runs what it is sent: so it
@@ -340,7 +340,7 @@ def _temporary_certificates(distributed: Any, folder: Path) -> Any:
 
 
 def _in_thread(start: Callable[[], Any]) -> Any:
-    """Return what a function returns, while this thread can be interrupted.
+    """Run a function in a thread, so that the calling thread can be interrupted.
 
     An interrupt within Dask's own code would leave a traceback and processes behind.
     """
@@ -366,7 +366,7 @@ async def _kill_workers(cluster: Any) -> None:
 
 
 def dask_setup(_worker: object) -> None:
-    """Let a worker process of `local_cluster` end with the process that started it.
+    """Make a worker of `local_cluster` exit with the process that started it.
 
     Dask calls this by its name when the process starts.
     """
@@ -374,7 +374,7 @@ def dask_setup(_worker: object) -> None:
 
 
 def run_pickled(function: str, args: bytes, code: dict[str, str]) -> bytes:
-    """Return what `outcome` does, or raise `DifferentCode` (in a worker).
+    """Call `outcome`, or raise `DifferentCode` (in a worker).
 
     One job at a time in a process, which may have been started with several threads: what tasks
     keep for those that follow is not made for them.
@@ -385,12 +385,12 @@ def run_pickled(function: str, args: bytes, code: dict[str, str]) -> bytes:
 
 
 def report() -> dict[str, Any]:
-    """Return who this worker is, and with what its results are computed."""
+    """Return this worker's machine, CPU features and code versions."""
     return {"node": platform.node(), "instructions": instructions(), "code": code_here()}
 
 
 def instructions() -> str:
-    """Return for which processor numpy's functions are compiled here: it decides last digits."""
+    """Return the CPU features that numpy's functions use: last digits depend on them."""
     introspect = getattr(np.lib, "introspect", None)
     if introspect is None:  # before numpy 2.1
         return ""
@@ -399,7 +399,7 @@ def instructions() -> str:
 
 
 def can_read(path: str) -> bool:
-    """Return whether a worker sees a file."""
+    """Return whether a file is visible to this worker."""
     return Path(path).is_file()
 
 
@@ -413,14 +413,14 @@ def _security(distributed: Any, cluster: Cluster) -> Any:
 
 
 def _difference(found: Any) -> str:
-    """Return what differs in a worker's report, or that it could give none."""
+    """Return the differences in a worker's report, or why there is no report."""
     if isinstance(found, dict):
         return differences(found["code"], code_here())
     return f"no privacy-explorer like this one ({type(found).__name__}: {found})"
 
 
-def _told(failed: BaseException) -> Exception:
-    """Return what is said of a job that gave no result."""
+def _job_error(failed: BaseException) -> Exception:
+    """Return the error of a job without result."""
     from distributed.scheduler import KilledWorker
 
     if isinstance(failed, KilledWorker):

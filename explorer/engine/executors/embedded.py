@@ -30,7 +30,7 @@ SHARED_MEMORY = Path("/dev/shm")
 
 
 def worker_environment() -> dict[str, str]:
-    """Return what processes that compute find in their environment, from their first import on.
+    """Return the environment variables of worker processes.
 
     One BLAS thread each: a second one would spin for a core that the window paints on (a heatmap's
     frame took twice as long). Compiled code is kept between sessions.
@@ -44,7 +44,7 @@ def worker_environment() -> dict[str, str]:
 
 
 class EmbeddedExecutor(Executor):
-    """A pool of loky's, whose processes start when first needed and end with this one."""
+    """Pool of loky worker processes, started on first use and ended with this process."""
 
     def __init__(self, workers: int = 1) -> None:
         self._workers = workers
@@ -57,11 +57,11 @@ class EmbeddedExecutor(Executor):
 
     @property
     def workers(self) -> int:
-        """How many processes there are."""
+        """Number of processes."""
         return self._workers
 
     def submit(self, function: str, *args: Any) -> Future[Any]:
-        """Have ``function(*args)`` computed (see `Executor.submit`)."""
+        """Submit ``function(*args)`` (see `Executor.submit`)."""
         parcel = _Parcel(args)
         future: Future[Any] = Future()
         try:
@@ -83,7 +83,7 @@ class EmbeddedExecutor(Executor):
         return future
 
     def cancel(self, future: Future[Any]) -> None:
-        """Give a future up; a running one is killed when it holds up the next one for too long."""
+        """Cancel a future; a running job is killed if it delays the next one for too long."""
         future.cancel()
         running, parcel = self._jobs.get(future, (None, None))
         if running is not None and parcel is not None:
@@ -94,7 +94,7 @@ class EmbeddedExecutor(Executor):
                 self._stale[running] = time.monotonic()
 
     def ready(self) -> bool:
-        """Return whether no job that was given up still runs; kill those that do for too long."""
+        """Return whether no cancelled job is still running; kill those that run too long."""
         with self._lock:
             if self._closed:
                 return True
@@ -122,7 +122,7 @@ class EmbeddedExecutor(Executor):
         return scratch()
 
     def state(self) -> str:
-        """Return how many processes there are."""
+        """Return a sentence with the number of processes."""
         return f"{self.workers} process{'es' * (self.workers > 1)} on this machine"
 
     def _start(self, job: tuple[Any, ...]) -> Any:
@@ -147,13 +147,13 @@ class EmbeddedExecutor(Executor):
                     env=worker_environment(),
                 )
             except OSError as error:
-                raise NoWorker(_why_not(error)) from error
+                raise NoWorker(_start_error(error)) from error
         return self._pool
 
     def _finish(
         self, future: Future[Any], parcel: _Parcel, pool: Any, running: Future[Any]
     ) -> None:
-        """Hand over what came of a job.
+        """Set the result of a job's future.
 
         The pool's thread calls this while it holds the lock that `submit` takes under ours.
         """
@@ -178,7 +178,7 @@ class EmbeddedExecutor(Executor):
 
 
 class _Parcel:
-    """A job's arguments on their way to a worker, then its result, in one file in memory.
+    """Arguments of a job, then its result, in one in-memory file shared with the worker.
 
     The pool's own pipes carry the file's name alone: a thread that writes something large for a
     killed worker would wait for ever, and so would one that reads a result half written.
@@ -196,12 +196,12 @@ class _Parcel:
             raise
 
     def empty(self) -> None:
-        """Take the arguments out again, upon which a worker does nothing."""
+        """Remove the arguments, so that a worker skips the job."""
         with suppress(ValueError):  # done meanwhile
             self._file.truncate(0)
 
     def result(self) -> tuple[Any, Exception | None]:
-        """Return what the function returned, or raised."""
+        """Return the function's result, or raise its exception."""
         self._file.seek(0)
         found: tuple[Any, Exception | None] = pickle.load(self._file)
         return found
@@ -212,7 +212,7 @@ class _Parcel:
 
 
 def run_parcel(function: str, path: str) -> None:
-    """Replace a function's arguments in a file by what it returns or raises (in a worker)."""
+    """Replace a function's arguments in a file by its result or exception (in a worker)."""
     with open(path, "r+b") as file:
         if not os.fstat(file.fileno()).st_size:  # given up
             return
@@ -228,8 +228,8 @@ def _kill(pool: Any) -> None:
         pool.shutdown(wait=True, kill_workers=True)
 
 
-def _why_not(error: OSError) -> str:
-    """Return why the worker process does not start, and what to do."""
+def _start_error(error: OSError) -> str:
+    """Return the reason why the worker process does not start, with a remedy."""
     why = (error.strerror or str(error)).lower()
     if os.access(SHARED_MEMORY, os.W_OK):
         return f"the process for long computations can't start: {why}"

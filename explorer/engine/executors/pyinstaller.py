@@ -1,4 +1,4 @@
-"""What a frozen build does in place of a Python that is given a command.
+"""Support of PyInstaller builds for libraries that start ``python -c …``.
 
 Libraries start processes by ``python -m`` and ``python -c``; in a build with no Python beside it
 these call the program itself.
@@ -22,7 +22,7 @@ what tries Qt's platforms."""
 
 
 def run_child_command(arguments: list[str]) -> bool:
-    """Run what a library started this process for; False if it was started by a user.
+    """Run the command a library started this process with; False if a user started it.
 
     Parameters
     ----------

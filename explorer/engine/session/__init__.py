@@ -1,1 +1,1 @@
-"""The state of a session and how it is stored."""
+"""Session state, recipes and their stored form."""

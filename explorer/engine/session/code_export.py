@@ -1,4 +1,4 @@
-"""An answer as a line for a shell, and as a short program, that compute it again.
+"""Exports an answer as a shell command and as a Python script that compute it again.
 
 Neither names more of files than their names: paths and checksums stay here. Of a map the settings
 are those that passed the gate of what holds nothing private.
@@ -38,7 +38,7 @@ UNTOLD = {
 
 
 def bounds_line(result: Result, claim: str = "", hidden: Iterable[str] = ()) -> str:
-    """Return the line for a shell that answers a question again, with the same numbers.
+    """Return a shell command that reproduces an answer exactly.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def bounds_line(result: Result, claim: str = "", hidden: Iterable[str] = ()) -> 
 
 
 def map_line(settings: Mapping[str, Any]) -> str:
-    """Return the line for a shell that draws a map again, but for its noise.
+    """Return a shell command that draws a map again, except for its noise.
 
     Parameters
     ----------
@@ -82,12 +82,12 @@ def map_line(settings: Mapping[str, Any]) -> str:
         If it did not.
     """
     words = [PROGRAM, "heatmap", FILE, *(f"{k}={v}" for k, v in _map_words(settings))]
-    notes = [f"  # {note}" for note in _untold(settings)]
+    notes = [f"  # {note}" for note in _undisclosed_note(settings)]
     return shlex.join(words) + "".join(notes)
 
 
 def bounds_script(result: Result, claim: str = "") -> str:
-    """Return the program that prints a question's curves again, and what is claimed.
+    """Return a script that prints a request's curves and the claim.
 
     Parameters are as in `bounds_line`.
     """
@@ -143,12 +143,12 @@ def bounds_script(result: Result, claim: str = "") -> str:
 
 
 def map_script(settings: Mapping[str, Any]) -> str:
-    """Return the program that prints a map's numbers again, but for its noise.
+    """Return a script that prints a map's numbers again, except for its noise.
 
     Raises as `map_line` does.
     """
     words = ["heatmap", FILE, *(f"{k}={v}" for k, v in _map_words(settings)), "--json"]
-    notes = "".join(f"# {note}\n" for note in _untold(settings))
+    notes = "".join(f"# {note}\n" for note in _undisclosed_note(settings))
     return (
         f'"""A private heatmap, as in Privacy Explorer {__version__}: its noise is another."""\n\n'
         "# By the command line's own function: it opens the file, counts and draws the noise.\n"
@@ -181,15 +181,15 @@ def _map_words(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [*words, ("--panes", "private")]
 
 
-def _untold(settings: Mapping[str, Any]) -> list[str]:
-    """Return what is said of settings that may not be told."""
+def _undisclosed_note(settings: Mapping[str, Any]) -> list[str]:
+    """Return a note on settings that may not be disclosed."""
     part = settings["selection"]
     return [note for key, (told, note) in UNTOLD.items() if key in part and told not in part]
 
 
 @dataclass(frozen=True, slots=True)
 class _Function:
-    """What computes one series.
+    """The function that computes one series.
 
     Attributes
     ----------
@@ -230,7 +230,7 @@ FUNCTIONS = {
 
 
 def _direct(result: Result, claim: str) -> str:
-    """Return a program that calls the claimed series' own function; empty where there is none."""
+    """Return a script that calls the claimed series' function; empty where there is none."""
     request, found = result.request, claimed(result, claim)
     sweep = request.sweep
     if found is None or sweep is None:

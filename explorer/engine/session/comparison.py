@@ -1,4 +1,4 @@
-"""Numbers of several studies side by side, each with the question it answers."""
+"""Comparison table: numbers of several studies, each with its request."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -114,7 +114,7 @@ def with_entries(present: Sequence[Entry], more: Sequence[Entry]) -> tuple[Entry
 
 
 def added_words(more: int) -> str:
-    """Say how many numbers were added."""
+    """Return a sentence with the count of added numbers."""
     if not more:
         return "The comparison has these numbers already."
     return f"{more} number{'' if more == 1 else 's'} added to the comparison (Compare tab)."
@@ -136,7 +136,7 @@ def common_parameters(entries: Sequence[Entry]) -> list[Common]:
 def set_for_all(
     entries: Sequence[Entry], key: str, value: Value
 ) -> tuple[tuple[Entry, ...], list[str]]:
-    """Set a parameter in every row whose study has it and to which it matters.
+    """Set a parameter in every row whose study uses it.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def set_for_all(
 
 
 def moved(entries: Sequence[Entry], rows: Sequence[int], by: int) -> tuple[Entry, ...]:
-    """Return the rows with some of them one place up (−1) or down (1), as far as there is room."""
+    """Return the rows with some moved one position up (−1) or down (1), where possible."""
     order, chosen = list(entries), {entries[row] for row in rows}
     for row in sorted(rows, reverse=by > 0):
         to = row + by
@@ -193,7 +193,7 @@ def entries_to_list(entries: Sequence[Entry]) -> list[dict[str, Any]]:
 
 
 def entries_from_list(raw: Sequence[Any], left_out: list[str]) -> tuple[Entry, ...]:
-    """Read rows back; `left_out` gets a sentence for each that can't be followed any more."""
+    """Read rows from JSON values; `left_out` gets a sentence for each unreadable one."""
 
     def take(item: Any, where: str) -> Entry:
         entry = read(item, schema.Entry, where)

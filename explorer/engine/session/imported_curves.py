@@ -1,4 +1,4 @@
-"""Curves that users bring from files: read, kept with the session, drawn beside answers.
+"""Curves imported from CSV files and drawn as references.
 
 They are baselines whatever their file calls them: nothing here knows what they promise, so that
 they are never claimed and never best.
@@ -72,17 +72,17 @@ class ImportedCurve:
 
     @property
     def key(self) -> str:
-        """Of its series."""
+        """Key of its series."""
         return f"{OWN}{self.label}"
 
     @property
     def label(self) -> str:
-        """Its name and the file's."""
+        """Name of the curve and of its file."""
         return self.file if self.name == Path(self.file).stem else f"{self.name} ({self.file})"
 
     @property
     def series(self) -> Series:
-        """As it is drawn and exported."""
+        """The series that is drawn and exported."""
         said = f", which calls it {self.called}" if self.called else ""
         return Series(
             self.key,
@@ -98,7 +98,7 @@ class ImportedCurve:
 
 @dataclass(frozen=True, slots=True)
 class CurveFile:
-    """What was read from a file.
+    """Curves read from a file.
 
     Attributes
     ----------
@@ -112,12 +112,12 @@ class CurveFile:
 
 
 def plot_of(request: Request) -> Plot:
-    """Return the plot that a question is drawn in."""
+    """Return the key of a request's plot."""
     return (request.study, request.quantity, request.sweep.key if request.sweep else "")
 
 
 def with_imported_curves(result: Result, own: Sequence[ImportedCurve]) -> Result:
-    """Return a result with the curves of its plot after its own."""
+    """Return a result with the imported curves of its plot appended."""
     plot = plot_of(result.request)
     more = tuple(curve.series for curve in own if curve.plot == plot)
     return replace(result, series=result.series + more) if more else result
@@ -126,7 +126,7 @@ def with_imported_curves(result: Result, own: Sequence[ImportedCurve]) -> Result
 def merge_imported(
     own: Sequence[ImportedCurve], more: Sequence[ImportedCurve]
 ) -> tuple[ImportedCurve, ...]:
-    """Return curves with those of a file, in place of what the same plot had of that file.
+    """Merge curves of a file, replacing earlier ones of the same file in the same plot.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def merge_imported(
 
 
 def read_curves(_host: object, subject: tuple[Path, Plot], _check: object) -> CurveFile:
-    """Return the curves of a CSV file, in the form that another process can be asked for.
+    """Read the curves of a CSV file. Picklable, so that it can run in another process.
 
     Its columns are x, y and perhaps name and role, a row a point; or else x and then one column a
     curve, whose names are in the first line and whose cells may be empty.
@@ -243,7 +243,7 @@ def _short(name: str) -> str:
 
 
 def _unlike(names: list[str]) -> list[str]:
-    """Return names that differ: the second of two alike gets a number."""
+    """Return unique names: repeated ones get a number."""
     found: list[str] = []
     for name in names:
         number = names[: len(found)].count(name) + 1
@@ -265,7 +265,7 @@ def imported_to_list(own: Sequence[ImportedCurve]) -> list[dict[str, Any]]:
 
 
 def imported_from_list(raw: Sequence[Any], left_out: list[str]) -> tuple[ImportedCurve, ...]:
-    """Read curves back; `left_out` gets a sentence for each that can't be read."""
+    """Read curves from JSON values; `left_out` gets a sentence for each unreadable one."""
     found: dict[tuple[Plot, str], ImportedCurve] = {}
     for curve in read_list(raw, imported_curve, "own", left_out, MAX_READ):
         found[curve.plot, curve.key] = curve
@@ -273,7 +273,7 @@ def imported_from_list(raw: Sequence[Any], left_out: list[str]) -> tuple[Importe
 
 
 def imported_curve(raw: Any, where: str) -> ImportedCurve:
-    """Read a curve back; `where` is its path in the file it stands in.
+    """Read a curve from JSON values; `where` is its path within the file.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A question as one line of text that opens again.
+"""Links: a request encoded as one line of text.
 
 A link holds settings alone. Whatever it was copied from, it has neither name, size nor checksum of
 a file: of check-ins it tells what passed the gate of what holds nothing private, else nothing. Of
@@ -26,12 +26,12 @@ _SWEEP = ("key", "low", "high", "points", "scale")
 
 
 def is_link(text: str) -> bool:
-    """Return whether a text is meant as a link."""
+    """Return whether a text looks like a link."""
     return text.strip().startswith(SCHEME)
 
 
 def link_of(recipe: Mapping[str, Any]) -> str:
-    """Return the link to what a recipe asks.
+    """Return the link to a recipe's request.
 
     Parameters
     ----------
@@ -63,14 +63,14 @@ def link_of(recipe: Mapping[str, Any]) -> str:
 
 
 def left_out(recipe: Mapping[str, Any]) -> int:
-    """Return how many curves beside those in front the link to a recipe does not tell."""
+    """Return the number of reference curves that the link to a recipe leaves out."""
     view = recipe.get("view", {})
     beside = len(view.get("pinned", ())) + len(view.get("own", ()))
     return beside - len(_pins(get_study(recipe["study"]), recipe))
 
 
 def _pins(study: Study, recipe: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what pinned questions ask otherwise; not of those that name another file."""
+    """Return pinned requests as differences, except those on another file."""
     mine, quantity = recipe["values"], recipe.get("quantity", "")
     told = {
         p.key: mine[p.key] if _matters(study, p.key, mine, quantity) else p.default
@@ -92,7 +92,7 @@ def _pins(study: Study, recipe: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _pinned(recipe: Mapping[str, Any], pins: Any) -> list[dict[str, Any]]:
-    """Return pins as a recipe holds them."""
+    """Return pins in the recipe's form."""
     if not isinstance(pins, list) or not all(isinstance(p, dict) for p in pins):
         raise RecipeError("link: .pins is no list of questions")
     kept = {
@@ -160,7 +160,7 @@ def recipe_of(text: str) -> dict[str, Any]:
 
 
 def _matters(study: Study, key: str, values: Mapping[str, Any], quantity: str) -> bool:
-    """Whether a value is told: it matters, and names no file."""
+    """Return whether a value is part of the link: it matters and names no file."""
     p = parameter(study, key)
     return p.kind is not Kind.FILE and relevant(p, values, quantity)
 

@@ -1,4 +1,4 @@
-"""What of a session is about looking: scales and hidden curves, pinned curves.
+"""View settings of plots: scales, hidden curves, claims and pinned curves.
 
 All of it is kept with the session and undone with it.
 """
@@ -28,7 +28,7 @@ Subject = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class PlotView:
-    """How one quantity of one study is looked at, and which of its curves is claimed.
+    """View settings of one plot: scale, hidden curves and the claimed curve.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class PlotView:
     preset: str = ""
 
     def ticked(self, key: str, shown: bool) -> PlotView:
-        """Return the same look with a curve shown or hidden."""
+        """Return the same view with a curve shown or hidden."""
         if shown:
             return replace(self, hidden=self.hidden - {key}, shown=self.shown | {key})
         return replace(self, hidden=self.hidden | {key}, shown=self.shown - {key})
@@ -62,7 +62,7 @@ class PlotView:
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """Curves that stay for reference while the sliders move on: the question they answer.
+    """Pinned curves: the request whose curves remain as a reference.
 
     Attributes
     ----------
@@ -77,11 +77,11 @@ class Pin:
 
     @property
     def subject(self) -> Subject:
-        """What it can be drawn with, apart from the x axis."""
+        """Key of the plots it can be drawn in, apart from the x axis."""
         return (self.request.study, self.request.quantity)
 
     def on_axis_of(self, request: Request) -> Request | None:
-        """Return what to ask so that the curves lie in a plot; None if its axes are others."""
+        """Return the request that draws the curves in a plot; None if its axes differ."""
         if self.subject != (request.study, request.quantity):
             return None
         mine, shown = self.request.sweep, request.sweep
@@ -92,13 +92,13 @@ class Pin:
 
 
 def default_plot_view(study: Study, quantity_key: str) -> PlotView:
-    """Return how a quantity is looked at before anybody chose; a map has none, its key is ""."""
+    """Return the default view of a quantity; a map has the key "" and no view."""
     logarithmic = bool(quantity_key) and quantity(study, quantity_key).scale is Scale.LOG
     return PlotView(y_log=logarithmic)
 
 
 def preset_curves(look: PlotView, request: Request) -> tuple[str, ...]:
-    """Return the curves that the paper draws of the preset chosen last; empty for none."""
+    """Return the curves of the paper's figure for the last preset; empty for none."""
     presets = get_study(request.study).presets if look.preset else ()
     return next((p.curves for p in presets if p.key == look.preset), ())
 
@@ -106,7 +106,7 @@ def preset_curves(look: PlotView, request: Request) -> tuple[str, ...]:
 def first_keys(
     look: PlotView, request: Request, keys: Iterable[str], claimed: str = ""
 ) -> tuple[str, ...]:
-    """Return the curves that are drawn at once, of those that are there.
+    """Return the keys of the curves drawn by default.
 
     Of a preset those that the paper draws; else the first few, the claimed among them. The user's
     own from files always are.
@@ -128,7 +128,7 @@ def _first_of_study(
 def hidden_keys(
     look: PlotView, request: Request, keys: Iterable[str], claimed: str = ""
 ) -> frozenset[str]:
-    """Return the curves that are not drawn: those that were hidden, and those nobody asked for.
+    """Return the keys of the curves not drawn: hidden ones, and those not shown by default.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def hidden_keys(
 
 
 def looks_to_list(looks: Mapping[Subject, PlotView]) -> list[dict[str, Any]]:
-    """Return looks as JSON values."""
+    """Return views as JSON values."""
     return [
         plain(
             schema.PlotView(
@@ -166,7 +166,7 @@ def looks_to_list(looks: Mapping[Subject, PlotView]) -> list[dict[str, Any]]:
 
 
 def looks_from_list(raw: Sequence[Any], left_out: list[str]) -> dict[Subject, PlotView]:
-    """Read looks back; `left_out` gets a sentence for each that can't be read."""
+    """Read views from JSON values; `left_out` gets a sentence for each unreadable one."""
 
     def take(item: Any, where: str) -> tuple[Subject, PlotView]:
         look = read(item, schema.PlotView, where)
@@ -186,7 +186,7 @@ def pins_to_list(pins: Sequence[Pin]) -> list[dict[str, Any]]:
 
 
 def pins_from_list(raw: Sequence[Any], left_out: list[str]) -> tuple[Pin, ...]:
-    """Read pins back; `left_out` gets a sentence for each that can't be followed any more."""
+    """Read pins from JSON values; `left_out` gets a sentence for each unreadable one."""
 
     def take(item: Any, where: str) -> Pin:
         pin = read(item, schema.Pin, where)

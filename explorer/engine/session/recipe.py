@@ -40,12 +40,12 @@ MAX_PINNED = 8
 
 
 class RecipeError(ValueError):
-    """A recipe that can't be followed; the message says which field and what to do."""
+    """A recipe cannot be applied; the message names the field and the remedy."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """Which part of some check-ins, where it is not said of which: settings without data.
+    """Selection without its data: region, time range and users.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Part:
     chosen: Mapping[str, Any]
 
     def of(self, selection: Selection) -> Selection:
-        """Return this part of a selection's data; what is not told stays as it is.
+        """Apply this part to a selection; absent fields remain unchanged.
 
         So does a region of another plane, the privacy unit, and the image, whose name may be no
         other data's.
@@ -73,7 +73,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A request, the data it was about and how it was looked at.
+    """A request, its data and its view.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ def _question(
 
 
 def _written(selection: Selection) -> schema.Selection:
-    """Return a selection as it is written, without its data."""
+    """Return a selection in its stored form, without its data."""
     sides = [_word(origin) for origin in selection.region_from]
     written = schema.Selection(
         list(selection.region.declared),
@@ -175,7 +175,7 @@ def _word(origin: Origin) -> schema.Origin:
 
 
 def recipe_from_dict(raw: object) -> Recipe:
-    """Read a recipe back, checking every field against its study.
+    """Read a recipe from JSON values, checking every field against its study.
 
     A parameter, quantity or axis that the recipe does not name takes its default; a pinned curve
     that can't be read is left out, and `Recipe.left_out` says so.
@@ -219,7 +219,7 @@ def recipe_from_dict(raw: object) -> Recipe:
 
 
 def request_from_dict(raw: object, where: str, most: int = MAX_POINTS) -> Request:
-    """Read the question of a recipe back; `where` is its path in the file it stands in.
+    """Read the request of a recipe; `where` is its path within the file.
 
     A sweep of more than `most` points is thinned to as many.
 
@@ -238,7 +238,7 @@ def request_from_dict(raw: object, where: str, most: int = MAX_POINTS) -> Reques
 
 
 def view_from_dict(raw: object, where: str, left_out: list[str]) -> dict[str, Any]:
-    """Read how an answer was looked at, as JSON values.
+    """Read the view of a recipe as JSON values.
 
     `left_out` gets a sentence for each pinned curve that can't be read.
 
@@ -261,7 +261,7 @@ def _view(read: schema.View, where: str, left_out: list[str]) -> dict[str, Any]:
 
 
 def _pinned(raw: Any, where: str) -> dict[str, Any]:
-    """Return a pinned curve as it is, if it can be read."""
+    """Return a pinned curve unchanged if it is valid."""
     pin = validation.read(raw, schema.Pin, where)
     return {
         "recipe": Recipe(request_from_dict(raw["recipe"], f"{where}.recipe")).to_dict(),
@@ -281,7 +281,7 @@ def _check_schema(raw: object) -> None:
 
 
 def _request(read: schema.Question, most: int = MAX_POINTS) -> Request:
-    """Return the question, every value checked against what its study declares."""
+    """Return the request, every value checked against its study's declaration."""
     study = get_study(read.study)
     for key in read.values:
         parameter(study, key)
@@ -337,7 +337,7 @@ def _selection(read: schema.Question) -> Selection:
 
 
 def _part(chosen: schema.Selection) -> tuple[Region | None, dict[str, Any]]:
-    """Return a selection's region, None where it is not told, and its other fields but the data."""
+    """Return a selection's region (None if absent) and its other fields except the data."""
     for name, instant in (("start", chosen.start), ("end", chosen.end)):
         try:
             _ = instant and datetime.fromisoformat(instant)
@@ -381,7 +381,7 @@ def grid_to_dict(grid: Grid) -> dict[str, Any]:
 
 
 def grid_of(found: schema.Grid) -> Grid:
-    """Return the grid that a file has, whether or not a study can be asked over it."""
+    """Return the grid of a file, without checking it against a study."""
     return Grid(tuple(found.over), found.trials, found.colours)
 
 
@@ -391,7 +391,7 @@ def grids_to_list(grids: Mapping[str, Grid]) -> list[dict[str, Any]]:
 
 
 def grids_from_list(raw: list[Any], left_out: list[str]) -> Mapping[str, Grid]:
-    """Read the grids of studies back; `left_out` gets a sentence for each that can't be read."""
+    """Read the grids of studies; `left_out` gets a sentence for each unreadable one."""
 
     def take(item: Any, where: str) -> tuple[str, Grid]:
         found = read(item, schema.GridOfStudy, where)

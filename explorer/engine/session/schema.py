@@ -1,4 +1,4 @@
-"""The names and types that stand in recipes, sessions and column mappings, and nothing else.
+"""Stored schema of recipes, sessions and column mappings: names and types only.
 
 What is read from a file is checked against this, field by field
 (`explorer.engine.session.validation`).
@@ -102,7 +102,7 @@ class Sweep(Struct):
 
 
 class Columns(Struct, forbid_unknown_fields=True):
-    """How a check-in file's columns were read: `explorer.checkins.Mapping`."""
+    """Column mapping of a check-in file: `explorer.checkins.Mapping`."""
 
     user: Column | UnsetType | None = UNSET
     time: Column | UnsetType | None = UNSET
@@ -128,7 +128,7 @@ class Columns(Struct, forbid_unknown_fields=True):
 
 
 class Data(Struct):
-    """Which file a result was computed from: never its path."""
+    """Data file of a result, never with its path."""
 
     name: FileName = ""
     sha256: Hash | UnsetType = UNSET
@@ -136,7 +136,7 @@ class Data(Struct):
 
 
 class Selection(Struct):
-    """Which part of the file."""
+    """Selection of rows from the file."""
 
     region: Box | UnsetType = UNSET
     """Only a private-only recipe may leave it out."""
@@ -162,7 +162,7 @@ class Selection(Struct):
 
 
 class Question(Struct):
-    """What is asked: all of a recipe but how the answer was looked at."""
+    """Request: all of a recipe except the view."""
 
     schema: Literal["privacy-explorer-recipe/1"]
     study: Key
@@ -179,7 +179,7 @@ class Question(Struct):
 
 
 class View(Struct):
-    """How an answer was looked at: `explorer.figures.view_state.ViewState`."""
+    """View of an answer: `explorer.figures.view_state.ViewState`."""
 
     title: Text | UnsetType = UNSET
     theme: Word | UnsetType = UNSET
@@ -208,7 +208,7 @@ class View(Struct):
 
 
 class Grid(Struct):
-    """Up to three further parameters that a question is asked over, as they are typed."""
+    """Grid of up to three further parameters, in the form the user types."""
 
     over: Annotated[list[Text], Meta(max_length=3)] = []
     """``KEY=VALUES``."""
@@ -217,7 +217,7 @@ class Grid(Struct):
 
 
 class Recipe(Question):
-    """What stands inside an exported file."""
+    """Recipe embedded in an exported file."""
 
     view: View | UnsetType = UNSET
     which: Any = UNSET
@@ -226,14 +226,14 @@ class Recipe(Question):
 
 
 class Pin(Struct):
-    """Curves kept for reference."""
+    """Pinned curves."""
 
     recipe: Question
     hidden: Keys = []
 
 
 class ImportedCurve(Struct):
-    """A curve from a user's file, and in which plot it stands."""
+    """A curve imported from a user's file, and its plot."""
 
     study: Key
     quantity: Key
@@ -273,7 +273,7 @@ class PlotView(Struct):
 
 
 class Utility(Struct):
-    """What *Which ε?* shows; fields are read one by one."""
+    """View of *Which ε?*; fields are read one by one."""
 
     open: bool = False
     axis: UtilityAxis = "epsilon"
@@ -284,7 +284,7 @@ class Utility(Struct):
 
 
 class ExportedUtility(Struct):
-    """What *Which ε?* showed when its curves were exported; fields are read one by one."""
+    """View of *Which ε?* in an export of its curves; fields are read one by one."""
 
     axis: UtilityAxis = "epsilon"
     measure: Measure = "emd_km"
@@ -296,13 +296,13 @@ class ExportedUtility(Struct):
 
 
 class GridOfStudy(Grid, kw_only=True):
-    """The grid of one study's question."""
+    """Grid of one study."""
 
     study: Key
 
 
 class Session(Struct):
-    """What a session file's `session` holds; items of lists are read one by one."""
+    """`session` of a session file; items of lists are read one by one."""
 
     study: Key = ""
     requests: list[Any] = []
@@ -322,7 +322,7 @@ class Session(Struct):
 
 
 class Computing(Struct):
-    """Where a window's sweeps, experiments and trainings run."""
+    """Cluster settings for sweeps, experiments and trainings."""
 
     address: str = ""
     """Of a cluster, or ``local:N``; empty: this machine alone."""
@@ -335,7 +335,7 @@ class Computing(Struct):
 
 
 class Visit(Struct):
-    """A question that was asked, for *Go on with*."""
+    """A recent request, for *Go on with*."""
 
     study: Key
     words: Key

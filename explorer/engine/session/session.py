@@ -58,7 +58,7 @@ MAX_REQUESTS = 400
 
 @dataclass(frozen=True)
 class SessionState:
-    """One moment of a session.
+    """Immutable snapshot of a session.
 
     Attributes
     ----------
@@ -99,15 +99,15 @@ class SessionState:
 
     @property
     def request(self) -> Request:
-        """The question of the study in front, without its selection."""
+        """Request of the current study, without its selection."""
         return self.request_of(self.study)
 
     def request_of(self, study_id: str) -> Request:
-        """Return a study's question as it was left, or with its defaults."""
+        """Return a study's last request, or its default one."""
         return self.requests.get(study_id) or default_request(get_study(study_id))
 
     def look_of(self, study_id: str, quantity_key: str) -> PlotView:
-        """Return how a quantity of a study is looked at."""
+        """Return the view of a quantity of a study."""
         chosen = self.looks.get((study_id, quantity_key))
         return chosen or default_plot_view(get_study(study_id), quantity_key)
 
@@ -120,7 +120,7 @@ class SessionState:
         return chosen.claim if chosen is not None else ""
 
     def grid_of(self, study_id: str) -> Grid:
-        """Return what a study's question is asked over; an empty grid if nothing was chosen."""
+        """Return a study's grid; empty by default."""
         return self.grids.get(study_id, Grid())
 
     def with_grid(self, study_id: str, grid: Grid) -> SessionState:
@@ -128,13 +128,13 @@ class SessionState:
         return replace(self, grids=MappingProxyType({**self.grids, study_id: grid}))
 
     def with_request(self, request: Request) -> SessionState:
-        """Return this state with one study's question replaced."""
+        """Return this state with one study's request replaced."""
         bare = replace(request, selection=None, fidelity=Fidelity.FULL)
         return replace(self, requests=MappingProxyType({**self.requests, request.study: bare}))
 
 
 class Session:
-    """Holds the present `SessionState`, tells of changes, and undoes them.
+    """Holds the current `SessionState`, emits changes, and undoes them.
 
     Signals
     -------
@@ -155,18 +155,18 @@ class Session:
 
     @property
     def state(self) -> SessionState:
-        """The present."""
+        """The current state."""
         return self._state
 
     def request(self, study_id: str | None = None) -> Request:
-        """Return the question of a study (default: the one in front), selection included."""
+        """Return the request of a study (default: the current one), with its selection."""
         request = self._state.request_of(study_id or self._state.study)
         if get_study(request.study).needs_data:
             request = replace(request, selection=self._state.selection)
         return request
 
     def set_study(self, study_id: str) -> None:
-        """Bring a study to the front."""
+        """Make a study the current one."""
         study = get_study(study_id)
         self._commit(replace(self._state, study=study_id), f"choose {study.name}")
 
@@ -209,7 +209,7 @@ class Session:
         self._commit(self._state.with_request(request), "change parameters", gesture)
 
     def set_quantity(self, key: str) -> None:
-        """Put a quantity on the y axis, keeping the x axis if it can stay."""
+        """Put a quantity on the y axis, keeping the x axis where possible."""
         chosen = quantity(get_study(self._state.study), key)
         request = with_quantity(self._state.request, key)
         self._commit(self._state.with_request(request), f"show {chosen.name}")
@@ -249,11 +249,11 @@ class Session:
     def set_pins(
         self, pins: tuple[Pin, ...], text: str = "change pins", gesture: str | None = None
     ) -> None:
-        """Keep these curves for reference and no others."""
+        """Set the pinned curves."""
         self._commit(replace(self._state, pins=pins), text, gesture)
 
     def pin(self, hidden: frozenset[str] = frozenset()) -> None:
-        """Keep the curves of the question in front, apart from the hidden ones.
+        """Pin the visible curves of the current request.
 
         Raises
         ------
@@ -270,25 +270,25 @@ class Session:
     def set_own(
         self, own: tuple[ImportedCurve, ...], text: str, gesture: str | None = None
     ) -> None:
-        """Draw these curves from files in their plots, and no others."""
+        """Set the imported curves."""
         self._commit(replace(self._state, own=own), text, gesture)
 
     def set_comparison(
         self, entries: tuple[Entry, ...], text: str, gesture: str | None = None
     ) -> None:
-        """Put these numbers side by side, in this order."""
+        """Set the rows of the comparison."""
         self._commit(replace(self._state, comparison=entries), text, gesture)
 
     def set_which(self, which: UtilitySettings, text: str, gesture: str | None = None) -> None:
-        """Have *Which ε?* show this."""
+        """Set the view of *Which ε?*."""
         self._commit(replace(self._state, which=which), text, gesture)
 
     def set_grid(self, study_id: str, grid: Grid, text: str, gesture: str | None = None) -> None:
-        """Ask a study's question over this grid."""
+        """Set a study's grid."""
         self._commit(self._state.with_grid(study_id, grid), text, gesture)
 
     def forget_steps(self) -> None:
-        """Let the present be the beginning: nothing to undo or redo."""
+        """Clear the undo history."""
         self._undo.clear()
         self._redo.clear()
         self._gesture = None
@@ -299,11 +299,11 @@ class Session:
         self._commit(replace(self._state, zone=zone), "change time zone")
 
     def replace_data(self, selection: Selection | None) -> None:
-        """Turn to another data set; steps about the one before can't be undone into."""
+        """Switch to another data set; the history of the previous one is dropped."""
         self._replace_everywhere(selection=selection)
 
     def replace_zone(self, zone: str | None) -> None:
-        """Take note of how the data are read; steps about another zone can't be undone into."""
+        """Record the time zone of the data; the history of another zone is dropped."""
         if self._state.zone != zone:
             self._replace_everywhere(zone=zone)
 
@@ -326,7 +326,7 @@ class Session:
         look: PlotView | None = None,
         zone: str | None = "",
     ) -> None:
-        """Take over a whole request (a recipe, a preset) as one step, selection included.
+        """Apply a whole request (a recipe, a preset) as one step, with its selection.
 
         Without `keep_pins` the study's pins go in the same step. With `which` that is what
         *Which ε?* shows, with `look` how the plot is looked at; a grid becomes the study's. A
@@ -348,25 +348,25 @@ class Session:
         self._commit(state, text, gesture)
 
     def end_gesture(self) -> None:
-        """Let the next change be undone on its own."""
+        """Make the next change a separate undo step."""
         self._gesture = None
 
     @property
     def undo_text(self) -> str:
-        """What *undo* would take back; empty if nothing."""
+        """Description of the step that *undo* reverts; empty if there is none."""
         return self._undo[-1][0] if self._undo else ""
 
     @property
     def redo_text(self) -> str:
-        """What *redo* would do again; empty if nothing."""
+        """Description of the step that *redo* repeats; empty if there is none."""
         return self._redo[-1][0] if self._redo else ""
 
     def undo(self) -> None:
-        """Go back one step, if there is one."""
+        """Undo one step, if there is one."""
         self._step_history(self._undo, self._redo)
 
     def redo(self) -> None:
-        """Go forward again one step, if there is one."""
+        """Redo one step, if there is one."""
         self._step_history(self._redo, self._undo)
 
     def _step_history(
@@ -399,7 +399,7 @@ class Session:
 
 
 def with_quantity(request: Request, key: str) -> Request:
-    """Return a question about another quantity; its x axis stays if it can."""
+    """Return a request for another quantity, keeping the x axis where possible."""
     study = get_study(request.study)
     chosen = quantity(study, key)
     request = replace(request, quantity=key)
@@ -434,7 +434,7 @@ def state_to_dict(state: SessionState) -> dict[str, Any]:
 
 
 def state_from_dict(raw: object, left_out: list[str] | None = None) -> SessionState:
-    """Read a session state back, as much of it as can be read.
+    """Read a session state from JSON values, skipping unreadable parts.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What *Which ε?* shows: kept with the session and undone with it."""
+"""View settings of *Which ε?*, part of the session and its undo history."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ STAND_IN = "a stand-in file"
 
 
 def judged_on_words(judged_on: str) -> str:
-    """Return what exports say of whom is judged on."""
+    """Return the words for the evaluation data in exports."""
     return next((words for words, key in JUDGED_ON.items() if key == judged_on), STAND_IN)
 
 
 @dataclass(frozen=True)
 class UtilitySettings:
-    """What is open, asked for and judged on.
+    """Axis, measure, statistic, target and evaluation data of *Which ε?*.
 
     Attributes
     ----------
@@ -51,14 +51,14 @@ class UtilitySettings:
     judged_on: str = ""
 
     def with_choice(self, name: str, chosen: str) -> UtilitySettings:
-        """Return this view with another axis, measure, statistic, or other people to judge on."""
+        """Return this view with another axis, measure, statistic or evaluation data."""
         change: dict[str, Any] = {name: chosen}
         found = replace(self, **change)
         there = [axis.key for axis in axes_on(found.judged_on)]
         return found if found.axis in there else replace(found, axis=there[0])
 
     def over(self, axis: str, judged_on: str = "") -> UtilitySettings:
-        """Return this view as a figure of the paper has it: mean distance over an axis.
+        """Return this view as in a figure of the paper: mean distance over an axis.
 
         On the figure's made data, where it has such; else as it is judged now.
         """
@@ -76,7 +76,7 @@ def utility_to_dict(which: UtilitySettings) -> dict[str, Any]:
 
 
 def utility_from_dict(raw: object, left_out: list[str]) -> UtilitySettings:
-    """Read a view back, as much of it as can be read; `left_out` gets a sentence for the rest."""
+    """Read a view from JSON values; `left_out` gets a sentence for each unreadable field."""
     if raw is UNSET:
         return UtilitySettings()
     found = read_fields(raw, schema.Utility, "which", left_out)
@@ -85,7 +85,7 @@ def utility_from_dict(raw: object, left_out: list[str]) -> UtilitySettings:
 
 
 def utility_to_recipe(which: UtilitySettings, draws: int) -> dict[str, Any]:
-    """Return a view as it stands beside exported curves: the target of its measure alone."""
+    """Return a view as stored with exported curves: only its measure's target."""
     shown: dict[str, Any] = {
         "axis": which.axis,
         "measure": which.measure,
@@ -98,7 +98,7 @@ def utility_to_recipe(which: UtilitySettings, draws: int) -> dict[str, Any]:
 
 
 def utility_from_recipe(raw: object, left_out: list[str]) -> UtilitySettings:
-    """Read back a view that stands beside exported curves; `left_out` gets what can't be read.
+    """Read a view stored with exported curves; `left_out` gets unreadable fields.
 
     Where curves were judged on a file that is not named, synthetic people take its place: falling
     back on the map's own check-ins would be a look at them that nobody asked for.

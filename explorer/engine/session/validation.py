@@ -1,4 +1,4 @@
-"""Checking what came out of a file against the structs of `explorer.engine.session.schema`."""
+"""Validates JSON values from files against the structs of `explorer.engine.session.schema`."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 
 class SchemaError(ValueError):
-    """Something read from a file that isn't as it must be: ``path of the field: what is wrong``."""
+    """Invalid value in a file; the message is ``path of the field: what is wrong``."""
 
 
 T = TypeVar("T")
@@ -53,7 +53,7 @@ _REMEDIES = {
 
 
 def decode(data: bytes) -> Any:
-    """Return the JSON values that a text holds; Infinity and NaN are left to the fields' checks.
+    """Parse JSON; Infinity and NaN are left to the fields' checks.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def decode(data: bytes) -> Any:
 
 
 def _integer(digits: str) -> int | float:
-    """Return a whole number; infinity if it has more digits than any of ours."""
+    """Parse a whole number; infinity if it has too many digits."""
     return int(digits) if len(digits) < 400 else math.inf
 
 
@@ -154,7 +154,7 @@ def plain(struct: Struct) -> dict[str, Any]:
 
 
 def _sentence(message: str, raw: object, where: str) -> str:
-    """Return msgspec's message in our words: the path first, then what is wrong."""
+    """Rephrase msgspec's message: the path first, then what is wrong."""
     said, _, at = message.partition(" - at ")
     path = at.strip("`").removeprefix("key` in `").removeprefix("$")
     value: object = raw
@@ -183,7 +183,7 @@ def _in_words(match: re.Match[str]) -> str:
 
 
 def _shown(value: object) -> str:
-    """Return a value as it stands in JSON, cut short."""
+    """Return a value as JSON text, shortened."""
     if isinstance(value, Mapping):
         return "an object"
     if isinstance(value, list | tuple):

@@ -61,7 +61,7 @@ def largest_truth(alpha: Fraction, width: int = _WIDTH) -> int:
 
 
 def truth_counts(share: ArrayLike, alpha: Fraction, width: int = _WIDTH) -> NDArray[np.int64]:
-    """Return k of the probability k/2^width that the bit tells the truth.
+    """Return k, where the reported bit is the true one with probability k/2^width.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ def _sizes(sizes: Sequence[int]) -> tuple[int, ...]:
 
 
 def _spread(logs: FloatArray) -> float:
-    """Return the largest difference along the first axis; outputs nobody can give do not count."""
+    """Return the largest difference along the first axis, ignoring impossible outputs."""
     top, bottom = logs.max(axis=0), logs.min(axis=0)
     possible = top > -math.inf
     if not possible.any():

@@ -1,4 +1,4 @@
-"""How strongly coordinates are coupled in public data: a confidence bound, estimates, and caveats.
+"""Coupling of coordinates estimated from public data: a confidence bound, estimates, and caveats.
 
 The certified levels need a q that bounds the coupling of the beliefs one wants to hold against.
 Public records drawn independently from the population that the reader believes in give one, at a
@@ -22,7 +22,7 @@ from explorer.privacy.core.bound import BoolArray, FloatArray
 
 @dataclass(frozen=True)
 class CouplingEstimate:
-    """What public data say about the coupling of the (binned) coordinates.
+    """Estimate of the coupling of the (binned) coordinates from public data.
 
     Attributes
     ----------

@@ -1,1 +1,1 @@
-"""What every package of `privacy` stands on: bounds, checks, divergences, sums and roots."""
+"""Shared foundations of `privacy`: bounds, argument checks, divergences, sums and roots."""

@@ -1,4 +1,4 @@
-"""What a privacy number claims: its role, where it holds and where it comes from."""
+"""Bounds: privacy numbers with role, validity and source."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def running_best(values: FloatArray, better: np.ufunc) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Where a formula comes from.
+    """Source of a formula.
 
     Attributes
     ----------

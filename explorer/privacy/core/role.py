@@ -1,10 +1,10 @@
-"""How a number stands to what it is named after; without numpy, for the window's first picture."""
+"""Roles of numbers (upper bound, lower bound, …). Free of numpy, to keep start-up fast."""
 
 from enum import StrEnum
 
 
 class Role(StrEnum):
-    """How a number stands to the quantity it is named after."""
+    """Relation of a number to the quantity it is named after."""
 
     UPPER = "upper bound"
     LOWER = "lower bound"
@@ -14,7 +14,7 @@ class Role(StrEnum):
 
     @property
     def glyph(self) -> str:
-        """One character that stands for the role wherever space is short."""
+        """One-character symbol of the role."""
         return {"upper bound": "≤", "lower bound": "≥", "exact": "=", "estimate": "≈"}.get(
             self.value, "·"
         )

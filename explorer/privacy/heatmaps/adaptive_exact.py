@@ -1,4 +1,4 @@
-"""The adaptive quadtree in whole numbers: what is released, and what a transcript tells.
+"""Adaptive quadtree in exact integer arithmetic, for releases, and its transcript.
 
 Like `explorer.privacy.heatmaps.integers`: users' distributions are whole numbers of total B or
 less, the budgets multiples of 2⁻⁴⁰ of which every path of the tree spends ε exactly, and the noise

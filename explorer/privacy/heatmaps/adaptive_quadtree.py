@@ -75,7 +75,7 @@ class VisitedLevel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdaptiveTree:
-    """What an adaptive quadtree read and decided: levels q..L.
+    """Readings and decisions of an adaptive quadtree, levels q..L.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ def grow(read: Reader, budgets: Budgets, threshold: float) -> AdaptiveTree:
 
 
 def grow_by(read: Reader, budgets: Budgets, splits: Decision) -> AdaptiveTree:
-    """Grow the tree with cells split as somebody decides.
+    """Grow the tree with a given rule for splitting cells.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How much of ε every level of an adaptive quadtree spends, and how much it hands on."""
+"""Budget schedule of an adaptive quadtree: ε spent at each level and passed to the next."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Share = TypeVar("Share", float, Fraction)
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """What a cell of each level q..L may spend: e_i on its first reading, r_i altogether.
+    """Budgets of a cell at each level q..L: e_i for its first reading, r_i in total.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class ExactBudgets:
 
     @property
     def epsilon(self) -> Fraction:
-        """What is spent in all: the ε asked for, rounded down to a multiple of the unit."""
+        """Total ε spent: the requested ε, rounded down to a multiple of the unit."""
         return self.left[0] * self.unit
 
     def of(self, level: int, draw: int) -> Fraction:

@@ -1,4 +1,4 @@
-"""How the privacy budget is split over the levels of the pyramid."""
+"""Split of the privacy budget over the levels of the pyramid."""
 
 import math
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ GAMMA_THEORY = 0.8
 
 
 class Variant(StrEnum):
-    """Which of the paper's two schedules."""
+    """Variant of the schedule: one of the paper's two."""
 
     EXPERIMENTS = "experiments"
     THEORY = "theory"

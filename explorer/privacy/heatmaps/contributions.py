@@ -1,4 +1,4 @@
-"""What one user contributes: how their check-ins become a distribution over cells.
+"""User contributions: turns a user's check-ins into a distribution over cells.
 
 Whatever a user does, what they contribute is a function of their own check-ins alone, non-negative
 and of mass 1 at most, so that adding or removing them changes the aggregate, at every level, by at
@@ -75,12 +75,12 @@ class _Rows:
 
     @property
     def users_begin(self) -> IntArray:
-        """Where each user's first row is."""
+        """Index of each user's first row."""
         return np.flatnonzero(np.diff(self.user, prepend=-1))
 
     @property
     def cells_begin(self) -> IntArray:
-        """Where each user's first row in each of their cells is."""
+        """Index of each user's first row in each of their cells."""
         return np.flatnonzero(
             (np.diff(self.user, prepend=-1) != 0) | (np.diff(self.codes, prepend=-1) != 0)
         )

@@ -116,7 +116,7 @@ def pyramid_norm(z: NDArray[Any]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class QuickBounds:
-    """What bounds the earth mover's distance of two maps under |Δx|·width + |Δy|·height.
+    """Bounds of the earth mover's distance of two maps under |Δx|·width + |Δy|·height.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ class Interval:
         return (self.low + self.high) / 2 if self.exact else None
 
     def __and__(self, other: Interval) -> Interval:
-        """Return what both intervals say together."""
+        """Return the intersection of both intervals."""
         if self.exact or other.exact:
             return self if self.exact else other
         low, high = max(self.low, other.low), min(self.high, other.high)
@@ -232,7 +232,7 @@ MOST_WRONG = 0.25
 
 @dataclass(frozen=True, slots=True)
 class LossStatistics:
-    """How much mass lies in the wrong squares, and how far away on average.
+    """Share of the mass in wrong squares, and its mean distance from the right ones.
 
     Attributes
     ----------

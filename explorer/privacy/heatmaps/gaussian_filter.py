@@ -98,7 +98,7 @@ class Smoothing:
 
     @property
     def identity(self) -> bool:
-        """Whether neighbouring cells do not touch each other in double precision."""
+        """Whether the filter is the identity in double precision: no mass leaves its cell."""
         return self.sigma * self.side < 0.1
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Whole numbers from check-ins to noisy counts: what a release is made of.
+"""Exact integer pipeline of releases, from check-ins to noisy counts.
 
 Every user's distribution becomes whole numbers with the sum B exactly, by cumulative floors; the
 levels' ε become multiples of 2⁻⁴⁰ whose sum is at most ε exactly; discrete Laplace noise of scale
@@ -214,7 +214,7 @@ def _merged(
 
 @dataclass(frozen=True)
 class UserCells:
-    """What every user visited: leaves with whole numbers of visits, user by user.
+    """Leaves visited by each user, with whole numbers of visits.
 
     Attributes
     ----------

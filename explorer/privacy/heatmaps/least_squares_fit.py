@@ -44,7 +44,7 @@ class LevelCounts:
 
     @property
     def draws(self) -> int:
-        """How many cells were read."""
+        """Number of cells read."""
         return sum(len(values) for values in self.values)
 
 

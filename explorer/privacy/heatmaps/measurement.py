@@ -45,7 +45,7 @@ class Measurement:
 
     @property
     def draws(self) -> int:
-        """How many cells were read."""
+        """Number of cells read."""
         return sum(len(codes) for codes in self.codes)
 
 

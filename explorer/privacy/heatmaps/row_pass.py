@@ -99,7 +99,7 @@ def row_masses(totals: NDArray[Any], bits: int = BITS) -> IntArray:
 
 @dataclass(frozen=True)
 class CountedRows:
-    """What a pass found.
+    """Result of a pass over rows.
 
     Attributes
     ----------
@@ -277,7 +277,7 @@ _CHUNK = 4096
 
 @dataclass(frozen=True)
 class _Last:
-    """What was counted last: the users before `upto`, of whom those inside are `there`.
+    """State of the last count: users before `upto`, those inside the box in `there`.
 
     Who is inside is known of the users before `known`; `present` is how many are of all.
     """
@@ -298,7 +298,7 @@ class _Last:
 
 
 class FirstUsers:
-    """Counts as `count_rows`, from what it counted last; may be asked from any thread."""
+    """Counts as `count_rows`, updating the previous count. Thread-safe."""
 
     def __init__(self) -> None:
         self._last: _Last | None = None

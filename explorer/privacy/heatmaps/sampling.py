@@ -1,4 +1,4 @@
-"""What a sample of users does to a guarantee."""
+"""Effect of sampling users on a guarantee."""
 
 import math
 from typing import Literal, get_args

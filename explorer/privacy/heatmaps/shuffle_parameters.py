@@ -29,7 +29,7 @@ from explorer.privacy.core.papers import HEATMAPS as PAPER
 
 @dataclass(frozen=True, slots=True)
 class Communication:
-    """What every user sends.
+    """Communication of one user.
 
     Attributes
     ----------

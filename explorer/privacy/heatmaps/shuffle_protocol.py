@@ -40,7 +40,7 @@ MESSAGES_MAX = 60_000_000
 
 
 class Messages(NamedTuple):
-    """What is handed to the shuffler: one pair a message.
+    """Messages sent to the shuffler, one pair each.
 
     Attributes
     ----------
@@ -259,7 +259,7 @@ def simulate(vectors: IntArray, plan: ShufflePlan, bits: BitSource) -> NoisyPyra
 def noisy_sums(
     counts: IntegerCounts, plan: ShufflePlan, noise: Callable[[int, IntArray], IntArray]
 ) -> Reader:
-    """Return what gives the analyzer's noisy sums of cells, in users, when they are asked for.
+    """Return a function from cells to the analyzer's noisy sums, in users.
 
     With noise of the law that `simulate` adds, these have the law of what `analyse` finds: only
     cells that are looked at are drawn. For the levels of the plan; users without mass send noise
@@ -322,7 +322,7 @@ def _pyramid(sums: IntArray, plan: ShufflePlan) -> NoisyPyramid:
 
 @dataclass(frozen=True, slots=True)
 class SharedNoise:
-    """What the Pólya shares of so many users add up to, as a function of level and cells.
+    """Sum of the users' Pólya shares of noise, as a function of level and cells.
 
     Discrete Laplace noise of scale B/ε_i where as many users take part as are guaranteed to: the
     same quantiles as the central pyramid's Laplace noise of that seed, so that their maps differ by

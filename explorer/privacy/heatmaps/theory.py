@@ -1,4 +1,4 @@
-"""What the paper proves about errors, as numbers: constants kept where the proof has them."""
+"""Error bounds of the paper, with the constants of its proofs."""
 
 import math
 

@@ -36,7 +36,7 @@ Curves = Callable[[FloatArray], FloatArray]
 
 
 class Query(StrEnum):
-    """What is released."""
+    """Released query: a count or a histogram."""
 
     COUNT = "count"
     HISTOGRAM = "histogram"
@@ -187,7 +187,7 @@ def calibrated(
 
 
 class _Starts(NamedTuple):
-    """Where to look for each crossing: between which q, first at which, and how steep δ is.
+    """Start of each search for a crossing: bracket of q, first guess and slope of δ.
 
     Attributes
     ----------

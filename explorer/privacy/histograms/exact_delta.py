@@ -36,7 +36,7 @@ _LARGE = 300.0
 
 
 class Adjacency(StrEnum):
-    """Which two noisy counts are told apart (n users take part before the change)."""
+    """Neighbouring relation of two noisy counts (n users take part before the change)."""
 
     REPLACE = "replace"
     """Z against Z+1, Z ~ Bin(n, q): a user's bit changes and n is public (the paper's)."""
@@ -300,7 +300,7 @@ def joint_deltas(eps: FloatArray, n: FloatArray, q: FloatArray) -> FloatArray:
 
 
 class _Window(NamedTuple):
-    """What matters of the two bins at each point: b from first to last, y from base to top."""
+    """Relevant ranges of the two bins at each point: b from first to last, y from base to top."""
 
     first: FloatArray
     last: FloatArray
@@ -309,7 +309,7 @@ class _Window(NamedTuple):
 
     @property
     def size(self) -> FloatArray:
-        """How many counts there are from the first b to the last y; 0 if there is nothing."""
+        """Number of counts from the first b to the last y; 0 if the range is empty."""
         return np.asarray(np.maximum(self.top - self.first + 1, 0.0))
 
     def at(self, index: Any) -> _Window:

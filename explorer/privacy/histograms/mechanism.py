@@ -26,7 +26,7 @@ MESSAGES_MAX = 50_000_000
 
 
 class Sent(NamedTuple):
-    """What all users hand to the shuffler.
+    """Messages of all users to the shuffler.
 
     Attributes
     ----------

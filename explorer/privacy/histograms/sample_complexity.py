@@ -1,4 +1,4 @@
-"""How many users support identification takes: Claim 3.4 with its constants.
+"""Sample complexity of support identification: Claim 3.4 with its constants.
 
 Every value of an unknown support H of size h must occur 2t+1 times, where t bounds all errors of
 the histogram in counts; each of the two events may fail with probability 1/200.
@@ -26,7 +26,7 @@ _SEARCHED = 1e6
 
 
 class Samples(NamedTuple):
-    """What a support identification needs.
+    """Sample size and error bound of a support identification.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Samples(NamedTuple):
 
     @property
     def copies(self) -> Any:
-        """How often every value of the support must occur: 2t + 1."""
+        """Occurrences required of every value of the support: 2t + 1."""
         return 2 * self.t + 1
 
 

@@ -1,4 +1,4 @@
-"""What the analyzer, and what an eavesdropper on one user, sees: small randomizers enumerated.
+"""Views of the analyzer and of an eavesdropper on one user, by enumeration of small randomizers.
 
 Theorem 4.1 and Claim 4.2: a single-message shuffled protocol that is pure ε-DP has an ε-DP
 randomizer, so shuffling bought nothing. Claims 4.3 and 4.4: with several messages it can. Here the
@@ -255,7 +255,7 @@ def randomized_response(keep: Fraction, k: int = 2) -> Randomizer:
 
 
 def r_infinity() -> Randomizer:
-    """Return Claim 4.3's randomizer: the bit x, then 1 − x. Shuffled, it says nothing at all."""
+    """Return Claim 4.3's randomizer: the bit x, then 1 − x. Shuffled, it is independent of x."""
     return {x: {(x, 1 - x): Fraction(1)} for x in (0, 1)}
 
 

@@ -1,4 +1,4 @@
-"""What a training by CLDP-SGD promises: its ε at δ, and how far it is from the best model."""
+"""Guarantees of training by CLDP-SGD: ε at δ, and the excess risk."""
 
 import numpy as np
 from numpy.typing import ArrayLike

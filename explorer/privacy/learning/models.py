@@ -50,7 +50,7 @@ class Clippable(Protocol):
 
 
 class Model(Protocol):
-    """What is trained."""
+    """Interface of a trainable model."""
 
     @property
     def size(self) -> int:
@@ -295,7 +295,7 @@ class Convolutional:
 
     @property
     def _shapes(self) -> tuple[tuple[int, int], ...]:
-        """What enters and leaves each layer's weights, the constant 1 for biases included."""
+        """Input and output sizes of each layer's weights, including the constant 1 for biases."""
         side = _places(_places(SIDE + 2 * _BORDER, _FIRST) - 1, _SECOND) - 1
         return (
             (_FIRST**2 + 1, _FILTERS),
@@ -382,7 +382,7 @@ class _Pass:
 
 
 class ConvolutionalGradients(Clippable):
-    """Gradients of k samples, made when they are asked for.
+    """Gradients of k samples, computed lazily.
 
     Parameters
     ----------
@@ -434,7 +434,7 @@ class ConvolutionalGradients(Clippable):
 
 
 def _places(side: int, width: int) -> int:
-    """Return how many filters of a width stand side by side."""
+    """Return the number of positions of a filter along one side."""
     return (side - width) // _STRIDE + 1
 
 

@@ -53,7 +53,7 @@ def theorem_rates(diameter: float, moment: float) -> Rates:
 
 @dataclass(frozen=True)
 class Samples:
-    """Who holds what: sample `row[i]` of the data is client i's.
+    """Assignment of samples to clients: client i holds sample `row[i]` of the data.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a training does; together with data and a seed it decides everything.
+    """Training plan. With data and a seed it determines the result.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class State:
-    """Where a training is after `rounds` rounds; `advance` leaves it as it is.
+    """State of a training after `rounds` rounds; not modified by `advance`.
 
     Attributes
     ----------

@@ -26,7 +26,7 @@ INT64_BOUND = 1 << 63
 
 
 class BitSource(Protocol):
-    """Where random bits come from."""
+    """Source of random bits."""
 
     def words(self, count: int) -> WordArray:
         """Return `count` words of 64 independent fair bits."""

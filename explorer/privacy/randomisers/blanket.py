@@ -1,4 +1,4 @@
-"""What hides a changed client whose randomiser is known, and its law in common families.
+"""Privacy blanket of a known randomiser, and its law in common families.
 
 The changed client's message has law P or Q. Every other message has a law of which m is a part,
 whoever sends it: with chance m(y) it is y whatever its sender holds. Relative to m the likelihood

@@ -37,7 +37,7 @@ class Family(StrEnum):
 
 @dataclass(frozen=True)
 class Known:
-    """What bounds a randomiser's shuffled messages.
+    """Bounds of a known randomiser's shuffled messages.
 
     Attributes
     ----------

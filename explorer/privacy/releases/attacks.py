@@ -1,4 +1,4 @@
-"""What somebody who sees a release can do, and what runs of the release's code prove."""
+"""Attacks on a release: error rates of membership tests, and lower bounds from runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from explorer.privacy.audit import clopper_pearson
 
 
 class Errors(NamedTuple):
-    """What ε-DP leaves to every test of whether a user is there.
+    """Error rates of any membership test under ε-DP.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Errors(NamedTuple):
 
 
 class LowerBound(NamedTuple):
-    """What runs with a user and without prove.
+    """Lower bound on ε from runs with and without a user.
 
     Attributes
     ----------

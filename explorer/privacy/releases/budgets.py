@@ -23,7 +23,7 @@ Cost = Callable[[Fraction], Fraction]
 
 @dataclass(frozen=True, slots=True)
 class Filtered:
-    """What a gate did with requests.
+    """Result of a filter: accepted requests and the total spent.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ def zcdp_cost(epsilon: Fraction) -> Fraction:
 
 
 def pure_filter(budget: Fraction, spent: Fraction, requests: Iterable[Fraction]) -> Filtered:
-    """Accept requests in order as long as Σε stays within a budget.
+    """Accept requests in order while Σε remains within a budget.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def pure_filter(budget: Fraction, spent: Fraction, requests: Iterable[Fraction])
 
 
 def zcdp_filter(rho: Fraction, spent: Fraction, requests: Iterable[Fraction]) -> Filtered:
-    """Accept requests in order as long as Σε²/2 stays within ρ; `spent` is a sum of ε²/2."""
+    """Accept requests in order while Σε²/2 remains within ρ; `spent` is a sum of ε²/2."""
     return _filter(rho, spent, requests, zcdp_cost)
 
 
@@ -83,7 +83,7 @@ def largest_fit_zcdp(rho: Fraction, spent: Fraction) -> int:
 
 
 def user_level_bound(epsilon_per_unit: Fraction, units: int) -> Fraction:
-    """Return ε·units: what a promise for parts of a user's data adds up to for the user, at most.
+    """Return ε·units: the user-level ε of a guarantee for parts of a user's data, at most.
 
     Parameters
     ----------

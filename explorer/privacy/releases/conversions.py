@@ -1,4 +1,4 @@
-"""What spent budgets are worth as (ε, δ), and what composition would cost if fixed in advance.
+"""Conversions of spent budgets to (ε, δ), and the cost of composition fixed in advance.
 
 None but the conversion of a ρ that is capped is a gate: exact composition is for ε's that were
 fixed before anything was seen. `adaptive_branch_delta` shows what goes wrong otherwise.
@@ -22,7 +22,7 @@ _FEW = 14
 
 
 class ZcdpEpsilon(NamedTuple):
-    """ε at δ of a ρ-zCDP promise.
+    """ε at δ of a ρ-zCDP guarantee.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class ZcdpEpsilon(NamedTuple):
 
 
 class ZcdpCost(NamedTuple):
-    """What an ε costs as zero-concentrated DP: as gates count it, and the least that holds."""
+    """Cost of an ε as zero-concentrated DP: as filters count it, and the least valid one."""
 
     gate: Fraction
     tight: float

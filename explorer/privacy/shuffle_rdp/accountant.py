@@ -77,7 +77,7 @@ def lower_rdp_epsilon(
 
 
 class Shuffling(StrEnum):
-    """How the pipeline of Figures 2–4 amplifies one round before sampling and composition."""
+    """Amplification of one round in Figures 2–4, before sampling and composition."""
 
     CLOSED = "closed"
     """Closed form where its condition holds for k and δ₀, else (ε₀, 0)."""

@@ -105,7 +105,7 @@ class Composition:
 
     @staticmethod
     def _delta_on_line(line: Line, epsilon: float) -> list[tuple[float, float]]:
-        """Return ln δ at ε and its relative excess, if a line tells."""
+        """Return ln δ at ε and its relative excess by the contour integral, if that is accurate."""
         if not line.good:
             return []
         value, slope = line.certified(epsilon)
@@ -183,7 +183,7 @@ class Composition:
         return None
 
     def _at_top(self, goal: float, T: int) -> Certified:
-        """Return what the largest sum of T losses alone tells."""
+        """Return the bound from the largest sum of T losses alone."""
         loss, log_mass = self.loss.log_ratio, self.loss.log_first()
         largest = float(loss.max())
         # Losses that differ by rounding alone are one.
@@ -210,7 +210,7 @@ class Composition:
     def _on_lattices(
         self, goal: float, T: int, saddles: FloatArray, log_delta: FloatArray, best: int
     ) -> list[Certified]:
-        """Return what lattices tell, finer ones while they are too coarse."""
+        """Return the bound from lattices, refined while they are too coarse."""
         found: list[Certified] = []
         tilts, centres = self._towards(goal, T, saddles, log_delta, best)
         for c, centre in zip(tilts.tolist(), centres.tolist(), strict=True):

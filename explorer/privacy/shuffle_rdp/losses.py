@@ -1,4 +1,4 @@
-"""The privacy loss of one round, as atoms: what composition needs to know about it."""
+"""Privacy loss of one round as a list of atoms, the input of composition."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _TAIL = 60.0
 
 
 class Direction(StrEnum):
-    """Which of the two neighbours' laws stands first in a divergence."""
+    """Direction of a divergence: the first argument among the two neighbours' laws."""
 
     QP = "QP"
     PQ = "PQ"

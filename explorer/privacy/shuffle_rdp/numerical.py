@@ -154,7 +154,7 @@ class CloneRounds:
         return min(value * (1 + SUMMED), self._pure)
 
     def _composed(self, depth: float, *, thin: bool) -> Composition | None:
-        """Return the composition; none if there are no clones, or too many for what is asked."""
+        """Return the composition; None without clones, or with too many for this request."""
         eps0, k, n = self._round
         if not EPS0_MIN <= eps0 <= EPS0_MAX:
             return None
@@ -335,7 +335,7 @@ def epochs_begun(T: ArrayLike, k: ArrayLike, n: ArrayLike) -> Any:
 
 
 def shuffled_an_epoch(k: ArrayLike, n: ArrayLike, how: Allocation | str) -> FloatArray:
-    """Return how many messages the shuffle has that stands for an epoch: n, or k if adaptive."""
+    """Return the number of messages of the shuffle equivalent to an epoch: n, or k if adaptive."""
     sampled, clients = checks.population(k, n)
     return clients if Allocation(how) is Allocation.FIXED else sampled
 

@@ -382,7 +382,7 @@ class ThreeSymbolRound:
 
 
 def three_symbol_log_p(eps0: float) -> float:
-    """Return ln(2/(e^ε₀+2)), of the chance that a message of a holder of 3 says 1 or 2."""
+    """Return ln(2/(e^ε₀+2)): probability that a client holding 3 reports 1 or 2."""
     return math.log(2.0) - eps0 - math.log1p(2 * math.exp(-eps0))
 
 

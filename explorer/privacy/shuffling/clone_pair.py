@@ -114,7 +114,7 @@ _Slopes = tuple[FloatArray, FloatArray]
 
 
 class Clones(StrEnum):
-    """Which analysis gives the probability that another client's message is a clone."""
+    """Analysis that gives the probability that another client's message is a clone."""
 
     PUBLISHED = "2021"
     """p_c = e^−ε₀ (Feldman, McMillan & Talwar 2021), for all ε₀-LDP randomisers."""

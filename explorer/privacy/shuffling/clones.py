@@ -56,7 +56,7 @@ def blanket_condition(eps0: ArrayLike, k: ArrayLike, delta: ArrayLike) -> BoolAr
 
 
 def clones_closed_form(eps0: ArrayLike, k: ArrayLike, delta: ArrayLike) -> Any:
-    """Return the closed-form ε of k shuffled ε₀-LDP messages at δ, *whatever its condition says*.
+    """Return the closed-form ε of k shuffled ε₀-LDP messages at δ, *even where it is not valid*.
 
     log1p((e^ε₀−1)/(e^ε₀+1)·(8√(e^ε₀ ln(4/δ))/√k + 8e^ε₀/k)), arguments broadcast. It is a bound
     only where `clones_condition` holds; elsewhere it can be wrong (errata shuf-A9) and the bound is
@@ -79,7 +79,7 @@ def clones_closed_form(eps0: ArrayLike, k: ArrayLike, delta: ArrayLike) -> Any:
 
 
 def clones_closed_delta(epsilon: ArrayLike, eps0: ArrayLike, k: ArrayLike) -> Any:
-    """Return the δ at which `clones_closed_form` is ε, *whatever its condition says*.
+    """Return the δ at which `clones_closed_form` is ε, *even where it is not valid*.
 
     4·exp(−k(x − 8e^ε₀/k)²/(64e^ε₀)) with x = (e^ε−1)·coth(ε₀/2); at most 1, and 1 where the closed
     form is above ε for every δ. A bound only where `clones_condition` holds at this δ.
@@ -164,7 +164,7 @@ def shuffled_epsilon(
 
 
 class CloneCurve:
-    """ε as a function of δ for one (ε₀, k), for when many δ are asked of the same shuffle.
+    """ε as a function of δ for one (ε₀, k), for many δ of the same shuffle.
 
     The hockey-stick divergence is convex in e^ε, so chords between exact points lie above it and
     what is read off them is an upper bound on ε, looser by 1e-5 to 1e-4 of itself, and by some 1e-3

@@ -1,4 +1,4 @@
-"""What α should be: from "changes this large must be protected this well" to metric DP's α.
+"""Choice of α: from "changes this large must be protected this well" to metric DP's α.
 
 α has the inverse unit of a distance. An (α, δ)-d_EM-DP release protects a change of a user's data
 by earth mover's distance w with ε = αw; moving a fraction τ of the data by q on average is a

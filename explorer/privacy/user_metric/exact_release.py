@@ -74,7 +74,7 @@ class IntegerTable:
 
     @property
     def size(self) -> int:
-        """How many items there are."""
+        """Number of items."""
         return len(self.weights)
 
     def law(self) -> FloatArray:

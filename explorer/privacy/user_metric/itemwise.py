@@ -34,7 +34,7 @@ class ItemMechanism(Protocol):
 
     @property
     def space(self) -> MetricSpace:
-        """Where items live."""
+        """Space of the items."""
 
     @property
     def alpha0(self) -> float:

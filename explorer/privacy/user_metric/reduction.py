@@ -20,7 +20,7 @@ from explorer.privacy.core.vectorised import scalar_if_0d
 
 
 class Concentration(StrEnum):
-    """Which bound on the distance of the draws is used."""
+    """Concentration bound on the distance of the draws."""
 
     PRINTED = "printed"
     """(1+√2)r + (3/s)ln(1/δ), Lemma 5.2 (Bernstein)."""
@@ -30,7 +30,7 @@ class Concentration(StrEnum):
 
 @dataclass(frozen=True)
 class Reduction:
-    """What the bounded mechanism must satisfy and what the reduction then guarantees.
+    """Requirement on the bounded mechanism, and guarantee of the reduction.
 
     Attributes
     ----------

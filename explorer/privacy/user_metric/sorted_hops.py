@@ -69,7 +69,7 @@ def sorted_delta(
 
 
 class _Normal(NamedTuple):
-    """What a normal approximation of E_κ is made of, one entry a length."""
+    """Parameters of a normal approximation of E_κ, one entry a length."""
 
     kappa: FloatArray
     slope: FloatArray

@@ -37,7 +37,7 @@ _SURE = 1e-12
 
 
 class Internal(StrEnum):
-    """How the δ inside the theorem is chosen from the δ' that is claimed."""
+    """Choice of the δ inside the theorem for a claimed δ'."""
 
     SIMPLE = "simple"
     """δ = δ'·e^−α: always enough, because h(mn; m, m) ≤ α."""
@@ -159,7 +159,7 @@ def theorem44_ratio(
 
 
 def theorem44_alpha(alpha0: ArrayLike, m: ArrayLike, delta: ArrayLike, n: ArrayLike = 1) -> Any:
-    """Return Theorem 4.4's α = sup_w h(mn; m, mw)/w, whatever its condition says.
+    """Return Theorem 4.4's α = sup_w h(mn; m, mw)/w, even where it is not valid.
 
     The supremum is not attained; it is the limit 4α₀(√(m·e^α₀ ln(4m/δ)/n) + e^α₀/n) as w → 0
     (errata user-A2). Infinite where that has no double.
@@ -476,7 +476,7 @@ def closed_form_achieved(
 def closed_form_claim(
     alpha0: ArrayLike, delta_prime: ArrayLike, m: ArrayLike, n: ArrayLike = 1
 ) -> Any:
-    """Return the α at which equation (6) or (7) gives this α₀: what the paper says it is worth.
+    """Return the α at which equation (6) or (7) gives this α₀: its value by the paper.
 
     NaN for α₀ between 1 and 2 ln 2, which the printed forms jump over (errata user-A5); may exceed
     800.

@@ -30,7 +30,7 @@ _BELOW = 2e-12
 
 
 class Binding(StrEnum):
-    """What limits an inverted α₀."""
+    """Constraint that limits an inverted α₀."""
 
     ALPHA = "alpha"
     VALIDITY = "validity"
@@ -157,7 +157,7 @@ def _meeting(items: FloatArray, users: FloatArray, target: FloatArray) -> FloatA
 def _tight_root(
     alpha: FloatArray, items: FloatArray, users: FloatArray, target: FloatArray
 ) -> FloatArray:
-    """Return the α₀ whose α is the one asked for with the largest δ inside, ln δ' = target.
+    """Return the α₀ with the requested α at the largest δ inside, ln δ' = target.
 
     `alpha_at` = α gives √(ln(4m/δ)) = (α/(4α₀e^{α₀/2}) − e^{α₀/2}/n)·√(n/m) and with it
     h = m·ln(1 + tanh(α₀/2)·2α/(mα₀)). As α₀ grows this δ rises, while the largest with δ·e^h ≤ δ'

@@ -1,4 +1,4 @@
-"""How far apart two data sets are, and what α promises about telling them apart."""
+"""Distance of two data sets, and the bound of α on distinguishing them."""
 
 import math
 from collections.abc import Sequence
@@ -138,7 +138,7 @@ def _linear_program(
 
 
 def power_bound(eps: ArrayLike, delta: ArrayLike, false_alarm: ArrayLike) -> Any:
-    """Return the largest chance to find out of whoever accuses wrongly with a probability f.
+    """Return the largest true positive rate of a test with false positive rate f.
 
     min(1, e^ε f + δ, 1 − e^{−ε}(1 − f − δ)): no test between two data sets does better if the
     probabilities of every event satisfy p ≤ e^ε p′ + δ both ways.
