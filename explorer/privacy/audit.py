@@ -58,7 +58,7 @@ def clopper_pearson(hits: ArrayLike, trials: int, risk: float) -> tuple[FloatArr
     """
     from scipy.special import betaincinv
 
-    n = float(checks.integers("trials", trials, 1, checks.COUNT_MAX))
+    n = float(checks.integers("trials", trials, 1, checks.MAX_COUNT))
     x = checks.integers("hits", hits, 0, n)
     side = float(checks.open_unit("risk", risk))
     # The beta quantiles' parameters must be above 0; at the ends the bounds are 0 and 1.
@@ -115,7 +115,7 @@ def delta_lower_bound(
 
     Parameters are those of `epsilon_lower_bound`, with ε in [0, 800]; at least 0.
     """
-    factor = math.exp(min(float(checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX)), 700.0))
+    factor = math.exp(min(float(checks.reals("epsilon", epsilon, 0.0, checks.MAX_EPSILON)), 700.0))
     (low_p, high_p), (low_q, high_q) = _intervals(counts_p, counts_q, trials, confidence)
     best = max((low_p - factor * high_q).max(), (low_q - factor * high_p).max())
     return max(0.0, float(best))
@@ -153,8 +153,8 @@ def likeliest_events(counts_p: ArrayLike, counts_q: ArrayLike, events: int = 8) 
     ndarray of bool, shape (events, outcomes)
         The sets' likelihoods on the first dataset are about evenly spaced on a log scale.
     """
-    p = checks.integers("counts_p", counts_p, 0, checks.COUNT_MAX)
-    q = checks.integers("counts_q", counts_q, 0, checks.COUNT_MAX)
+    p = checks.integers("counts_p", counts_p, 0, checks.MAX_COUNT)
+    q = checks.integers("counts_q", counts_q, 0, checks.MAX_COUNT)
     if p.shape != q.shape or p.ndim != 1 or not p.size:
         raise ValueError(
             f"counts_p, counts_q: shapes {p.shape} and {q.shape} are not (outcomes,) for both"

@@ -10,15 +10,15 @@ from explorer.privacy.core.bound import FloatArray
 
 IntArray = NDArray[np.int64]
 
-EPSILON_MAX = 800.0
+MAX_EPSILON = 800.0
 """Largest ε and ε₀ accepted; beyond it e^ε₀ has no double and no one would call it private."""
-COUNT_MAX = 1e12
+MAX_COUNT = 1e12
 """Largest number of clients."""
-ROUNDS_MAX = 1e9
+MAX_ROUNDS = 1e9
 """Largest number of rounds."""
-DELTA_MIN = 1e-300
+MIN_DELTA = 1e-300
 """Smallest δ."""
-ORDER_MAX = 4096
+MAX_ORDER = 4096
 """Largest Rényi order searched."""
 
 
@@ -83,17 +83,17 @@ def whole(name: str, value: ArrayLike, low: int, high: float = math.inf) -> IntA
 
 def epsilon0(value: ArrayLike) -> FloatArray:
     """Check the local parameter ε₀."""
-    return reals("eps0", value, 0.0, EPSILON_MAX)
+    return reals("eps0", value, 0.0, MAX_EPSILON)
 
 
 def delta(value: ArrayLike, name: str = "delta") -> FloatArray:
     """Check a δ."""
-    return reals(name, value, DELTA_MIN, 1.0)
+    return reals(name, value, MIN_DELTA, 1.0)
 
 
 def rounds(value: ArrayLike) -> FloatArray:
     """Check a number of rounds T."""
-    return integers("T", value, 1, ROUNDS_MAX)
+    return integers("T", value, 1, MAX_ROUNDS)
 
 
 def at_most(
@@ -111,7 +111,7 @@ def at_most(
 
 def population(k: ArrayLike, n: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Check the numbers of sampled and of all clients, 1 ≤ k ≤ n ≤ 10¹², and broadcast them."""
-    sampled, clients = integers("k", k, 1, COUNT_MAX), integers("n", n, 1, COUNT_MAX)
+    sampled, clients = integers("k", k, 1, MAX_COUNT), integers("n", n, 1, MAX_COUNT)
     return at_most("k", sampled, "n", clients, 1)
 
 

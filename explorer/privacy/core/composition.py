@@ -69,7 +69,7 @@ def kov_exact_delta(epsilon_global: ArrayLike, epsilon: ArrayLike, T: ArrayLike)
     Kairouz, Oh & Viswanath 2015, Theorem 3.3.
     """
     eps_g = checks.reals("eps_g", epsilon_global, 0.0)
-    eps = checks.reals("eps", epsilon, 0.0, checks.EPSILON_MAX)
+    eps = checks.reals("eps", epsilon, 0.0, checks.MAX_EPSILON)
     rounds = checks.rounds(T)
     delta = vectorised(lambda g, e, t: min(_responses(e, t, -800.0).delta(g), 1.0))
     return delta(eps_g, eps, rounds)
@@ -83,7 +83,7 @@ def kov_exact_epsilon(
     The inverse of `kov_exact_delta` in ε_g, never more than Tε nor than `kov_epsilon`; with a
     `side`, `Role.UPPER` or `Role.LOWER`, proof against rounding on that side.
     """
-    eps = checks.reals("eps", epsilon, 0.0, checks.EPSILON_MAX)
+    eps = checks.reals("eps", epsilon, 0.0, checks.MAX_EPSILON)
     rounds = checks.rounds(T)
     slack = checks.delta(delta_slack, "delta_slack")
 

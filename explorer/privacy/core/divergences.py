@@ -45,7 +45,7 @@ def orders_up_to(lam_max: int) -> FloatArray:
     ValueError
         If λ_max is not a whole number in [2, 4096].
     """
-    checks.integers("lam_max", lam_max, 2, checks.ORDER_MAX)
+    checks.integers("lam_max", lam_max, 2, checks.MAX_ORDER)
     return np.arange(2.0, int(lam_max) + 1)
 
 

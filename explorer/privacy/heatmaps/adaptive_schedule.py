@@ -19,7 +19,7 @@ THRESHOLD = 10.0
 """τ unless chosen otherwise: a cell is split if its children can be told from noise."""
 
 
-LEAST_EPSILON = 1e-100
+MIN_EPSILON = 1e-100
 
 Share = TypeVar("Share", float, Fraction)
 
@@ -126,7 +126,7 @@ def adaptive_budgets(
     ValueError
         Naming the parameter, its value and the domain.
     """
-    checks.reals("epsilon", epsilon, LEAST_EPSILON, open_high=True)
+    checks.reals("epsilon", epsilon, MIN_EPSILON, open_high=True)
     left, spent = [float(epsilon)], []
     for part in _shares(start, last, share):
         spent.append(part * left[-1])

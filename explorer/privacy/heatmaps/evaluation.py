@@ -226,7 +226,7 @@ def exact_distance(
     return Interval(found.lower, found.upper, exact=found.gap <= EXACT_GAP * (width + height))
 
 
-MOST_WRONG = 0.25
+MAX_WRONG = 0.25
 """The sentence speaks of the finest squares of which at most this share of the mass is wrong."""
 
 
@@ -296,7 +296,7 @@ def loss_statistics(
     deepest = level_of(len(p), "truth")
     finest = deepest if finest is None else int(checks.whole("finest", finest, 1, deepest))
     shares = tuple(mass / 2 for mass in level_masses(p - q)[: finest + 1])
-    level = max((i for i in range(1, finest + 1) if shares[i] <= MOST_WRONG), default=1)
+    level = max((i for i in range(1, finest + 1) if shares[i] <= MAX_WRONG), default=1)
     squares = 1 << level
     step_x, step_y = width_km / squares, height_km / squares
     if level == deepest and emd_km is not None:

@@ -94,7 +94,7 @@ def too_noisy_threshold(
 
 
 def _check(draws: int, **chances: Fraction) -> None:
-    checks.integers("draws", draws, 1, checks.COUNT_MAX)
+    checks.integers("draws", draws, 1, checks.MAX_COUNT)
     for name, chance in chances.items():
         checks.open_unit(name, float(chance))
 

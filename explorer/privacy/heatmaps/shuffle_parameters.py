@@ -110,7 +110,7 @@ def communication(
     return Communication(shares, shares * cells, (cells * modulus - 1).bit_length())
 
 
-RESOLUTION_MAX = 2.0**40
+MAX_RESOLUTION = 2.0**40
 """Largest B."""
 _STEP = 0.25
 
@@ -150,10 +150,10 @@ def deficient_epsilon(
     in one cell: .43 at 10 % missing, 1.7 at 50 % and B = 64 (there it grows like ln ln B without
     end).
     """
-    eps = checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX, open_low=True)
-    scale = checks.integers("resolution", resolution, 1, RESOLUTION_MAX)
+    eps = checks.reals("epsilon", epsilon, 0.0, checks.MAX_EPSILON, open_low=True)
+    scale = checks.integers("resolution", resolution, 1, MAX_RESOLUTION)
     share = 1 - checks.reals("missing", missing, 0.0, 1.0)
-    spread = checks.integers("cells", cells, 1, checks.COUNT_MAX)
+    spread = checks.integers("cells", cells, 1, checks.MAX_COUNT)
     eps, scale, share, spread = np.broadcast_arrays(eps, scale, share, spread)
     parts = np.minimum(spread, scale)
     # B units over h cells as evenly as whole numbers allow.

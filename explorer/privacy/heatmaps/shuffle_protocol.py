@@ -35,7 +35,7 @@ from explorer.privacy.noise.demonstration import (
 from explorer.privacy.noise.exact import discrete_laplace
 from explorer.privacy.noise.polya import polya
 
-MESSAGES_MAX = 60_000_000
+MAX_MESSAGES = 60_000_000
 """Most messages of all users together that are made one by one; `simulate` has no such limit."""
 
 
@@ -173,14 +173,14 @@ def randomise(vectors: IntArray, plan: ShufflePlan, bits: BitSource) -> Messages
     Raises
     ------
     ValueError
-        If shapes do not fit, an entry is outside [0, B], or there are more than `MESSAGES_MAX`
+        If shapes do not fit, an entry is outside [0, B], or there are more than `MAX_MESSAGES`
         messages.
     """
     z = _checked(vectors, plan)
     r, q = plan.sent.shares, plan.modulus
-    if z.size * r > MESSAGES_MAX:
+    if z.size * r > MAX_MESSAGES:
         raise ValueError(
-            f"vectors: {z.shape[0]} users send {z.size * r} messages, more than {MESSAGES_MAX}; "
+            f"vectors: {z.shape[0]} users send {z.size * r} messages, more than {MAX_MESSAGES}; "
             "simulate() has the same law of sums"
         )
     hidden = ((z + noise_shares(plan, len(z), bits)) % q).astype(np.int64)

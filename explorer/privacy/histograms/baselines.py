@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.privacy.core.vectorised import scalar_if_0d
-from explorer.privacy.histograms.protocol import DOMAIN_MAX
+from explorer.privacy.histograms.protocol import MAX_DOMAIN
 
 UNARY = Reference(
     "Erlingsson, Pihur & Korolova 2014", "basic RAPPOR, every bit at ε/2", "Hoeffding, union bound"
@@ -35,9 +35,9 @@ def _arguments(
     n: ArrayLike, bins: ArrayLike, eps: ArrayLike, beta: ArrayLike
 ) -> tuple[FloatArray, ...]:
     return (
-        checks.integers("n", n, 1, checks.COUNT_MAX),
-        checks.integers("d", bins, 1, DOMAIN_MAX),
-        checks.reals("eps", eps, 0.0, checks.EPSILON_MAX, open_low=True),
+        checks.integers("n", n, 1, checks.MAX_COUNT),
+        checks.integers("d", bins, 1, MAX_DOMAIN),
+        checks.reals("eps", eps, 0.0, checks.MAX_EPSILON, open_low=True),
         checks.delta(beta, "beta"),
     )
 

@@ -408,9 +408,9 @@ def calibrate(
     at (1, 1e-6) the exact δ is then about 1e-3 (errata hist-A4).
     """
     kind = Query(query)
-    e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX)
+    e = checks.reals("eps", eps, 0.0, checks.MAX_EPSILON)
     target = checks.delta(delta)
-    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    users = checks.integers("n", n, 1, checks.MAX_COUNT)
     e, target, users = np.broadcast_arrays(e, target, users)
     found = calibrated(e.ravel(), target.ravel(), users.ravel(), kind)
     noise, p, reached = (scalar_if_0d(part.reshape(e.shape)) for part in found[:3])
@@ -436,7 +436,7 @@ def least_users(eps: ArrayLike, delta: ArrayLike, query: Query | str = Query.HIS
         Whole numbers; infinite where 1e12 users are too few. More users always help.
     """
     kind = Query(query)
-    e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX)
+    e = checks.reals("eps", eps, 0.0, checks.MAX_EPSILON)
     return vectorised(lambda e, d: _least_users(e, d, kind))(e, checks.delta(delta))
 
 
@@ -444,7 +444,7 @@ def _least_users(eps: float, target: float, kind: Query) -> float:
     def half_is_enough(n: float) -> bool:
         return excess(eps, target, n, kind)(0.5) <= 0
 
-    if not half_is_enough(checks.COUNT_MAX):
+    if not half_is_enough(checks.MAX_COUNT):
         return math.inf
     noise = float(gaussian_noise(np.array([eps]), np.array([target]), kind)[0])
     low, high = _fewest_bracket(half_is_enough, 4 * noise)
@@ -474,7 +474,7 @@ def _least_users(eps: float, target: float, kind: Query) -> float:
 def _fewest_bracket(enough: Callable[[float], bool], guess: float) -> tuple[float, float]:
     """Return whole low < high with enough(high) and not enough(low), the latter unless low is 0."""
     factor = 1.01
-    high = float(min(max(math.ceil(guess), 1), checks.COUNT_MAX))
+    high = float(min(max(math.ceil(guess), 1), checks.MAX_COUNT))
     if enough(high):
         while high > 1:
             low = float(math.floor(high / factor))
@@ -483,7 +483,7 @@ def _fewest_bracket(enough: Callable[[float], bool], guess: float) -> tuple[floa
             high, factor = low, factor**3
         return 0.0, high
     while True:
-        low, high = high, min(float(math.ceil(high * factor)), checks.COUNT_MAX)
+        low, high = high, min(float(math.ceil(high * factor)), checks.MAX_COUNT)
         if enough(high):
             return low, high
         factor = factor**3

@@ -36,9 +36,9 @@ class ErrorLaw(NamedTuple):
 
 
 def _arguments(n: ArrayLike, p: ArrayLike, s: ArrayLike) -> tuple[FloatArray, ...]:
-    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    users = checks.integers("n", n, 1, checks.MAX_COUNT)
     rate = checks.reals("p", p, 0.0, 1.0)
-    count = checks.integers("s", s, 0, checks.COUNT_MAX)
+    count = checks.integers("s", s, 0, checks.MAX_COUNT)
     checks.at_most("s", count, "n", users)
     return users, rate, count
 

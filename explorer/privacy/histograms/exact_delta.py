@@ -183,8 +183,8 @@ def count_divergences(
     for removed users.
     """
     kind = Adjacency(adjacency)
-    e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX)
-    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    e = checks.reals("eps", eps, 0.0, checks.MAX_EPSILON)
+    users = checks.integers("n", n, 1, checks.MAX_COUNT)
     rate = checks.reals("q", q, 0.0, 1.0)
 
     def both(eps: float, n: float, q: float) -> tuple[float, float]:
@@ -249,8 +249,8 @@ def histogram_delta(eps: ArrayLike, n: ArrayLike, q: ArrayLike) -> Any:
     Balcer & Cheu 2020, Theorem 3.2(i), which composes two counts to (2ε, 2δ) (errata hist-A1); this
     is the exact worst case of the two bins together.
     """
-    e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX)
-    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    e = checks.reals("eps", eps, 0.0, checks.MAX_EPSILON)
+    users = checks.integers("n", n, 1, checks.MAX_COUNT)
     rate = checks.reals("q", q, 0.0, 1.0)
     e, users, rate = np.broadcast_arrays(e, users, rate)
     return scalar_if_0d(joint_deltas(e.ravel(), users.ravel(), rate.ravel()).reshape(e.shape))

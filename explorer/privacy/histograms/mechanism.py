@@ -21,7 +21,7 @@ from explorer.privacy.core.vectorised import scalar_if_0d
 
 IntArray = NDArray[np.int64]
 
-MESSAGES_MAX = 50_000_000
+MAX_MESSAGES = 50_000_000
 """Largest n·d for which every single message is drawn; beyond it use the `simulate_` functions."""
 
 
@@ -56,8 +56,8 @@ def count_randomizer(bits: ArrayLike, p: float, rng: np.random.Generator) -> Sen
     """
     x = checks.integers("bits", bits, 0, 1).astype(np.int64)
     rate = float(checks.reals("p", p, 0.0, 1.0))
-    if x.ndim != 1 or not 1 <= x.size <= MESSAGES_MAX:
-        raise ValueError(f"bits: shape {x.shape} is not (n,) with n in [1, {MESSAGES_MAX}]")
+    if x.ndim != 1 or not 1 <= x.size <= MAX_MESSAGES:
+        raise ValueError(f"bits: shape {x.shape} is not (n,) with n in [1, {MAX_MESSAGES}]")
     lengths = x + (rng.random(x.size) < rate)
     return Sent(np.zeros(int(lengths.sum()), dtype=np.int64), lengths)
 
@@ -78,13 +78,13 @@ def histogram_randomizer(values: ArrayLike, d: int, p: float, rng: np.random.Gen
     ----------
     Balcer & Cheu 2020, Figure 2: the counting randomizer on every coordinate of a one-hot vector.
     """
-    bins = int(checks.integers("d", d, 1, MESSAGES_MAX))
+    bins = int(checks.integers("d", d, 1, MAX_MESSAGES))
     x = checks.integers("values", values, 0, bins - 1).astype(np.int64)
     rate = float(checks.reals("p", p, 0.0, 1.0))
-    if x.ndim != 1 or not 1 <= x.size * bins <= MESSAGES_MAX:
+    if x.ndim != 1 or not 1 <= x.size * bins <= MAX_MESSAGES:
         raise ValueError(
             f"values: {x.shape} users times {bins} bins are not (n,) with n*d in "
-            f"[1, {MESSAGES_MAX}]; simulate_histogram has the same law of estimates"
+            f"[1, {MAX_MESSAGES}]; simulate_histogram has the same law of estimates"
         )
     noise = rng.random((x.size, bins)) < rate
     copies = noise.astype(np.int64)
@@ -108,7 +108,7 @@ def count_analyzer(messages: ArrayLike, n: int, p: float) -> float:
 
 def histogram_analyzer(messages: ArrayLike, n: int, d: int, p: float) -> FloatArray:
     """Return the estimated frequencies of all bins, shape (d,): `count_analyzer` on each."""
-    bins = int(checks.integers("d", d, 1, MESSAGES_MAX))
+    bins = int(checks.integers("d", d, 1, MAX_MESSAGES))
     y = checks.integers("messages", messages, 0, bins - 1).astype(np.int64)
     return estimates(np.bincount(y, minlength=bins), n, p)
 
@@ -128,8 +128,8 @@ def estimates(received: ArrayLike, n: ArrayLike, p: ArrayLike) -> FloatArray:
     ndarray
         0, or a number in [1−p+1/n, 2−p]; not clipped to 1.
     """
-    y = checks.integers("received", received, 0, 2 * checks.COUNT_MAX)
-    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    y = checks.integers("received", received, 0, 2 * checks.MAX_COUNT)
+    users = checks.integers("n", n, 1, checks.MAX_COUNT)
     rate = checks.reals("p", p, 0.0, 1.0)
     # (y − n)/n + (1 − p) rather than y/n − p: both differences are of small numbers.
     return np.asarray(np.where(y <= users, 0.0, (y - users) / users + (1 - rate)))
@@ -169,7 +169,7 @@ def simulate_histogram(
     -------
     ndarray, shape (m,) or (draws, m)
     """
-    users = int(checks.integers("n", n, 1, checks.COUNT_MAX))
+    users = int(checks.integers("n", n, 1, checks.MAX_COUNT))
     rate = float(checks.reals("p", p, 0.0, 1.0))
     c = checks.integers("counts", counts, 0, users).astype(np.int64)
     shape: Any = c.shape if draws is None else (int(draws), *c.shape)
@@ -202,7 +202,7 @@ def simulate_count(
     return scalar_if_0d(out)
 
 
-LABELS_MAX = 1_000_000
+MAX_LABELS = 1_000_000
 
 
 def identify_support(
@@ -223,7 +223,7 @@ def identify_support(
     ----------
     Balcer & Cheu 2020, Definition 3.3 and Claim 3.4.
     """
-    threshold = float(checks.reals("t", t, 0.0, checks.COUNT_MAX))
+    threshold = float(checks.reals("t", t, 0.0, checks.MAX_COUNT))
     if not values:
         raise ValueError("values: no user; at least one is needed")
     n = len(values)
@@ -259,7 +259,7 @@ class PointerChasing(NamedTuple):
 
 def pointer_chasing(length: int, rng: np.random.Generator) -> PointerChasing:
     """Return a random instance with permutations of ℓ in [1, 1e6] numbers."""
-    size = int(checks.integers("length", length, 1, LABELS_MAX))
+    size = int(checks.integers("length", length, 1, MAX_LABELS))
     return PointerChasing(rng.permutation(size), rng.permutation(size))
 
 
@@ -315,15 +315,15 @@ def pointer_jumping(s: int, h: int, rng: np.random.Generator) -> PointerJumping:
     ValueError
         If s or h is below 1, or the tree has more than a million labels.
     """
-    children = int(checks.integers("s", s, 1, LABELS_MAX))
-    height = int(checks.integers("h", h, 1, LABELS_MAX))
+    children = int(checks.integers("s", s, 1, MAX_LABELS))
+    height = int(checks.integers("h", h, 1, MAX_LABELS))
     total, width = 0, 1
     for _ in range(height):
         total, width = total + width, width * children
-        if total > LABELS_MAX:
+        if total > MAX_LABELS:
             raise ValueError(
                 f"s, h: a tree of {height} levels with {children} children a node has more than "
-                f"{LABELS_MAX} labels"
+                f"{MAX_LABELS} labels"
             )
     return PointerJumping(
         children, [rng.integers(children, size=children**i) for i in range(height)]

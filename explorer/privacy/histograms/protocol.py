@@ -14,7 +14,7 @@ from explorer.privacy.core.bound import Bound, FloatArray, Reference, Role
 from explorer.privacy.core.papers import HISTOGRAMS as PAPER
 from explorer.privacy.core.vectorised import scalar_if_0d
 
-DOMAIN_MAX = 1e300
+MAX_DOMAIN = 1e300
 """Largest number of bins: nothing but the number of messages depends on it."""
 
 
@@ -62,7 +62,7 @@ def printed_p(eps: ArrayLike, delta: ArrayLike, n: ArrayLike) -> Any:
         Outside the domains of `printed_noise`, or if n is below (100/ε²) ln(2/δ), where the paper
         promises nothing (p would be below ½).
     """
-    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    users = checks.integers("n", n, 1, checks.MAX_COUNT)
     noise, users = np.broadcast_arrays(np.asarray(printed_noise(eps, delta)), users)
     short = users < 2 * noise
     if np.any(short):
@@ -89,7 +89,7 @@ def histogram_parameters(eps: ArrayLike, delta: ArrayLike) -> tuple[Any, Any]:
     Balcer & Cheu 2020, Theorem 3.2(i); errata hist-A1: noise 200 ln(4/δ)/ε².
     """
     e = checks.reals("eps", eps, 0.0, 2.0, open_low=True)
-    d = checks.reals("delta", delta, 2 * checks.DELTA_MIN, 1.0)
+    d = checks.reals("delta", delta, 2 * checks.MIN_DELTA, 1.0)
     return scalar_if_0d(e / 2), scalar_if_0d(d / 2)
 
 
@@ -133,7 +133,7 @@ def error_bound(n: ArrayLike, p: ArrayLike, beta: ArrayLike) -> Bound:
     ----------
     Balcer & Cheu 2020, proof of Theorem 3.1(ii); errata hist-B2 and hist-B3.
     """
-    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    users = checks.integers("n", n, 1, checks.MAX_COUNT)
     rate = checks.reals("p", p, 0.5, 1.0)
     b = checks.delta(beta, "beta")
     value = 1 - rate + 2 * np.sqrt(rate * (1 - rate) * np.log(2 / b) / users)
@@ -172,11 +172,11 @@ def printed_simultaneous_error(
 
 
 def _share(n: ArrayLike, beta: ArrayLike, occupied: ArrayLike | None) -> FloatArray:
-    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    users = checks.integers("n", n, 1, checks.MAX_COUNT)
     b = checks.delta(beta, "beta")
     if occupied is not None:
-        users = np.minimum(users, checks.integers("occupied", occupied, 1, checks.COUNT_MAX))
-    return np.maximum(b / users, checks.DELTA_MIN)
+        users = np.minimum(users, checks.integers("occupied", occupied, 1, checks.MAX_COUNT))
+    return np.maximum(b / users, checks.MIN_DELTA)
 
 
 def _bound(
@@ -212,4 +212,4 @@ def histogram_messages(p: ArrayLike, d: ArrayLike) -> Any:
     Balcer & Cheu 2020, Theorem 3.2(iv); errata hist-B5: everyone pays the O(d).
     """
     rate = checks.reals("p", p, 0.0, 1.0)
-    return scalar_if_0d(1 + checks.integers("d", d, 1, DOMAIN_MAX) * rate)
+    return scalar_if_0d(1 + checks.integers("d", d, 1, MAX_DOMAIN) * rate)

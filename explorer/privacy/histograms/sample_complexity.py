@@ -18,9 +18,9 @@ from explorer.privacy.histograms.calibration import Query, calibrate, least_user
 from explorer.privacy.histograms.protocol import printed_least_users, printed_noise
 
 FAILURE = 1 / 200
-SUPPORT_MAX = 1e6
-SAMPLES_MAX = 1e15
-_EXACT_MAX = 1e7
+MAX_SUPPORT = 1e6
+MAX_SAMPLES = 1e15
+_MAX_EXACT = 1e7
 _TINY = 1e-290
 _SEARCHED = 1e6
 
@@ -63,9 +63,9 @@ def missing_probability(n: float, h: float, k: float) -> float:
     The counts are independent Poisson variables given their sum; the law of the sum of those that
     are at least k comes from one Fourier transform around its mean.
     """
-    samples = float(checks.integers("n", n, 0, SAMPLES_MAX))
-    values = float(checks.integers("h", h, 1, SUPPORT_MAX))
-    wanted = float(checks.integers("k", k, 1, SAMPLES_MAX))
+    samples = float(checks.integers("n", n, 0, MAX_SAMPLES))
+    values = float(checks.integers("h", h, 1, MAX_SUPPORT))
+    wanted = float(checks.integers("k", k, 1, MAX_SAMPLES))
     return _missing(samples, values, wanted)
 
 
@@ -77,7 +77,7 @@ def _missing(n: float, h: float, k: float) -> float:
     union = h * lower_tail(k - 1, n, 1 / h)
     if h == 2:
         return min(1.0, union)
-    if n > _EXACT_MAX or union < 1e-9 or union > 3:
+    if n > _MAX_EXACT or union < 1e-9 or union > 3:
         return min(1.0, union)
     mean = n / h
     size = 1 << math.ceil(math.log2(40 * math.sqrt(n) + 256))
@@ -110,15 +110,15 @@ def least_samples(h: float, k: float, failure: float = FAILURE) -> float:
     ----------
     Balcer & Cheu 2020, Claim 3.4's coupon collector; errata hist-A3: O(kh log h) is loose.
     """
-    values = float(checks.integers("h", h, 1, SUPPORT_MAX))
-    wanted = float(checks.integers("k", k, 1, SAMPLES_MAX))
+    values = float(checks.integers("h", h, 1, MAX_SUPPORT))
+    wanted = float(checks.integers("k", k, 1, MAX_SAMPLES))
     allowed = float(checks.reals("failure", failure, 1e-9, 1 - 1e-9))
     low, high = values * wanted - 1, values * wanted
     step = max(1.0, math.floor(math.sqrt(high)))
-    while high <= SAMPLES_MAX and _missing(high, values, wanted) > allowed:
+    while high <= MAX_SAMPLES and _missing(high, values, wanted) > allowed:
         low, high = high, high + step
         step *= 2
-    if high > SAMPLES_MAX:
+    if high > MAX_SAMPLES:
         return math.inf
     while high - low > 1:
         middle = math.floor((low + high) / 2)
@@ -147,18 +147,18 @@ def printed_samples(eps: ArrayLike, delta: ArrayLike, h: ArrayLike) -> Samples:
     """
     e = checks.reals("eps", eps, 0.0, 1.0, open_low=True)
     d = checks.delta(delta)
-    values = checks.integers("h", h, 1, SUPPORT_MAX)
+    values = checks.integers("h", h, 1, MAX_SUPPORT)
     return Samples(*columns(vectorised(_printed_samples, row=2)(e, d, values)))
 
 
 def _printed_samples(eps: float, delta: float, h: float) -> tuple[float, float]:
     noise = printed_noise(eps, delta)
-    if not noise < SAMPLES_MAX:
+    if not noise < MAX_SAMPLES:
         return math.inf, math.inf
     # √(200 ln(2/δ) ln(2/β))/ε = 2√(noise·ln(2/β)), β = 1/(200h).
     t = math.ceil(noise + 2 * math.sqrt(noise * math.log(400 * h)))
     proved = 25 * math.log(delta) <= -math.log(200 * h)
-    if not proved or 2 * t + 1 > SAMPLES_MAX:
+    if not proved or 2 * t + 1 > MAX_SAMPLES:
         return math.inf, t
     return max(least_samples(h, 2 * t + 1), printed_least_users(eps, delta)), t
 
@@ -175,7 +175,7 @@ def noise_radius(n: ArrayLike, q: ArrayLike, beta: ArrayLike) -> Any:
     beta : array of float
         In [1e-300, 1].
     """
-    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    users = checks.integers("n", n, 1, checks.MAX_COUNT)
     rate = checks.reals("q", q, 0.0, 1.0)
     allowed = checks.delta(beta, "beta")
     return vectorised(_radius)(users, rate, allowed)
@@ -238,9 +238,9 @@ def exact_samples(eps: ArrayLike, delta: ArrayLike, h: ArrayLike) -> Samples:
         found in steps of 0.2 %, close above it beyond; t is the noise plus the exact radius
         of the binomial at β = 1/(200h).
     """
-    e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX)
+    e = checks.reals("eps", eps, 0.0, checks.MAX_EPSILON)
     d = checks.delta(delta)
-    values = checks.integers("h", h, 1, SUPPORT_MAX)
+    values = checks.integers("h", h, 1, MAX_SUPPORT)
     return Samples(*columns(vectorised(_exact_samples, row=2)(e, d, values)))
 
 
@@ -259,10 +259,10 @@ def _exact_samples(eps: float, delta: float, h: float) -> tuple[float, float]:
     n = max(float(least_users(eps, delta, Query.HISTOGRAM)), h)
     t = math.inf
     # Far more users than needed give the least t there is; its n is a start nearer the end.
-    if n < checks.COUNT_MAX:
-        t, _ = calibrated_error(eps, delta, checks.COUNT_MAX, h)
+    if n < checks.MAX_COUNT:
+        t, _ = calibrated_error(eps, delta, checks.MAX_COUNT, h)
         n = max(n, least_samples(h, 2 * t + 1))
-    while n < checks.COUNT_MAX:
+    while n < checks.MAX_COUNT:
         t, _ = calibrated_error(eps, delta, n, h)
         needed = least_samples(h, 2 * t + 1)
         if needed <= n:

@@ -20,7 +20,7 @@ Law = Mapping[Messages, Fraction]
 Randomizer = Mapping[Any, Law]
 """For every input the law of the vector of messages, as exact fractions."""
 
-VIEWS_MAX = 2_000_000
+MAX_VIEWS = 2_000_000
 """Largest number of (dataset, view) pairs enumerated."""
 
 
@@ -135,10 +135,10 @@ def _neighbours(
     sizes = {len(messages) for law in laws.values() for messages in law}
     alphabet = {m for law in laws.values() for messages in law for m in messages}
     outputs = math.comb(n * max(sizes) + max(len(alphabet), 1), max(len(alphabet), 1))
-    if datasets * outputs > VIEWS_MAX:
+    if datasets * outputs > MAX_VIEWS:
         raise ValueError(
             f"n: {n} users make {datasets * outputs:g} pairs of dataset and view; at most "
-            f"{VIEWS_MAX} are enumerated"
+            f"{MAX_VIEWS} are enumerated"
         )
     pairs: list[tuple[dict[Messages, Fraction], dict[Messages, Fraction]]] = []
     for rest in itertools.combinations_with_replacement(inputs, n - 1):
@@ -184,7 +184,7 @@ def single_message_epsilon(eps: float, n: float) -> float:
     Balcer & Cheu 2020, Section 1.2.
     """
     checks.reals("eps", eps, 0.0, 700.0)
-    checks.integers("n", n, 1, checks.COUNT_MAX)
+    checks.integers("n", n, 1, checks.MAX_COUNT)
     return (eps + math.log(n)) * (1 + 4e-16)
 
 

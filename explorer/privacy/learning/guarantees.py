@@ -34,7 +34,7 @@ def rounds_of(epochs: ArrayLike, n: ArrayLike, k: ArrayLike) -> FloatArray:
     n, k : array of float
         1 ≤ k ≤ n.
     """
-    passes = checks.reals("epochs", epochs, 0.0, checks.ROUNDS_MAX, open_low=True)
+    passes = checks.reals("epochs", epochs, 0.0, checks.MAX_ROUNDS, open_low=True)
     sampled, clients = checks.population(k, n)
     # Whole numbers below 2^53 divide exactly here: no round is lost or added by rounding.
     return np.asarray(-np.floor_divide(-(passes * clients), sampled))

@@ -30,9 +30,9 @@ VARIATION_RATIO = Reference(
     "Wang et al., arXiv 2304.05007", "variation-ratio parameters", "total variation and two ratios"
 )
 
-EXPONENT_MAX = 700.0
+MAX_EXPONENT = 700.0
 """Largest ε whose power e^ε is formed; no product with a probability overflows."""
-EPSILON_MAX = 50.0
+MAX_EPSILON = 50.0
 """Largest ε₀ of a family."""
 _CELLS = 24
 """Steps to which the Laplace law's ratio is spread."""
@@ -43,7 +43,7 @@ def beyond(first: FloatArray, second: FloatArray, epsilon: float) -> FloatArray:
 
     Above ε = 700, where e^ε overflows, an upper bound: its value there.
     """
-    return (first - second) - math.expm1(min(epsilon, EXPONENT_MAX)) * second
+    return (first - second) - math.expm1(min(epsilon, MAX_EXPONENT)) * second
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def two_level(eps0: float, theta: float) -> Blanket:
     theta : float
         In (0, ½].
     """
-    e0 = float(checks.reals("eps0", eps0, 0.0, EPSILON_MAX))
+    e0 = float(checks.reals("eps0", eps0, 0.0, MAX_EPSILON))
     share = float(checks.reals("theta", theta, 0.0, 0.5, open_low=True))
     ratio = math.exp(e0)
     beta = 1 / (1 + (ratio - 1) * share)
@@ -137,7 +137,7 @@ def k_ary(eps0: float, outcomes: int) -> Blanket:
     outcomes : int
         k ≥ 2.
     """
-    count = float(checks.integers("outcomes", outcomes, 2, checks.COUNT_MAX))
+    count = float(checks.integers("outcomes", outcomes, 2, checks.MAX_COUNT))
     return two_level(eps0, 1 / count)
 
 
@@ -182,7 +182,7 @@ def laplace(eps0: float) -> Blanket:
     eps0 : float
         In (0, 50].
     """
-    e0 = float(checks.reals("eps0", eps0, 0.0, EPSILON_MAX, open_low=True))
+    e0 = float(checks.reals("eps0", eps0, 0.0, MAX_EPSILON, open_low=True))
     # u = 1 − 2y runs from 1 to 0 over that half; m dy has the density (ε₀/4)·e^{−ε₀(1+u)/2} in u.
     u = np.linspace(0.0, 1.0, _CELLS + 1)
     tail = math.exp(-e0)

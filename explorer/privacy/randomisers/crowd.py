@@ -21,7 +21,7 @@ import numpy as np
 
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import BoolArray, FloatArray
-from explorer.privacy.randomisers.blanket import EXPONENT_MAX, Blanket, beyond
+from explorer.privacy.randomisers.blanket import MAX_EXPONENT, Blanket, beyond
 
 FINE, COARSE = 4e-3, 2e-2
 """Deviation of the noise relative to that of the sum."""
@@ -50,7 +50,7 @@ class Crowd:
 
     def __init__(self, blanket: Blanket, n: float, blur: float = FINE) -> None:
         self.blanket, self.blur = blanket, blur
-        self.n = float(checks.integers("n", n, 1, checks.COUNT_MAX))
+        self.n = float(checks.integers("n", n, 1, checks.MAX_COUNT))
         self._sums: tuple[FloatArray, FloatArray, FloatArray] | None = None
         size = int(np.count_nonzero(blanket.mass > 0))
         if self.n <= 400 and math.comb(int(self.n) + size, size) <= _LISTED:
@@ -131,10 +131,10 @@ class Crowd:
 
     def _bounded(self, epsilon: float) -> tuple[float, float]:
         """Return an upper bound on δ at ε and an approximation of −dδ/dε."""
-        b, scale = self.blanket, math.exp(min(epsilon, EXPONENT_MAX))
+        b, scale = self.blanket, math.exp(min(epsilon, MAX_EXPONENT))
         if self._sums:
             chance, gap, down = self._sums
-            away = gap - math.expm1(min(epsilon, EXPONENT_MAX)) * down
+            away = gap - math.expm1(min(epsilon, MAX_EXPONENT)) * down
             gain = away > 0
             value = float(chance[gain] @ away[gain]) / self.n
             slope = scale * float(chance[gain] @ down[gain]) / self.n
@@ -274,5 +274,5 @@ class Crowd:
 
 def crowd_delta(blanket: Blanket, epsilon: float, n: float) -> float:
     """Return an upper bound on δ at ε of n shuffled messages behind a blanket."""
-    eps = float(checks.reals("eps", epsilon, 0.0, checks.EPSILON_MAX))
+    eps = float(checks.reals("eps", epsilon, 0.0, checks.MAX_EPSILON))
     return Crowd(blanket, n).delta(eps)

@@ -133,10 +133,10 @@ def exact_delta(table: ArrayLike, i: int, j: int, epsilon: float, n: int) -> flo
         If the table is no randomiser, or there is too much to enumerate.
     """
     rows = checked_table(table)
-    clients = int(checks.integers("n", n, 1, checks.COUNT_MAX))
+    clients = int(checks.integers("n", n, 1, checks.MAX_COUNT))
     if not enumerable(rows.shape[0], rows.shape[1], clients):
         raise ValueError(f"n: {n} clients of this table are too many to enumerate; take fewer")
-    scale = math.exp(float(checks.reals("eps", epsilon, 0.0, checks.EPSILON_MAX)))
+    scale = math.exp(float(checks.reals("eps", epsilon, 0.0, checks.MAX_EPSILON)))
     worst = 0.0
     for others in _laws(rows, clients):
         away = _and(others, rows[i]) - scale * _and(others, rows[j])

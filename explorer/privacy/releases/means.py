@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 _DECIMAL = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
-MOST_DIGITS = 40
+MAX_DIGITS = 40
 """Of a readable decimal."""
-_LONGEST = MOST_DIGITS + len("+.e+000")
+_LONGEST = MAX_DIGITS + len("+.e+000")
 """Characters of a readable decimal: longer text never reaches the pattern."""
 LARGEST_EXPONENT = 40
 """Written exponents are within ± this."""
-PLACES = MOST_DIGITS + LARGEST_EXPONENT
+PLACES = MAX_DIGITS + LARGEST_EXPONENT
 """Decimal places that every readable decimal fits into: it is a whole number of 10⁻⁸⁰."""
 
 
@@ -33,7 +33,7 @@ def read_decimal(text: str) -> int | None:
         return None
     sign, whole, part, exponent = found.groups("")
     power = int(exponent) if exponent else 0
-    if not 1 <= len(whole) + len(part) <= MOST_DIGITS or abs(power) > LARGEST_EXPONENT:
+    if not 1 <= len(whole) + len(part) <= MAX_DIGITS or abs(power) > LARGEST_EXPONENT:
         return None
     value: int = int(whole + part) * 10 ** (PLACES + power - len(part))
     return -value if sign == "-" else value

@@ -100,7 +100,7 @@ def round_delta(
     """
     sampled, clients = checks.population(k, n)
     value = share * checks.delta(delta) * clients / (checks.rounds(T) * sampled)
-    return np.asarray(np.clip(value, checks.DELTA_MIN, 1.0))
+    return np.asarray(np.clip(value, checks.MIN_DELTA, 1.0))
 
 
 def pipeline_holds(
@@ -140,7 +140,7 @@ def pipeline_epsilon(
     sampled, clients = checks.population(k, n)
     rounds, d = checks.rounds(T), checks.delta(delta)
     e, sampled, clients, rounds, d = np.broadcast_arrays(e, sampled, clients, rounds, d)
-    slack = np.maximum((1 - f) * d, checks.DELTA_MIN)
+    slack = np.maximum((1 - f) * d, checks.MIN_DELTA)
     per_round = round_delta(sampled, clients, rounds, d, f)
     if how is Shuffling.NONE:
         local, slack = e, d
@@ -210,8 +210,8 @@ def gradient_second_moment(
     checks.reals("p", p, 1.0)
     lipschitz = checks.reals("L", L, 0.0, np.inf, open_low=True)
     size = checks.integers("d", d, 1, 1e12)
-    e = checks.reals("eps0", eps0, 0.0, checks.EPSILON_MAX, open_low=True)
-    sampled = checks.integers("k", k, 1, checks.COUNT_MAX)
+    e = checks.reals("eps0", eps0, 0.0, checks.MAX_EPSILON, open_low=True)
+    sampled = checks.integers("k", k, 1, checks.MAX_COUNT)
     widest = np.maximum(size ** (1.0 if p == np.inf else 1.0 - 2.0 / p), 1.0)
     factor = {1: size, np.inf: size**2}.get(p, 14 * size * widest) / sampled
     with np.errstate(over="ignore", divide="ignore"):

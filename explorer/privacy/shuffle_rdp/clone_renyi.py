@@ -89,7 +89,7 @@ class CloneRenyi:
 
     def levels(self, orders: ArrayLike) -> FloatArray:
         """Return ε(λ) for real orders λ > 1 (1-dimensional)."""
-        lam = np.atleast_1d(checks.reals("lam", orders, 1.0, checks.ORDER_MAX, open_low=True))
+        lam = np.atleast_1d(checks.reals("lam", orders, 1.0, checks.MAX_ORDER, open_low=True))
         new = np.array([order for order in np.unique(lam) if float(order) not in self._known])
         if new.size:
             self._known |= zip(new.tolist(), self._computed(new).tolist(), strict=True)

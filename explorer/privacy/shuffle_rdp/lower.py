@@ -224,7 +224,7 @@ def randomised_response_delta(
     ``QP`` is E_P[(1+γX − e^ε)_+], ``PQ`` is E_P[(1 − e^ε(1+γX))_+]. No (ε, δ) statement about all
     ε₀-LDP randomisers can have a smaller δ at ε. Counts further out than e^−60 are left out.
     """
-    eps = checks.reals("eps", epsilon, 0.0, checks.EPSILON_MAX)
+    eps = checks.reals("eps", epsilon, 0.0, checks.MAX_EPSILON)
     e, (sampled, clients) = checks.epsilon0(eps0), checks.population(k, n)
     which = Direction(direction)
 

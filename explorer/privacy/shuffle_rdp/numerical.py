@@ -147,7 +147,7 @@ class CloneRounds:
         eps0, k, n = self._round
         if delta * n >= k:
             return 0.0
-        whole = max(delta * n / k * (1 - _LAST_DIGIT), checks.DELTA_MIN)
+        whole = max(delta * n / k * (1 - _LAST_DIGIT), checks.MIN_DELTA)
         inner = float(shuffled_epsilon(eps0, k, whole, self._variant))
         gamma = k / n
         value = math.log1p(gamma * math.expm1(inner)) if inner < 700 else self._pure

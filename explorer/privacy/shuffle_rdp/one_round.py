@@ -397,7 +397,7 @@ def three_symbol_delta(epsilon: ArrayLike, eps0: ArrayLike, k: ArrayLike, n: Arr
         Sampled and all clients, 1 ≤ k ≤ n ≤ 1e12; k = n is the shuffle without sampling. All
         broadcast.
     """
-    at = checks.reals("eps", epsilon, 0.0, checks.EPSILON_MAX)
+    at = checks.reals("eps", epsilon, 0.0, checks.MAX_EPSILON)
     return by_round(lambda *one: ThreeSymbolRound(*one).delta, (eps0, k, n), at)
 
 

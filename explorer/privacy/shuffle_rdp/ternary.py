@@ -38,22 +38,22 @@ EXACT_3RR = Reference(
     SHUFFLE_RDP, "Definition 4 of three-symbol randomised response", "summed exactly"
 )
 
-ALPHA_MAX = 64
+MAX_ALPHA = 64
 """Largest α of the exact values."""
-_LOCAL_MAX = 10.0
+_MAX_LOCAL = 10.0
 _FINE = 400.0
 """Counts on a deviation, of very many: the sum over every h-th is then good to 1e-10."""
 _ROWS = 3.0
 
 
 def _alpha(alpha: ArrayLike) -> FloatArray:
-    return checks.integers("alpha", alpha, 2, ALPHA_MAX)
+    return checks.integers("alpha", alpha, 2, MAX_ALPHA)
 
 
 def _at(table: Any, alpha: FloatArray, *arguments: FloatArray) -> Any:
     """Pick each point's own α from a table of logarithms over 2…64."""
     order, *arrays = np.broadcast_arrays(alpha, *arguments)
-    rows = table(*(a.ravel() for a in arrays), ALPHA_MAX)
+    rows = table(*(a.ravel() for a in arrays), MAX_ALPHA)
     with np.errstate(over="ignore"):
         value = np.exp(rows[np.arange(order.size), order.ravel().astype(int) - 2])
     return scalar_if_0d(value.reshape(order.shape))
@@ -69,8 +69,8 @@ def theorem6(alpha: ArrayLike, eps0: ArrayLike, m: ArrayLike) -> Any:
     alpha, eps0, m : array of float, broadcast together
         α whole, in [2, 64]; ε₀ in [0, 10]; m whole, in [1, 1e12].
     """
-    e = checks.reals("eps0", eps0, 0.0, _LOCAL_MAX)
-    return _at(log_alike, _alpha(alpha), e, checks.integers("m", m, 1, checks.COUNT_MAX))
+    e = checks.reals("eps0", eps0, 0.0, _MAX_LOCAL)
+    return _at(log_alike, _alpha(alpha), e, checks.integers("m", m, 1, checks.MAX_COUNT))
 
 
 def theorem4(alpha: ArrayLike, eps0: ArrayLike, k: ArrayLike) -> Any:
@@ -79,8 +79,8 @@ def theorem4(alpha: ArrayLike, eps0: ArrayLike, k: ArrayLike) -> Any:
     Theorem 6 at m = k̄ = ⌊(k−1)/(2e^ε₀)⌋+1, and s^α·e^{−(k−1)/(8e^ε₀)} for too few clones.
     Domains as in `theorem6`.
     """
-    e = checks.reals("eps0", eps0, 0.0, _LOCAL_MAX)
-    return _at(log_mixed, _alpha(alpha), e, checks.integers("k", k, 1, checks.COUNT_MAX))
+    e = checks.reals("eps0", eps0, 0.0, _MAX_LOCAL)
+    return _at(log_mixed, _alpha(alpha), e, checks.integers("k", k, 1, checks.MAX_COUNT))
 
 
 def sharp_alike(eps0: ArrayLike, m: ArrayLike) -> Any:
@@ -100,8 +100,8 @@ def sharp_alike(eps0: ArrayLike, m: ArrayLike) -> Any:
 
     for which u(p+q) + v·r ≥ (p−q)²/r at all eight columns; 2u + v is the value above.
     """
-    e = checks.reals("eps0", eps0, 0.0, _LOCAL_MAX)
-    messages = checks.integers("m", m, 1, checks.COUNT_MAX)
+    e = checks.reals("eps0", eps0, 0.0, _MAX_LOCAL)
+    messages = checks.integers("m", m, 1, checks.MAX_COUNT)
     ratio = np.exp(e)
     return scalar_if_0d(np.expm1(e) ** 2 / messages * np.maximum(1 / ratio, 2 / (ratio + 2)))
 
@@ -112,8 +112,8 @@ def sharp_mixed(eps0: ArrayLike, k: ArrayLike) -> Any:
     Theorem 5 with `sharp_alike`: E[1/(M+1)] for M ~ Bin(k−1, 1/E) clones is
     (E/k)(1 − (1−1/E)^k).
     """
-    e = checks.reals("eps0", eps0, 0.0, _LOCAL_MAX)
-    found = np.exp(log_sharp_mixed(e, checks.integers("k", k, 1, checks.COUNT_MAX)))
+    e = checks.reals("eps0", eps0, 0.0, _MAX_LOCAL)
+    found = np.exp(log_sharp_mixed(e, checks.integers("k", k, 1, checks.MAX_COUNT)))
     return scalar_if_0d(found)
 
 
@@ -129,7 +129,7 @@ def lemma2_rdp(lam: int, gamma: float, divergences: ArrayLike) -> float:
     divergences : array of float, shape (λ−1,)
         D_α, or bounds on it, for α = 2…λ; positive.
     """
-    order = int(checks.integers("lam", lam, 2, checks.ORDER_MAX))
+    order = int(checks.integers("lam", lam, 2, checks.MAX_ORDER))
     rate = float(checks.reals("gamma", gamma, 0.0, 1.0, open_low=True))
     found = checks.positive("divergences", divergences)
     if found.shape != (order - 1,):
@@ -157,8 +157,8 @@ def ternary_3rr(alpha: ArrayLike, eps0: ArrayLike, k: ArrayLike) -> Any:
 
 
 def _exact(one: Any, alpha: ArrayLike, eps0: ArrayLike, k: ArrayLike) -> Any:
-    e = checks.reals("eps0", eps0, 0.0, _LOCAL_MAX)
-    clients = checks.integers("k", k, 1, checks.COUNT_MAX)
+    e = checks.reals("eps0", eps0, 0.0, _MAX_LOCAL)
+    clients = checks.integers("k", k, 1, checks.MAX_COUNT)
 
     def value(order: float, local: float, size: float) -> float:
         return math.exp(one(order, local, size)) if local > 0 else 0.0

@@ -36,7 +36,7 @@ COMPOSED_BLANKET = Reference(
     "rounded up",
 )
 EPS0_RANGE = 0.01, 20.0
-_MESSAGES_MAX = 1e7
+_MAX_MESSAGES = 1e7
 """Beyond so many messages a round the clones' bound stands alone."""
 _STEPS = 0.5
 """Points of N₃ on a deviation."""
@@ -159,7 +159,7 @@ class TwoLevelRounds:
     def _listed(self) -> bool:
         """Whether the losses of a round can be listed."""
         eps0, _, k, _ = self._round
-        return k <= _MESSAGES_MAX and EPS0_RANGE[0] <= eps0 <= EPS0_RANGE[1]
+        return k <= _MAX_MESSAGES and EPS0_RANGE[0] <= eps0 <= EPS0_RANGE[1]
 
     def _composed(self, depth: float) -> Composition:
         if depth not in self._routes:

@@ -220,7 +220,7 @@ def upper_rdp(lam: ArrayLike, eps0: ArrayLike, k: ArrayLike, n: ArrayLike) -> An
 
 def pick_orders(table: Any, lam: ArrayLike, *parameters: ArrayLike) -> Any:
     """Evaluate a table over orders at broadcast orders and parameters."""
-    order = checks.integers("lam", lam, 2, checks.ORDER_MAX)
+    order = checks.integers("lam", lam, 2, checks.MAX_ORDER)
     arrays = np.broadcast_arrays(*(np.asarray(p, float) for p in parameters))
     rows = table(*arrays, int(order.max()))
     shape = np.broadcast_shapes(order.shape, arrays[0].shape)
@@ -234,7 +234,7 @@ def upsilon(lam: ArrayLike, eps0: ArrayLike, k: ArrayLike, n: ArrayLike) -> Any:
 
     Arguments broadcast together; it may be infinite where no double holds it.
     """
-    order = checks.integers("lam", lam, 2, checks.ORDER_MAX)
+    order = checks.integers("lam", lam, 2, checks.MAX_ORDER)
     e, (sampled, clients) = checks.epsilon0(eps0), checks.population(k, n)
     with np.errstate(divide="ignore", over="ignore"):
         log_x = np.log(sampled / clients) + log_two_sinh(e)

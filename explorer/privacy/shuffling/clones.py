@@ -67,7 +67,7 @@ def clones_closed_form(eps0: ArrayLike, k: ArrayLike, delta: ArrayLike) -> Any:
     Feldman, McMillan & Talwar 2021, Theorem 3.1.
     """
     e = checks.epsilon0(eps0)
-    clients = checks.integers("k", k, 1, checks.COUNT_MAX)
+    clients = checks.integers("k", k, 1, checks.MAX_COUNT)
     d = checks.delta(delta)
     # In logarithms, for e^ε₀ leaves the range of doubles before ε₀ leaves its domain.
     root = math.log(8) + 0.5 * (e + np.log(np.log(4 / d)) - np.log(clients))
@@ -93,9 +93,9 @@ def clones_closed_delta(epsilon: ArrayLike, eps0: ArrayLike, k: ArrayLike) -> An
     ----------
     Feldman, McMillan & Talwar 2021, Theorem 3.1, solved for δ.
     """
-    eps = checks.reals("eps", epsilon, 0.0, checks.EPSILON_MAX)
-    e = checks.reals("eps0", eps0, 0.0, checks.EPSILON_MAX, open_low=True)
-    clients = checks.integers("k", k, 1, checks.COUNT_MAX)
+    eps = checks.reals("eps", epsilon, 0.0, checks.MAX_EPSILON)
+    e = checks.reals("eps0", eps0, 0.0, checks.MAX_EPSILON, open_low=True)
+    clients = checks.integers("k", k, 1, checks.MAX_COUNT)
     # Both terms divided by √(64e^ε₀/k), so that neither leaves the range of doubles.
     with np.errstate(divide="ignore", over="ignore"):
         log_x = np.log(-np.expm1(-eps)) + eps - np.log(np.tanh(e / 2))
@@ -140,9 +140,9 @@ def shuffled_delta(
     randomiser (its general proof carries an erratum, arXiv 2208.04591).
     """
     which = Clones(variant)
-    eps = checks.reals("eps", epsilon, 0.0, checks.EPSILON_MAX)
+    eps = checks.reals("eps", epsilon, 0.0, checks.MAX_EPSILON)
     e = checks.epsilon0(eps0)
-    clients = checks.integers("k", k, 1, checks.COUNT_MAX)
+    clients = checks.integers("k", k, 1, checks.MAX_COUNT)
 
     found = _by_crowd((e, clients, eps), which, lambda *points: clone_deltas(*points)[0])
     return scalar_if_0d(np.where(eps < e, found, 0.0))
@@ -157,7 +157,7 @@ def shuffled_epsilon(
     """
     which = Clones(variant)
     e = checks.epsilon0(eps0)
-    clients = checks.integers("k", k, 1, checks.COUNT_MAX)
+    clients = checks.integers("k", k, 1, checks.MAX_COUNT)
     d = checks.delta(delta)
 
     return _by_crowd((e, clients, d), which, clone_epsilons)

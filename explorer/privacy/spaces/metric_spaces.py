@@ -22,9 +22,9 @@ from explorer.privacy.transport.grid import grid_emd, line_emd
 
 IntArray = NDArray[np.int64]
 
-_PAIRS_MAX = 4_000_000
+_MAX_PAIRS = 4_000_000
 """Most pairs of items of two datasets of one size: an assignment of 2000 items takes a second."""
-_WEIGHTED_MAX = 200_000
+_MAX_WEIGHTED = 200_000
 """Most pairs of items with different masses: a linear program."""
 
 
@@ -108,8 +108,8 @@ def weights(name: str, masses: ArrayLike | None, count: int) -> FloatArray:
 def _planned(cost: FloatArray, masses: tuple[FloatArray, FloatArray] | None) -> float:
     """Optimal transport: an assignment for equal weights (Lemma 2.1), a linear program else."""
     if masses is None:
-        if cost.size > _PAIRS_MAX:
-            raise ValueError(f"x: {cost.size} pairs of items are more than {_PAIRS_MAX}")
+        if cost.size > _MAX_PAIRS:
+            raise ValueError(f"x: {cost.size} pairs of items are more than {_MAX_PAIRS}")
         from scipy.optimize import linear_sum_assignment
 
         rows, columns = linear_sum_assignment(cost)
@@ -117,8 +117,8 @@ def _planned(cost: FloatArray, masses: tuple[FloatArray, FloatArray] | None) -> 
     p, q = masses
     rows, columns = np.flatnonzero(p), np.flatnonzero(q)
     cost, p, q = cost[np.ix_(rows, columns)], p[rows], q[columns]
-    if cost.size > _WEIGHTED_MAX:
-        raise ValueError(f"x: {cost.size} pairs of weighted items are more than {_WEIGHTED_MAX}")
+    if cost.size > _MAX_WEIGHTED:
+        raise ValueError(f"x: {cost.size} pairs of weighted items are more than {_MAX_WEIGHTED}")
     if 1 in cost.shape:
         return math.fsum((cost * (p[:, None] * q)).ravel())
     from scipy.optimize import linprog
@@ -264,7 +264,7 @@ def central_angle(
     return np.asarray(2 * angle / math.pi)
 
 
-POINTS_MAX = 5000
+MAX_POINTS = 5000
 """Largest number of items whose distances are kept or asked for as a matrix."""
 _TOLERANCE = 1e-9
 
@@ -295,8 +295,8 @@ class FiniteSpace(MetricSpace):
         ValueError
             If there are more than 5000 items.
         """
-        if self.size > POINTS_MAX:
-            raise ValueError(f"size: {self.size} items are more than {POINTS_MAX}")
+        if self.size > MAX_POINTS:
+            raise ValueError(f"size: {self.size} items are more than {MAX_POINTS}")
         every = np.arange(self.size)
         return self.cross(every, every)
 
@@ -319,8 +319,8 @@ class MatrixSpace(FiniteSpace):
 
     def __init__(self, matrix: ArrayLike, length: float = 1.0, unit: str = "") -> None:
         d = np.array(matrix, dtype=float)
-        if d.ndim != 2 or d.shape[0] != d.shape[1] or not 1 <= d.shape[0] <= POINTS_MAX:
-            raise ValueError(f"matrix: shape {d.shape} must be square, 1 to {POINTS_MAX} items")
+        if d.ndim != 2 or d.shape[0] != d.shape[1] or not 1 <= d.shape[0] <= MAX_POINTS:
+            raise ValueError(f"matrix: shape {d.shape} must be square, 1 to {MAX_POINTS} items")
         if not np.isfinite(d).all() or (d < 0).any() or d.max() > 1 + _TOLERANCE:
             raise ValueError("matrix: every distance must be in [0, 1]")
         if np.abs(np.diag(d)).max() > 0 or np.abs(d - d.T).max() > _TOLERANCE:
@@ -352,8 +352,8 @@ class MatrixSpace(FiniteSpace):
             p in [1, ∞].
         """
         z = np.asarray(points, dtype=float)
-        if z.ndim != 2 or not np.isfinite(z).all() or len(z) > POINTS_MAX or z.shape[1] == 0:
-            raise ValueError(f"points: shape {z.shape} must be (items ≤ {POINTS_MAX}, t), finite")
+        if z.ndim != 2 or not np.isfinite(z).all() or len(z) > MAX_POINTS or z.shape[1] == 0:
+            raise ValueError(f"points: shape {z.shape} must be (items ≤ {MAX_POINTS}, t), finite")
         checks.reals("norm", norm, 1.0)
         rows = [np.linalg.norm(z - row, ord=norm, axis=1) for row in z]
         d = np.array(rows).reshape(len(z), len(z))

@@ -150,7 +150,7 @@ from explorer.privacy.user_metric.theorem44_inversion import (
     theorem44_invert as theorem44_invert,
 )
 from explorer.privacy.user_metric.two_datasets import (
-    ASSIGNMENT_MAX as ASSIGNMENT_MAX,
+    MAX_ASSIGNMENT as MAX_ASSIGNMENT,
     Plan as Plan,
     power_bound as power_bound,
     several_users as several_users,

@@ -90,9 +90,9 @@ def _arguments(
 ) -> tuple[np.ndarray[Any, Any], ...]:
     # What else they must be is checked by the functions that are asked.
     return (
-        checks.reals("alpha", level, 0.0, checks.EPSILON_MAX),
+        checks.reals("alpha", level, 0.0, checks.MAX_EPSILON),
         checks.delta(delta_prime, "delta_prime"),
-        checks.integers("m", m, 1, checks.COUNT_MAX),
-        checks.integers("n", n, 1, checks.COUNT_MAX),
+        checks.integers("m", m, 1, checks.MAX_COUNT),
+        checks.integers("n", n, 1, checks.MAX_COUNT),
         checks.reals("min_distance", min_distance, 0.0, 1.0),
     )

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from explorer.privacy.core import checks
 from explorer.privacy.core.vectorised import scalar_if_0d
 
-ALPHA_MAX = checks.EPSILON_MAX
+MAX_ALPHA = checks.MAX_EPSILON
 """Largest α accepted, as the largest ε."""
 
 
@@ -46,7 +46,7 @@ def alpha_from_requirements(epsilon: ArrayLike, q: ArrayLike, tau: ArrayLike) ->
     ----------
     Imola, Roy Chowdhury & Chaudhuri, Section 3, "Setting the privacy parameters".
     """
-    e = checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX)
+    e = checks.reals("epsilon", epsilon, 0.0, checks.MAX_EPSILON)
     distance = checks.reals("q", q, 0.0, 1.0)
     fraction = checks.reals("tau", tau, 0.0, 1.0)
     e, distance, fraction = (np.atleast_1d(a) for a in np.broadcast_arrays(e, distance, fraction))

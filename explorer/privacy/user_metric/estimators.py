@@ -17,7 +17,7 @@ from explorer.privacy.spaces.metric_spaces import IntArray, indices
 from explorer.privacy.user_metric.frequency_errors import gkrr_inverse, laplace_scale
 from explorer.privacy.user_metric.itemwise import GKRR
 
-_DOMAIN_MAX = 1 << 24
+_MAX_DOMAIN = 1 << 24
 
 
 def gkrr_estimate(answers: ArrayLike, mechanism: GKRR) -> FloatArray:
@@ -68,7 +68,7 @@ class HadamardResponse:
     """
 
     def __init__(self, k: int, epsilon0: float) -> None:
-        self.k = int(checks.integers("k", k, 1, _DOMAIN_MAX - 1))
+        self.k = int(checks.integers("k", k, 1, _MAX_DOMAIN - 1))
         self.epsilon0 = float(checks.epsilon0(epsilon0))
         self.K = 1 << self.k.bit_length()
 
@@ -136,7 +136,7 @@ def laplace_histogram(
     mass = np.asarray(histogram, dtype=float)
     if mass.ndim != 1 or not np.isfinite(mass).all() or abs(math.fsum(mass) - 1) > 1e-9:
         raise ValueError(f"histogram: shape {mass.shape} must be a list of masses of sum 1")
-    checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX, open_low=True)
+    checks.reals("epsilon", epsilon, 0.0, checks.MAX_EPSILON, open_low=True)
     return np.asarray(mass + rng.laplace(0.0, laplace_scale(n, epsilon), mass.shape))
 
 

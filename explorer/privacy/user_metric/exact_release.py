@@ -27,13 +27,13 @@ from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.noise.bits import BitSource, WholeArray, uniform_below
 from explorer.privacy.noise.exact import discrete_laplace
 from explorer.privacy.spaces.metric_spaces import IntArray, indices
-from explorer.privacy.user_metric.calibration import ALPHA_MAX
+from explorer.privacy.user_metric.calibration import MAX_ALPHA
 from explorer.privacy.user_metric.itemwise import exponential_loss
 
-ITEMS_MAX = 400
+MAX_ITEMS = 400
 """Most items of a table: every answer is compared for every pair of them."""
 BITS = 64
-CONDITION_MAX = 1e8
+MAX_CONDITION = 1e8
 """Largest condition number of a law that is inverted."""
 _STEP = Fraction(1, 1 << 40)
 _DIGITS = 60
@@ -65,7 +65,7 @@ class IntegerTable:
         self.weights = tuple(tuple(int(w) for w in row) for row in weights)
         size = len(self.weights)
         d = np.asarray(distances, dtype=float)
-        if not 1 <= size <= ITEMS_MAX or d.shape != (size, size):
+        if not 1 <= size <= MAX_ITEMS or d.shape != (size, size):
             raise ValueError(f"weights: {size} rows for distances of shape {d.shape}")
         if len({len(row) for row in self.weights}) != 1 or min(map(min, self.weights)) < 1:
             raise ValueError("weights: every row needs as many whole numbers, all above 0")
@@ -132,10 +132,10 @@ def integer_table(
     ValueError
         If a weight would be 0.
     """
-    wanted = float(checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX, open_low=True))
+    wanted = float(checks.reals("alpha0", alpha0, 0.0, checks.MAX_EPSILON, open_low=True))
     d = np.asarray(distances, dtype=float)
-    if d.ndim != 2 or d.shape[0] != d.shape[1] or not 1 <= d.shape[0] <= ITEMS_MAX:
-        raise ValueError(f"distances: shape {d.shape} must be square, of 1 to {ITEMS_MAX} items")
+    if d.ndim != 2 or d.shape[0] != d.shape[1] or not 1 <= d.shape[0] <= MAX_ITEMS:
+        raise ValueError(f"distances: shape {d.shape} must be square, of 1 to {MAX_ITEMS} items")
     rate = Fraction(wanted / 2 if half else _largest_rate(wanted, d))
     steps = 0
     while True:
@@ -261,7 +261,7 @@ def debiased_mse(shares: ArrayLike, channel: ArrayLike, total: float) -> float:
     if k.shape != (len(a),):
         raise ValueError(f"shares: shape {k.shape} must be {(len(a),)}")
     squares = (np.linalg.inv(a) ** 2).sum(axis=1)
-    items = float(checks.integers("total", total, 1, checks.COUNT_MAX))
+    items = float(checks.integers("total", total, 1, checks.MAX_COUNT))
     return max(float(k @ a @ squares) - 1.0, 0.0) / items
 
 
@@ -270,15 +270,15 @@ def _invertible(channel: ArrayLike) -> FloatArray:
     if a.ndim != 2 or a.shape[0] != a.shape[1] or not np.isfinite(a).all():
         raise ValueError(f"channel: shape {a.shape} must be square, every entry finite")
     condition = float(np.linalg.cond(a))
-    if not condition <= CONDITION_MAX:
+    if not condition <= MAX_CONDITION:
         raise ValueError(
-            f"channel: its condition number {condition:.2g} is above {CONDITION_MAX:g}, so that "
+            f"channel: its condition number {condition:.2g} is above {MAX_CONDITION:g}, so that "
             "the answers do not tell the items apart; take a larger α₀ or fewer items"
         )
     return a
 
 
-_WHOLE_MAX = 2.0**50
+_MAX_WHOLE = 2.0**50
 
 
 class LatticeQuery:
@@ -314,7 +314,7 @@ class LatticeQuery:
         if f.ndim != 2 or not np.isfinite(f).all() or d.shape != (len(f), len(f)):
             raise ValueError(f"values: shape {f.shape} for distances of shape {d.shape}")
         scaled = f / float(step)
-        if np.abs(scaled).max(initial=0.0) * max(f.shape[1], 1) > _WHOLE_MAX:
+        if np.abs(scaled).max(initial=0.0) * max(f.shape[1], 1) > _MAX_WHOLE:
             raise ValueError("step: values are more than 2^50 steps; take a larger step")
         self.step = step
         self.multiples: IntArray = np.rint(scaled).astype(np.int64)
@@ -330,7 +330,7 @@ class LatticeQuery:
 
     def scale(self, alpha: float, n: int) -> Fraction:
         """Return lip/(αn), the scale of the noise; n = 1 in the local model."""
-        a = float(checks.reals("alpha", alpha, 0.0, ALPHA_MAX, open_low=True))
+        a = float(checks.reals("alpha", alpha, 0.0, MAX_ALPHA, open_low=True))
         return self.lip / (Fraction(a) * n)
 
     def noise(self, alpha: float, m: int, n: int, bits: BitSource) -> WholeArray:

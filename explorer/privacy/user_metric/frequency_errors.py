@@ -27,9 +27,9 @@ from explorer.privacy.coordinates.designs import PRIV_UNIT, log_channel_moment
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.vectorised import scalar_if_0d
-from explorer.privacy.user_metric.calibration import ALPHA_MAX
+from explorer.privacy.user_metric.calibration import MAX_ALPHA
 
-DOMAIN_MAX = 1e12
+MAX_DOMAIN = 1e12
 """Largest number of clusters, of items in a cluster and of items in a domain."""
 
 
@@ -54,10 +54,10 @@ class _Scaled(NamedTuple):
 
 
 def _scaled(s: ArrayLike, t: ArrayLike, r: ArrayLike, alpha0: ArrayLike) -> _Scaled:
-    clusters = checks.integers("s", s, 1, DOMAIN_MAX)
-    size = checks.integers("t", t, 1, DOMAIN_MAX)
+    clusters = checks.integers("s", s, 1, MAX_DOMAIN)
+    size = checks.integers("t", t, 1, MAX_DOMAIN)
     distance = checks.reals("r", r, 0.0, 1.0)
-    a0 = checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX)
+    a0 = checks.reals("alpha0", alpha0, 0.0, checks.MAX_EPSILON)
     clusters, size, distance, a0 = np.broadcast_arrays(clusters, size, distance, a0)
     with np.errstate(under="ignore"):
         one = np.exp(-a0)
@@ -231,11 +231,11 @@ def corollary68_remark(
 def _remark(
     k: ArrayLike, alpha: ArrayLike, delta: ArrayLike, m: ArrayLike, n: ArrayLike, power: Any
 ) -> Any:
-    size = checks.integers("k", k, 1, DOMAIN_MAX)
-    a = checks.reals("alpha", alpha, 0.0, ALPHA_MAX, open_low=True)
+    size = checks.integers("k", k, 1, MAX_DOMAIN)
+    a = checks.reals("alpha", alpha, 0.0, MAX_ALPHA, open_low=True)
     d = checks.delta(delta)
-    items = checks.integers("m", m, 1, checks.COUNT_MAX)
-    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    items = checks.integers("m", m, 1, checks.MAX_COUNT)
+    users = checks.integers("n", n, 1, checks.MAX_COUNT)
     cube = np.sqrt(size**3)
     log_term = math.log(4) + np.log(items) - np.log(d)
     with np.errstate(over="ignore"):
@@ -257,7 +257,7 @@ def hadamard_mse(k: ArrayLike, epsilon0: ArrayLike, m: ArrayLike, n: ArrayLike =
     m, n
         As in `gkrr_mse`.
     """
-    size = checks.integers("k", k, 1, DOMAIN_MAX)
+    size = checks.integers("k", k, 1, MAX_DOMAIN)
     e = checks.epsilon0(epsilon0)
     with np.errstate(divide="ignore", over="ignore"):
         # k/tanh² − 1 = (k−1) + k/sinh², whose second term alone is small for large ε₀.
@@ -274,7 +274,7 @@ def hadamard_cluster_mse_bound(
     the item answered for, and 0 otherwise; every x has at most one such partner in its cluster.
     With clusters of one item `hadamard_mse` is exact and smaller. Parameters as in `hadamard_mse`.
     """
-    size = checks.integers("k", k, 1, DOMAIN_MAX)
+    size = checks.integers("k", k, 1, MAX_DOMAIN)
     e = checks.epsilon0(epsilon0)
     with np.errstate(divide="ignore", over="ignore"):
         tau = np.tanh(e / 2)
@@ -294,8 +294,8 @@ def laplace_mse(k: ArrayLike, n: ArrayLike, epsilon: ArrayLike, users: ArrayLike
     users : array of float
         In [1, 1e12].
     """
-    size = checks.integers("k", k, 1, DOMAIN_MAX)
-    count = checks.integers("users", users, 1, checks.COUNT_MAX)
+    size = checks.integers("k", k, 1, MAX_DOMAIN)
+    count = checks.integers("users", users, 1, checks.MAX_COUNT)
     with np.errstate(over="ignore"):
         return scalar_if_0d(2 * size * np.asarray(laplace_scale(n, epsilon)) ** 2 / count)
 
@@ -316,8 +316,8 @@ def emd_bound(
     mse, cluster_mse : array of float
         E‖F̃ − K̃‖₂² and E‖(F̃ − K̃)P‖₂², ≥ 0.
     """
-    clusters = checks.integers("s", s, 1, DOMAIN_MAX)
-    size = checks.integers("t", t, 1, DOMAIN_MAX)
+    clusters = checks.integers("s", s, 1, MAX_DOMAIN)
+    size = checks.integers("t", t, 1, MAX_DOMAIN)
     distance = checks.reals("r", r, 0.0, 1.0)
     whole = checks.reals("mse", mse, 0.0)
     across = checks.reals("cluster_mse", cluster_mse, 0.0)
@@ -332,8 +332,8 @@ def laplace_scale(n: ArrayLike, epsilon: ArrayLike) -> Any:
 
     The paper's 1/(nε) is only 2ε-DP (errata user-E1). Infinite at ε = 0.
     """
-    users = checks.integers("n", n, 1, checks.COUNT_MAX)
-    e = checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX)
+    users = checks.integers("n", n, 1, checks.MAX_COUNT)
+    e = checks.reals("epsilon", epsilon, 0.0, checks.MAX_EPSILON)
     with np.errstate(divide="ignore", over="ignore"):
         return scalar_if_0d(2 / (users * e))
 
@@ -342,13 +342,13 @@ def laplace_l1_mean(
     k: ArrayLike, n: ArrayLike, epsilon: ArrayLike, *, printed: bool = False
 ) -> Any:
     """Return E‖noise‖₁ = k·scale of the Laplace baseline; `printed` uses the paper's scale."""
-    size = checks.integers("k", k, 1, DOMAIN_MAX)
+    size = checks.integers("k", k, 1, MAX_DOMAIN)
     return scalar_if_0d(size * laplace_scale(n, epsilon) / (2 if printed else 1))
 
 
 def _items(m: ArrayLike, n: ArrayLike) -> FloatArray:
     return np.asarray(
-        checks.integers("m", m, 1, checks.COUNT_MAX) * checks.integers("n", n, 1, checks.COUNT_MAX)
+        checks.integers("m", m, 1, checks.MAX_COUNT) * checks.integers("n", n, 1, checks.MAX_COUNT)
     )
 
 
@@ -388,10 +388,10 @@ def laplace_emd_mean(
     ValueError
         Naming the parameter, the value and its domain.
     """
-    clusters = checks.integers("s", s, 1, DOMAIN_MAX)
-    size = checks.integers("t", t, 1, DOMAIN_MAX)
+    clusters = checks.integers("s", s, 1, MAX_DOMAIN)
+    size = checks.integers("t", t, 1, MAX_DOMAIN)
     distance = checks.reals("r", r, 0.0, 1.0)
-    count = checks.integers("users", users, 1, checks.COUNT_MAX)
+    count = checks.integers("users", users, 1, checks.MAX_COUNT)
     scale = np.asarray(laplace_scale(n, epsilon)) / count
     k = clusters * size
     # What shifting takes from an item is its share of all the noise.
@@ -471,7 +471,7 @@ def priv_unit_histogram_mse(
     `one_item_hadamard_mse`, with k ≥ 2.
     """
     size, e, users, square = _checked(k, epsilon, n, mean_square)
-    checks.integers("k", size, 2, DOMAIN_MAX)
+    checks.integers("k", size, 2, MAX_DOMAIN)
     moment = np.exp(log_channel_moment((size - 1).astype(np.int64), e, PRIV_UNIT))
     return scalar_if_0d(((1 - 1 / size) * moment - (square - 1 / size)) / users)
 
@@ -480,9 +480,9 @@ def _checked(*arguments: ArrayLike) -> tuple[FloatArray, ...]:
     k, epsilon, n, square = arguments
     return tuple(
         np.broadcast_arrays(
-            checks.integers("k", k, 1, DOMAIN_MAX),
+            checks.integers("k", k, 1, MAX_DOMAIN),
             checks.epsilon0(epsilon),
-            checks.integers("n", n, 1, checks.COUNT_MAX),
+            checks.integers("n", n, 1, checks.MAX_COUNT),
             checks.reals("mean_square", square, 0.0, 1.0),
         )
     )

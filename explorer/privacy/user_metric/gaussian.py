@@ -15,8 +15,8 @@ from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.roots import increasing_root
 from explorer.privacy.core.vectorised import scalar_if_0d
-from explorer.privacy.user_metric.calibration import ALPHA_MAX
-from explorer.privacy.user_metric.linear import DIM_MAX, log_gamma_step
+from explorer.privacy.user_metric.calibration import MAX_ALPHA
+from explorer.privacy.user_metric.linear import MAX_DIM, log_gamma_step
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
@@ -97,10 +97,10 @@ def gaussian_delta(
     Balle & Wang 2018, Theorem 8.
     """
     s = checks.reals("sigma", sigma, 0.0, open_low=True)
-    a = checks.reals("alpha", alpha, 0.0, ALPHA_MAX)
+    a = checks.reals("alpha", alpha, 0.0, MAX_ALPHA)
     x = checks.reals("distance", distance, 0.0, 1.0)
     slope = checks.reals("lip", lip, 0.0, 1e300)
-    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    users = checks.integers("n", n, 1, checks.MAX_COUNT)
     with np.errstate(over="ignore", under="ignore"):
         ratio = slope * x / users / s
     epsilon, ratio = np.broadcast_arrays(a * x, ratio)
@@ -128,10 +128,10 @@ def gaussian_sigma(
     ----------
     Balle & Wang 2018, Algorithm 1, in place of the paper's width (errata user-B1).
     """
-    a = checks.reals("alpha", alpha, 0.0, ALPHA_MAX)
+    a = checks.reals("alpha", alpha, 0.0, MAX_ALPHA)
     d = checks.delta(delta)
     slope = checks.reals("lip", lip, 0.0, 1e300)
-    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    users = checks.integers("n", n, 1, checks.MAX_COUNT)
     a, d = np.broadcast_arrays(a, d)
     target = np.log(d)
     # δ ≤ e^{−low²/2} where low > 0, and δ ≤ 1/(σ√2π) always: two values of σ that are enough.
@@ -206,17 +206,17 @@ def _printed_arguments(
     alpha: ArrayLike, delta: ArrayLike, lip: ArrayLike, n: ArrayLike
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     return (
-        checks.reals("alpha", alpha, 0.0, ALPHA_MAX, open_low=True),
+        checks.reals("alpha", alpha, 0.0, MAX_ALPHA, open_low=True),
         checks.delta(delta),
         checks.reals("lip", lip, 0.0, 1e300),
-        checks.integers("n", n, 1, checks.COUNT_MAX),
+        checks.integers("n", n, 1, checks.MAX_COUNT),
     )
 
 
 def gaussian_euclidean_mean(sigma: ArrayLike, dim: ArrayLike) -> Any:
     """Return E‖N(0, σ²I)‖₂ = σ√2·Γ((dim+1)/2)/Γ(dim/2)."""
     s = checks.reals("sigma", sigma, 0.0, 1e300)
-    d = checks.integers("dim", dim, 1, DIM_MAX)
+    d = checks.integers("dim", dim, 1, MAX_DIM)
     return scalar_if_0d(s * math.sqrt(2) * np.exp(log_gamma_step(d / 2, 0.5)))
 
 
@@ -229,7 +229,7 @@ def lemma62_bound(
     that is `gaussian_euclidean_mean` of `gaussian_sigma`, divided by √n in the local model.
     """
     a, d, norm, users = _printed_arguments(alpha, delta, spectral_norm, n)
-    size = checks.integers("dim", dim, 1, DIM_MAX)
+    size = checks.integers("dim", dim, 1, MAX_DIM)
     return scalar_if_0d(norm * np.sqrt(-1.25 * size * np.log(d)) / (a * np.sqrt(users)))
 
 

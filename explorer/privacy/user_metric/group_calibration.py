@@ -21,7 +21,7 @@ from explorer.privacy.core import checks
 from explorer.privacy.core.roots import highest_point, root_near, rough_root, safe_side
 from explorer.privacy.core.vectorised import vectorised
 from explorer.privacy.shuffling.clones import Clones
-from explorer.privacy.user_metric.calibration import ALPHA_MAX
+from explorer.privacy.user_metric.calibration import MAX_ALPHA
 from explorer.privacy.user_metric.hops import SEARCHED, Group, group_arguments, rounded_up
 from explorer.privacy.user_metric.sorted_hops import SortedGroup
 
@@ -131,7 +131,7 @@ def group_alpha(
         group, log_target = _group(target), target[-1]
         if a0 == 0.0 or log_target >= 0.0:
             return 0.0
-        top = min(group.m * a0, ALPHA_MAX)
+        top = min(group.m * a0, MAX_ALPHA)
         for at, height in _summits(target, top):
             if height >= a0 and at < top and group.log_delta(at, a0)[0] <= log_target:
                 top = at
@@ -186,7 +186,7 @@ def group_alpha_estimate(
         group, log_target = _group(target), target[-1]
         if a0 == 0.0 or log_target >= 0.0:
             return 0.0
-        top = min(group.m * a0, ALPHA_MAX)
+        top = min(group.m * a0, MAX_ALPHA)
         for at, height in _peaks(target, top):
             if height >= a0:
                 top = min(at, top)
@@ -272,11 +272,11 @@ def _alpha0_at(alpha: float, target: _Target) -> float:
     group, log_target = _group(target), target[-1]
     if log_target >= 0.0:
         # δ' = 1 promises nothing.
-        return checks.EPSILON_MAX
-    high = math.log(checks.EPSILON_MAX)
+        return checks.MAX_EPSILON
+    high = math.log(checks.MAX_EPSILON)
     low = math.log(max(alpha / group.m, 1e-290))
     if low >= high:
-        return min(_composed(alpha, group.m), checks.EPSILON_MAX)
+        return min(_composed(alpha, group.m), checks.MAX_EPSILON)
 
     @lru_cache(maxsize=1)
     def log_delta(a0: float) -> float:
@@ -300,7 +300,7 @@ def _alpha0_at(alpha: float, target: _Target) -> float:
             found = max(found, _alpha0_at(alpha, plain))
     # At low itself only α/m is known to be enough, which may be less.
     known = found if log_delta(found) <= log_target else 0.0
-    return min(max(known, _composed(alpha, group.m)), checks.EPSILON_MAX)
+    return min(max(known, _composed(alpha, group.m)), checks.MAX_EPSILON)
 
 
 def _composed(alpha: float, m: float) -> float:
@@ -311,7 +311,7 @@ def _composed(alpha: float, m: float) -> float:
 
 def _searched(m: float, near: float) -> tuple[float, float]:
     """Return between which α f may have peaks; none without a minimum distance."""
-    return (_FIRST * m / near, min(_LAST * m / near, ALPHA_MAX)) if near > 0 else (math.inf, 0.0)
+    return (_FIRST * m / near, min(_LAST * m / near, MAX_ALPHA)) if near > 0 else (math.inf, 0.0)
 
 
 def _peaks(target: _Target, alpha: float) -> tuple[tuple[float, float], ...]:

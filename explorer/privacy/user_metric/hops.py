@@ -26,9 +26,9 @@ from explorer.privacy.core.bound import BoolArray, FloatArray
 from explorer.privacy.core.roots import bisect, rough_root
 from explorer.privacy.core.vectorised import scalar_if_0d, vectorised
 from explorer.privacy.shuffling.clones import Clones
-from explorer.privacy.user_metric.calibration import ALPHA_MAX
+from explorer.privacy.user_metric.calibration import MAX_ALPHA
 from explorer.privacy.user_metric.mean_excess import guess_log_mean_excess, log_mean_excess
-from explorer.privacy.user_metric.theorem44 import TOTAL_MAX
+from explorer.privacy.user_metric.theorem44 import MAX_TOTAL
 
 _TINY = 5e-324
 SEARCHED = 680.0
@@ -71,10 +71,10 @@ def hop_delta(
     """
     stronger = Clones(variant) is Clones.STRONGER
     return vectorised(lambda t, a0, d, far, e: _hop(t, a0, d, e, far, stronger))(
-        checks.integers("total", total, 1, TOTAL_MAX),
-        checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX),
+        checks.integers("total", total, 1, MAX_TOTAL),
+        checks.reals("alpha0", alpha0, 0.0, checks.MAX_EPSILON),
         *near_and_far(distance, diameter),
-        checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX),
+        checks.reals("epsilon", epsilon, 0.0, checks.MAX_EPSILON),
     )
 
 
@@ -140,8 +140,8 @@ def hop_epsilon(
         return min(found * (1 + 2e-12), top)
 
     return vectorised(solve)(
-        checks.integers("total", total, 1, TOTAL_MAX),
-        checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX),
+        checks.integers("total", total, 1, MAX_TOTAL),
+        checks.reals("alpha0", alpha0, 0.0, checks.MAX_EPSILON),
         *near_and_far(distance, diameter),
         checks.delta(delta),
     )
@@ -284,7 +284,7 @@ class Group:
 
     def rough_log_alpha0(self, alpha: float, log_target: float, near: float | None = None) -> float:
         """Return about the ln α₀ with ln δ' = log_target, near a guess of it if one is given."""
-        high = math.log(checks.EPSILON_MAX)
+        high = math.log(checks.MAX_EPSILON)
         low = min(math.log(max(alpha / self.m, 1e-290)), high)
         return rough_root(lambda x: self.guess(alpha, math.exp(x)) - log_target, low, high, near)
 
@@ -317,9 +317,9 @@ def group_arguments(
 ) -> list[FloatArray]:
     """Check the arguments of `group_delta`."""
     return [
-        checks.reals("alpha", alpha, 0.0, ALPHA_MAX),
-        checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX),
-        checks.integers("m", m, 1, checks.COUNT_MAX),
-        checks.integers("n", n, 1, checks.COUNT_MAX),
+        checks.reals("alpha", alpha, 0.0, MAX_ALPHA),
+        checks.reals("alpha0", alpha0, 0.0, checks.MAX_EPSILON),
+        checks.integers("m", m, 1, checks.MAX_COUNT),
+        checks.integers("n", n, 1, checks.MAX_COUNT),
         *near_and_far(min_distance, diameter),
     ]

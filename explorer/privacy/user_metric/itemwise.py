@@ -45,7 +45,7 @@ class ItemMechanism(Protocol):
 
 
 def _parameter(alpha0: float) -> float:
-    return float(checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX))
+    return float(checks.reals("alpha0", alpha0, 0.0, checks.MAX_EPSILON))
 
 
 class GKRR:
@@ -199,7 +199,7 @@ class PlanarLaplace:
     """
 
     def __init__(self, space: Square, alpha0: float, *, clip: bool = False) -> None:
-        checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX, open_low=True)
+        checks.reals("alpha0", alpha0, 0.0, checks.MAX_EPSILON, open_low=True)
         self.space, self.alpha0, self.clip = space, _parameter(alpha0), clip
 
     def answer(self, items: ArrayLike, rng: np.random.Generator) -> FloatArray:
@@ -346,7 +346,7 @@ def _solved(d: FloatArray, prior: FloatArray, alpha0: float) -> tuple[FloatArray
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
-    checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX, open_low=True)
+    checks.reals("alpha0", alpha0, 0.0, checks.MAX_EPSILON, open_low=True)
     k = len(d)
     if d.shape != (k, k) or not 1 <= k <= OPTIMAL_ITEMS:
         raise ValueError(

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.vectorised import scalar_if_0d
-from explorer.privacy.user_metric.calibration import ALPHA_MAX
+from explorer.privacy.user_metric.calibration import MAX_ALPHA
 
 _LARGE = 32.0
 
@@ -140,7 +140,7 @@ def _over(change: FloatArray, distance: FloatArray) -> FloatArray:
         return np.where(change > 0, change / distance, 0.0)
 
 
-DIM_MAX = 1e6
+MAX_DIM = 1e6
 """Largest dimension of a query."""
 _PAIRS = 1 << 20
 
@@ -210,9 +210,9 @@ def k_norm_scale(alpha: ArrayLike, lip: ArrayLike = 1.0, n: ArrayLike = 1) -> An
     ----------
     Lemma 4.2, with lip in the scale (errata user-B2, user-B4).
     """
-    a = checks.reals("alpha", alpha, 0.0, ALPHA_MAX)
+    a = checks.reals("alpha", alpha, 0.0, MAX_ALPHA)
     slope = checks.reals("lip", lip, 0.0, 1e300)
-    users = checks.integers("n", n, 1, checks.COUNT_MAX)
+    users = checks.integers("n", n, 1, checks.MAX_COUNT)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return scalar_if_0d(np.where(slope == 0, 0.0, slope / (a * users)))
 
@@ -336,7 +336,7 @@ def averaged_laplace_mean(
     alpha, lip, n
         As in `k_norm_scale`.
     """
-    count = checks.integers("users", users, 1, checks.COUNT_MAX)
+    count = checks.integers("users", users, 1, checks.MAX_COUNT)
     unit = 2 / math.sqrt(math.pi) * np.exp(log_gamma_step(count, 0.5)) / count
     with np.errstate(over="ignore"):
         return scalar_if_0d(unit * k_norm_scale(alpha, lip, n))
@@ -443,7 +443,7 @@ def priv_emd_linear(
     ndarray, the shape of `answer`
         Floating-point demonstration noise: not for release.
     """
-    checks.reals("alpha", alpha, 0.0, ALPHA_MAX, open_low=True)
+    checks.reals("alpha", alpha, 0.0, MAX_ALPHA, open_low=True)
     true = np.asarray(answer, dtype=float)
     rows = np.atleast_2d(true)
     if rows.ndim != 2 or not np.isfinite(rows).all():
@@ -458,7 +458,7 @@ def _order(p: float) -> float:
 
 
 def _dimension(dim: ArrayLike) -> FloatArray:
-    return checks.integers("dim", dim, 1, DIM_MAX)
+    return checks.integers("dim", dim, 1, MAX_DIM)
 
 
 def _count(name: str, value: int) -> int:

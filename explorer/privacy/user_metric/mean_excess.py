@@ -21,9 +21,9 @@ from explorer.privacy.core.bound import FloatArray
 
 _WIDTH = 9.0
 _MARGIN = 40.0
-_POINTS_MAX = 1 << 17
+_MAX_POINTS = 1 << 17
 """Wider windows are bounded in closed form."""
-_CLONES_MAX = 1e10
+_MAX_CLONES = 1e10
 """So are more clones than this: one binomial tail would take too long."""
 _HOPELESS = -1800.0
 """Below this the logarithm is only bounded: e^800 times it has no double."""
@@ -31,7 +31,7 @@ _STEEP = 0.3
 """Above this κ tails have few terms and are summed directly."""
 _AT_ONCE = 32
 """So many of these terms are computed together."""
-_RUN_MIN = 1000
+_MIN_RUN = 1000
 """Windows from this size on are filled by recurrence."""
 _ROWS, _TOGETHER_MAX = 8, 4096
 """So many κ are summed together, over windows up to this width,"""
@@ -180,7 +180,7 @@ def _window(
     reach = _WIDTH * tilt.deviation + _MARGIN
     low = max(1.0, math.floor(tilt.mean - reach))
     high = min(total, math.ceil(tilt.mean + reach))
-    if high - low > _POINTS_MAX or high > _CLONES_MAX:
+    if high - low > _MAX_POINTS or high > _MAX_CLONES:
         return MeanExcess(min(crude, _closed_form(tilt, kappa)), True)
     outside = tilt.log_mass + cap + _log_outside(total, tilt, low, high)
     ratio = 1.0 + (abs(log_p - log_q) if log_q > -math.inf else 0.0)
@@ -271,7 +271,7 @@ def _sum(
     b = np.maximum(np.ceil(N * level) - 1, 0.0)
     # Everything is scaled so that the middle of the window has no extreme numbers.
     centre = float(np.clip(np.rint(tilt.mean), N[0], N[-1]))
-    log_f = log_half_pmf(b, N) if N.size < _RUN_MIN else _half_run(N, b, int(centre - N[0]))
+    log_f = log_half_pmf(b, N) if N.size < _MIN_RUN else _half_run(N, b, int(centre - N[0]))
     shift = centre * tilt.kl
     f = np.exp(log_f + shift)
     if kappa > _STEEP:

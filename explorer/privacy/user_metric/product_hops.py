@@ -21,7 +21,7 @@ from explorer.privacy.core.bound import FloatArray, Role
 from explorer.privacy.core.loss_sums import LossSums
 from explorer.privacy.core.vectorised import vectorised
 from explorer.privacy.shuffling.clones import Clones
-from explorer.privacy.user_metric.calibration import ALPHA_MAX
+from explorer.privacy.user_metric.calibration import MAX_ALPHA
 from explorer.privacy.user_metric.group_calibration import group_alpha0
 
 _APART = 12
@@ -29,9 +29,9 @@ _APART = 12
 
 _LATTICE = 4096
 """Steps of the lattice over the losses of a hop when nothing else is known."""
-_LATTICE_MAX = 1 << 17
-_WINDOW_MAX = 1 << 18
-_CLONES_MAX, _ITEMS_MAX = 4e3, 2000
+_MAX_LATTICE = 1 << 17
+_MAX_WINDOW = 1 << 18
+_MAX_CLONES, _ITEMS_MAX = 4e3, 2000
 """With more clones a hop, or more items a user, the sums take too long: m·α₀ is returned."""
 _FINE = 0.004
 """A step of the lattice, as a share of what a hop may cost."""
@@ -132,7 +132,7 @@ def _sums(hop: _Hop, k: int, tilt: float) -> LossSums | None:
         if outside < -37 or size * hop.step > 2 * k * hop.mass.size * hop.step:
             break
         size *= 2
-        if size > _WINDOW_MAX:
+        if size > _MAX_WINDOW:
             return None
     tilted = hop.mass * np.exp(tilt * hop.loss - value)
     places = np.arange(hop.first, hop.first + hop.mass.size) % size
@@ -228,7 +228,7 @@ def _epsilon(k: int, alpha0: float, delta: float, total: float, step: float) -> 
     if others < 1 or alpha0 > _FARTHEST:
         return top
     p = 2 / (math.exp(alpha0) + 1)
-    if others * p > _CLONES_MAX:
+    if others * p > _MAX_CLONES:
         return top
     hop = _hop(others, p, math.tanh(alpha0 / 2), step)
     # δ is some hundredths of Chernoff's bound.
@@ -250,7 +250,7 @@ def _alpha(alpha0: float, delta: float, m: float, n: float, enough: float = math
     if n < 2 or m > _ITEMS_MAX:
         return reach
     rough = _epsilon(int(m), alpha0, delta, total, 2 * alpha0 / _LATTICE) / m
-    step = max(min(_FINE * rough, 2 * alpha0 / _LATTICE), 2 * alpha0 / _LATTICE_MAX)
+    step = max(min(_FINE * rough, 2 * alpha0 / _LATTICE), 2 * alpha0 / _MAX_LATTICE)
     found: dict[int, float] = {}
 
     def epsilon(k: int) -> float:
@@ -287,12 +287,12 @@ def product_alpha(alpha0: ArrayLike, delta_prime: ArrayLike, m: ArrayLike, n: Ar
         As in `group_alpha`; with more than 2000 items, or 4000 clones a hop, it is m·α₀.
     """
     return vectorised(
-        lambda *a: min(_alpha(*a), ALPHA_MAX) if _alpha(*a) <= ALPHA_MAX else math.inf
+        lambda *a: min(_alpha(*a), MAX_ALPHA) if _alpha(*a) <= MAX_ALPHA else math.inf
     )(
-        checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX),
+        checks.reals("alpha0", alpha0, 0.0, checks.MAX_EPSILON),
         checks.delta(delta_prime, "delta_prime"),
-        checks.integers("m", m, 1, checks.COUNT_MAX),
-        checks.integers("n", n, 1, checks.COUNT_MAX),
+        checks.integers("m", m, 1, checks.MAX_COUNT),
+        checks.integers("n", n, 1, checks.MAX_COUNT),
     )
 
 
@@ -320,8 +320,8 @@ def product_alpha0(alpha: ArrayLike, delta_prime: ArrayLike, m: ArrayLike, n: Ar
         return math.exp(best)
 
     return vectorised(solve)(
-        checks.reals("alpha", alpha, 0.0, ALPHA_MAX),
+        checks.reals("alpha", alpha, 0.0, MAX_ALPHA),
         checks.delta(delta_prime, "delta_prime"),
-        checks.integers("m", m, 1, checks.COUNT_MAX),
-        checks.integers("n", n, 1, checks.COUNT_MAX),
+        checks.integers("m", m, 1, checks.MAX_COUNT),
+        checks.integers("n", n, 1, checks.MAX_COUNT),
     )

@@ -191,7 +191,7 @@ def lemma52_tail(mu: ArrayLike, delta: ArrayLike, s: ArrayLike) -> Any:
 
     mean = checks.reals("mu", mu, 0.0, 1.0)
     log_d = np.log(checks.delta(delta))
-    draws = checks.integers("s", s, 1, checks.COUNT_MAX)
+    draws = checks.integers("s", s, 1, checks.MAX_COUNT)
     first = np.ceil(draws * (1 + math.sqrt(2)) * mean - 3 * log_d)
     mean, draws, first = np.broadcast_arrays(mean, draws, first)
     inside = (first >= 1) & (first <= draws)
@@ -215,7 +215,7 @@ def binomial_threshold(delta: ArrayLike, r: ArrayLike, s: ArrayLike) -> Any:
 
     d = checks.delta(delta)
     rate = checks.reals("r", r, 0.0, 1.0)
-    draws = checks.integers("s", s, 1, checks.COUNT_MAX)
+    draws = checks.integers("s", s, 1, checks.MAX_COUNT)
     d, rate, draws = np.broadcast_arrays(d, rate, draws)
     inner = (rate > 0) & (rate < 1) & (d < 1)
     safe = np.where(inner, rate, 0.5)
@@ -257,9 +257,9 @@ def group_privacy_delta(epsilon: ArrayLike, delta: ArrayLike, k: ArrayLike) -> A
     ----------
     Lemma A.2, applied k − 1 times.
     """
-    e = checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX)
+    e = checks.reals("epsilon", epsilon, 0.0, checks.MAX_EPSILON)
     d = checks.delta(delta)
-    hops = checks.integers("k", k, 1, checks.COUNT_MAX)
+    hops = checks.integers("k", k, 1, checks.MAX_COUNT)
     some = np.where(e > 0, e, 1.0)
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
         small = hops * e < 30.0
@@ -303,8 +303,8 @@ def _arguments(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Check the arguments of Theorem 5.3; δ is returned as its logarithm."""
     return (
-        checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX),
+        checks.reals("epsilon", epsilon, 0.0, checks.MAX_EPSILON),
         np.log(checks.delta(delta)),
         checks.reals("r", r, 0.0, 1.0),
-        checks.integers("s", s, 1, checks.COUNT_MAX),
+        checks.integers("s", s, 1, checks.MAX_COUNT),
     )

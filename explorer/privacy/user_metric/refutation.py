@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.vectorised import vectorised
-from explorer.privacy.user_metric.calibration import ALPHA_MAX
+from explorer.privacy.user_metric.calibration import MAX_ALPHA
 from explorer.privacy.user_metric.hops import group_arguments, near_and_far
 
 _ROUNDING = 1e-15
@@ -119,7 +119,7 @@ def _log1p(u: Any) -> Any:
         return 0.5 * np.log1p(2 * a + a * a + b * b) + 1j * np.arctan2(b, 1 + a)
 
 
-_WINDOW_MAX = 1 << 18
+_MAX_WINDOW = 1 << 18
 """Longer laws are not summed: nothing is refuted then."""
 _SHARES = np.geomspace(1e-3, 1.0, 61)
 """Ways w of which the worst is looked for."""
@@ -152,13 +152,13 @@ def refuting_delta(
     ----------
     Specification "Better than e^α", (III).
     """
-    j = checks.integers("moved", moved, 1, checks.COUNT_MAX)
-    items = checks.integers("m", m, 1, checks.COUNT_MAX)
+    j = checks.integers("moved", moved, 1, checks.MAX_COUNT)
+    items = checks.integers("m", m, 1, checks.MAX_COUNT)
     return vectorised(_delta)(
-        checks.reals("alpha", alpha, 0.0, ALPHA_MAX),
-        checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX),
+        checks.reals("alpha", alpha, 0.0, MAX_ALPHA),
+        checks.reals("alpha0", alpha0, 0.0, checks.MAX_EPSILON),
         items,
-        checks.integers("n", n, 1, checks.COUNT_MAX),
+        checks.integers("n", n, 1, checks.MAX_COUNT),
         near_and_far(distance, 1.0)[0],
         checks.at_most("moved", j, "m", items)[0],
     )
@@ -178,7 +178,7 @@ def _delta(alpha: float, alpha0: float, m: float, n: float, d: float, moved: flo
     # Both laws lie in the window but for 2e^−84 (Bernstein).
     reach = 13 * math.sqrt(max(variance, variance_q)) + 60
     size = _even_length(math.ceil(high - low + 2 * reach + 2))
-    if size > _WINDOW_MAX:
+    if size > _MAX_WINDOW:
         return 0.0
     start = round((low + high) / 2) - size // 2
     p, error_p = counts.tilted(tilt, start, size, mirrored=False)
@@ -292,7 +292,7 @@ def refuted_alpha(
 
         if alpha0 == 0.0:
             return 0.0
-        low, high = -math.log(min(m * alpha0, ALPHA_MAX)), 30.0
+        low, high = -math.log(min(m * alpha0, MAX_ALPHA)), 30.0
         return math.exp(-_best(excess, _Rough(m, n, near, alpha0=alpha0), target, low, high))
 
     return vectorised(solve)(*_checked(alpha0, delta, m, n, min_distance))
@@ -316,7 +316,7 @@ def refuted_delta(
     ones = np.ones(())
     alphas, _, *others = _checked(alpha, ones, m, n, min_distance)
     return vectorised(solve)(
-        alphas, checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX), *others
+        alphas, checks.reals("alpha0", alpha0, 0.0, checks.MAX_EPSILON), *others
     )
 
 

@@ -26,9 +26,9 @@ from explorer.privacy.core import checks
 from explorer.privacy.core.bound import BoolArray, FloatArray
 from explorer.privacy.core.roots import increasing_root
 from explorer.privacy.core.vectorised import scalar_if_0d
-from explorer.privacy.user_metric.calibration import ALPHA_MAX
+from explorer.privacy.user_metric.calibration import MAX_ALPHA
 
-TOTAL_MAX = checks.COUNT_MAX**2
+MAX_TOTAL = checks.MAX_COUNT**2
 """Largest number of items in one shuffle: m and n up to 1e12 each."""
 
 
@@ -98,8 +98,8 @@ def group_epsilon(
         As in `single_item_epsilon`.
     """
     size, a0 = _total(total), _alpha0(alpha0)
-    moved = checks.integers("x0", x0, 0.0, TOTAL_MAX)
-    length = checks.reals("x1", x1, 0.0, TOTAL_MAX)
+    moved = checks.integers("x0", x0, 0.0, MAX_TOTAL)
+    length = checks.reals("x1", x1, 0.0, MAX_TOTAL)
     log_delta = np.log(checks.delta(delta))
     checks.at_most("x0", moved, "total", size)
     checks.at_most("x1", length, "x0", moved)
@@ -131,7 +131,7 @@ def validity_limit(total: ArrayLike, delta: ArrayLike, items: ArrayLike | None =
         m, the user's own (errata user-A6).
     """
     size = _total(total)
-    mine = size if items is None else checks.integers("items", items, 1, TOTAL_MAX)
+    mine = size if items is None else checks.integers("items", items, 1, MAX_TOTAL)
     return scalar_if_0d(validity_at(size, mine, np.log(checks.delta(delta))))
 
 
@@ -265,11 +265,11 @@ def alpha_at(
 
 
 def _total(total: ArrayLike) -> FloatArray:
-    return checks.integers("total", total, 1, TOTAL_MAX)
+    return checks.integers("total", total, 1, MAX_TOTAL)
 
 
 def _alpha0(alpha0: ArrayLike) -> FloatArray:
-    return checks.reals("alpha0", alpha0, 0.0, checks.EPSILON_MAX)
+    return checks.reals("alpha0", alpha0, 0.0, checks.MAX_EPSILON)
 
 
 def checked(
@@ -278,8 +278,8 @@ def checked(
     """Check the arguments that most functions share; δ is returned as its logarithm."""
     return (
         _alpha0(alpha0),
-        checks.integers("m", m, 1, checks.COUNT_MAX),
-        checks.integers("n", n, 1, checks.COUNT_MAX),
+        checks.integers("m", m, 1, checks.MAX_COUNT),
+        checks.integers("n", n, 1, checks.MAX_COUNT),
         np.log(checks.delta(delta, name)),
     )
 
@@ -377,10 +377,10 @@ def theorem44_delta_at(
     alpha0, m, n
         As in `theorem44_certificate`.
     """
-    asked = checks.reals("alpha", alpha, 0.0, checks.EPSILON_MAX)
+    asked = checks.reals("alpha", alpha, 0.0, checks.MAX_EPSILON)
     a0, items, users, _ = checked(alpha0, m, 1.0, n)
     asked, a0, items, users = np.broadcast_arrays(asked, a0, items, users)
-    largest = np.log(4 * items) - np.log(checks.DELTA_MIN)
+    largest = np.log(4 * items) - np.log(checks.MIN_DELTA)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         end = items * users * np.exp(-a0) / 16 - np.log(users)
         log_term = np.clip(np.minimum(end, largest) * (1 - 1e-10), 0.0, None)
@@ -388,10 +388,10 @@ def theorem44_delta_at(
         last = 4 * a0 * half * (np.sqrt(items * log_term / users) + half / users)
         rest = np.minimum(asked, last) / (4 * a0) - np.exp(a0) / users
         log_delta = np.log(4 * items) - users / items * np.exp(-a0) * rest**2
-    inside = (rest > 0) & (log_delta <= 0) & (log_delta >= np.log(checks.DELTA_MIN))
+    inside = (rest > 0) & (log_delta <= 0) & (log_delta >= np.log(checks.MIN_DELTA))
     # Rounded up by more than the square of the rest may have lost.
     delta = np.exp(np.where(inside, log_delta + 1e-11, 0.0))
-    delta = np.clip(delta, checks.DELTA_MIN, 1.0)
+    delta = np.clip(delta, checks.MIN_DELTA, 1.0)
     limit = validity_at(items * users, items * users, np.log(delta))
     return TheoremDelta(
         np.minimum(theorem44_delta(a0, items, delta, users) * _UP, 1.0),
@@ -449,7 +449,7 @@ def closed_form(
     delta_prime, m, n
         As in `theorem44_invert`.
     """
-    a = checks.reals("alpha", alpha, 0.0, ALPHA_MAX)
+    a = checks.reals("alpha", alpha, 0.0, MAX_ALPHA)
     _, items, users, target = checked(0.0, m, delta_prime, n, "delta_prime")
     a, items, users, target = np.broadcast_arrays(a, items, users, target)
     log_term = math.log(4) + np.log(items) + a - target
@@ -467,7 +467,7 @@ def closed_form_achieved(
 
     Above α the closed form spends more than it was given.
     """
-    a = checks.reals("alpha", alpha, 0.0, ALPHA_MAX)
+    a = checks.reals("alpha", alpha, 0.0, MAX_ALPHA)
     _, items, users, target = checked(0.0, m, delta_prime, n, "delta_prime")
     a0 = closed_form(a, delta_prime, m, n).alpha0
     return scalar_if_0d(alpha_at(a0, items, users, target - a))

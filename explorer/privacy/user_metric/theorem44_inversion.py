@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.roots import increasing_root
-from explorer.privacy.user_metric.calibration import ALPHA_MAX
+from explorer.privacy.user_metric.calibration import MAX_ALPHA
 from explorer.privacy.user_metric.theorem44 import (
     Internal,
     checked,
@@ -80,7 +80,7 @@ def theorem44_invert(
         How δ is chosen from δ'.
     """
     rule = Internal(internal)
-    a = checks.reals("alpha", alpha, 0.0, ALPHA_MAX)
+    a = checks.reals("alpha", alpha, 0.0, MAX_ALPHA)
     _, items, users, target = checked(0.0, m, delta_prime, n, "delta_prime")
     a, items, users, target = np.broadcast_arrays(a, items, users, target)
     total = items * users

@@ -12,11 +12,11 @@ from explorer.privacy.core import checks
 from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.vectorised import scalar_if_0d
 from explorer.privacy.spaces.metric_spaces import IntArray
-from explorer.privacy.user_metric.calibration import ALPHA_MAX
+from explorer.privacy.user_metric.calibration import MAX_ALPHA
 
-ASSIGNMENT_MAX = 2000
+MAX_ASSIGNMENT = 2000
 """Most items of each of two data sets of one size: an assignment takes half a second."""
-PAIRS_MAX = 1_000_000
+MAX_PAIRS = 1_000_000
 """Most pairs of distinct points between which mass is moved."""
 
 
@@ -76,8 +76,8 @@ def transport_plan(cost: ArrayLike) -> Plan:
     rest = c[np.ix_(i, j)]
     total = rows * columns // divisor
     if rows == columns:
-        if i.size > ASSIGNMENT_MAX:
-            raise ValueError(f"cost: {i.size} items that moved are more than {ASSIGNMENT_MAX}")
+        if i.size > MAX_ASSIGNMENT:
+            raise ValueError(f"cost: {i.size} items that moved are more than {MAX_ASSIGNMENT}")
         from scipy.optimize import linear_sum_assignment
 
         source, target = linear_sum_assignment(rest)
@@ -103,9 +103,9 @@ def _linear_program(
     cost: FloatArray, p: IntArray, q: IntArray
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """Return the places and whole amounts of an optimal plan."""
-    if cost.size > PAIRS_MAX:
+    if cost.size > MAX_PAIRS:
         raise ValueError(
-            f"cost: {cost.size} pairs of items that moved are more than {PAIRS_MAX}; choose fewer "
+            f"cost: {cost.size} pairs of items that moved are more than {MAX_PAIRS}; choose fewer "
             "users"
         )
     from scipy.optimize import linprog
@@ -177,7 +177,7 @@ def several_users(alpha: float, w: Sequence[float], deltas: Sequence[float]) -> 
     deltas : sequence of float
         The δ that each user is promised, in [0, 1].
     """
-    a = float(checks.reals("alpha", alpha, 0.0, ALPHA_MAX))
+    a = float(checks.reals("alpha", alpha, 0.0, MAX_ALPHA))
     far = np.asarray(w, dtype=float)
     each = checks.reals("deltas", deltas, 0.0, 1.0)
     if far.ndim != 1 or far.shape != each.shape or not np.isfinite(far).all() or (far < 0).any():

@@ -17,7 +17,7 @@ from explorer.privacy.core.bound import FloatArray
 from explorer.privacy.core.composition import kov_exact_delta
 from explorer.privacy.core.roots import root_near
 from explorer.privacy.core.vectorised import scalar_if_0d, vectorised
-from explorer.privacy.user_metric.frequency_errors import DOMAIN_MAX
+from explorer.privacy.user_metric.frequency_errors import MAX_DOMAIN
 from explorer.privacy.user_metric.gaussian import gaussian_delta, gaussian_sigma
 
 
@@ -38,14 +38,14 @@ def per_item_epsilon(k: ArrayLike, epsilon: ArrayLike, delta: ArrayLike) -> Any:
     """
     return vectorised(_per_item)(
         checks.rounds(k),
-        checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX),
+        checks.reals("epsilon", epsilon, 0.0, checks.MAX_EPSILON),
         checks.delta(delta),
     )
 
 
 def _per_item(items: float, epsilon: float, delta: float) -> float:
     if delta >= 1.0:
-        return checks.EPSILON_MAX
+        return checks.MAX_EPSILON
     share = epsilon / items
     if share * items > epsilon:
         share = math.nextafter(share, 0.0)
@@ -60,7 +60,7 @@ def _per_item(items: float, epsilon: float, delta: float) -> float:
         a, b = (float(gaussian_delta(math.exp(-x - t) / root, epsilon)) for t in (-1e-4, 1e-4))
         return (math.log(b) - math.log(a)) / 2e-4 if a > 0 else 1.0
 
-    high = math.log(checks.EPSILON_MAX)
+    high = math.log(checks.MAX_EPSILON)
     low = min(math.log(max(share, 1e-305)), high)
     start = -math.log(float(gaussian_sigma(epsilon, delta)) * root)
     found = math.exp(root_near(excess, slope, low, start, high))
@@ -73,7 +73,7 @@ def hadamard_epsilon_printed(epsilon: ArrayLike, m: ArrayLike, delta: ArrayLike)
 
     The constant was dropped; `per_item_epsilon` is the largest budget that is private.
     """
-    e = checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX)
+    e = checks.reals("epsilon", epsilon, 0.0, checks.MAX_EPSILON)
     items, log_term = _items_and_log(m, delta)
     with np.errstate(divide="ignore"):
         return scalar_if_0d(e / np.sqrt(items * log_term))
@@ -110,11 +110,11 @@ def central_improvement_threshold(
 
 def _epsilon_and_size(epsilon: ArrayLike, k: ArrayLike) -> tuple[FloatArray, FloatArray]:
     return (
-        checks.reals("epsilon", epsilon, 0.0, checks.EPSILON_MAX),
-        checks.integers("k", k, 1, DOMAIN_MAX),
+        checks.reals("epsilon", epsilon, 0.0, checks.MAX_EPSILON),
+        checks.integers("k", k, 1, MAX_DOMAIN),
     )
 
 
 def _items_and_log(m: ArrayLike, delta: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    items = checks.integers("m", m, 1, checks.COUNT_MAX)
+    items = checks.integers("m", m, 1, checks.MAX_COUNT)
     return items, np.log(items) - np.log(checks.delta(delta))

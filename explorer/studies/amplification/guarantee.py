@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 from explorer.privacy.core.bound import Role
-from explorer.privacy.core.checks import DELTA_MIN
+from explorer.privacy.core.checks import MIN_DELTA
 from explorer.privacy.randomisers.blanket import BLANKET, VARIATION_RATIO
 from explorer.privacy.shuffle_rdp import RandomisedResponseRound
 from explorer.privacy.shuffling.clones import clones_closed_form
@@ -258,21 +258,21 @@ def delta_differences(
             "One message alone already has δ = 0 from ε = ε₀ on: nothing is left for the shuffle "
             "to do.",
         )
-    exact, stronger = here["exact_2021"] or DELTA_MIN, here["exact_2023"] or DELTA_MIN
+    exact, stronger = here["exact_2021"] or MIN_DELTA, here["exact_2023"] or MIN_DELTA
     closed, low = here["closed"], here.get("lower")
     out = []
-    if stronger > DELTA_MIN and stronger < exact / _ALIKE:
+    if stronger > MIN_DELTA and stronger < exact / _ALIKE:
         out.append(
             "The 2023 analysis counts more messages as clones than the 2021 one: its δ is "
             f"{times(stronger / exact)} as large here."
         )
-    if exact <= DELTA_MIN:
+    if exact <= MIN_DELTA:
         out.append(
             "Both exact analyses have a δ below 1e-300 here, too small for a number; it is 0 "
             "nowhere below ε₀."
         )
     if closed and closed > exact:
-        shown = "less than 1e-300" if exact <= DELTA_MIN else nearest(exact)
+        shown = "less than 1e-300" if exact <= MIN_DELTA else nearest(exact)
         out.append(
             f"The closed form bounds the tail that the exact curve sums: {shown} instead of "
             f"{nearest(closed)}."

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from explorer.privacy.core.bound import BoolArray, FloatArray
-from explorer.privacy.core.checks import DELTA_MIN
+from explorer.privacy.core.checks import MIN_DELTA
 from explorer.privacy.odds import clone_total_variation
 from explorer.privacy.randomisers.crowd import COARSE
 from explorer.privacy.randomisers.known import (
@@ -128,7 +128,7 @@ def _clip_delta(delta: FloatArray, below: BoolArray) -> FloatArray:
 
     Below ε₀ no shuffle is (ε, 0)-DP: all messages of a crowd may be the same.
     """
-    return np.where(below, np.maximum(delta, DELTA_MIN), delta)
+    return np.where(below, np.maximum(delta, MIN_DELTA), delta)
 
 
 def lower_pairs(points: SweptPoints, unknown: Unknown, context: Context) -> FloatArray:
@@ -173,14 +173,14 @@ def closed_form(points: SweptPoints, unknown: Unknown) -> tuple[FloatArray, Bool
     if unknown == "eps":
         values = clones_closed_form(eps0, n, points["delta"])
         return values, clones_condition(eps0, n, points["delta"])
-    values = np.maximum(clones_closed_delta(points["eps"], eps0, n), DELTA_MIN)
+    values = np.maximum(clones_closed_delta(points["eps"], eps0, n), MIN_DELTA)
     # δ = 1 is trivial and needs no condition; it is not drawn.
     return values, clones_condition(eps0, n, values) & (values < 1)
 
 
 def closed_delta(eps: float, eps0: float, n: float) -> float:
     """Return the δ of the closed form at one point, whether its condition holds or not."""
-    return max(float(clones_closed_delta(eps, eps0, n)), DELTA_MIN)
+    return max(float(clones_closed_delta(eps, eps0, n)), MIN_DELTA)
 
 
 def delta_alone(eps: FloatArray, eps0: FloatArray) -> FloatArray:
@@ -307,7 +307,7 @@ def own_bounds(
         out["own_ratio"][i], out["own_blanket"][i] = ratio, blanket
         if unknown == "delta":
             for key in ("own_ratio", "own_blanket"):
-                out[key][i] = max(out[key][i], DELTA_MIN)
+                out[key][i] = max(out[key][i], MIN_DELTA)
     return out
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from explorer.privacy.core.bound import FloatArray, Role
-from explorer.privacy.core.checks import DELTA_MIN
+from explorer.privacy.core.checks import MIN_DELTA
 from explorer.privacy.shuffle_rdp import (
     COMPOSED_CLONES,
     COMPOSED_LOWER,
@@ -70,7 +70,7 @@ def round_laws(
         "2RR, 3RR: nobody can promise more",
         deltas(response),
         Role.LOWER,
-        response.epsilon(max(delta, DELTA_MIN), turns).value,
+        response.epsilon(max(delta, MIN_DELTA), turns).value,
         COMPOSED_LOWER,
     )
 

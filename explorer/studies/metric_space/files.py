@@ -11,7 +11,7 @@ from explorer.studies.base.csv_dialect import DecimalSign, Dialect
 from explorer.studies.base.csv_table import CsvTable, TableFileError, read_csv
 from explorer.studies.metric_space.parameters import GREAT_CIRCLE
 
-ITEMS_MAX = 1000
+MAX_ITEMS = 1000
 """Most items of a file: the triangle inequality of 1000 takes two seconds."""
 _TOLERANCE = 1e-9
 
@@ -184,7 +184,7 @@ def _why_no_point(
 
 def _read(path: str, name: str, decimal: str) -> tuple[CsvTable, bool]:
     """Return the lines of a file that hold anything, and whether they begin with names."""
-    table = read_csv(Path(path), name, decimal, comments=True, keep=f"at most {ITEMS_MAX} items")
+    table = read_csv(Path(path), name, decimal, comments=True, keep=f"at most {MAX_ITEMS} items")
     lines, dialect = table.rows, table.dialect
     if not any(dialect.number(field) is not None for fields in lines for field in fields):
         strange = _first_strange(table)
@@ -198,10 +198,10 @@ def _read(path: str, name: str, decimal: str) -> tuple[CsvTable, bool]:
         raise TableFileError(
             f"{name}: one line to read{below}; at least 2 items are needed, one a line, in numbers"
         )
-    if len(table.rows) > ITEMS_MAX:
+    if len(table.rows) > MAX_ITEMS:
         raise TableFileError(
-            f"{name}, line {table.lines[ITEMS_MAX]}: more than {ITEMS_MAX} items; keep a "
-            f"representative {ITEMS_MAX}"
+            f"{name}, line {table.lines[MAX_ITEMS]}: more than {MAX_ITEMS} items; keep a "
+            f"representative {MAX_ITEMS}"
         )
     names = sum(not dialect.number_like(fields[0]) for fields in table.rows)
     return table, 2 * names > len(table.rows)

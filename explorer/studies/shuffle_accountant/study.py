@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.core.bound import Bound
-from explorer.privacy.shuffle_rdp.ternary import ALPHA_MAX
+from explorer.privacy.shuffle_rdp.ternary import MAX_ALPHA
 from explorer.privacy.shuffle_rdp.two_level import COMPOSED_BLANKET
 from explorer.privacy.shuffling.clones import Clones
 from explorer.studies.base.builders import choice, count, delta, epsilon, orders, real, share
@@ -120,7 +120,7 @@ PARAMETERS = (
         "Power of |(P−Q)/R| in Definition 4: Theorem 1 adds up bounds on all from 2 to λ.",
         2,
         2,
-        ALPHA_MAX,
+        MAX_ALPHA,
         latex=r"\alpha",
         quantities=("ternary",),
     ),

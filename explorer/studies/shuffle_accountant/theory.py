@@ -11,7 +11,7 @@ import numpy as np
 
 from explorer.privacy import shuffle_rdp as rdp
 from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference, Role
-from explorer.privacy.core.checks import DELTA_MIN, EPSILON_MAX
+from explorer.privacy.core.checks import MAX_EPSILON, MIN_DELTA
 from explorer.privacy.core.divergences import epsilon_from_rdp, orders_up_to
 from explorer.privacy.shuffle_rdp import Allocation, Shuffling
 from explorer.privacy.shuffle_rdp.two_level import COMPOSED_BLANKET, TwoLevelRounds
@@ -237,7 +237,7 @@ def clone_curve(
 ) -> CloneCurve:
     """Return the cached curve ε(δ) of one shuffle over at least the range of these δ."""
     # Rounded out, so that changes of T or δ mostly stay within a cached curve.
-    low = max(10.0 ** (_DECADES * np.floor(np.log10(delta.min()) / _DECADES)), DELTA_MIN)
+    low = max(10.0 ** (_DECADES * np.floor(np.log10(delta.min()) / _DECADES)), MIN_DELTA)
     high = min(10.0 ** (_DECADES * np.ceil(np.log10(delta.max()) / _DECADES)), 1.0)
     curve: CloneCurve = context.memo(
         ("shuffle-rdp", "clones", local, sampled, variant.value, low, high),
@@ -406,7 +406,7 @@ def own_bound(points: Rounds, theta: float, context: Context) -> Bound:
     """
 
     def prepare(e: float, k: float, n: float) -> TwoLevelRounds:
-        return TwoLevelRounds(min(e, EPSILON_MAX), theta, k, n)
+        return TwoLevelRounds(min(e, MAX_EPSILON), theta, k, n)
 
     side = (Role.UPPER, COMPOSED_BLANKET)
     return composed_bound(prepare, points.five, side, context, ("shuffle-rdp", "own", theta))

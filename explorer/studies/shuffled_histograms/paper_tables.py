@@ -15,7 +15,7 @@ from explorer.privacy.core.bound import BoolArray, Bound, FloatArray, Reference,
 from explorer.privacy.core.papers import HISTOGRAMS as PAPER
 from explorer.privacy.histograms.calibration import CONDITION, Query, calibrate
 from explorer.privacy.histograms.protocol import (
-    DOMAIN_MAX,
+    MAX_DOMAIN,
     error_bound,
     histogram_messages,
 )
@@ -105,9 +105,9 @@ def table1(
 def _arguments(
     n: ArrayLike, d: ArrayLike, eps: ArrayLike, delta: ArrayLike
 ) -> tuple[FloatArray, ...]:
-    users = checks.integers("n", n, 1, checks.COUNT_MAX)
-    bins = checks.integers("d", d, 1, DOMAIN_MAX)
-    e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX, open_low=True)
+    users = checks.integers("n", n, 1, checks.MAX_COUNT)
+    bins = checks.integers("d", d, 1, MAX_DOMAIN)
+    e = checks.reals("eps", eps, 0.0, checks.MAX_EPSILON, open_low=True)
     return tuple(np.broadcast_arrays(users, bins, e, checks.delta(delta)))
 
 
@@ -178,7 +178,7 @@ def _paper_row(
     noise = 200 * np.log(4 / small) / e / e
     good = (e <= 2) & (users >= 2 * noise)
     p = np.where(good, 1 - noise / users, 0.5)
-    share = np.maximum(beta / np.minimum(users, bins), checks.DELTA_MIN)
+    share = np.maximum(beta / np.minimum(users, bins), checks.MIN_DELTA)
     found = error_bound(users, p, share)
     valid = good & found.valid
     reason = "" if valid.all() else "the paper's constants need ε ≤ 2 and n ≥ (400/ε²) ln(4/δ)"
@@ -198,7 +198,7 @@ def _calibrated_row(
 ) -> Row:
     tuned = calibrate(e, small, users, Query.HISTOGRAM)
     p, good = np.asarray(tuned.p), np.asarray(tuned.feasible)
-    share = np.maximum(beta / np.minimum(users, bins), checks.DELTA_MIN)
+    share = np.maximum(beta / np.minimum(users, bins), checks.MIN_DELTA)
     found = error_bound(users, p, share)
     valid = good & found.valid
     reason = "" if valid.all() else "too few users for this ε and δ, or β too small for the noise"
@@ -250,10 +250,10 @@ def table2(
     Balcer & Cheu 2020, Table 2; errata hist-A1 to hist-A3 (h·max(1, ln h) where the paper has h log
     h).
     """
-    e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX, open_low=True)
+    e = checks.reals("eps", eps, 0.0, checks.MAX_EPSILON, open_low=True)
     small = checks.delta(delta)
     levels = checks.integers("h", h, 1, 1e6)
-    size = checks.integers("length", length, 1, DOMAIN_MAX)
+    size = checks.integers("length", length, 1, MAX_DOMAIN)
     e, small, levels, size = np.broadcast_arrays(e, small, levels, size)
     in_range = e <= 1
     two = np.full(e.shape, 2.0)
@@ -302,8 +302,8 @@ def chasing_lower(eps: ArrayLike, length: ArrayLike) -> Bound:
     ----------
     Balcer & Cheu 2020, Table 2, after [16]; what Theorem 1.2 is about. No constant is known.
     """
-    e = checks.reals("eps", eps, 0.0, checks.EPSILON_MAX, open_low=True)
-    size = checks.integers("length", length, 1, DOMAIN_MAX)
+    e = checks.reals("eps", eps, 0.0, checks.MAX_EPSILON, open_low=True)
+    size = checks.integers("length", length, 1, MAX_DOMAIN)
     return _lower(size * np.exp(-e), "Table 2, [16]", e <= 1, "the table assumes ε ≤ 1")
 
 
@@ -326,7 +326,7 @@ def _shuffled_rows(
     reason: str,
     scope: str,
 ) -> list[Row]:
-    paper_range = (e <= 2) & (small >= 2 * checks.DELTA_MIN)
+    paper_range = (e <= 2) & (small >= 2 * checks.MIN_DELTA)
     printed = printed_samples(
         np.where(paper_range, e / 2, 1.0), np.where(paper_range, small / 2, 0.5), h
     )

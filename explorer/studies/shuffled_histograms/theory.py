@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from explorer.privacy.core.bound import BoolArray, FloatArray
-from explorer.privacy.core.checks import DELTA_MIN
+from explorer.privacy.core.checks import MIN_DELTA
 from explorer.privacy.histograms import (
     Query,
     calibrate,
@@ -219,7 +219,7 @@ def odds_of_failure(shared: bool) -> str:
 
 def error(points: Settings, noise: Noise, bins: FloatArray) -> Values:
     """Return α at β for P_hist with this noise, β shared among so many bins that can err."""
-    found = error_bound(points.n, noise.p, np.maximum(points.beta / bins, DELTA_MIN))
+    found = error_bound(points.n, noise.p, np.maximum(points.beta / bins, MIN_DELTA))
     too_small = beta_too_small(bool(np.any(bins > 1)))
     why = _either(noise.reason, too_small * (not found.valid.all()))
     return Values(found.value, noise.valid & found.valid, why, noise.truncated)
@@ -230,7 +230,7 @@ def printed_error(points: Settings, paper: Noise, bins: FloatArray) -> Values:
 
     50 ln(2/δ)/(ε²n) + √(200 ln(2/δ)ln(2/β))/(εn) is q + 2√(q·ln(2/β)/n) for the paper's q = 1−p.
     """
-    share = np.maximum(points.beta / bins, DELTA_MIN)
+    share = np.maximum(points.beta / bins, MIN_DELTA)
     holds = paper.valid & error_bound(points.n, paper.p, share).valid
     q = np.where(paper.valid, paper.q, 0.5)
     too_small = beta_too_small(False) + " for its share of it"
@@ -244,7 +244,7 @@ def tails(points: Settings, noise: Noise, bins: FloatArray, context: Context) ->
     An estimate cut to 0 hides a count of at most W ≤ nq + r; any other is off by |W − nq| ≤ r.
     """
     q = np.where(noise.valid, noise.q, 0.5)
-    share = np.maximum(points.beta / bins, DELTA_MIN)
+    share = np.maximum(points.beta / bins, MIN_DELTA)
     value = q + _each("radius", noise_radius, context, points.n, q, share) / points.n
     return Values(value, noise.valid, noise.reason, noise.truncated)
 

@@ -99,7 +99,7 @@ def distance(metric: MetricSpace, one: Items, two: Items) -> float:
         y, q = np.unique(two, return_counts=True)
         if len(one) * len(two) > 250_000:
             return metric.emd(x, y, p, q)
-    elif len(one) * len(two) > um.ASSIGNMENT_MAX**2:
+    elif len(one) * len(two) > um.MAX_ASSIGNMENT**2:
         raise ValueError(f"{len(one):,} and {len(two):,} points are too many to be matched")
     return um.transport_plan(metric.cross(one, two)).distance
 

@@ -403,6 +403,6 @@ def test_refusals_name_parameter_value_and_domain(call, words):
 
 
 def test_more_messages_than_memory_are_refused(monkeypatch):
-    monkeypatch.setattr(protocol, "MESSAGES_MAX", 10)
+    monkeypatch.setattr(protocol, "MAX_MESSAGES", 10)
     with pytest.raises(ValueError, match="more than 10; simulate"):
         randomise(np.zeros((2, 1), int), PLAN, seeded(0))

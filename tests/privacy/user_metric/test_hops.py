@@ -93,7 +93,7 @@ def test_rounding_is_on_the_safe_side(monkeypatch, total, a0, kappa):
     got = log_mean_excess(total, -a0, log_q, kappa, gap).log
     for name in ("_STEEP", "_ROUNDING", "_ROUNDING_STEP"):
         monkeypatch.setattr(mean_excess, name, 0.0)
-    monkeypatch.setattr(mean_excess, "_RUN_MIN", math.inf)
+    monkeypatch.setattr(mean_excess, "_MIN_RUN", math.inf)
     expected = log_mean_excess(total, -a0, log_q, kappa, gap).log
     assert expected <= got <= expected + 2e-9
 
