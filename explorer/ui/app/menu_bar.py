@@ -1,8 +1,9 @@
-"""Menu bar: builds the menus and keeps their entries up to date."""
+"""Table of the commands, and the menu bar built from it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,31 +107,41 @@ def _chain(pane: QWidget) -> list[QWidget]:
     return found
 
 
-_OF_THE_ANSWER = (
-    "export",
-    "export-all",
-    "print",
-    "copy",
-    "copy-numbers",
-    "copy-link",
-    "copy-line",
-    "copy-python",
-    "copy-reviewer",
-    "copy-latex",
-)
-"""Actions that require a result."""
-_RELEASE = (
-    ("plan", "&Plan…", "What is released about whom, and what it costs; rehearse it"),
-    ("save", "&Save plan…", "As PLAN.json, for the command that releases without a window"),
-    ("draw", "&Draw…", "Release what is planned, after asking once more"),
-    ("ledger", "&Ledger…", "What was spent, what would still fit, what repeating costs"),
-    ("attack", "&Attack…", "What releases tell about one person; audit the running code"),
-)
 _THEME_WORDS = {"system": "As the system", "light": "Light", "dark": "Dark"}
 
 
+@dataclass(frozen=True)
+class Command:
+    """Entry of a menu. The command palette lists the same entries.
+
+    Attributes
+    ----------
+    id : str
+    text : str
+        With the mnemonic.
+    run : callable
+    keys : tuple of shortcut
+        The first one is displayed.
+    tip : str
+    needs_result : bool
+        Enabled only while the current result can be exported.
+    """
+
+    id: str
+    text: str
+    run: Callable[[], object]
+    keys: tuple[QKeySequence.StandardKey | str, ...] = ()
+    tip: str = ""
+    needs_result: bool = False
+
+
+SEPARATOR = None
+Fill = Callable[[QMenu], None]
+"""Adds entries that are known only at run time: recent files, themes, docks, tabs, studies."""
+
+
 class Menus:
-    """Builds the menu bar and updates its entries.
+    """Builds the menu bar from the table of commands and updates its entries.
 
     Parameters
     ----------
@@ -144,193 +155,269 @@ class Menus:
         self.actions: dict[str, QAction] = {}
         self._shown: tuple[object, ...] = ()
         self._of_workspace: dict[str, list[QAction]] = {}
-        self._file_menu()
-        self._edit_menu()
-        self._view_menu()
-        self._study_menu()
-        self._release_menu()
-        self._help_menu()
+        self.printing = Printing(window, output)
+        self.cached = CachedCheckins(window, window.show_status, window.show_problem)
+        self.finder = Finder(window)
+        self.computing = ComputingPreferences(window)
+        self.panes = FocusAreas(window)
+        self.errata = Errata(window)
+        self.guide: UserGuide | None = None
+        self.checking = SelfTest(window)
+        self.view_menu = window.titles["&View"]
+        self.study_actions = QActionGroup(window)
+        self._needs_result: list[str] = []
+        for title, entries in self._commands().items():
+            for entry in entries:
+                self._add(window.titles[title], entry)
+        self._update_recent()
         self.update()
+        window.session_store.recent_changed.connect(self._update_recent)
         window.session.history_changed.connect(self.update)
         window.session.changed.connect(self._state_changed)
 
-    def _add(
-        self,
-        menu: QMenu,
-        key: str,
-        text: str,
-        does: Callable[[], object],
-        shortcut: QKeySequence | QKeySequence.StandardKey | str | None = None,
-        tip: str = "",
-    ) -> QAction:
-        action = QAction(text, self._window)
-        action.triggered.connect(lambda _checked=False: does())
-        if shortcut is not None:
-            action.setShortcut(QKeySequence(shortcut))
-        if tip:
-            action.setStatusTip(tip)
-            action.setToolTip(tip)
-        menu.addAction(action)
-        self.actions[key] = action
-        return action
+    def _commands(self) -> dict[str, tuple[Command | Fill | None, ...]]:
+        """Return the table of commands: the entries of each menu, in order."""
+        window, output, files = self._window, self._output, self._window.files
+        keys = QKeySequence.StandardKey
+        return {
+            "&File": (
+                Command(
+                    "open", "&Open check-ins…", lambda: files.choose_data(window), (keys.Open,)
+                ),
+                Command(
+                    "open-folder",
+                    "Open &folder…",
+                    lambda: files.choose_folder(window),
+                    tip="Open all check-in files of a folder, and of the folders in it, as one "
+                    "data set",
+                ),
+                Command(
+                    "open-mapping",
+                    "Open with column &mapping…",
+                    lambda: files.choose_data(window, ask=True),
+                    ("Ctrl+Alt+O",),
+                    "Say which column of a file holds what, how fields are separated and letters "
+                    "written",
+                ),
+                Command("sample", "Open the &sample", files.open_sample),
+                Command(
+                    "recipe",
+                    "Open &recipe…",
+                    lambda: files.choose_recipe(window),
+                    ("Ctrl+Shift+O",),
+                    "Go back to what an exported picture or table shows",
+                ),
+                Command(
+                    "link",
+                    "Open lin&k…",
+                    lambda: files.choose_link(window),
+                    tip="Ask what a link asks; Ctrl+K takes one as well",
+                ),
+                self._add_recent,
+                SEPARATOR,
+                Command("export", "&Export…", output.ask, ("Ctrl+E",), needs_result=True),
+                Command(
+                    "export-all",
+                    "E&xport all quantities…",
+                    output.ask_all,
+                    tip="A drawing and a table of every quantity at the present settings, in a "
+                    "folder",
+                    needs_result=True,
+                ),
+                Command("print", "&Print…", self.printing.ask, ("Ctrl+Alt+P",), needs_result=True),
+                Command(
+                    "copy",
+                    "&Copy picture",
+                    lambda: output.copy("png"),
+                    ("Ctrl+Shift+C",),
+                    needs_result=True,
+                ),
+                Command(
+                    "copy-numbers", "Copy &numbers", lambda: output.copy("csv"), needs_result=True
+                ),
+                SEPARATOR,
+                Command(
+                    "clear-cache",
+                    "Clear cac&hed check-ins…",
+                    self.cached.ask,
+                    tip="Make room on the disk: say how much is kept of files opened before, and "
+                    "ask",
+                ),
+                SEPARATOR,
+                Command("close", "C&lose", window.close, ("Ctrl+Q",)),
+            ),
+            "&Edit": (
+                Command("undo", "&Undo", window.session.undo, (keys.Undo,)),
+                Command("redo", "&Redo", window.session.redo, ("Ctrl+Shift+Z", "Ctrl+Y")),
+                SEPARATOR,
+                Command(
+                    "copy-link",
+                    "Copy lin&k",
+                    lambda: output.copy_code("link"),
+                    ("Ctrl+Shift+L",),
+                    "Copy the question as text that opens again, here or elsewhere; it tells of "
+                    "no file",
+                    needs_result=True,
+                ),
+                Command(
+                    "copy-line",
+                    "Copy as &command line",
+                    lambda: output.copy_code("line"),
+                    tip="Copy the line for a terminal that makes what is in front again",
+                    needs_result=True,
+                ),
+                Command(
+                    "copy-python",
+                    "Copy as P&ython",
+                    lambda: output.copy_code("script"),
+                    tip="Copy a short program that computes what is in front again",
+                    needs_result=True,
+                ),
+                Command(
+                    "copy-reviewer",
+                    "Copy for a re&viewer",
+                    lambda: output.review("txt"),
+                    needs_result=True,
+                ),
+                Command(
+                    "copy-latex",
+                    "Copy for a reviewer as &LaTeX",
+                    lambda: output.review("tex"),
+                    needs_result=True,
+                ),
+                SEPARATOR,
+                Command("reset", "Re&set parameters", self._reset_parameters),
+                SEPARATOR,
+                Command(
+                    "find",
+                    "&Find anything…",
+                    self.finder.open,
+                    (KEY,),
+                    "A question, figure, parameter, command or word by its name; eps0 = 2 sets a "
+                    "parameter",
+                ),
+                SEPARATOR,
+                self._add_preferences,
+            ),
+            "&View": (
+                self._add_themes,
+                SEPARATOR,
+                self._add_docks,
+                Command("layout", "Reset &layout", window.reset_layout),
+                SEPARATOR,
+                lambda menu: menu.addActions(self.panes.tab_actions()),
+                Command("guarantee", "What is promised", window.show_guarantee, ("Ctrl+G",)),
+                Command("next-pane", "Next pane", lambda: self.panes.go(1), ("F6",)),
+                Command("pane-before", "Pane before", lambda: self.panes.go(-1), ("Shift+F6",)),
+                SEPARATOR,
+            ),
+            "&Study": (
+                Command("all", "&All questions", window.show_all, ("Alt+Home",)),
+                SEPARATOR,
+                self._add_studies,
+                SEPARATOR,
+                lambda menu: menu.addMenu(PresetMenu(window.session, menu)),
+            ),
+            "&Release": (
+                self._release_command(
+                    "plan", "&Plan…", "What is released about whom, and what it costs; rehearse it"
+                ),
+                self._release_command(
+                    "save",
+                    "&Save plan…",
+                    "As PLAN.json, for the command that releases without a window",
+                ),
+                self._release_command(
+                    "draw", "&Draw…", "Release what is planned, after asking once more"
+                ),
+                self._release_command(
+                    "ledger",
+                    "&Ledger…",
+                    "What was spent, what would still fit, what repeating costs",
+                ),
+                self._release_command(
+                    "attack",
+                    "&Attack…",
+                    "What releases tell about one person; audit the running code",
+                ),
+            ),
+            "&Help": (
+                Command(
+                    "guide",
+                    "&User guide",
+                    self._show_guide,
+                    tip="Quick start, map, curves, files, releases, command line, cluster, numbers",
+                ),
+                Command(
+                    "page",
+                    "About this &question",
+                    window.study_page.open_page,
+                    (keys.HelpContents,),
+                    "What is asked, what is assumed, formulas, sources, errata",
+                ),
+                Command(
+                    "errata",
+                    "&Errata of the papers",
+                    self.errata.open,
+                    tip="What the papers print, what is right and why: the labels like shuf-A4",
+                ),
+                Command(
+                    "checks",
+                    "&Checked against…",
+                    self.checking.open,
+                    tip="Golden values, enumerations, brackets and audits that this installation "
+                    "can run, and what passed",
+                ),
+                Command(
+                    "keys",
+                    "&Keyboard and mouse",
+                    lambda: keys_dialog(window).show(),
+                    ("?", "Ctrl+F1"),
+                ),
+                Command("words", "&Words", lambda: words_dialog(window).show(), tip="ε, δ, EMD, …"),
+                Command("about", "&About Privacy Explorer", lambda: about_dialog(window).show()),
+            ),
+        }
 
-    def _file_menu(self) -> None:
-        window, keys = self._window, QKeySequence.StandardKey
-        menu = window.titles["&File"]
-        files = window.files
-        self._add(menu, "open", "&Open check-ins…", lambda: files.choose_data(window), keys.Open)
-        self._add(
-            menu,
-            "open-folder",
-            "Open &folder…",
-            lambda: files.choose_folder(window),
-            tip="Open all check-in files of a folder, and of the folders in it, as one data set",
-        )
-        self._add(
-            menu,
-            "open-mapping",
-            "Open with column &mapping…",
-            lambda: files.choose_data(window, ask=True),
-            "Ctrl+Alt+O",
-            "Say which column of a file holds what, how fields are separated and letters written",
-        )
-        self._add(menu, "sample", "Open the &sample", files.open_sample)
-        self._add(
-            menu,
-            "recipe",
-            "Open &recipe…",
-            lambda: files.choose_recipe(window),
-            "Ctrl+Shift+O",
-            "Go back to what an exported picture or table shows",
-        )
-        self._add(
-            menu,
-            "link",
-            "Open lin&k…",
-            lambda: files.choose_link(window),
-            tip="Ask what a link asks; Ctrl+K takes one as well",
-        )
+    def _add(self, menu: QMenu, entry: Command | Fill | None) -> None:
+        if entry is None:
+            menu.addSeparator()
+        elif not isinstance(entry, Command):
+            entry(menu)
+        else:
+            action = self.actions[entry.id] = QAction(entry.text, self._window)
+            action.triggered.connect(lambda _checked=False: entry.run())
+            action.setShortcuts([QKeySequence(key) for key in entry.keys])
+            if entry.tip:
+                action.setStatusTip(entry.tip)
+                action.setToolTip(entry.tip)
+            if entry.needs_result:
+                self._needs_result.append(entry.id)
+            menu.addAction(action)
+
+    def _add_recent(self, menu: QMenu) -> None:
         self.recent = menu.addMenu("Open recen&t")
-        menu.addSeparator()
-        output = self._output
-        self._add(menu, "export", "&Export…", output.ask, "Ctrl+E")
-        self._add(
-            menu,
-            "export-all",
-            "E&xport all quantities…",
-            output.ask_all,
-            tip="A drawing and a table of every quantity at the present settings, in a folder",
-        )
-        self.printing = Printing(window, output)
-        self._add(menu, "print", "&Print…", self.printing.ask, "Ctrl+Alt+P")
-        self._add(menu, "copy", "&Copy picture", lambda: output.copy("png"), "Ctrl+Shift+C")
-        self._add(menu, "copy-numbers", "Copy &numbers", lambda: output.copy("csv"))
-        menu.addSeparator()
-        self.cached = CachedCheckins(window, window.show_status, window.show_problem)
-        self._add(
-            menu,
-            "clear-cache",
-            "Clear cac&hed check-ins…",
-            self.cached.ask,
-            tip="Make room on the disk: say how much is kept of files opened before, and ask",
-        )
-        menu.addSeparator()
-        self._add(menu, "close", "C&lose", window.close, "Ctrl+Q")
-        window.session_store.recent_changed.connect(self._update_recent)
-        self._update_recent()
 
-    def _edit_menu(self) -> None:
-        window, keys = self._window, QKeySequence.StandardKey
-        menu = window.titles["&Edit"]
-        self._add(menu, "undo", "&Undo", window.session.undo, keys.Undo)
-        redo = self._add(menu, "redo", "&Redo", window.session.redo)
-        redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
-        menu.addSeparator()
-        output = self._output
-        self._add(
-            menu,
-            "copy-link",
-            "Copy lin&k",
-            lambda: output.copy_code("link"),
-            "Ctrl+Shift+L",
-            "Copy the question as text that opens again, here or elsewhere; it tells of no file",
-        )
-        self._add(
-            menu,
-            "copy-line",
-            "Copy as &command line",
-            lambda: output.copy_code("line"),
-            tip="Copy the line for a terminal that makes what is in front again",
-        )
-        self._add(
-            menu,
-            "copy-python",
-            "Copy as P&ython",
-            lambda: output.copy_code("script"),
-            tip="Copy a short program that computes what is in front again",
-        )
-        review = self._output.review
-        self._add(menu, "copy-reviewer", "Copy for a re&viewer", lambda: review("txt"))
-        self._add(menu, "copy-latex", "Copy for a reviewer as &LaTeX", lambda: review("tex"))
-        menu.addSeparator()
-        self._add(menu, "reset", "Re&set parameters", self._reset_parameters)
-        menu.addSeparator()
-        self.finder = Finder(window)
-        self._add(
-            menu,
-            "find",
-            "&Find anything…",
-            self.finder.open,
-            KEY,
-            "A question, figure, parameter, command or word by its name; eps0 = 2 sets a parameter",
-        )
-        menu.addSeparator()
-        self.computing = ComputingPreferences(window)
-        self._add(
-            menu.addMenu("&Preferences"),
-            "computing",
-            "&Compute…",
-            self.computing.open,
-            tip="Where sweeps, experiments and trainings run: this machine or a cluster",
-        )
+    def _add_preferences(self, menu: QMenu) -> None:
+        tip = "Where sweeps, experiments and trainings run: this machine or a cluster"
+        command = Command("computing", "&Compute…", self.computing.open, tip=tip)
+        self._add(menu.addMenu("&Preferences"), command)
 
-    def _view_menu(self) -> None:
-        window = self._window
-        menu = window.titles["&View"]
-        theme_menu = menu.addMenu("&Theme")
-        group = QActionGroup(window)
+    def _add_themes(self, menu: QMenu) -> None:
+        themes_menu = menu.addMenu("&Theme")
+        group = QActionGroup(self._window)
         for name in themes.CHOICES:
             action = QAction(_THEME_WORDS[name], group, checkable=True)
-            action.setChecked(window.theme.choice == name)
-            action.triggered.connect(partial(window.theme.choose, name))
-            theme_menu.addAction(action)
+            action.setChecked(self._window.theme.choice == name)
+            action.triggered.connect(partial(self._window.theme.choose, name))
+            themes_menu.addAction(action)
             self.actions[f"theme-{name}"] = action
-        menu.addSeparator()
-        for dock in window.docks.values():
+
+    def _add_docks(self, menu: QMenu) -> None:
+        for dock in self._window.docks.values():
             menu.addAction(dock.toggleViewAction())
-        self._add(menu, "layout", "Reset &layout", window.reset_layout)
-        menu.addSeparator()
-        self.panes = FocusAreas(window)
-        menu.addActions(self.panes.tab_actions())
-        self._add(menu, "guarantee", "What is promised", window.show_guarantee, "Ctrl+G")
-        self._add(menu, "next-pane", "Next pane", lambda: self.panes.go(1), "F6")
-        self._add(menu, "pane-before", "Pane before", lambda: self.panes.go(-1), "Shift+F6")
-        menu.addSeparator()
-        self.view_menu = menu
 
-    def add_workspace(self, key: str, page: Workspace) -> None:
-        """Add a workspace's actions to the View menu; visible while it is in front."""
-        self._of_workspace[key] = page.view_actions()
-        self.view_menu.addActions(self._of_workspace[key])
-        page.offer({name: self.actions[name] for name in ("copy-link", "export")})
-        self._show_workspace_actions()
-
-    def _study_menu(self) -> None:
-        window = self._window
-        menu = window.titles["&Study"]
-        self._add(menu, "all", "&All questions", window.show_all, "Alt+Home")
-        menu.addSeparator()
-        self.study_actions = QActionGroup(window)
+    def _add_studies(self, menu: QMenu) -> None:
         family = ""
         for study in study_infos():
             if study.family != family:
@@ -340,66 +427,28 @@ class Menus:
             action = QAction(study.name, self.study_actions, checkable=True)
             action.setData(study.id)
             action.setStatusTip(study.question)
-            action.triggered.connect(partial(window.show_study, study.id))
+            action.triggered.connect(partial(self._window.show_study, study.id))
             menu.addAction(action)
-        menu.addSeparator()
-        menu.addMenu(PresetMenu(window.session, menu))
 
-    def _release_menu(self) -> None:
-        menu = self._window.titles["&Release"]
-        for key, text, tip in _RELEASE:
-            self._add(menu, f"release-{key}", text, partial(self._show_release, key), tip=tip)
+    def _release_command(self, part: str, text: str, tip: str) -> Command:
+        return Command(f"release-{part}", text, partial(self._show_release, part), tip=tip)
 
     def _show_release(self, key: str) -> None:
         self._window.show_tool("release")
         if self._window.tool is not None:
             self._window.tool.show_part(key)
 
-    def _help_menu(self) -> None:
-        self.errata = Errata(self._window)
-        self.guide: UserGuide | None = None
-        window, keys = self._window, QKeySequence.StandardKey
-        menu = window.titles["&Help"]
-        self._add(
-            menu,
-            "guide",
-            "&User guide",
-            self._show_guide,
-            tip="Quick start, map, curves, files, releases, command line, cluster, numbers",
-        )
-        self._add(
-            menu,
-            "page",
-            "About this &question",
-            window.study_page.open_page,
-            keys.HelpContents,
-            "What is asked, what is assumed, formulas, sources, errata",
-        )
-        self._add(
-            menu,
-            "errata",
-            "&Errata of the papers",
-            self.errata.open,
-            tip="What the papers print, what is right and why: the labels like shuf-A4",
-        )
-        self.checking = SelfTest(window)
-        self._add(
-            menu,
-            "checks",
-            "&Checked against…",
-            self.checking.open,
-            tip="Golden values, "
-            "enumerations, brackets and audits that this installation can run, and what passed",
-        )
-        shown = self._add(menu, "keys", "&Keyboard and mouse", lambda: keys_dialog(window).show())
-        shown.setShortcuts([QKeySequence("?"), QKeySequence("Ctrl+F1")])
-        self._add(menu, "words", "&Words", lambda: words_dialog(window).show(), tip="ε, δ, EMD, …")
-        self._add(menu, "about", "&About Privacy Explorer", lambda: about_dialog(window).show())
-
     def _show_guide(self) -> None:
         if self.guide is None:
             self.guide = UserGuide(self._window)
         self.guide.open_page()
+
+    def add_workspace(self, key: str, page: Workspace) -> None:
+        """Add a workspace's actions to the View menu; visible while it is in front."""
+        self._of_workspace[key] = page.view_actions()
+        self.view_menu.addActions(self._of_workspace[key])
+        page.offer({name: self.actions[name] for name in ("copy-link", "export")})
+        self._show_workspace_actions()
 
     def update(self, *_: object) -> None:
         """Update texts and enabled states from the session."""
@@ -417,7 +466,7 @@ class Menus:
             self.actions[key].setEnabled(bool(text))
         for action in self.study_actions.actions():
             action.setChecked(action.data() == session.state.study)
-        for key in _OF_THE_ANSWER:
+        for key in self._needs_result:
             self.actions[key].setEnabled(answered and not why)
             self.actions[key].setStatusTip(why)
             self.actions[key].setToolTip(why or self.actions[key].text().replace("&", ""))
