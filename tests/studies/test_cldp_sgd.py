@@ -21,8 +21,8 @@ from explorer.studies.base.study import (
     default_sweep,
     quantity,
 )
-from explorer.studies.cldp_sgd import CldpSgd, accuracy
-from explorer.studies.cldp_sgd.runs import Job, Run, plan_of, train
+from explorer.studies.cldp_sgd import CldpSgd, simulation
+from explorer.studies.cldp_sgd.simulation import Job, Run, plan_of, train
 from explorer.studies.guarantees.tradeoffs import KEY as TRADEOFF
 from explorer.studies.registry import get_study
 from tests.studies.checks import assert_page, assert_sound, last, preset_answer
@@ -46,7 +46,7 @@ def study():
 @pytest.fixture
 def quick(monkeypatch):
     """Cut training into pieces small enough to see."""
-    monkeypatch.setattr(accuracy, "PIECE_S", 0.01)
+    monkeypatch.setattr(simulation, "PIECE_S", 0.01)
 
 
 def a_request(study, what="accuracy", sweep=EPOCHS, **values):

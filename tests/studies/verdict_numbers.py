@@ -25,7 +25,7 @@ from explorer.privacy import user_metric as um
 from explorer.studies.amplification import help as amplification
 from explorer.studies.base.study import preset, preset_request
 from explorer.studies.choose_alpha import help as choose_alpha
-from explorer.studies.cldp_sgd import presets as cldp_sgd
+from explorer.studies.cldp_sgd import help as cldp_sgd
 from explorer.studies.coordinate_learnt import help as coordinate_learnt
 from explorer.studies.coordinate_mean import help as coordinate_mean
 from explorer.studies.coordinate_mean.figure3 import crossing, mean_error, median_error

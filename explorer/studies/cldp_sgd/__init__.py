@@ -1,4 +1,4 @@
-"""CLDP-SGD: privacy, convergence and accuracy of learning from shuffled, randomised gradients."""
+"""Study of private learning with shuffled gradients (CLDP-SGD)."""
 
 from explorer.studies.cldp_sgd.study import CldpSgd
 

@@ -1,341 +1,960 @@
-"""Learning from shuffled, locally private gradients: its ε, its convergence, its accuracy."""
+"""Private learning: ε, convergence and accuracy of training on shuffled gradients (CLDP-SGD)."""
+
+from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 
-from explorer.privacy.core.bound import Bound
+from explorer.privacy import learning
+from explorer.privacy.core.bound import Bound, FloatArray, Grade, Role
 from explorer.privacy.shuffling.clones import Clones
-from explorer.studies.base.claims import stated
+from explorer.studies.base.builders import choice, count, delta, epsilon, orders, real
+from explorer.studies.base.claims import Claimed, stated
 from explorer.studies.base.composing import clones_apart
+from explorer.studies.base.curve_study import Curve, CurveStudy, Plot, Points
+from explorer.studies.base.face import number_of
+from explorer.studies.base.numbers import NEARLY, at_most, nearest
+from explorer.studies.base.phrases import LOWER_BOUND, which_won
 from explorer.studies.base.study import (
+    Answer,
     Condition,
     Context,
     Fidelity,
     Guarantee,
+    Kind,
+    Parameter,
+    Quantity,
     Readout,
     Request,
     Result,
-    Study,
+    Scale,
+    Statistic,
     Sweep,
+    Table,
 )
 from explorer.studies.base.sweeping import SweptPoints, readout_from, series_from, swept_points
-from explorer.studies.cldp_sgd import text, tradeoff
-from explorer.studies.cldp_sgd.accuracy import (
-    Ledger,
-    Wanted,
-    epochs_series,
-    readouts,
-    run_of,
-    scores,
-    spent_series,
-    table,
-    trained,
-    wanted,
-)
-from explorer.studies.cldp_sgd.curves import (
-    Spending,
-    norm_of,
-    quick_bounds,
-    risk_bounds,
-    slow_bounds,
-    spending_series,
-)
-from explorer.studies.cldp_sgd.face import FACES, SHORT_NAMES
+from explorer.studies.cldp_sgd import guarantee as words, simulation, sources, theory
 from explorer.studies.cldp_sgd.help import PAGE, PRESETS
-from explorer.studies.cldp_sgd.parameters import (
+from explorer.studies.cldp_sgd.simulation import (
+    CONSTANT,
+    CONVOLUTIONAL,
+    DIGITS,
+    FIGURE_5A,
+    FIGURE_5B,
+    MAX_EPOCHS,
+    MNIST,
+    PERCEPTRON,
+    SOFTMAX,
+    THEOREM,
+)
+from explorer.studies.cldp_sgd.theory import (
     ACCURACY,
     EPS,
-    PARAMETERS,
-    QUANTITIES,
     R_1,
+    R_2,
+    R_2_HALF,
     R_INF,
-    SOFTMAX,
+    R_P,
+    RISK,
 )
-from explorer.studies.cldp_sgd.runs import THEOREM, Run
-from explorer.studies.guarantees.tradeoffs import with_tradeoff
+from explorer.studies.guarantees.audits import Audited
+from explorer.studies.guarantees.rounds import round_laws
+from explorer.studies.guarantees.tradeoffs import Law, with_tradeoff
 
 _COARSE_POINTS = 24
 _COARSE_ORDER = 512
 _EASY_ORDER = 1024
+"""Largest order up to which all points of a sweep have tables of their own."""
 _COMPOSED_POINTS = 30
-"""Where every point has a round of its own."""
+"""Most points of compositions where each has a round of its own."""
 _ONE_ROUND = ("epochs", "delta", "spent")
-"""Sweeps over which all points share one round."""
+"""Sweeps of which all points share one round."""
+
+Stage = Literal["preview", "at_sliders", "full"]
+
+
+class LearningPoints(Points):
+    """Points of a sweep with ε by every accountant, or with a training, at each of them.
+
+    An answer for ε has up to three stages: a preview of what is quick, the same with compositions
+    at the sliders' values, and all curves.
+    """
+
+    stage: Stage = "full"
+    progress: simulation.Progress
+    """The training, where accuracy is plotted."""
+
+    def at(self, swept: SweptPoints, fidelity: Fidelity | None = None) -> LearningPoints:
+        """Return the same request and stage at other points."""
+        other = super().at(swept, fidelity)
+        other.stage = self.stage
+        return other
+
+    def at_stage(self, stage: Stage) -> LearningPoints:
+        """Return the same points in another stage of the answer."""
+        other = self.at(self.swept, Fidelity.FULL if stage == "full" else Fidelity.COARSE)
+        other.stage = stage
+        return other
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is an answer at the sliders' values: k ≤ n."""
+        return bool(self.request["k"] <= self.request["n"])
+
+    @property
+    def max_order(self) -> int:
+        """Largest order searched."""
+        order = int(self.request["lam_max"])
+        return min(order, _COARSE_ORDER) if self.coarse else order
+
+    @cached_property
+    def spending(self) -> theory.Spending:
+        """ε at δ of the training at every point."""
+        return theory.Spending(self.swept.columns, self.max_order, self.context)
+
+    @cached_property
+    def theorem(self) -> tuple[Bound, FloatArray]:
+        """Theorem 3 with its caps, and the best orders."""
+        return self.spending.theorem()
+
+    @cached_property
+    def lower(self) -> Bound:
+        """The larger of 2RR and 3RR."""
+        return self.spending.response()
+
+    @cached_property
+    def for_levels(self) -> LearningPoints:
+        """Points of Theorem 1, of which each may have a table of its own."""
+        if self.swept.sweep.key in _ONE_ROUND:
+            return self
+        # The work of a table grows with the square of the order.
+        fewer = int(self.swept.x.size * (_EASY_ORDER / max(self.max_order, _EASY_ORDER)) ** 2)
+        return self.thinned(_COARSE_POINTS if self.coarse else max(_COARSE_POINTS, fewer))
+
+    @cached_property
+    def for_compositions(self) -> LearningPoints:
+        """Points of compositions."""
+        alike = self.swept.sweep.key in _ONE_ROUND and self.request["k"] > 1
+        return self if alike or self.stage != "full" else self.thinned(_COMPOSED_POINTS)
+
+    @cached_property
+    def at_sliders(self) -> LearningPoints:
+        """The sliders' own point alone, where every curve is computed."""
+        last = {key: column[-1:] for key, column in self.swept.columns.items()}
+        only = self.at(SweptPoints(self.swept.sweep, np.empty(0), last))
+        only.stage = "full"
+        return only
+
+    @property
+    def valid(self) -> Any:
+        """Where k ≤ n."""
+        return self.k <= self.n
+
+    @cached_property
+    def risk(self) -> theory.RiskSettings:
+        """Parameters of the bounds on the risk where k ≤ n."""
+        names = ("eps0", "k", "d", "clip", "diameter", "epochs", "n")
+        local, k, d, clip, diameter, epochs, n = (self.swept[key][self.valid] for key in names)
+        rounds = learning.rounds_of(epochs, n, k)
+        norm = theory.norm_of(self.request)
+        return theory.RiskSettings(norm, local, k, d, clip, diameter, rounds)
+
+    def total_variation(self, rounds: float) -> float:
+        """Return an upper bound on δ(0) of all rounds together."""
+        eps0, k, n = (float(self.request[key]) for key in ("eps0", "k", "n"))
+        return clones_apart(eps0, k, n, float(rounds), Clones.PUBLISHED, self.context)
+
+
+def _composed(
+    bound: Callable[[LearningPoints], Bound], rigor: Grade
+) -> Callable[[LearningPoints], Bound | None]:
+    """Return the function from points to a bound that a preview lacks, or has at the sliders."""
+
+    def value(p: LearningPoints) -> Bound | None:
+        if p.stage == "preview":
+            return None
+        if p.stage == "full":
+            return bound(p)
+        found = bound(p.at_sliders)
+        nowhere = np.full(p.valid.shape, np.nan)
+        unknown = np.zeros(nowhere.shape, bool)
+        return Bound(nowhere, found.role, found.reference, unknown, words.COMPUTING, grade=rigor)
+
+    return value
+
+
+def _theorem_note(p: LearningPoints) -> str:
+    truncated = p.for_levels.theorem[0].truncated.any()
+    return "the best order is λₘₐₓ in places: a larger one might give less" if truncated else ""
+
+
+def _risk(
+    values: Callable[[LearningPoints], FloatArray],
+) -> Callable[[LearningPoints], FloatArray | None]:
+    """Return the function from points to a bound on the risk where k ≤ n, NaN elsewhere."""
+
+    def value(p: LearningPoints) -> FloatArray:
+        out = np.full(p.valid.shape, np.nan)
+        out[p.valid] = values(p)
+        return out
+
+    return value
+
+
+def _risk_curve(
+    key: str, label: str, short: str, role: Role, source: Any, values: Any, **more: Any
+) -> Curve:
+    return Curve(
+        key,
+        label,
+        short,
+        role,
+        source,
+        values,
+        where=lambda p: p.valid,
+        why=words.MORE_THAN_ALL,
+        **more,
+    )
+
+
+def _exact_risk(p: LearningPoints) -> FloatArray | None:
+    if p.coarse:
+        return None
+    return _risk(lambda q: q.risk.exact(q.request, q.context))(p)
+
+
+def _spent(key: str, short: str, primary: int) -> Curve:
+    """Return the curve of accuracy against ε by one accountant."""
+
+    def draw(curve: Curve, p: LearningPoints) -> Any:
+        if p.swept.sweep.key != "spent":
+            return None
+        bound = p.progress.ledger.bounds.get(key)
+        return simulation.draw_spent(curve, p.swept, p.progress, bound)
+
+    return Curve(
+        key,
+        f"CLDP-SGD, ε by {words.LABELS[key]}",
+        short,
+        Role.ESTIMATE,
+        sources.FIGURE_5,
+        primary=primary,
+        draw=draw,
+    )
+
+
+_OF_EPSILON = (
+    Curve(
+        "theorem",
+        words.LABELS["theorem"],
+        "Theorem 1 (Rényi)",
+        Role.UPPER,
+        sources.PRIVACY,
+        lambda p: p.theorem[0],
+        note=_theorem_note,
+        primary=2,
+        claimable=2,
+        points=lambda p: p.for_levels,
+    ),
+    Curve(
+        "cap",
+        "T·εₛ, holds in any case",
+        "T·εₛ",
+        Role.UPPER,
+        sources.CAP,
+        lambda p: p.spending.cap(),
+        primary=0,
+        claimable=5,
+        points=lambda p: p.for_levels,
+    ),
+    Curve(
+        "unamplified",
+        "no shuffle amplification: (ε₀, 0) + sampling + KOV",
+        "no shuffling counted",
+        Role.UPPER,
+        sources.UNAMPLIFIED,
+        lambda p: p.spending.unamplified(),
+        primary=4,
+        claimable=4,
+        points=lambda p: p.for_levels,
+    ),
+    Curve(
+        "clones",
+        words.LABELS["clones"],
+        "clones + KOV",
+        Role.UPPER,
+        sources.SHUFFLED,
+        _composed(lambda p: p.spending.clones(), Grade.NUMERICAL),
+        note="what the paper compares with: δ₀ = δ/(2Tγ) a round, δ/2 slack",
+        primary=3,
+        claimable=3,
+        points=lambda p: p.for_compositions,
+    ),
+    Curve(
+        "numerical",
+        words.LABELS["numerical"],
+        "exact clones",
+        Role.UPPER,
+        sources.COMPOSED,
+        _composed(lambda p: p.spending.numerical(), Grade.PROVED),
+        note="the clones' losses composed as they are; every step is rounded up",
+        primary=1,
+        claimable=1,
+        points=lambda p: p.for_compositions,
+    ),
+    Curve(
+        "response",
+        LOWER_BOUND,
+        "no bound can be below",
+        Role.LOWER,
+        sources.RESPONSE,
+        _composed(lambda p: p.lower, Grade.PROVED),
+        note=(
+            "on what any accountant sound for all ε₀-LDP randomisers can report: the larger of 2RR "
+            "(both directions) and 3RR; a client's randomiser may leak less"
+        ),
+        primary=5,
+        points=lambda p: p.for_compositions,
+    ),
+)
+_SLOW = ("clones", "numerical", "response")
+_OF_RISK = (
+    _risk_curve(
+        "remark",
+        "Theorem 3 with Remark 1",
+        "Theorem 3, Remark 1",
+        Role.UPPER,
+        sources.CONVERGENCE,
+        _risk(lambda p: p.risk.remark()),
+        primary=2,
+    ),
+    _risk_curve(
+        "trivial",
+        "Lipschitz continuity alone, any model",
+        "any model at all",
+        Role.UPPER,
+        sources.TRIVIAL,
+        _risk(lambda p: p.risk.trivial()),
+        primary=3,
+    ),
+    _risk_curve(
+        "silent",
+        "without privacy, same clipping",
+        "without privacy, clipped",
+        Role.BASELINE,
+        sources.NO_NOISE,
+        _risk(lambda p: p.risk.silent()),
+        primary=4,
+    ),
+    _risk_curve(
+        "exact",
+        "Theorem 3 with the exact error of the randomiser",
+        "Theorem 3, exact error",
+        Role.UPPER,
+        sources.CONVERGENCE_EXACT,
+        _exact_risk,
+        primary=1,
+    ),
+)
+_OF_ACCURACY = (
+    Curve(
+        "private",
+        "CLDP-SGD",
+        "",
+        Role.ESTIMATE,
+        sources.FIGURE_5,
+        primary=0,
+        draw=lambda curve, p: (
+            simulation.draw_epochs(curve, p.swept, p.progress)
+            if p.swept.sweep.key == "epochs"
+            else None
+        ),
+    ),
+    _spent("theorem", "Theorem 1 (Rényi)", 1),
+    Curve(
+        "plain",
+        "SGD without privacy",
+        "without privacy",
+        Role.BASELINE,
+        sources.PLAIN_SGD,
+        primary=4,
+        draw=lambda curve, p: simulation.draw_plain(curve, p.swept, p.progress),
+    ),
+    _spent("numerical", "exact clones", 2),
+    _spent("clones", "clones + KOV", 3),
+)
+
+
+def _risk_headline(result: Result, _found: Claimed | None) -> Answer | None:
+    exact, any_model = (number_of(result, key) for key in ("exact", "trivial"))
+    if exact is None or any_model is None:
+        return None
+    number = f"F − F* ≤ {at_most(min(exact, any_model))}"
+    if exact >= any_model:
+        return Answer(
+            number,
+            f"Says nothing: any model at all is within {at_most(any_model)} of the least risk, and "
+            f"Theorem 3 promises {at_most(exact)}.",
+        )
+    return Answer(
+        number,
+        f"The trained model's average risk is at most {at_most(exact)} above the least; that of "
+        f"any model at all is within {at_most(any_model)}.",
+        statistic=Statistic.MEAN,
+    )
+
+
+def _accuracy_headline(result: Result, _found: Claimed | None) -> Answer | None:
+    accuracy, plain = (number_of(result, key) for key in ("accuracy", "plain"))
+    if accuracy is None:
+        return None
+    beside = "" if plain is None else f"; without privacy {nearest(plain)}"
+    return Answer(
+        f"{NEARLY} {nearest(accuracy)}",
+        f"of the test pictures are classified right after this private training{beside}.",
+    )
+
+
+PLOTS = (
+    Plot(
+        Quantity(
+            EPS,
+            "ε",
+            "privacy after the training",
+            ("epochs", "eps0", "k", "n", "delta"),
+            scale=Scale.LOG,
+            latex=r"\varepsilon",
+        ),
+        _OF_EPSILON,
+        sliders=("eps0", "epochs", "n", "k"),
+        solves="eps0",
+        claim_text=words.claim_text,
+    ),
+    Plot(
+        Quantity(
+            RISK,
+            "F − F*",
+            "excess risk",
+            ("epochs", "eps0", "k", "n", "d", "clip", "diameter"),
+            scale=Scale.LOG,
+            latex=r"F-F^*",
+        ),
+        _OF_RISK,
+        sliders=("eps0", "epochs", "n", "d"),
+        headline=_risk_headline,
+    ),
+    Plot(
+        Quantity(ACCURACY, "", "test accuracy", ("spent", "epochs")),
+        _OF_ACCURACY,
+        sliders=("eps0", "epochs", "n", "model"),
+        headline=_accuracy_headline,
+    ),
+)
+
+_TRAINED = (ACCURACY,)
+
+PARAMETERS = (
+    epsilon(
+        "local privacy",
+        "Privacy of every single gradient before it is shuffled. Smaller is more private.",
+        2.0,
+        0.05,
+        10.0,
+        key="eps0",
+        symbol="ε₀",
+    ),
+    count(
+        "epochs",
+        "E",
+        "epochs",
+        "How often on average a client takes part: T = En/k rounds, rounded up. Fewer is more "
+        "private. Models are trained until here, or to the end of an x axis that is narrower "
+        "than the whole range.",
+        20,
+        1,
+        MAX_EPOCHS,
+        unit="epochs",
+        more_private="low",
+        latex="E",
+    ),
+    count(
+        "n",
+        "n",
+        "clients",
+        "How many clients there are, one picture each. More is more private. If there are more "
+        "clients than pictures, several hold the same one.",
+        10_000,
+        10,
+        1_000_000,
+        unit="clients",
+        more_private="high",
+    ),
+    count(
+        "k",
+        "k",
+        "clients sampled",
+        "How many clients are sampled in a round and shuffled together. Fewer hide better in "
+        "the sample, more hide better in the shuffle.",
+        500,
+        1,
+        1_000_000,
+        unit="clients",
+    ),
+    delta(1e-5),
+    choice(
+        "randomiser",
+        "",
+        "randomiser",
+        "How a client's gradient is clipped and randomised. R∞ reports one random coordinate's "
+        "sign in a few bits, R₁ that of one entry of its Hadamard transform; R₂ a direction "
+        "near the gradient's. All are ε₀-LDP and unbiased.",
+        R_2,
+        (
+            (R_2, "R₂, best cap (PrivUnit, 2018)"),
+            (R_2_HALF, "R₂, half sphere (Duchi et al. 2013)"),
+            (R_INF, "R∞, one coordinate (Girgis et al. 2021)"),
+            (R_1, "R₁, one Hadamard coordinate (Girgis et al. 2021)"),
+            (R_P, "R₂, gradients clipped in another norm (Lemma 8)"),
+        ),
+        quantities=(RISK, ACCURACY),
+        group="mechanism",
+    ),
+    real(
+        "norm",
+        "p",
+        "norm of the clipping",
+        "Gradients are clipped in the ℓp norm. R₂ then runs on the smallest ℓ2 ball that holds "
+        "all of them, which for p above 2 grows with the number of parameters.",
+        4.0,
+        1.01,
+        64.0,
+        quantities=(RISK, ACCURACY),
+        relevant_when=(("randomiser", (R_P,)),),
+        group="mechanism",
+    ),
+    real(
+        "clip",
+        "C",
+        "clipping threshold",
+        "Gradients longer than this are shortened to it: in the ℓ2 norm for R₂, in the largest "
+        "entry for R∞, in the sum of entries for R₁. It is also Theorem 3's Lipschitz constant "
+        "L. It costs no privacy, but noise grows with it.",
+        1.0,
+        1e-4,
+        100.0,
+        quantities=(RISK, ACCURACY),
+        group="mechanism",
+    ),
+    real(
+        "diameter",
+        "D",
+        "diameter of the parameter set",
+        "Parameters are kept in a ball of this diameter around 0.",
+        20.0,
+        0.1,
+        1000.0,
+        quantities=(RISK, ACCURACY),
+        group="mechanism",
+    ),
+    count(
+        "d",
+        "d",
+        "parameters of the model",
+        "How many numbers are learnt. Softmax regression has 650 on the digits, 7,850 on MNIST; "
+        "the paper states 13,170 for its network, which has 13,706.",
+        650,
+        2,
+        1_000_000,
+        quantities=(RISK,),
+        group="mechanism",
+    ),
+    choice(
+        "steps",
+        "",
+        "learning rate",
+        "η = D/(G√t) as Theorem 3 wants it, a constant, or the schedules printed for Figure 5.",
+        THEOREM,
+        (
+            (THEOREM, "Theorem 3: D/(G√t)"),
+            (CONSTANT, "constant η"),
+            (FIGURE_5A, "Figure 5 (a): 0.3, then 0.18"),
+            (FIGURE_5B, "Figure 5 (b): 12, 4, 3.5"),
+        ),
+        quantities=_TRAINED,
+        group="mechanism",
+    ),
+    real(
+        "rate",
+        "η",
+        "constant learning rate",
+        "How far a step goes along the averaged gradient.",
+        1.0,
+        1e-4,
+        1e4,
+        latex=r"\eta",
+        quantities=_TRAINED,
+        relevant_when=(("steps", (CONSTANT,)),),
+        group="mechanism",
+    ),
+    orders(
+        "Theorem 1 takes the best order from 2 to here. Any choice is sound; a small one can "
+        "be loose.",
+        group="mechanism",
+    ),
+    choice(
+        "model",
+        "",
+        "model",
+        "Softmax regression is convex, as Theorem 3 needs; the networks are not. The "
+        "convolutional one is that of the paper's Table 1 with 13,706 parameters; the digits "
+        "are enlarged threefold for it. It takes a hundred times as long as the others.",
+        SOFTMAX,
+        (
+            (SOFTMAX, "softmax regression"),
+            (PERCEPTRON, "network, 32 hidden units"),
+            (CONVOLUTIONAL, "convolutional network of Table 1"),
+        ),
+        quantities=_TRAINED,
+        group="simulation",
+    ),
+    count(
+        "runs",
+        "runs",
+        "seeded runs",
+        "How many trainings, each with its own seed, the mean and spread are taken over.",
+        3,
+        1,
+        20,
+        Scale.LINEAR,
+        quantities=_TRAINED,
+        group="simulation",
+    ),
+    choice(
+        "data",
+        "",
+        "pictures",
+        "What is trained on: the 1,797 handwritten digits of 8 × 8 pixels that ship with the "
+        "program, or MNIST's files in a folder of yours.",
+        DIGITS,
+        ((DIGITS, "digits of 8 × 8 pixels"), (MNIST, "MNIST in a folder")),
+        quantities=_TRAINED,
+        group="data",
+    ),
+    Parameter(
+        "folder",
+        "",
+        "MNIST's folder",
+        "Holds train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
+        "t10k-labels-idx1-ubyte, plain or .gz.",
+        Kind.FILE,
+        "",
+        quantities=_TRAINED,
+        relevant_when=(("data", (MNIST,)),),
+        group="data",
+    ),
+    count(
+        "data_seed",
+        "",
+        "split",
+        "Seed of the split into training and test pictures (digits) and of who holds which.",
+        0,
+        0,
+        9999,
+        Scale.LINEAR,
+        quantities=_TRAINED,
+        group="data",
+    ),
+    epsilon(
+        "privacy spent",
+        "ε at δ after each epoch, as an axis: how accurate a model is at its privacy.",
+        1.0,
+        0.01,
+        100.0,
+        key="spent",
+        quantities=_TRAINED,
+        axis_only=True,
+    ),
+)
+
+
+_DIMENSION = 10
+"""Dimension of the gradients in an audit; ε₀ does not depend on it."""
+
+
+def _laws(request: Request, promise: Guarantee, context: Context) -> Iterator[Law]:
+    """Yield δ(ε) of the composed clones and of randomised response."""
+    local, epochs, n, k = (float(request[key]) for key in ("eps0", "epochs", "n", "k"))
+    chain = (local, k, n, float(learning.rounds_of(epochs, n, k)))
+    yield from round_laws(chain, Clones.PUBLISHED, promise, context, ("shuffle-rdp", "composed"))
+
+
+def _audits(request: Request, _promise: Guarantee, _context: Context) -> Audited:
+    """Return the audit of the randomiser of one gradient against the opposite one, unshuffled."""
+    eps0, kind = float(request["eps0"]), request["randomiser"]
+    gradient = np.full(_DIMENSION, 1.0) if kind == R_INF else np.eye(_DIMENSION)[0]
+
+    def run(side: int, runs: int, rng: np.random.Generator) -> FloatArray:
+        rows = np.tile(gradient if side else -gradient, (runs, 1))
+        if kind == R_INF:
+            _, positive = learning.coordinate_report(_DIMENSION, eps0, 1.0).randomise(rows, rng)
+            return positive.astype(float)
+        if kind == R_1:
+            # Row j of H has the sign of its first entry, +, in its first column.
+            _, positive = learning.hadamard_report(_DIMENSION, eps0, 1.0).randomise(rows, rng)
+            return positive.astype(float)
+        unit = learning.priv_unit(_DIMENSION, eps0, 1.0, best_cap=kind != R_2_HALF)
+        seen: FloatArray = unit.randomise(rows, rng) @ gradient
+        return seen
+
+    return Audited(
+        f"one gradient of {_DIMENSION} numbers by this randomiser, before any shuffle; it is the "
+        "opposite one instead",
+        run,
+        eps0,
+        0.0,
+        "promised of one report",
+    )
 
 
 @with_tradeoff(
-    tradeoff.USES, laws=tradeoff.laws, promising=("law",), audits=tradeoff.audits, patient=True
+    ("eps0", "epochs", "n", "k", "delta", "lam_max", "randomiser"),
+    laws=_laws,
+    promising=("law",),
+    audits=_audits,
+    patient=True,
 )
-class CldpSgd(Study):
-    """CLDP-SGD: what it spends, how it converges, and trained for real on digits."""
+class CldpSgd(CurveStudy):
+    """CLDP-SGD: its privacy, its convergence, and its accuracy when trained on digits."""
 
     id = "cldp-sgd"
     simulated = "shuffle.learning/1"
-    references = (
-        text.ALGORITHM,
-        text.PRIVACY,
-        text.CONVERGENCE,
-        text.FIGURE_5,
-        text.R_INFINITY,
-        text.R_ONE,
-        text.LEMMA_8,
-        text.R_TWO,
-        text.R_TWO_CAP,
-        text.COMPOSED,
-    )
     parameters = PARAMETERS
-    quantities = QUANTITIES
+    plots = PLOTS
+    points = LearningPoints
     page = PAGE
     presets = PRESETS
-    faces = FACES
-    short_names = SHORT_NAMES
-    claims: ClassVar = {EPS: text.CLAIM}
+    references = (
+        sources.ALGORITHM,
+        sources.PRIVACY,
+        sources.CONVERGENCE,
+        sources.FIGURE_5,
+        sources.R_INFINITY,
+        sources.R_ONE,
+        sources.LEMMA_8,
+        sources.R_TWO,
+        sources.R_TWO_CAP,
+        sources.COMPOSED,
+    )
+
+    def stages(self, p: LearningPoints) -> Iterable[LearningPoints]:
+        """Return what is quick first, compositions at the sliders next, then all."""
+        stages: tuple[Stage, ...] = ("preview", "full")
+        if p.request.quantity == EPS and p.answered:
+            stages = ("preview", "at_sliders", "full")
+        return tuple(p.at_stage(stage) for stage in stages)
 
     def answer(self, request: Request, context: Context) -> Iterator[Result]:
-        """Yield bounds first; then what takes longer, or one picture a piece of training."""
-        points = swept_points(self, request)
-        if request.quantity == ACCURACY:
-            yield from self._accuracy(request, points, context)
+        """Yield bounds; or, of an accuracy, one result after each piece of training."""
+        if request.quantity != ACCURACY:
+            yield from super().answer(request, context)
             return
-        answered = self._epsilon if request.quantity == EPS else self._risk
-        for full in (False, True):
-            last = full or request.fidelity is Fidelity.COARSE
-            context.check()
-            answer = Result(
-                request,
-                Fidelity.FULL if full else Fidelity.COARSE,
-                complete=last,
-                **answered(request, points, context, full),
-            )
-            yield stated(answer)
-            if last:
-                return
-            if request.quantity == EPS and answer.guarantee is not None:
-                yield self._composed_here(answer, points, context)
-
-    def _composed_here(self, coarse: Result, points: SweptPoints, context: Context) -> Result:
-        """Return the coarse answer with what is certified by composition at the sliders' values.
-
-        It takes a moment for one point, seconds for a curve.
-        """
-        request, promise = coarse.request, coarse.guarantee
-        here = {key: column[-1:] for key, column in points.columns.items()}
-        spending = Spending(here, request["lam_max"], context)
-        nowhere = SweptPoints(points.sweep, np.empty(0), {})
-        slow = slow_bounds(spending)
-        empty, numbers = spending_series(slow, nowhere, spending.won)
-        coming = tuple(
-            replace(
-                s,
-                x=points.x,
-                y=np.full(points.x.size, np.nan),
-                undefined_reason=text.COMPUTING,
-                computing=True,
-            )
-            for s in empty
-        )
-        assert promise is not None
-        distance = _apart(request, float(spending.rounds[0]), context)
-        return stated(
-            replace(
-                coarse,
-                series=coarse.series + coming,
-                readouts=coarse.readouts + numbers,
-                guarantee=replace(promise, distance=distance),
-            )
-        )
-
-    def _epsilon(
-        self, request: Request, points: SweptPoints, context: Context, full: bool
-    ) -> dict[str, Any]:
-        lam_max = request["lam_max"] if full else min(request["lam_max"], _COARSE_ORDER)
-        some = points
-        if points.sweep.key not in _ONE_ROUND:
-            # Every point has a table of its own, whose work grows with the square of the order.
-            fewer = int(points.x.size * (_EASY_ORDER / max(lam_max, _EASY_ORDER)) ** 2)
-            some = points.downsampled(max(_COARSE_POINTS, fewer) if full else _COARSE_POINTS)
-        spending = Spending(some.columns, lam_max, context)
-        bounds, orders = quick_bounds(spending)
-        series, numbers = spending_series(bounds, some)
-        theorem, numerical, distance = bounds["theorem"], np.nan, None
-        upper = {"theorem": float(theorem.value[-1])}
-        if full:
-            alike = points.sweep.key in _ONE_ROUND and request["k"] > 1
-            few = points if alike else points.downsampled(_COMPOSED_POINTS)
-            composing = Spending(few.columns, lam_max, context)
-            slow = slow_bounds(composing)
-            more_series, more_numbers = spending_series(slow, few, composing.won)
-            series, numbers = series + more_series, numbers + more_numbers
-            numerical = float(slow["numerical"].value[-1])
-            upper["clones"] = float(slow["clones"].value[-1])
-            if request["k"] <= request["n"]:
-                distance = _apart(request, spending.rounds[-1], context)
-        clients, sampled = request["n"], request["k"]
-        if sampled > clients:
-            return {
-                "series": series,
-                "readouts": numbers,
-                "conditions": (text.sampling(sampled, clients),),
-                "notes": (f"at the sliders' values {text.MORE_THAN_ALL}: lower k or raise n",),
-            }
-        order, rounds = float(orders[-1]), float(spending.rounds[-1])
-        return {
-            "series": series,
-            "readouts": (
-                *numbers,
-                Readout("rounds", "rounds T", rounds),
-                Readout("order", "best order λ*", order),
-            ),
-            "conditions": text.conditions(
-                sampled=sampled,
-                clients=clients,
-                order=order,
-                lam_max=lam_max,
-                at_edge=bool(theorem.truncated[-1]),
-            ),
-            "guarantee": replace(
-                text.guarantee(
-                    local=request["eps0"],
-                    messages=rounds * sampled / clients,
-                    differing=text.epsilon_differences(upper, numerical, request["eps0"]),
-                ),
-                distance=distance,
-            ),
-        }
-
-    def _risk(
-        self, request: Request, points: SweptPoints, context: Context, full: bool
-    ) -> dict[str, Any]:
-        found = risk_bounds(request, points, context, full=full)
-        here = {key: float(bound.value[-1]) for key, (_, bound) in found.items()}
-        conditions: tuple[Condition, ...] = (text.sampling(request["k"], request["n"]),)
-        if request["k"] <= request["n"]:
-            best = min(here["remark"], here.get("exact", np.inf))
-            conditions += text.risk_conditions(norm_of(request), best, here["trivial"])
-        named = [(key, label, bound) for key, (label, bound) in found.items()]
-        answer: dict[str, Any] = {
-            "series": tuple(series_from(key, label, points, bound) for key, label, bound in named),
-            "readouts": tuple(readout_from(*one) for one in named),
-            "conditions": conditions,
-        }
-        if request["k"] > request["n"]:
-            note = f"at the sliders' values {text.MORE_THAN_ALL}: lower k or raise n"
-            return answer | {"notes": (note,)}
-        # What is promised is the same whatever is on the y axis.
-        here_only = {key: column[-1:] for key, column in points.columns.items()}
-        lam_max = request["lam_max"] if full else min(request["lam_max"], _COARSE_ORDER)
-        spending = Spending(here_only, lam_max, context)
-        bounds, orders = quick_bounds(spending)
-        if full:
-            bounds |= slow_bounds(spending)
-        rounds = float(spending.rounds[0])
-        promise = text.guarantee(
-            local=request["eps0"],
-            messages=rounds * request["k"] / request["n"],
-            differing=text.risk_differences(here, norm_of(request)),
-        )
-        if full:
-            promise = replace(promise, distance=_apart(request, rounds, context))
-        return answer | {
-            "guarantee": _promised(request, promise, bounds, float(orders[0]), rounds, full)
-        }
-
-    def _accuracy(
-        self, request: Request, points: SweptPoints, context: Context
-    ) -> Iterator[Result]:
-        asked = wanted(request, points, context)
-        ledger = Ledger(request, asked, context)
-        resting = text.RESTING
+        p = self.points(swept_points(self, request), request, context)
+        plan = simulation.training_plan(request, p.swept, context)
+        ledger = simulation.Ledger(request, plan, context)
+        trained = all(simulation.run_of(job, context).epochs >= e for job, e in plan.stages())
         coarse = request.fidelity is Fidelity.COARSE
-        left = [j for j, e in asked.stages() if run_of(j, context).epochs < e]
-        first = self._picture(request, points, context, asked, ledger, resting)
+        yield self._trained(p, plan, ledger, words.RESTING, Fidelity.COARSE, coarse)
         if coarse:
-            yield replace(first, fidelity=Fidelity.COARSE, complete=True)
             return
-        yield replace(first, fidelity=Fidelity.COARSE)
-        if not asked.missing:
+        if not plan.missing:
             ledger.complete()
-        for done in trained(asked, context):
-            picture = self._picture(request, points, context, asked, ledger, text.NOT_YET)
-            yield replace(picture, progress=float(done))
-        final = self._picture(request, points, context, asked, ledger, text.NOT_YET)
-        yield replace(final, complete=True, progress=1.0 if left else None)
+        for done in simulation.train_all(plan, context):
+            result = self._trained(p, plan, ledger, words.NOT_YET, Fidelity.FULL, False)
+            yield replace(result, progress=float(done))
+        result = self._trained(p, plan, ledger, words.NOT_YET, Fidelity.FULL, True)
+        yield replace(result, progress=None if trained else 1.0)
 
-    def _picture(
+    def _trained(
         self,
-        request: Request,
-        points: SweptPoints,
-        context: Context,
-        asked: Wanted,
-        ledger: Ledger,
+        p: LearningPoints,
+        plan: simulation.TrainingPlan,
+        ledger: simulation.Ledger,
         resting: str,
+        fidelity: Fidelity,
+        complete: bool,
     ) -> Result:
-        """Return what is known so far."""
-        known = scores(asked, context)
-        if points.sweep.key == "spent":
-            series = spent_series(points, asked, ledger, known, resting)
+        """Return the answer with the accuracies that are known."""
+        q = p.at(p.swept, fidelity)
+        known = simulation.scores(plan, p.context)
+        q.progress = simulation.Progress(plan, ledger, known, resting)
+        return self.result(q, complete=complete)
+
+    def result(self, p: LearningPoints, *, complete: bool) -> Result:
+        """Return the answer, its guarantee completed by the claimed bound."""
+        answer = super().result(p, complete=complete)
+        if p.request.quantity == ACCURACY:
+            return replace(answer, stamp=words.STAMP)
+        if p.stage == "at_sliders":
+            series = tuple(replace(s, computing=s.key in _SLOW) for s in answer.series)
+            answer = replace(answer, series=series)
+        return stated(answer)
+
+    def readouts(self, p: LearningPoints) -> tuple[Readout, ...]:
+        """Return the numbers at the sliders."""
+        if p.request.quantity == RISK:
+            return tuple(
+                readout_from(curve.key, str(curve.label), p.bounds[curve.key])
+                for curve in self.curves(p)
+                if curve.key in p.bounds
+            )
+        if p.request.quantity == ACCURACY:
+            return simulation.readouts(p.progress, _report_bits(p)) if p.answered else ()
+        quick = [_readout(c, p.bounds[c.key]) for c in _OF_EPSILON[:3]]
+        slow = []
+        if p.stage != "preview":
+            own = p.at_sliders if p.stage == "at_sliders" else p.for_compositions
+            slow = [_readout(c, b, own) for c in _OF_EPSILON[3:] if (b := c.bound(own))]
+        if not p.answered:
+            return (*quick, *slow)
+        about = _about(p.for_levels)
+        return (*quick, *about, *slow) if p.stage == "at_sliders" else (*quick, *slow, *about)
+
+    def conditions(self, p: LearningPoints) -> tuple[Condition, ...]:
+        """Return the conditions at the sliders' values."""
+        sampling = words.sampling(p.request["k"], p.request["n"])
+        if not p.answered:
+            return (sampling,)
+        if p.request.quantity == RISK:
+            here = _values_here(p)
+            best = min(here["remark"], here.get("exact", np.inf))
+            norm = theory.norm_of(p.request)
+            return (sampling, *words.risk_conditions(norm, best, here["trivial"]))
+        if p.request.quantity == EPS:
+            theorem, orders = p.for_levels.theorem
+            order, edge = float(orders[-1]), bool(theorem.truncated[-1])
         else:
-            series = epochs_series(points, asked, known, resting)
-        result = Result(request, Fidelity.FULL, series=series, stamp=text.STAMP)
-        if request["k"] > request["n"]:
-            note = f"at the sliders' values {text.MORE_THAN_ALL}: lower k or raise n"
-            conditions = (text.sampling(request["k"], request["n"]),)
-            return replace(result, conditions=conditions, notes=(note,))
-        run = run_of(asked.private[0], context) if asked.private else Run()
-        size = run.state.theta.size if run.state else 0
-        report_bits = 0
-        if size:
-            report_bits = math.ceil(math.log2(size)) + 1 if _sparse(request) else 64 * size
-        order = ledger.at_epochs(ledger.order, asked.epochs)
-        edge = bool(ledger.at_epochs(ledger.theorem.truncated, asked.epochs))
-        rounds = ledger.at_epochs(ledger.spending.rounds, asked.epochs)
-        bounds = ledger.bounds_at(asked.epochs)
-        counted = {key: float(bound.value[0]) for key, bound in bounds.items()}
-        full = ledger.numerical is not None
-        promise = text.guarantee(
-            local=request["eps0"],
-            messages=rounds * request["k"] / request["n"],
-            differing=text.accuracy_differences(counted, asked.epochs, points.sweep.key == "spent"),
+            order, edge = p.progress.best_order, p.progress.at_edge
+        found = words.conditions(
+            sampled=p.request["k"],
+            clients=p.request["n"],
+            order=order,
+            lam_max=p.max_order if p.request.quantity == EPS else p.request["lam_max"],
+            at_edge=edge,
         )
-        if full:
-            promise = replace(promise, distance=_apart(request, rounds, context))
-        return replace(
-            result,
-            tables=(table(asked, ledger, known),),
-            readouts=readouts(asked, ledger, known, report_bits),
-            conditions=(
-                *text.conditions(
-                    sampled=request["k"],
-                    clients=request["n"],
-                    order=order,
-                    lam_max=request["lam_max"],
-                    at_edge=edge,
-                ),
-                *text.training_conditions(
-                    convex=request["model"] == SOFTMAX,
-                    clip=request["clip"],
-                    lipschitz=run.lipschitz,
-                    clients=request["n"],
-                    pictures=run.pictures,
-                    rates=request["steps"] == THEOREM,
-                ),
+        if p.request.quantity == EPS:
+            return found
+        run = p.progress.run(p.context)
+        return (
+            *found,
+            *words.training_conditions(
+                convex=p.request["model"] == SOFTMAX,
+                clip=p.request["clip"],
+                lipschitz=run.lipschitz,
+                clients=p.request["n"],
+                pictures=run.pictures,
+                rates=p.request["steps"] == THEOREM,
             ),
-            guarantee=_promised(request, promise, bounds, order, rounds, full),
-            notes=(text.NOTHING_RELEASED, *((asked.missing,) if asked.missing else ())),
         )
 
+    def tables(self, p: LearningPoints) -> tuple[Table, ...]:
+        """Return accuracy and ε after some numbers of epochs."""
+        if p.request.quantity != ACCURACY or not p.answered:
+            return ()
+        return (simulation.table(p.progress),)
 
-def _apart(request: Request, rounds: float, context: Context) -> float:
-    """Return an upper bound on δ(0) of all rounds together."""
-    eps0, k, n = (float(request[key]) for key in ("eps0", "k", "n"))
-    return clones_apart(eps0, k, n, float(rounds), Clones.PUBLISHED, context)
+    def guarantee(self, p: LearningPoints) -> Guarantee | None:
+        """Return the guarantee; that of ε is completed by `result`."""
+        if not p.answered:
+            return None
+        if p.request.quantity == ACCURACY:
+            return self._accuracy_guarantee(p)
+        if p.request.quantity == RISK:
+            return self._risk_guarantee(p)
+        rounds = float(p.for_levels.spending.rounds[-1])
+        here = _values_here(p)
+        numerical = here.get("numerical", np.nan) if p.stage == "full" else np.nan
+        upper = {"theorem": here["theorem"]}
+        if p.stage == "full":
+            upper["clones"] = here["clones"]
+        promise = _promise(
+            p, rounds, words.epsilon_differences(upper, numerical, p.request["eps0"])
+        )
+        if p.stage == "preview":
+            return promise
+        return replace(promise, distance=p.total_variation(rounds))
+
+    def _risk_guarantee(self, p: LearningPoints) -> Guarantee:
+        """Return the guarantee of the training, which is the same whatever is plotted."""
+        one = p.at_sliders
+        curves = _OF_EPSILON[:3] if p.coarse else _OF_EPSILON
+        bounds = {c.key: bound for c in curves if (bound := c.bound(one)) is not None}
+        rounds = float(one.spending.rounds[0])
+        differences = words.risk_differences(_values_here(p), theory.norm_of(p.request))
+        promise = _promise(p, rounds, differences)
+        if not p.coarse:
+            promise = replace(promise, distance=p.total_variation(rounds))
+        return _claimed(p.request, promise, bounds, float(one.theorem[1][0]), rounds, not p.coarse)
+
+    def _accuracy_guarantee(self, p: LearningPoints) -> Guarantee:
+        """Return the guarantee of the training at the sliders' number of epochs."""
+        progress = p.progress
+        epochs, rounds = progress.plan.epochs, progress.rounds
+        bounds = progress.ledger.bounds_at(epochs)
+        values = {key: float(bound.value[0]) for key, bound in bounds.items()}
+        complete = progress.ledger.numerical is not None
+        differences = words.accuracy_differences(values, epochs, p.swept.sweep.key == "spent")
+        promise = _promise(p, rounds, differences)
+        if complete:
+            promise = replace(promise, distance=p.total_variation(rounds))
+        return _claimed(p.request, promise, bounds, progress.best_order, rounds, complete)
+
+    def notes(self, p: LearningPoints) -> tuple[str, ...]:
+        """Return why there is no answer, or what a training is not."""
+        if not p.answered:
+            return (f"at the sliders' values {words.MORE_THAN_ALL}: lower k or raise n",)
+        if p.request.quantity != ACCURACY:
+            return ()
+        missing = p.progress.plan.missing
+        return (words.NOTHING_RELEASED, missing) if missing else (words.NOTHING_RELEASED,)
 
 
-def _promised(
+def _values_here(p: LearningPoints) -> dict[str, float]:
+    """Return the values of the curves at the sliders; NaN where undefined."""
+    return {key: float(bound.value[-1]) for key, bound in p.bounds.items()}
+
+
+def _readout(curve: Curve, bound: Bound, p: LearningPoints | None = None) -> Readout:
+    """Return the value of a curve of ε at the sliders; that of the lower bound has its source."""
+    notes = [] if callable(curve.note) else [curve.note]
+    if curve.key == "response" and p is not None and p.valid[-1]:
+        assert p.spending.pairs is not None
+        notes.insert(0, which_won(*p.spending.pairs[:, -1].tolist()))
+    return readout_from(curve.key, str(curve.label), bound, note="; ".join(n for n in notes if n))
+
+
+def _about(p: LearningPoints) -> tuple[Readout, Readout]:
+    """Return the number of rounds and the best order at the sliders."""
+    return _rounds_and_order(float(p.spending.rounds[-1]), float(p.theorem[1][-1]))
+
+
+def _rounds_and_order(rounds: float, order: float) -> tuple[Readout, Readout]:
+    return (
+        Readout("rounds", "rounds T", rounds),
+        Readout("order", "best order λ*", order),
+    )
+
+
+def _promise(p: LearningPoints, rounds: float, differences: tuple[str, ...]) -> Guarantee:
+    messages = rounds * p.request["k"] / p.request["n"]
+    return words.guarantee(local=p.request["eps0"], messages=messages, differences=differences)
+
+
+def _claimed(
     request: Request,
     promise: Guarantee,
     bounds: dict[str, Bound],
@@ -343,23 +962,39 @@ def _promised(
     rounds: float,
     complete: bool,
 ) -> Guarantee:
-    """Return what is promised where something else than ε is on the y axis.
+    """Return a guarantee with the tightest bound on ε, where another quantity is plotted.
 
-    `bounds` on ε have one value each; the tightest is claimed.
+    Parameters
+    ----------
+    request : Request
+    promise : Guarantee
+    bounds : dict
+        Bounds on ε at the sliders, by key of the curve.
+    order, rounds : float
+    complete : bool
+        Whether all bounds are there.
     """
     nowhere = SweptPoints(Sweep("epochs", 1.0, 1.0, 1), np.empty(0), {})
-    series, readouts = spending_series(bounds, nowhere)
-    about = (Readout("rounds", "rounds T", rounds), Readout("order", "best order λ*", order))
+    curves = {curve.key: curve for curve in _OF_EPSILON}
     answer = Result(
         replace(request, quantity=EPS, sweep=None),
         Fidelity.FULL,
-        series,
-        readouts=(*readouts, *about),
+        tuple(series_from(key, str(curves[key].label), nowhere, b) for key, b in bounds.items()),
+        readouts=(
+            *(readout_from(key, str(curves[key].label), b) for key, b in bounds.items()),
+            *_rounds_and_order(rounds, order),
+        ),
         guarantee=promise,
         complete=complete,
     )
     return stated(answer).guarantee or promise
 
 
-def _sparse(request: Request) -> bool:
-    return request["randomiser"] in (R_INF, R_1)
+def _report_bits(p: LearningPoints) -> int:
+    """Return the bits of a report; 0 before the model is known."""
+    state = p.progress.run(p.context).state
+    if state is None:
+        return 0
+    size = state.theta.size
+    sparse = p.request["randomiser"] in (R_INF, R_1)
+    return math.ceil(math.log2(size)) + 1 if sparse else 64 * size

@@ -1,55 +1,18 @@
-"""What the study of CLDP-SGD says in words: references, conditions, guarantee."""
+"""Conditions, guarantees and claim texts of the study of private learning."""
 
 import math
-from dataclasses import replace
 
-from explorer.privacy.core.bound import Reference
-from explorer.privacy.core.papers import SHUFFLE_RDP as _PAPER
-from explorer.privacy.learning import guarantees
-from explorer.privacy.shuffle_rdp import COMPOSED_CLONES, COMPOSED_LOWER
 from explorer.studies.base.numbers import at_most, nearest
-from explorer.studies.base.phrases import LOWER_BOUND, WORST_KNOWN, gap_words, odds_lines, times
-from explorer.studies.base.study import Claim, Condition, Guarantee, Result, Said, Series
-
-PRIVACY = guarantees.PRIVACY
-CONVERGENCE = guarantees.CONVERGENCE
-CONVERGENCE_EXACT = guarantees.CONVERGENCE_EXACT
-ALGORITHM = Reference(_PAPER, "Algorithm 1")
-FIGURE_5 = Reference(_PAPER, "Figure 5", "one epoch is n/k rounds; errata shuf-B7")
-R_INFINITY = Reference(
-    "Girgis, Data, Diggavi, Kairouz & Suresh 2021 (shuffled model of federated learning)", "R_∞"
-)
-R_ONE = replace(R_INFINITY, where="R_1")
-LEMMA_8 = Reference(_PAPER, "Lemma 8", "for p other than 1, 2 and ∞; errata shuf-B5")
-R_TWO = Reference("Duchi, Jordan & Wainwright 2013", "ℓ2 mechanism")
-R_TWO_CAP = Reference(
-    "Bhowmick, Duchi, Freudiger, Kapoor & Rogers 2018", "PrivUnit₂", "cap of smallest error"
-)
-SHUFFLED = Reference(
-    "Feldman, McMillan & Talwar 2021",
-    "Theorem 3.2, evaluated exactly",
-    "with Ullman 2017 and Kairouz, Oh & Viswanath 2015, Theorem 3.4; errata shuf-B1",
-)
-UNAMPLIFIED = Reference(
-    "Kairouz, Oh & Viswanath 2015", "Theorem 3.4", "of (ε₀, 0) after Ullman 2017; errata shuf-B2"
-)
-CAP = Reference(
-    "Ullman 2017 (lecture notes)", "subsampling", "T·ln(1+γ(e^ε₀−1)), basic composition"
-)
-COMPOSED, RESPONSE = COMPOSED_CLONES, COMPOSED_LOWER
-NO_NOISE = Reference(_PAPER, "Theorem 3, Gₚ = 0", "explicit form (36); errata shuf-B6")
-TRIVIAL = Reference("Lipschitz continuity", "over a set of diameter D")
-PLAIN_SGD = Reference("Robbins & Monro 1951", "stochastic gradient descent")
-DIGITS = Reference("Alpaydin & Kaynak 1998", "optical recognition of handwritten digits, UCI")
+from explorer.studies.base.phrases import WORST_KNOWN, gap_words, odds_lines, times
+from explorer.studies.base.study import Condition, Guarantee, Result, Said, Series
+from explorer.studies.cldp_sgd import sources
 
 LABELS = {
     "theorem": "Theorem 1 (upper bound)",
     "numerical": "numerical upper bound (clones 2021)",
     "clones": "clones (2021, numerical) + sampling + KOV",
-    "unamplified": "no shuffle amplification: (ε₀, 0) + sampling + KOV",
-    "cap": "T·εₛ, holds in any case",
-    "response": LOWER_BOUND,
 }
+"""Labels of the accountants that accuracy is plotted against."""
 COMPUTING = "it is being computed"
 MORE_THAN_ALL = "more clients would be sampled than there are (k > n)"
 STAMP = "simulation, not a release"
@@ -63,19 +26,10 @@ NOTHING_RELEASED = (
     "Trained here, on this computer, on pictures that the program sees: nothing here is a release, "
     "and no model is kept."
 )
-SPREAD = "mean of the runs; the band is ± one standard deviation between runs"
-ABOUT = {
-    "numerical": "the clones' losses composed as they are; every step is rounded up",
-    "clones": "what the paper compares with: δ₀ = δ/(2Tγ) a round, δ/2 slack",
-    "response": (
-        "on what any accountant sound for all ε₀-LDP randomisers can report: the larger of 2RR "
-        "(both directions) and 3RR; a client's randomiser may leak less"
-    ),
-}
 
 
 def not_longer(epochs: int) -> str:
-    """Return why the curve ends after so many epochs."""
+    """Return why a curve ends after so many epochs."""
     return f"trained for E = {epochs} epochs: raise E, or narrow the axis, to train longer"
 
 
@@ -93,14 +47,14 @@ def epsilon_differences(upper: dict[str, float], numerical: float, eps0: float) 
     gap = "the gap is the price of the formula"
     if numerical > 0:
         gap += f"; the first is {_as_large(upper['theorem'] / numerical)} the second here"
-    told = "what a round loses on average is forgotten"
+    average = "what a round loses on average is forgotten"
     if upper.get("clones", math.nan) > 0 and upper["theorem"] > 0:
-        told += f". It is {_as_large(upper['clones'] / upper['theorem'])} Theorem 1 here"
+        average += f". It is {_as_large(upper['clones'] / upper['theorem'])} Theorem 1 here"
     return (
         "“Theorem 1” adds Rényi bounds that hold for every k; the “numerical upper bound” composes "
         f"the privacy loss itself. Both bound the same training: {gap}.",
         "“Clones + KOV” amplifies every round, then composes the rounds knowing only their (ε, δ): "
-        f"{told}.",
+        f"{average}.",
         *([f"{WORST_KNOWN} {gap_words(eps0)}"] if numerical > 0 else []),
     )
 
@@ -177,7 +131,7 @@ _RISK_ONLY = "Only for Theorem 3's bound on the risk, not for the guarantee"
 def conditions(
     *, sampled: float, clients: float, order: float, lam_max: float, at_edge: bool
 ) -> tuple[Condition, ...]:
-    """Return what the statements about ε need."""
+    """Return the conditions of the bounds on ε."""
     return (
         sampling(sampled, clients),
         Condition(
@@ -214,8 +168,8 @@ def sampling(sampled: float, clients: float) -> Condition:
 def training_conditions(
     *, convex: bool, clip: float, lipschitz: float, clients: int, pictures: int, rates: bool
 ) -> tuple[Condition, ...]:
-    """Return what Theorem 3's convergence needs of this training, and who holds what."""
-    found = [
+    """Return the conditions of Theorem 3's convergence for a training, and of its data."""
+    conditions = [
         Condition(
             f"{_RISK_ONLY}: the loss is convex",
             convex,
@@ -230,7 +184,7 @@ def training_conditions(
         ),
     ]
     if convex and math.isfinite(lipschitz):
-        found.append(
+        conditions.append(
             Condition(
                 f"{_RISK_ONLY}: clipping leaves gradients alone, C ≥ L (else it is about a clipped "
                 "descent that it doesn't cover)",
@@ -241,7 +195,7 @@ def training_conditions(
             )
         )
     if pictures:
-        found.append(
+        conditions.append(
             Condition(
                 "Every client holds a picture of its own",
                 clients <= pictures,
@@ -254,11 +208,11 @@ def training_conditions(
                 ),
             )
         )
-    return tuple(found)
+    return tuple(conditions)
 
 
 def risk_conditions(p: float, bound: float, trivial: float) -> tuple[Condition, ...]:
-    """Return what the convergence bound needs, and whether it says anything."""
+    """Return the conditions of the bound on the risk, and whether it is below the trivial one."""
     norm = "∞" if p == math.inf else nearest(p)
     return (
         Condition(
@@ -283,8 +237,18 @@ def risk_conditions(p: float, bound: float, trivial: float) -> tuple[Condition, 
     )
 
 
-def guarantee(*, local: float, messages: float, differing: tuple[str, ...]) -> Guarantee:
-    """Return what holds whichever bound is claimed; a client sends `messages` reports, γT."""
+def guarantee(*, local: float, messages: float, differences: tuple[str, ...]) -> Guarantee:
+    """Return the part of the guarantee that does not depend on the claimed bound.
+
+    Parameters
+    ----------
+    local : float
+        ε₀.
+    messages : float
+        Reports that a client sends on average, γT.
+    differences : tuple of str
+        Why the curves differ.
+    """
     return Guarantee(
         unit="one client's record, over all rounds",
         replace_one="",
@@ -301,17 +265,17 @@ def guarantee(*, local: float, messages: float, differing: tuple[str, ...]) -> G
             + " of them on average."
         ),
         sentence="",
-        references=(PRIVACY, ALGORITHM),
-        differences=differing,
+        references=(sources.PRIVACY, sources.ALGORITHM),
+        differences=differences,
         law="the 2021 clones through all rounds",
     )
 
 
-def claim_words(result: Result, series: Series, epsilon: float) -> Said:
-    """Say what a bound on ε means at the sliders' values."""
+def claim_text(result: Result, series: Series, epsilon: float) -> Said:
+    """Return the text of a claimed bound on ε at the sliders' values."""
     promise, delta = result.guarantee, float(result.request["delta"])
-    known = {r.key: r.value for r in result.readouts}
-    order, rounds = known.get("order"), known.get("rounds") or math.nan
+    values = {r.key: r.value for r in result.readouts}
+    order, rounds = values.get("order"), values.get("rounds") or math.nan
     at = f", order λ* = {order:.0f}" if series.key == "theorem" and order else ""
     distance = promise.distance if promise else None
     return Said(
@@ -331,6 +295,3 @@ def claim_words(result: Result, series: Series, epsilon: float) -> Said:
         + f" when one record is replaced by any other ({series.label}{at})",
         ((epsilon, delta),),
     )
-
-
-CLAIM = Claim(("numerical", "theorem", "clones", "unamplified", "cap"), claim_words, solves="eps0")
