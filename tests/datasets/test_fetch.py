@@ -18,6 +18,7 @@ import pytest
 from explorer.checkins.errors import FetchCancelled, FetchError
 from explorer.checkins.presets import PRESETS, preset
 from explorer.checkins.public_files import MAX_BYTES, SOURCES, fetch, fetch_source
+from tests import snapshots
 
 BODY = gzip.compress(os.urandom(600_000), mtime=0)
 OTHER = gzip.compress(b"another file " * 1000, mtime=0)
@@ -150,8 +151,9 @@ def test_broken_connections_go_on(server: Server, tmp_path: Path) -> None:
 def test_gives_up_and_goes_on_in_the_next_call(server: Server, tmp_path: Path) -> None:
     target = tmp_path / "file.txt.gz"
     server.behaviour.cut = [300_000, 0, 0, 0, 0]
-    with pytest.raises(FetchError, match=r"ended early after 0\.3 of 0\.6 MB; run it again"):
+    with pytest.raises(FetchError, match=r"ended early after 0\.3") as error:
         fetch(_url(server), target, pause=0)
+    snapshots.check(error.value)
     assert not target.exists()
     server.behaviour.requests.clear()
     done = fetch(_url(server), target, pause=0)
@@ -245,8 +247,9 @@ def test_a_foreign_part_is_not_glued_on(server: Server, tmp_path: Path, span: st
         fetch(_url(server), target, pause=0)
     assert target.with_name("file.txt.gz.part").stat().st_size == 1000
     server.behaviour.always = (206, span)
-    with pytest.raises(FetchError, match="does not send the bytes asked for"):
+    with pytest.raises(FetchError, match="does not send") as error:
         fetch(_url(server), target, pause=0)
+    snapshots.check(error.value)
     assert not any(tmp_path.iterdir())
 
 
@@ -262,8 +265,9 @@ def test_a_part_of_another_file_is_not_glued_on(server: Server, tmp_path: Path) 
 @pytest.mark.parametrize("say_length", [True, False])
 def test_too_large_is_refused(server: Server, tmp_path: Path, say_length: bool) -> None:
     server.behaviour.say_length = say_length
-    with pytest.raises(FetchError, match=r"more than 0\.5 MB, which is more than is fetched"):
+    with pytest.raises(FetchError, match=r"more than 0\.5 MB") as error:
         fetch(_url(server), tmp_path / "file.txt.gz", pause=0, max_bytes=500_000)
+    snapshots.check(error.value)
     assert not any(tmp_path.iterdir())
     assert MAX_BYTES > 10 * 110_000_000  # the larger public file, and room to grow
 
@@ -291,16 +295,18 @@ def test_no_length_said(server: Server, tmp_path: Path) -> None:
 
 def test_not_found(server: Server, tmp_path: Path) -> None:
     server.behaviour.status = 404
-    with pytest.raises(FetchError, match=r"file\.txt\.gz: the server answers 404 .*browser"):
+    with pytest.raises(FetchError, match=r"file\.txt\.gz:") as error:
         fetch(_url(server), tmp_path / "file.txt.gz", pause=0)
+    snapshots.check(error.value)
     assert len(server.behaviour.requests) == 1
     assert not any(tmp_path.iterdir())
 
 
 def test_server_in_trouble(server: Server, tmp_path: Path) -> None:
     server.behaviour.status = 503
-    with pytest.raises(FetchError, match=r"answers 503 .* run it again later"):
+    with pytest.raises(FetchError, match=r"answers 503 .* run it") as error:
         fetch(_url(server), tmp_path / "file.txt.gz", pause=0)
+    snapshots.check(error.value)
     assert len(server.behaviour.requests) == 4
     assert not any(tmp_path.iterdir())
 
@@ -385,8 +391,8 @@ def test_target_below_a_file(server: Server, tmp_path: Path) -> None:
 
 def test_sources_and_presets_belong_together(tmp_path: Path) -> None:
     assert {p.key for p in PRESETS} == set(SOURCES)
-    assert SOURCES["gowalla"].file == "loc-gowalla_totalCheckins.txt.gz"
-    assert SOURCES["brightkite"].file == "loc-brightkite_totalCheckins.txt.gz"
+    snapshots.check(SOURCES["gowalla"].file)
+    snapshots.check(SOURCES["brightkite"].file)
     with pytest.raises(ValueError, match="gowalla, brightkite"):
         fetch_source("foursquare", tmp_path)
     with pytest.raises(ValueError, match="gowalla, brightkite"):

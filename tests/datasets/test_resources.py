@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from explorer.resources import resource_bytes, resource_path, samples
+from tests import snapshots
 
 PROBE = """
 import hashlib, json, sys
@@ -46,8 +47,9 @@ def test_names_that_climb_out(name: str) -> None:
 
 
 def test_missing() -> None:
-    with pytest.raises(FileNotFoundError, match=r"nothing\.bin is missing"):
+    with pytest.raises(FileNotFoundError, match=r"nothing\.bin is") as error:
         resource_bytes("nothing.bin")
+    snapshots.check(error.value)
     with pytest.raises(FileNotFoundError), resource_path("nothing.bin") as path:
         pytest.fail(f"gave {path}")
 

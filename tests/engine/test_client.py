@@ -26,6 +26,7 @@ from explorer.engine.runtime import FileNotOpenError, StudyRuntime, final_result
 from explorer.engine.solving import SolveGoal, solve
 from explorer.studies.base.study import Cancelled, Context, Request, Result, default_request
 from explorer.studies.registry import get_study, register, unregister
+from tests import snapshots
 from tests.engine.tiny import TinyStudy
 from tests.waiting import time_limit, wait_until
 
@@ -161,7 +162,7 @@ def test_a_refusal_arrives_as_what_it_was(
     error = next(d.error for d in inbox.items if d.error is not None)
     assert isinstance(error, FileNotOpenError)
     assert error.value == value
-    assert "samples.csv is not open" in str(error)
+    snapshots.check(str(error))
     assert "explorer" in error.__notes__[0]  # where it happened, for whoever reports it
 
 

@@ -38,6 +38,7 @@ from explorer.studies.base.study import (
     default_request,
 )
 from explorer.studies.registry import get_study
+from tests import snapshots
 
 pytestmark = pytest.mark.full
 
@@ -158,7 +159,8 @@ def test_the_maps_line_tells_nothing_that_is_not_private(capsys, tmp_path: Path)
         drawn_result = replace(result, request=replace(result.request, selection=drawn))
         line = map_line(apply_export_policy(drawn_result, view, recipe)[2])
         assert "--region" not in line.partition("#")[0]
-        assert "region: found on these check-ins" in line
-    with pytest.raises(ValueError, match="have not passed the gate"):
+        snapshots.check(line)
+    with pytest.raises(ValueError, match="have not passed") as error:
         map_line(recipe)
+    snapshots.check(error.value)
     runtime.close()

@@ -22,6 +22,7 @@ from explorer.studies.base.grid import Grid, axes_of, parse_axis, requests_of
 from explorer.studies.base.grid_answer import simulated
 from explorer.studies.base.study import Cancelled, Sweep, default_request
 from explorer.studies.registry import get_study, study_infos
+from tests import snapshots
 
 GRIDS = {
     "heatmap-theory": ("epsilon=0.5,2", "k=10,20"),
@@ -233,8 +234,9 @@ def test_a_file_that_is_not_open_yet_is_no_answer_that_is_kept(checkpoint, tmp_p
     path.write_text("x,y\n0,0\n1,0\n0,1\n")
     value = file_value(path)
     request = tiny("itemwise").with_value("space", "points").with_value("space_points", value)
-    with pytest.raises(FileNotOpenError, match=r"places\.csv is not open"):
+    with pytest.raises(FileNotOpenError, match=r"places\.csv is") as error:
         run(GridRunner(request, Grid(("m=10,20",))), checkpoint)
+    snapshots.check(error.value)
     answer, _ = run(GridRunner(request, Grid(("m=10,20",)), {value: path}), checkpoint)
     assert [cell.error for cell in answer.cells] == ["", ""]
 

@@ -34,6 +34,7 @@ from explorer.studies.base.claims import claimed
 from explorer.studies.base.csv_table import TableFileError
 from explorer.studies.base.study import Sweep, default_request
 from explorer.studies.registry import get_study
+from tests import snapshots
 
 PLOT = ("amplification", "eps", "eps0")
 WIDE = "eps0,Mine,Theirs\n4,0.4,0.8\n1,0.1,\n2,0.2,0.3\n"
@@ -52,7 +53,7 @@ def test_a_column_a_curve_or_a_row_a_point(tmp_path: Path) -> None:
     assert (theirs.x, theirs.y) == ((2, 4), (0.3, 0.8))
     mine, other = of(LONG, tmp_path).curves
     assert (mine.called, mine.y, other.called) == ("upper bound", (0.1, 0.2), "")
-    assert "calls it upper bound: not computed here" in mine.series.note
+    snapshots.check(mine.series.note)
     assert mine.series.role is Role.BASELINE
     (alone,) = of("1\t0,5\n2\t0,75\n", tmp_path).curves
     assert (alone.label, alone.y) == ("my.csv", (0.5, 0.75))
@@ -76,10 +77,12 @@ def test_bad_rows_are_named_with_what_to_do(tmp_path: Path) -> None:
         "my.csv, line 3, a",
         "my.csv, line 4",
     ]
-    with pytest.raises(TableFileError, match=r"my.csv, line 2, user: 'ada' is not a number.*x, y"):
+    with pytest.raises(TableFileError, match=r"my.csv, line 2") as error:
         of("user,lat\nada,1\nbob,2\n", tmp_path)
-    with pytest.raises(TableFileError, match="at least 2 are needed"):
+    snapshots.check(error.value)
+    with pytest.raises(TableFileError, match="at least 2 are") as error:
         of("", tmp_path)
+    snapshots.check(error.value)
 
 
 def test_a_file_read_again_takes_the_place_of_what_it_was(tmp_path: Path, monkeypatch) -> None:
@@ -88,8 +91,9 @@ def test_a_file_read_again_takes_the_place_of_what_it_was(tmp_path: Path, monkey
     again = of("x,New\n1,1\n2,2\n", tmp_path).curves
     assert merge_imported((*first, *other), again) == (*other, *again)
     monkeypatch.setattr(imported_curves, "MAX_CURVES", 3)
-    with pytest.raises(TableFileError, match="4 own curves with 10 points, and can have 3"):
+    with pytest.raises(TableFileError, match="4 own curves with 10") as error:
         merge_imported(first, other)
+    snapshots.check(error.value)
 
 
 @pytest.fixture
@@ -164,8 +168,8 @@ def test_the_command_line_draws_them_and_names_bad_rows(tmp_path: Path, capsys) 
     path = tmp_path / "out.csv"
     asked = ["bounds", "amplification", "--sweep", "eps0=0.5:4:4", "--output", str(path)]
     assert run([*asked, "--curves", str(tmp_path / "my.csv")]) == 0
-    assert "not drawn: my.csv, line 5, eps0: 'five' is not a number" in capsys.readouterr().err
+    snapshots.check(capsys.readouterr().err)
     header = next(t for t in path.read_text(encoding="utf-8").splitlines() if t[0] != "#")
-    assert "own:Mine (my.csv),own:Theirs (my.csv)" in header
+    snapshots.check(header)
     (mine, _) = imported_from_list(recipe_from_dict(read_recipe(path)).view["own"], [])
     assert mine.x == (1, 2, 4)

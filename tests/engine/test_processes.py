@@ -14,6 +14,7 @@ from explorer.engine.executors import embedded
 from explorer.engine.executors.base import WorkerDied
 from explorer.engine.executors.embedded import EmbeddedExecutor
 from explorer.studies.base.study import Cancelled, NoWorker
+from tests import snapshots
 from tests.engine import jobs
 from tests.waiting import time_limit
 
@@ -76,9 +77,11 @@ def test_no_shared_memory_is_reported_with_what_to_do(
     with monkeypatch.context() as patch:
         patch.setattr("loky.ProcessPoolExecutor", refused)
         patch.setattr(embedded, "SHARED_MEMORY", tmp_path / "none")
-        with pytest.raises(NoWorker, match=r"none \(read-only file system\); make it writable"):
+        with pytest.raises(NoWorker, match=r"none \(read-only") as error:
             worker.call(jobs.add, (1, 1), never)
+        snapshots.check(error.value)
         patch.setattr(embedded, "SHARED_MEMORY", tmp_path)
-        with pytest.raises(NoWorker, match=r"can't start: read-only file system$"):
+        with pytest.raises(NoWorker, match="can't start: read-") as error:
             worker.call(jobs.add, (1, 1), never)
+        snapshots.check(error.value)
     assert worker.call(jobs.add, (1, 1), never) == 2

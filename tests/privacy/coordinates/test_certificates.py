@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import explorer.privacy.coordinates as co
+from tests import snapshots
 
 LEVEL = st.one_of(st.floats(0, 800), st.floats(0, 5))
 Q = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1.0, 1e-300]))
@@ -90,10 +91,12 @@ def test_linear_budget_matrix_edges():
     matrix = co.linear_budget_matrix([1.0, math.inf], [0.0, 0.5])
     np.testing.assert_array_equal(matrix, [[1.0, 0.0], [0.0, 0.0]])
     assert co.linear_budget_scale([1.0, math.inf], 0.0, [0.0, 1.0]) == math.inf
-    with pytest.raises(ValueError, match=r"coordinate_levels: 0 is outside \(0, inf\]"):
+    with pytest.raises(ValueError, match="coordinate_levels: 0 is") as error:
         co.linear_budget_matrix([0.0, 1.0], 0.1)
-    with pytest.raises(ValueError, match=r"direction must have shape"):
+    snapshots.check(error.value)
+    with pytest.raises(ValueError, match="direction must have") as error:
         co.linear_budget_scale([1.0, 1.0], 0.1, [1.0])
+    snapshots.check(error.value)
 
 
 def test_sums_without_a_coordinate_keep_small_levels():

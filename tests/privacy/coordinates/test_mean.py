@@ -15,6 +15,7 @@ from explorer.privacy.coordinates.levels import (
     cdp_levels_from_logs,
 )
 from explorer.privacy.coordinates.mean import chambers, corners
+from tests import snapshots
 from tests.privacy.coordinates.exact import density
 from tests.privacy.sampler_audits import loss_lower_bound
 
@@ -97,12 +98,15 @@ def test_a_million_coordinates():
 
 
 def test_combination_refuses_wrong_outputs():
-    with pytest.raises(ValueError, match=r"outputs\[1\] must have shape \(1,\), got \(0,\)"):
+    with pytest.raises(ValueError, match=r"outputs\[1\] must have") as error:
         co.m_mean_combine([0.1, 0.2], [[1.0, 2.0], None])
-    with pytest.raises(ValueError, match="one entry a channel, 2, got 1"):
+    snapshots.check(error.value)
+    with pytest.raises(ValueError, match="one entry a channel, 2") as error:
         co.m_mean_combine([0.1, 0.2], [[1.0, 2.0]])
-    with pytest.raises(ValueError, match="rule: 'best' is not one of paper, optimal"):
+    snapshots.check(error.value)
+    with pytest.raises(ValueError, match="rule: 'best' is") as error:
         co.m_mean_weights([0.1], "best")
+    snapshots.check(error.value)
 
 
 @pytest.mark.full
@@ -238,10 +242,12 @@ def test_records_must_be_in_the_cube():
     rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match=r"x: 1.5 is outside \[-1, 1\]"):
         co.m_mean([[1.5, 0.0]], [1.0, 1.0], rng)
-    with pytest.raises(ValueError, match=r"x must have shape \(n, 2\), got \(1, 3\)"):
+    with pytest.raises(ValueError, match=r"x must have shape \(n, 2\)") as error:
         co.m_mean([[0.5, 0.0, 0.1]], [1.0, 1.0], rng)
-    with pytest.raises(ValueError, match=r"c: inf is outside \[0, inf\)"):
+    snapshots.check(error.value)
+    with pytest.raises(ValueError, match=r"c: inf is outside \[0") as error:
         co.m_mean([[0.5]], [math.inf], rng)
+    snapshots.check(error.value)
 
 
 def test_nested_designs_are_m_mean():
@@ -289,8 +295,9 @@ def test_designs_refuse_and_skip():
     assert co.design_mse(2, [(0,), (1,)], [[1.0, 1.0], [2.0, 0.0]]).shape == (2,)
     with pytest.raises(ValueError, match=r"subsets\[0\]: 2 is outside \[0, 1\]"):
         co.design_cdp(2, [(2,)], [1.0])
-    with pytest.raises(ValueError, match=r"subsets\[0\] must be distinct"):
+    with pytest.raises(ValueError, match=r"subsets\[0\] must be") as error:
         co.design_cdp(2, [(1, 1)], [1.0])
+    snapshots.check(error.value)
     with pytest.raises(ValueError, match="one level a subset, 1"):
         co.design_cdp(2, [(1,)], [1.0, 2.0])
 

@@ -23,6 +23,7 @@ from explorer.privacy.heatmaps.private_clustering import (
 )
 from explorer.privacy.heatmaps.theory import median_cost, noise_term
 from explorer.privacy.noise.demonstration import DemonstrationNoise
+from tests import snapshots
 
 
 @pytest.mark.parametrize(
@@ -61,8 +62,9 @@ def test_points_of_a_map_keep_its_mass_and_cost():
             exact = median_cost(blocks.grid(), centres - 0.5 / 32)
             assert abs(k_median_cost(x.points, x.weights, centres) - exact) <= x.slack + 1e-12
     assert as_points(blocks, 16).slack == 0.0
-    with pytest.raises(ValueError, match="split: 3 is not a power of two"):
+    with pytest.raises(ValueError, match="split: 3 is not a") as error:
         as_points(blocks, 3)
+    snapshots.check(error.value)
 
 
 def test_cost_of_the_data_is_the_dense_cost():

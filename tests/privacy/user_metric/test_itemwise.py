@@ -13,6 +13,7 @@ from scipy.special import betaincinv
 
 from explorer.privacy import user_metric as um
 from explorer.privacy.spaces import Clustered, Discrete, Grid, MatrixSpace, Square
+from tests import snapshots
 
 SPACES = [
     Grid(3, 2),
@@ -126,8 +127,9 @@ def test_items_outside_the_domain_are_refused():
             um.priv_emd_item_wise(item, mechanism, rng)
     with pytest.raises(ValueError, match="alpha0: 0 is outside"):
         um.PlanarLaplace(Square(2), 0.0)
-    with pytest.raises(ValueError, match="users: there must be"):
+    with pytest.raises(ValueError, match="users: there must") as error:
         um.bounded_emd_reduction([], 3, um.GKRR(Discrete(3), 1.0), rng)
+    snapshots.check(error.value)
 
 
 def test_drawn_items_are_uniform_with_replacement():
@@ -137,8 +139,9 @@ def test_drawn_items_are_uniform_with_replacement():
     counts = np.unique(drawn[0], return_counts=True)[1]
     assert stats.chisquare(counts).pvalue > 1e-6
     assert (drawn[1] == 9).all()
-    with pytest.raises(ValueError, match=r"users\[1\]: a user must have"):
+    with pytest.raises(ValueError, match=r"users\[1\]: a user must") as error:
         um.draw_items([[1], []], 3, rng)
+    snapshots.check(error.value)
     out = um.bounded_emd_reduction([[0, 1], [2]], 50, um.GKRR(Discrete(3), 2.0), rng)
     assert out.shape == (100,)
 
