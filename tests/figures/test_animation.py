@@ -8,7 +8,6 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-import av
 import numpy as np
 import pytest
 from PIL import Image
@@ -45,6 +44,8 @@ from explorer.studies.registry import get_study
 from tests.figures.reading import BOTH
 from tests.figures.samples import RECIPE, hot_map, maps
 
+pytestmark = pytest.mark.full
+
 ANIMATIONS = [f.suffix for f in of_kind(Kind.ANIMATION, maps=True)]
 DRAWS = Animation()
 SPAN = ("2010-01-01T00:00:00Z", "2010-01-10T23:59:59Z")
@@ -69,7 +70,7 @@ def job(fmt: str, came_from: Origin = Origin.EXTENT, **more) -> ExportJob:
 def pictures(path: Path) -> list[np.ndarray]:
     """Return the frames of an animation in RGB."""
     if path.suffix == ".mp4":
-        with av.open(path) as video:
+        with pytest.importorskip("av").open(path) as video:
             return [frame.to_ndarray(format="rgb24") for frame in video.decode(video=0)]
     with Image.open(path) as image:
         frames = []
@@ -79,7 +80,6 @@ def pictures(path: Path) -> list[np.ndarray]:
         return frames
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("fmt", ANIMATIONS)
 def test_a_frame_a_draw_with_what_the_gate_lets_through(fmt: str, tmp_path: Path) -> None:
     shares: list[float] = []
@@ -97,7 +97,6 @@ def test_a_frame_a_draw_with_what_the_gate_lets_through(fmt: str, tmp_path: Path
     assert shares[-1] == 1
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("fmt", ANIMATIONS)
 def test_other_check_ins_with_the_same_noisy_maps_give_the_same_bytes(fmt: str) -> None:
     """What only the curator may see is in no frame, and nowhere else in the file."""
@@ -114,12 +113,11 @@ def test_other_check_ins_with_the_same_noisy_maps_give_the_same_bytes(fmt: str) 
     assert of(np.eye(16, dtype=np.float32)) == of(np.ones((16, 16), np.float32))
 
 
-@pytest.mark.full
 def test_a_video_shows_what_is_drawn_and_players_can_read_it(tmp_path: Path) -> None:
     """An odd side loses a pixel; colours lose less than what tells frames apart."""
     path = tmp_path / "draws.mp4"
     path.write_bytes(rendered(with_frames(replace(job("mp4"), size_px=(401, 301)), DRAWS, answer)))
-    with av.open(path) as video:
+    with pytest.importorskip("av").open(path) as video:
         (stream,) = video.streams.video
         assert stream.codec_context.name in ("h264", "mpeg4")
         assert stream.codec_context.pix_fmt == "yuv420p"
@@ -292,6 +290,7 @@ def test_a_gif_that_claims_to_be_vast_is_named(tmp_path: Path) -> None:
 
 def test_a_video_without_a_recipe_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.mp4"
+    av = pytest.importorskip("av")
     with av.open(path, "w") as container:
         stream = container.add_stream("mpeg4", rate=5)
         stream.width = stream.height = 64
@@ -306,7 +305,6 @@ def test_a_video_without_a_recipe_is_named(tmp_path: Path) -> None:
         read_recipe(path)
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("over", OF_MAPS)
 def test_the_command_line_draws_them(over: Over, tmp_path: Path) -> None:
     path = tmp_path / f"draws.{'mp4' if over is Over.MOVING else 'gif'}"
@@ -318,7 +316,6 @@ def test_the_command_line_draws_them(over: Over, tmp_path: Path) -> None:
     assert read_recipe(path)["animation"] == {"over": over.value, "frames": 4}
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("fmt", ANIMATIONS)
 def test_a_parameter_runs_over_its_range(fmt: str, tmp_path: Path) -> None:
     """Curves on axes that all frames share, the value in each title, the recipe inside."""

@@ -185,6 +185,7 @@ def test_no_canary_comes_out(fmt: str, came_from: Origin) -> None:
     assert written(fmt, 731, came_from) == content
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("fmt", "came_from"), [*product(CELLS, FOUND)])
 def test_no_canary_is_in_a_refusal(fmt: str, came_from: Origin) -> None:
     with pytest.raises(ValueError, match="it would tell where the map lies") as refused:

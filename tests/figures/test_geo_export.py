@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import rasterio
 from PIL import Image
 
 from explorer.cli import run
@@ -30,6 +29,8 @@ from tests.figures.samples import (
     file_bytes,
     maps,
 )
+
+pytestmark = pytest.mark.full
 
 FOUND = [o for o in Origin if not o.may_be_told]
 
@@ -113,7 +114,7 @@ def test_other_geojson_is_named(tmp_path: Path) -> None:
 def raster(path: Path, result, **view):
     """Open what a map is as a GeoTIFF."""
     export(result, ViewState.for_result(result, **view), RECIPE, path)
-    return rasterio.open(path)
+    return pytest.importorskip("rasterio").open(path)
 
 
 def test_a_geotiff_lies_where_the_map_does_north_up(tmp_path: Path) -> None:
@@ -207,7 +208,6 @@ def test_curves_are_refused(fmt: str) -> None:
         file_bytes(result, ViewState.for_result(result), RECIPE, fmt)
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("fmt", CELLS)
 def test_the_command_line_has_it_for_maps_alone(
     fmt: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -220,7 +220,6 @@ def test_the_command_line_has_it_for_maps_alone(
     assert read_recipe(path)["private_only"] is True
 
 
-@pytest.mark.full
 def test_a_large_map_has_all_its_cells() -> None:
     values = np.random.default_rng(1).random((256, 256), np.float32)
     result = maps(values, values)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numba
 import numpy as np
-import ot
 import pytest
 import scipy.optimize
 import scipy.sparse
@@ -45,6 +44,7 @@ def _pair(rng: np.random.Generator, shape: tuple[int, int], kind: str) -> tuple[
 
 
 def _pot(p: np.ndarray, q: np.ndarray, step_x: float, step_y: float) -> float:
+    ot = pytest.importorskip("ot")
     rows, columns = np.indices(p.shape)
     points = np.stack([columns.ravel() * step_x, rows.ravel() * step_y], axis=1)
     cost = np.abs(points[:, None] - points[None]).sum(axis=2)
@@ -86,6 +86,7 @@ def _check_certificate(
     assert (psi * (p - q)).sum() == pytest.approx(found.lower, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("steps", STEPS)
 @pytest.mark.parametrize("kind", ["noise", "peaks", "few"])
 @pytest.mark.parametrize("shape", [(16, 16), (5, 23), (17, 9), (1, 40), (33, 1), (2, 2)])

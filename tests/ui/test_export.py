@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import rasterio
 from PIL import Image
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -428,6 +427,7 @@ def test_a_time_sweep_is_computed_in_the_export(open_window, qtbot, export, over
 def test_a_geotiff_is_written_beside_the_windows_thread(open_window, qtbot, export) -> None:
     window = heatmap_window(open_window, qtbot)
     path = export(window, "tif")
+    rasterio = pytest.importorskip("rasterio")
     with rasterio.open(path) as image:
         assert (image.count, image.crs.to_epsg()) == (1, 4326)
         region = window.session.request().selection.region
