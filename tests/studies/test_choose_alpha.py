@@ -34,25 +34,6 @@ def curves(result):
     return {s.key: s for s in result.series}
 
 
-@pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
-@pytest.mark.parametrize("space", ["sphere", "discrete"])
-def test_every_axis_over_its_whole_range(what, key, space):
-    walking.walk_axis(STUDY, what, key, space=space)
-
-
-@pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
-def test_every_parameter_to_both_ends(key):
-    values = {"requirements": "4"}
-    for name in ("cells", "side"):
-        if key == f"space_{name}":
-            values["space"] = "grid"
-    walking.walk_parameter(STUDY, key, **values)
-
-
-def test_its_page_and_presets_hold_together():
-    walking.check_page(STUDY)
-
-
 @pytest.mark.parametrize(
     ("key", "alpha"), [("earth", 24.9014), ("rounded", 25.0), ("printed", 25.86)]
 )

@@ -36,19 +36,6 @@ def curves(result):
     return {s.key: s for s in result.series}
 
 
-@pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_every_axis_over_its_whole_range(what, key, mechanism):
-    walking.walk_axis(STUDY, what, key, mechanism=mechanism)
-
-
-@pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_every_parameter_to_both_ends(key, mechanism):
-    others = {} if key == "mechanism" else {"mechanism": mechanism}
-    walking.walk_parameter(STUDY, key, **others)
-
-
 def test_its_page_and_presets_hold_together():
     walking.check_page(STUDY)
     for preset in STUDY.presets:

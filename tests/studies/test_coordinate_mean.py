@@ -63,13 +63,6 @@ def curves(result):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
-@pytest.mark.parametrize("profile", ["two", "linear"])
-def test_every_axis_over_its_whole_range(what, key, profile):
-    walking.walk_axis(STUDY, what, key, points=4, profile=profile)
-
-
-@pytest.mark.full
 @pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
 def test_every_parameter_to_both_ends(key):
     walking.walk_parameter(STUDY, key, points=3, steps=2, projected=True)

@@ -37,14 +37,6 @@ def curves(result):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
-@pytest.mark.parametrize("model", ["central", "local"])
-def test_every_axis_over_its_whole_range(what, key, model):
-    space = "discrete" if key == "space_items" else "clustered"
-    walking.walk_axis(STUDY, what, key, points=5, model=model, space=space)
-
-
-@pytest.mark.full
 @pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
 @pytest.mark.parametrize("model", ["central", "local"])
 def test_every_parameter_to_both_ends(key, model):
@@ -54,10 +46,6 @@ def test_every_parameter_to_both_ends(key, model):
     if key == "simulate":
         values |= {"space_clusters": 2, "space_each": 3}
     walking.walk_parameter(STUDY, key, points=3, steps=2, **values)
-
-
-def test_its_page_and_presets_hold_together():
-    walking.check_page(STUDY)
 
 
 @pytest.mark.parametrize(

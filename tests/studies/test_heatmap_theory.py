@@ -37,12 +37,6 @@ def curves(result):
     return {s.key: s for s in result.series}
 
 
-@pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
-def test_every_axis_over_its_whole_range(what, key):
-    result = walking.walk_axis(STUDY, what, key)
-    assert result.guarantee is not None
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
 def test_every_parameter_to_both_ends(key):

@@ -36,13 +36,6 @@ def curves(result):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
-@pytest.mark.parametrize("model", ["central", "local"])
-def test_every_axis_over_its_whole_range(what, key, model):
-    walking.walk_axis(STUDY, what, key, points=5, model=model)
-
-
-@pytest.mark.full
 @pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
 def test_every_parameter_to_both_ends(key):
     values = dict(SMALL)
@@ -84,10 +77,6 @@ def test_the_optimal_mechanism_errs_least_and_is_solved_at_rest():
     )
     first, *_ = walking.answers(STUDY, request)
     assert "when the sliders rest" in curves(first)["exact"].undefined_reason
-
-
-def test_its_page_and_presets_hold_together():
-    walking.check_page(STUDY)
 
 
 @pytest.mark.full

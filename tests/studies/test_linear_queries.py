@@ -49,14 +49,6 @@ def found(p, count=1, width=0.1, context=None, **values):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
-@pytest.mark.parametrize("model", ["central", "local"])
-def test_every_axis_over_its_whole_range(what, key, model):
-    query = {"dim": "given", "slope": "given", "width": "cells"}.get(key, "landmarks")
-    walking.walk_axis(STUDY, what, key, points=5, model=model, query=query)
-
-
-@pytest.mark.full
 @pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
 def test_every_parameter_to_both_ends(key):
     values = {"query": {"dim": "given", "slope": "given", "width": "cells"}.get(key, "landmarks")}
@@ -87,10 +79,6 @@ def test_every_query_on_every_space_answers_or_says_why(query, space):
         assert result.conditions[0].holds is False
     # True δ of a width needs no query.
     assert curves(ask("true_delta", query=query, space=space))["printed"].present.all()
-
-
-def test_its_page_and_presets_hold_together():
-    walking.check_page(STUDY)
 
 
 @pytest.mark.parametrize(

@@ -31,16 +31,6 @@ def curves(result):
     return {s.key: s for s in result.series}
 
 
-@pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
-def test_every_axis_over_its_whole_range(what, key):
-    walking.walk_axis(STUDY, what, key)
-
-
-@pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
-def test_every_parameter_to_both_ends(key):
-    walking.walk_parameter(STUDY, key)
-
-
 @pytest.mark.parametrize("r", [1e-5, 1.0])
 @pytest.mark.parametrize("s", [1, 10**9])
 @pytest.mark.parametrize("eps", [1e-3, 20.0])
@@ -53,10 +43,6 @@ def test_every_corner(r, s, eps, delta):
         ("group_delta", "d"),
     ):
         walking.walk_axis(STUDY, what, axes, points=7, r=r, s=s, eps=eps, delta=delta, d=1.0)
-
-
-def test_its_page_and_presets_hold_together():
-    walking.check_page(STUDY)
 
 
 def test_the_papers_radius():

@@ -55,19 +55,10 @@ def two_files(tmp_path):
     return context, values
 
 
-@pytest.mark.parametrize(("what", "key"), walking.axis_pairs(STUDY))
-def test_every_axis_over_its_whole_range(what, key):
-    walking.walk_axis(STUDY, what, key)
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("key", [p.key for p in STUDY.parameters if not p.axis_only])
 def test_every_parameter_to_both_ends(key):
     walking.walk_parameter(STUDY, key, steps=2, context=KEPT)
-
-
-def test_its_page_and_presets_hold_together():
-    walking.check_page(STUDY)
 
 
 @pytest.mark.parametrize("key", [p.key for p in STUDY.presets])

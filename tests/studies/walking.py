@@ -61,14 +61,30 @@ def axis_pairs(study):
     return [(q.key, sweep) for q in study.quantities for sweep in q.sweeps]
 
 
-def walk_axis(study, what, key, points=11, **values):
+def needed(study, p):
+    """Return what other parameters must be for this one to matter."""
+    values = {}
+    for key, allowed in p.relevant_when:
+        other = parameter(study, key)
+        values.update(needed(study, other))
+        if str(other.default) in allowed:
+            continue
+        if other.choices and allowed[0] not in dict(other.choices):  # only in the list beside it
+            other = parameter(study, dict(p.more_values)[key])
+            values[other.key] = other.parse(f"{other.default},{allowed[0]}")
+        else:
+            values[key] = other.parse(allowed[0])
+    return values
+
+
+def walk_axis(study, what, key, points=11, context=None, **values):
     """Answer a quantity over the whole range of one of its axes."""
     request = replace(
         default_request(study, **values),
         quantity=what,
         sweep=replace(default_sweep(study, key), points=points),
     )
-    return final_result(study, request)
+    return final_result(study, request, context)
 
 
 def walk_parameter(study, key, points=5, steps=3, context=None, **values):

@@ -17,6 +17,7 @@ from explorer.studies.base.study import (
     parameter,
     quantity,
 )
+from tests.studies.walking import needed
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 """Whether every quantity is asked for at every place of every parameter, as the thorough profile
@@ -80,19 +81,3 @@ def stages(study: Study, p: Parameter) -> Iterator[Request]:
     for what in there if THOROUGH else there[:1]:
         free = [s for s in what.sweeps if s != p.key and p.key not in parameter(study, s).replaces]
         yield asked(study, what.key, (free or list(what.sweeps))[0], **values)
-
-
-def needed(study: Study, p: Parameter) -> dict[str, Value]:
-    """Return what other parameters must be for this one to matter."""
-    values: dict[str, Value] = {}
-    for key, allowed in p.relevant_when:
-        other = parameter(study, key)
-        values.update(needed(study, other))
-        if str(other.default) in allowed:
-            continue
-        if other.choices and allowed[0] not in dict(other.choices):  # only in the list beside it
-            other = parameter(study, dict(p.more_values)[key])
-            values[other.key] = other.parse(f"{other.default},{allowed[0]}")
-        else:
-            values[key] = other.parse(allowed[0])
-    return values
