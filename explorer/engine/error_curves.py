@@ -176,12 +176,12 @@ class UtilityEvaluator:
     ) -> ErrorCurves:
         """Return the curves; partial results are reported from time to time.
 
-        Every draw is kept as it comes: asked again, the same question goes on from there.
+        Every draw is stored on arrival: the same request later resumes from there.
 
         Raises
         ------
         ValueError
-            If there is nobody to judge on, or a setting is out of range.
+            If there are no users to evaluate on, or a setting is out of range.
         Cancelled, WorkerDied, NoWorker
             As `Executor.batches`.
         """

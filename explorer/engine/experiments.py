@@ -49,7 +49,7 @@ def find_trials(
 ) -> Iterator[dict[str, Found]]:
     """Yield results of trials by key: first the stored ones, then batch by batch.
 
-    Every batch is kept as it comes, so that whoever stops can go on with the same call.
+    Every batch is stored on arrival, so that the same call can resume after a stop.
 
     Parameters
     ----------

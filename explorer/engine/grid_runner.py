@@ -1,7 +1,7 @@
 """Computes a study over a grid of parameters: coarse results first, then exact ones, then trials.
 
-Every piece is kept under the hash of what it depends on, as soon as it comes: whoever stops, or is
-stopped, goes on with the same question, and a cell of another grid that was computed is not again.
+Every piece is stored on arrival under the hash of its settings: the same request resumes an
+interrupted grid, and cells shared with another grid are computed once.
 """
 
 from __future__ import annotations
@@ -89,13 +89,13 @@ def run_cell(task: Task) -> dict[str, Any]:
         runtime.register_file(value, Path(path))
     try:
         request = request_from_dict(task["question"], "question", MOST_TYPED)
-        # What is kept under a task's key may not depend on what this worker did before.
+        # A stored result must not depend on earlier work of this worker.
         answers = runtime.fresh_answer(request, lambda: None)
         result = next(answers)
         if task["part"] != FIRST:
             result = deque(answers, maxlen=1)[-1] if not result.complete else result
     except FileNotOpenError:
-        raise  # what is lacking here and now must not be kept as the answer
+        raise  # a missing file is temporary: it must not be stored as the answer
     except (ValueError, LookupError) as error:
         return {"error": " ".join(str(error).split()) or type(error).__name__}
     return answer_to_dict(result, only_simulated=task["part"] == AGAIN)
@@ -111,7 +111,7 @@ class GridRunner:
     Parameters
     ----------
     request : Request
-        What is asked in every cell.
+        The request of every cell, before the grid's values are set.
     grid : Grid
     files : mapping of str to Path
         Where the files of `Kind.FILE` values are; workers must see them.
@@ -121,7 +121,7 @@ class GridRunner:
     answer : GridAnswer
         What is known so far.
     known : int
-        Pieces of it that were kept from before.
+        Pieces loaded from storage.
 
     Raises
     ------
@@ -233,7 +233,7 @@ POLL_TIMEOUT_S = 0.3
 MAX_CELLS_PER_POLL = 16
 """In one piece of news: a window unpacks it in its own process."""
 ABANDONED_S = 10.0
-"""After so long without a question nobody is waiting any more."""
+"""A grid that has not been polled for this long is abandoned."""
 
 
 @dataclass(frozen=True)
@@ -380,7 +380,7 @@ class _Run:
                 self.ended = True
         except Cancelled:
             self.stopped = True
-        except Exception as error:  # told to whoever asks
+        except Exception as error:  # raised by the next poll
             self.error, self.ended = error, True
         finally:
             with self._changed:

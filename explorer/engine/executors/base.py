@@ -50,7 +50,7 @@ Task = Any
 """Plain JSON (study, values, cell, trial) if it has a key or a seed; else what can be pickled."""
 
 
-class WorkerDied(RuntimeError):  # noqa: N818  (an event, told to users as one)
+class WorkerDied(RuntimeError):  # noqa: N818  (an event, reported as one)
     """A worker process ended during a job (killed, out of memory).
 
     Parameters

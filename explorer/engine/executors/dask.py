@@ -46,7 +46,7 @@ CONNECT_S = 10.0
 NO_WORKER_S = 30.0
 """How long a cluster may be without any worker before what waits for one is given up."""
 LOOK_S = 1.0
-"""Seconds between two looks at how many workers there are."""
+"""Seconds between two counts of the workers."""
 LIFELINE = "PRIVACY_EXPLORER_LIFELINE"
 """Names to a worker process the pipe that closes when the process that started it ends."""
 Check = Callable[[], None]
@@ -302,7 +302,7 @@ def local_cluster(processes: int, port: int = 0) -> Iterator[Any]:
             scheduler_port=port,
             dashboard_address="127.0.0.1:0",
             scheduler_kwargs={
-                "allowed_failures": 0,  # whoever sends the tasks counts
+                "allowed_failures": 0,  # failures are counted by `run_batch`'s caller
                 "local_directory": str(folder),
             },
             silence_logs=logging.CRITICAL,

@@ -1,7 +1,7 @@
 """Curves imported from CSV files and drawn as references.
 
-They are baselines whatever their file calls them: nothing here knows what they promise, so that
-they are never claimed and never best.
+Their role is always "baseline", whatever the file states: their guarantees cannot be checked, so
+they are never claimed and never count as the tightest bound.
 """
 
 from __future__ import annotations

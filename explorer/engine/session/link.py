@@ -1,8 +1,8 @@
 """Links: a request encoded as one line of text.
 
-A link holds settings alone. Whatever it was copied from, it has neither name, size nor checksum of
-a file: of check-ins it tells what passed the gate of what holds nothing private, else nothing. Of
-what is pinned it tells what is asked otherwise.
+A link holds settings only, and never the name, size or checksum of a file. Of check-ins it holds
+the settings that a private-only export may hold, or nothing. Pinned requests are stored as
+differences from the main one.
 """
 
 import json

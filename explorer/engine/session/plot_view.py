@@ -1,6 +1,6 @@
 """View settings of plots: scales, hidden curves, claims and pinned curves.
 
-All of it is kept with the session and undone with it.
+They are part of the session and of its undo history.
 """
 
 from __future__ import annotations

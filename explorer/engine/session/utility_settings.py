@@ -101,7 +101,7 @@ def utility_from_recipe(raw: object, left_out: list[str]) -> UtilitySettings:
     """Read a view stored with exported curves; `left_out` gets unreadable fields.
 
     Where curves were judged on a file that is not named, synthetic people take its place: falling
-    back on the map's own check-ins would be a look at them that nobody asked for.
+    back on the map's own check-ins would view them without a request.
     """
     found = read_fields(raw, schema.ExportedUtility, "which", left_out)
     judged_on = JUDGED_ON.get(found.judged_on)
