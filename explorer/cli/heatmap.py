@@ -436,7 +436,7 @@ LEFT_OUT = "left out: only the private map is shown"
 def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
     """Return what was read, used, found and spent: for the curator only."""
     from explorer.studies.base.distances import FAR, in_unit
-    from explorer.studies.heatmap.contributions.settings import histogram_of
+    from explorer.studies.heatmap.contributions import histogram_of
 
     report = data.report
     numbers = {r.key: r for r in result.readouts}
@@ -508,7 +508,7 @@ def as_text(summary: dict[str, Any]) -> str:
     """Return the summary for a reader at a terminal."""
     from explorer.studies.base.numbers import format_number, nearest
     from explorer.studies.base.request import Unit
-    from explorer.studies.heatmap.units import UNITS
+    from explorer.studies.heatmap.guarantee import UNITS
 
     lines = _count_lines(summary) if summary["rows"] is not None else []
     for what, counts in summary.get("paper", {}).items():

@@ -44,14 +44,14 @@ from explorer.studies.heatmap.experiments.judging import (
     NOT_THERE,
     THE_SAME,
     JudgedOn,
-    MadePeople,
+    SyntheticUsers,
     axes_on,
 )
 from explorer.studies.heatmap.experiments.plan import Point, Trials, rows_of
 from explorer.studies.heatmap.experiments.proved_curves import proved_curves
 from explorer.studies.heatmap.experiments.sources import Place, place_of
 from explorer.studies.heatmap.experiments.trial import ready, run_grey, task_of
-from explorer.studies.heatmap.experiments.which_epsilon import Found, search
+from explorer.studies.heatmap.experiments.utility_search import Found, search
 
 HERE, SAMPLE, THEORY = "", "sample", "theory"
 """Judged on the map's own check-ins, on the bundled synthetic ones, or by what is proved; else the
@@ -200,7 +200,7 @@ class UtilityEvaluator:
                 f"{axis.key}: only the mixtures of a figure have a share of {axis.symbol}; judge "
                 "on those, or choose another axis"
             )
-        filled = source.filled if isinstance(source, MadePeople) else {}
+        filled = source.filled if isinstance(source, SyntheticUsers) else {}
         points = curve_points(
             place, source, request, axis, mechanisms, users, question.draws, filled
         )
@@ -240,7 +240,7 @@ class UtilityEvaluator:
         check: Check,
         report: Callable[[SearchProgress], object],
     ) -> Found:
-        """Return a sufficient and an insufficient ε (`which_epsilon.search`).
+        """Return a sufficient and an insufficient ε (`utility_search.search`).
 
         Raises as `curves`, and for what is proved, which is sure as it is.
         """
@@ -299,7 +299,7 @@ class UtilityEvaluator:
             errors[distinct[i]] = np.nan if found[measure] is None else found[measure]
         return np.array([errors[place] for place in places])
 
-    def _source(self, question: Question, check: Check) -> tuple[Place, JudgedOn | MadePeople]:
+    def _source(self, question: Question, check: Check) -> tuple[Place, JudgedOn | SyntheticUsers]:
         """Return the place and the users of the evaluation."""
         selection = question.request.selection
         if selection is None:

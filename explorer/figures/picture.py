@@ -14,7 +14,7 @@ from explorer.figures.recipes import METADATA, recipe_text
 from explorer.figures.style import FONT, theme
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result
-from explorer.studies.heatmap.experiments.which_result import STUDY as WHICH
+from explorer.studies.heatmap.experiments.utility_report import STUDY as WHICH
 
 MAX_PIXELS = 200_000_000
 

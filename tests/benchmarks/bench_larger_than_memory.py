@@ -154,7 +154,7 @@ _ASK = (
     _PEAK
     + """
 from explorer.engine.large_import import open_any_size
-from explorer.studies.heatmap.contributions.shard_counts import counted_rows
+from explorer.studies.heatmap.run import counted_rows
 from explorer.privacy.heatmaps.row_pass import compile_pass
 compile_pass()
 data = open_any_size(folder, cache_dir=Path(asked["cache"]), memory=asked["limit"] * 1_000_000,
@@ -177,7 +177,7 @@ _ASK_ONCE = (
     _PEAK
     + """
 from explorer.checkins.region_query import query_region
-from explorer.studies.heatmap.contributions.shard_counts import counted_rows
+from explorer.studies.heatmap.run import counted_rows
 from explorer.privacy.heatmaps.row_pass import compile_pass
 compile_pass()
 box = (south, west, north, east)

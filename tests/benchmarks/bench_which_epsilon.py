@@ -32,12 +32,12 @@ from explorer.studies.heatmap.experiments.error_curves import (
     curve_points,
     in_order,
 )
-from explorer.studies.heatmap.experiments.made import Mixtures
 from explorer.studies.heatmap.experiments.plan import rows_of
 from explorer.studies.heatmap.experiments.samples import keep
 from explorer.studies.heatmap.experiments.sources import Place
+from explorer.studies.heatmap.experiments.synthetic import Mixtures
 from explorer.studies.heatmap.experiments.trial import make_trial, run_trial, task_of
-from explorer.studies.heatmap.experiments.which_epsilon import SIZES, Found, search
+from explorer.studies.heatmap.experiments.utility_search import SIZES, Found, search
 from explorer.studies.heatmap.study import HeatmapStudy
 from tests.benchmarks.table import Row, at_most, sized
 

@@ -26,7 +26,7 @@ from explorer.checkins.region_query import query_region
 from explorer.checkins.stored import StoredData
 from explorer.geography.region import Region
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS
-from explorer.studies.heatmap.contributions.shard_counts import count_shards
+from explorer.studies.heatmap.run import count_shards
 from tests.studies.context import Context
 
 BOX = (40.0, -74.5, 41.0, -73.0)

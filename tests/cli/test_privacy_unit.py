@@ -18,8 +18,7 @@ from explorer.release.errors import ParameterError
 from explorer.release.plan import build_plan
 from explorer.studies.base.request import Unit
 from explorer.studies.base.study import Selection, default_request
-from explorer.studies.heatmap.conditions import conditions
-from explorer.studies.heatmap.guarantee import guarantee
+from explorer.studies.heatmap.guarantee import conditions, guarantee
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 from explorer.studies.heatmap.text import notes
 from explorer.studies.registry import get_study

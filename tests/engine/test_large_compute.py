@@ -18,7 +18,7 @@ from explorer.engine.large_import import open_any_size
 from explorer.engine.runtime import StudyRuntime
 from explorer.geography.region import Region
 from explorer.studies.base.study import Fidelity, Selection, default_request
-from explorer.studies.heatmap.contributions import shard_counts
+from explorer.studies.heatmap import run
 from explorer.studies.heatmap.text import EARLY
 from explorer.studies.registry import get_study
 from tests import snapshots
@@ -118,15 +118,15 @@ def test_a_cluster_sorts_it_to_the_same_whole_numbers(
 def test_a_cluster_counts_the_shards_to_the_same_whole_numbers(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shard_counts, "ELSEWHERE_S", 0.0)
-    counted_here = shard_counts.counted_rows
+    monkeypatch.setattr(run, "ELSEWHERE_S", 0.0)
+    counted_here = run.counted_rows
     calls: list[int] = []
 
     def noted(parts: Any, *others: Any) -> Any:
         calls.append(len(parts))
         return counted_here(parts, *others)
 
-    monkeypatch.setattr(shard_counts, "counted_rows", noted)
+    monkeypatch.setattr(run, "counted_rows", noted)
 
     def found(cluster: Cluster | None, **asked: Any) -> Any:
         host = StudyRuntime()

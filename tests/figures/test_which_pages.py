@@ -19,10 +19,10 @@ from explorer.figures.view_state import ViewState
 from explorer.privacy.core.bound import Role
 from explorer.studies.base.study import Result, Series
 from explorer.studies.heatmap import text
-from explorer.studies.heatmap.experiments import which_words as words
+from explorer.studies.heatmap.experiments import utility_report as words
 from explorer.studies.heatmap.experiments.error_curves import AXES, MEASURES, ErrorCurve
 from explorer.studies.heatmap.experiments.statistics import QUANTILES
-from explorer.studies.heatmap.experiments.which_result import (
+from explorer.studies.heatmap.experiments.utility_report import (
     GREY,
     TARGET,
     TITLE,

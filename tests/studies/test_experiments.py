@@ -23,7 +23,6 @@ from explorer.studies.heatmap.experiments.figures import (
     papers_mechanisms,
     quality_points,
 )
-from explorer.studies.heatmap.experiments.made import Gazes, Mixtures
 from explorer.studies.heatmap.experiments.plan import Point, Row, Trials, digest, rows_of
 from explorer.studies.heatmap.experiments.samples import Sample, keep, open_sample
 from explorer.studies.heatmap.experiments.sources import CheckinSource, Place, place_of
@@ -32,6 +31,7 @@ from explorer.studies.heatmap.experiments.statistics import (
     differences,
     summarise,
 )
+from explorer.studies.heatmap.experiments.synthetic import Gazes, Mixtures
 from explorer.studies.heatmap.experiments.trial import (
     MEASURES,
     make_trial,

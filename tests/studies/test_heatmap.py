@@ -39,8 +39,8 @@ from explorer.studies.base.study import (
     preset_request,
     relevant,
 )
-from explorer.studies.heatmap.conditions import conditions
 from explorer.studies.heatmap.draws import DRAWS
+from explorer.studies.heatmap.guarantee import conditions
 from explorer.studies.heatmap.mechanisms import MECHANISMS as TABLE
 from explorer.studies.heatmap.study import HeatmapStudy
 from explorer.user_rows import EARTH_STEP

@@ -10,8 +10,8 @@ import pytest
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
 from explorer.studies.base.study import Fidelity, Origin, Result, default_request, preset_request
 from explorer.studies.heatmap import text
+from explorer.studies.heatmap.mechanisms import EXPECT_LITTLE
 from explorer.studies.heatmap.public import public_result
-from explorer.studies.heatmap.recommendation import EXPECT_LITTLE
 from explorer.studies.heatmap.study import HeatmapStudy
 from tests.studies.test_heatmap import FakeContext, FakeData, answers, request_for
 

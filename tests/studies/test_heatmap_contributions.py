@@ -19,8 +19,8 @@ from explorer.studies.base.study import (
     parameter,
     relevant,
 )
-from explorer.studies.heatmap.contributions.report import doubling
-from explorer.studies.heatmap.contributions.settings import ALL, rule_asked
+from explorer.studies.heatmap.contribution_report import doubling
+from explorer.studies.heatmap.contributions import ALL, rule_asked
 from explorer.studies.heatmap.experiments.error_curves import read_by
 from explorer.studies.heatmap.experiments.trial import make_trial
 from explorer.studies.heatmap.mechanisms import MECHANISMS, ONE_CELL_EACH

@@ -26,11 +26,10 @@ from explorer.studies.base.study import (
 )
 from explorer.studies.heatmap import text
 from explorer.studies.heatmap.experiments.error_curves import AXES, compared
-from explorer.studies.heatmap.mechanisms import MECHANISMS
+from explorer.studies.heatmap.mechanisms import HIDES_USERS, MECHANISMS, recommended
 from explorer.studies.heatmap.noisy_points import clamped, nearest_turn, one_of_each
 from explorer.studies.heatmap.parameters import PARAMETERS
 from explorer.studies.heatmap.public import public_result
-from explorer.studies.heatmap.recommendation import HIDES_USERS, recommended
 from tests.studies.test_heatmap import REGION, FakeContext, FakeData, answers, request_for
 
 SIDES = np.array([REGION.height_km, REGION.width_km])

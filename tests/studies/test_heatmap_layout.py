@@ -17,7 +17,7 @@ from explorer.geography.region import Region
 from explorer.privacy.heatmaps import SparseMap, aggregate, compare
 from explorer.privacy.heatmaps.evaluation import block_sums
 from explorer.studies.base.study import Fidelity, Selection
-from explorer.studies.heatmap.contributions.settings import rule_asked
+from explorer.studies.heatmap.contributions import rule_asked
 from explorer.studies.heatmap.run import Counted, counts_of, points_of
 from explorer.studies.heatmap.study import HeatmapStudy
 from explorer.studies.heatmap.text import EARLY, stamp

@@ -14,8 +14,7 @@ from explorer.privacy.histograms import calibrate, hist, histogram_analyzer, sim
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Origin, Request, Result
 from explorer.studies.heatmap import text
-from explorer.studies.heatmap.conditions import conditions
-from explorer.studies.heatmap.guarantee import guarantee
+from explorer.studies.heatmap.guarantee import conditions, guarantee
 from explorer.studies.heatmap.mechanisms import SIMULATED
 from explorer.studies.heatmap.public import OF_SETTINGS, public_result
 from explorer.studies.heatmap.shuffled_cells import MissingBits, histogram_grid

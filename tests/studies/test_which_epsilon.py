@@ -25,8 +25,7 @@ from explorer.geography.region import Region
 from explorer.privacy.heatmaps import schedule
 from explorer.privacy.heatmaps.theory import sparse_error_bound
 from explorer.studies.base.study import Origin, Result, Selection, default_request
-from explorer.studies.heatmap.conditions import conditions
-from explorer.studies.heatmap.experiments import which_words
+from explorer.studies.heatmap.experiments import utility_report
 from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
     EPSILONS,
@@ -42,13 +41,13 @@ from explorer.studies.heatmap.experiments.error_curves import (
     read_by,
 )
 from explorer.studies.heatmap.experiments.judging import taken
-from explorer.studies.heatmap.experiments.made import Mixtures, Points
 from explorer.studies.heatmap.experiments.plan import Point, rows_of
 from explorer.studies.heatmap.experiments.proved_curves import proved_curves
 from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, count_points
 from explorer.studies.heatmap.experiments.sources import Place
+from explorer.studies.heatmap.experiments.synthetic import Mixtures, Points
 from explorer.studies.heatmap.experiments.trial import run_trial, task_of
-from explorer.studies.heatmap.experiments.which_epsilon import (
+from explorer.studies.heatmap.experiments.utility_search import (
     GRID,
     SIZES,
     Found,
@@ -58,6 +57,7 @@ from explorer.studies.heatmap.experiments.which_epsilon import (
     reaches,
     search,
 )
+from explorer.studies.heatmap.guarantee import conditions
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 from explorer.studies.heatmap.study import HeatmapStudy
 from tests.benchmarks.bench_which_epsilon import false_alarms
@@ -231,27 +231,27 @@ def test_the_answer_is_one_sentence() -> None:
         curve_of("adaptive", 1.2345 / np.array(EPSILONS)),
         curve_of("laplace", np.full(12, 11.0)),
     ]
-    table = which_words.lines(curves, km, 1.0)
+    table = utility_report.lines(curves, km, 1.0)
     assert [row.mechanism for row in table] == ["adaptive", "pyramid", "laplace"]
     assert [row.words for row in table] == ["≈ 1.24", "≈ 2", "over 12.8"]
     assert [row.least for row in table] == [True, False, False]
     assert table[0].epsilon == 1.24  # rounded up, so that it is enough by the curve
-    assert which_words.headline(table[0]) == "ε ≈ 1.24"
-    said = which_words.sentence(curves[1], km, 1.0, 0.8, table[0])
+    assert utility_report.headline(table[0]) == "ε ≈ 1.24"
+    said = utility_report.sentence(curves[1], km, 1.0, 0.8, table[0])
     assert said == (
         "With adaptive quadtree this map is off by less than 1 km in 9 of 10 draws. "
         "At today's ε = 0.8 it is ≈ 1.54 km."
     )
-    assert which_words.sentence(curves[2], km, 1.0, 0.8, table[2]) == (
+    assert utility_report.sentence(curves[2], km, 1.0, 0.8, table[2]) == (
         "With Laplace this map is off by less than 1 km in 9 of 10 draws only above ε = 12.8. "
         "At today's ε = 0.8 it is ≈ 11 km."
     )
     early = replace(curves[1], draws=(1,) * 12)
-    assert which_words.sentence(early, km, 1.0, 0.8, table[0]).endswith(
+    assert utility_report.sentence(early, km, 1.0, 0.8, table[0]).endswith(
         "So far from 1 draw a point."
     )
     found = Found(1.28, 1.07, {1.28: 400, 1.07: 100})
-    assert which_words.certified(found, "adaptive", km, 1.0) == (
+    assert utility_report.certified(found, "adaptive", km, 1.0) == (
         "ε = 1.28 is enough, ε = 1.07 is not: with adaptive quadtree this map is off by less than "
         "1 km in 9 of 10 draws (95 % sure, 500 draws)."
     )
@@ -340,20 +340,20 @@ def test_a_proved_epsilon_reaches_the_target_by_its_own_bound() -> None:
     curves = proved_curves(
         default_request(HeatmapStudy(), n0=50_000), AXES["epsilon"], "emd_km", (40.0, 40.0)
     )
-    for line in which_words.lines(curves, km, 1.0):
+    for line in utility_report.lines(curves, km, 1.0):
         curve = next(c for c in curves if c.mechanism == line.mechanism)
         if line.epsilon is None:
-            assert line.words in (which_words.NOT_PROVED, "over 20")
+            assert line.words in (utility_report.NOT_PROVED, "over 20")
             continue
         at = list(curve.x).index(line.epsilon)
         assert curve.mean[at] <= 1.0
         assert not (curve.mean[:at] <= 1.0).any()
         assert line.words == f"{line.epsilon:.3g}"
-        said = which_words.sentence(curve, km, 1.0, 1.0, line)
+        said = utility_report.sentence(curve, km, 1.0, 1.0, line)
         assert said.endswith("on average over draws: that is proved.")
     few = [c for c in curves if c.mechanism == "adaptive"]
-    (line,) = which_words.lines(few, km, 1.0)
-    assert "no bound on this error is proved" in which_words.sentence(few[0], km, 1.0, 1.0, line)
+    (line,) = utility_report.lines(few, km, 1.0)
+    assert "no bound on this error is proved" in utility_report.sentence(few[0], km, 1.0, 1.0, line)
 
 
 @pytest.mark.full

@@ -16,7 +16,7 @@ from PySide6.QtTest import QTest
 from explorer.engine.error_curves import SAMPLE, THEORY
 from explorer.engine.session.session import Session, state_from_dict, state_to_dict
 from explorer.studies.base.study import Origin, preset
-from explorer.studies.heatmap.conditions import conditions
+from explorer.studies.heatmap.guarantee import conditions
 from explorer.studies.registry import get_study
 from explorer.ui.map.utility.view import UtilityView
 from explorer.ui.panels.presets import follow_preset, preset_in_front

@@ -18,7 +18,7 @@ from explorer.studies.base.claims import stated
 from explorer.studies.base.numbers import format_number
 from explorer.studies.base.study import Mark, Result, Series
 from explorer.studies.heatmap.experiments.error_curves import MEASURES
-from explorer.studies.heatmap.experiments.which_result import GREY, TARGET, axis_texts
+from explorer.studies.heatmap.experiments.utility_report import GREY, TARGET, axis_texts
 
 _AXIS_LINES = 2.6
 """Height of the x axis' numbers and label, in lines of the label."""

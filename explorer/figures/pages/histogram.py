@@ -11,7 +11,7 @@ from explorer.figures import captions
 from explorer.figures.pages.page_layout import Page
 from explorer.figures.view_state import ViewState
 from explorer.studies.base.study import Result, Table
-from explorer.studies.heatmap.contributions.settings import ALL, HISTOGRAM
+from explorer.studies.heatmap.contributions import ALL, HISTOGRAM
 
 SHARE = 0.12
 """Of the page's height."""

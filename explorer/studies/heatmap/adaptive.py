@@ -1,4 +1,4 @@
-"""The adaptive quadtree as a mechanism of the map: see `explorer.privacy.heatmaps.adaptive`."""
+"""Adaptive quadtree as a mechanism of the map; see `explorer.privacy.heatmaps.adaptive`."""
 
 from __future__ import annotations
 

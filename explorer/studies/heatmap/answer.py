@@ -1,6 +1,6 @@
-"""The pictures and the comparison of the heatmap study, step by step.
+"""Answers of the heatmap study: maps, numbers, and the comparison with the true map, in stages.
 
-Apart from the study itself, so that the window can show its parameters without the mathematics.
+Apart from the study itself, so that its parameters can be shown without importing the mathematics.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.checkins.selection import RowSelection, SelectedRows, ShardedRows
+from explorer.geography.region import Region
 from explorer.privacy.heatmaps import compare, level_of
 from explorer.privacy.heatmaps.contributions import BY_CHECKINS
 from explorer.privacy.heatmaps.counts import from_rows
@@ -35,17 +36,11 @@ from explorer.studies.base.study import (
     Surface,
 )
 from explorer.studies.heatmap import text
-from explorer.studies.heatmap.answering.readouts import (
-    distance_readout,
-    metric_readouts,
-    plain_readouts,
-)
-from explorer.studies.heatmap.conditions import conditions
-from explorer.studies.heatmap.contributions.settings import rule_asked
+from explorer.studies.heatmap.contributions import rule_asked
 from explorer.studies.heatmap.drawings import Drawing, drawings, judged_centres
 from explorer.studies.heatmap.draws import DRAWS, maps_of_draws
-from explorer.studies.heatmap.guarantee import guarantee
-from explorer.studies.heatmap.mechanisms import mechanism_of
+from explorer.studies.heatmap.guarantee import conditions, guarantee, unit_of, worded_for
+from explorer.studies.heatmap.mechanisms import mechanism_of, of_settings
 from explorer.studies.heatmap.panes import (
     CENTRES,
     DIFFERENCE,
@@ -58,6 +53,7 @@ from explorer.studies.heatmap.panes import (
     is_private,
     pane_keys,
 )
+from explorer.studies.heatmap.public import MADE_OF_NOISE, OF_SETTINGS
 from explorer.studies.heatmap.run import (
     Counted,
     Estimate,
@@ -427,4 +423,72 @@ def _with(
         stamp=first.stamp,
         complete=complete,
         timings_ms=dict(watch.spent),
+    )
+
+
+def plain_readouts(request: Request, estimate: Estimate, points: Any) -> tuple[Readout, ...]:
+    """Return counts and the budget's split; neither has a role."""
+    in_file = None if points.region_only else points.users_in_file
+    name = worded_for("Users", unit_of(request))
+    readouts = [
+        Readout("users_used", f"{name} in the map", points.users_used, curator_only=True),
+        Readout("users_in_region", f"{name} in region", points.users_in_region, curator_only=True),
+        Readout("users_in_file", f"{name} in file", in_file, curator_only=True),
+        Readout("checkins", "Check-ins in the map", points.rows, curator_only=True),
+        Readout("cells_read", "Noisy counts read", estimate.cells_read),
+    ]
+    if estimate.objective is not None:
+        readouts.append(Readout("objective", "Misfit minimised", estimate.objective))
+    readouts += [Readout(key, MADE_OF_NOISE[key], value) for key, value in estimate.made_of_noise]
+    readouts += [
+        Readout(key, OF_SETTINGS[key][0], value, unit=OF_SETTINGS[key][1])
+        for key, value in of_settings(request).items()
+    ]
+    readouts += [
+        Readout(f"epsilon_level_{i}", f"ε of level {i}", value)
+        for i, value in estimate.epsilon_levels
+    ]
+    return tuple(readouts)
+
+
+def metric_readouts(
+    region: Region,
+    agreement: Any = None,
+    unit: Interval | None = None,
+    km: Interval | None = None,
+    note: str = "",
+) -> tuple[Readout, ...]:
+    """Return the comparison with the truth, as far as it is known.
+
+    A note says why a distance is not a number, or, without a comparison, why there is none.
+    """
+    why = note if agreement is None else ""
+    similarity = pearson = kl = None
+    if agreement is not None:
+        similarity, kl = agreement.similarity, agreement.kl
+        # A constant map has no correlation with anything.
+        pearson = None if np.isnan(agreement.pearson) else agreement.pearson
+    return (
+        Readout("similarity", "Similarity", similarity, curator_only=True, note=why),
+        Readout("pearson", "Pearson correlation", pearson, curator_only=True, note=why),
+        Readout("kl", "KL divergence", kl, curator_only=True, unit="nats", note=why),
+        distance_readout("emd", "Earth mover's distance", unit, "of the side", note),
+        distance_readout(in_unit(FAR, region), "Earth mover's distance", km, region.unit, note),
+    )
+
+
+def distance_readout(key: str, label: str, found: Interval | None, unit: str, note: str) -> Readout:
+    """Return a distance as far as it is known."""
+    if found is None:
+        return Readout(key, label, None, unit=unit, curator_only=True, note=note)
+    return Readout(
+        key,
+        label,
+        found.value,
+        text.distance_role(found.exact),
+        unit,
+        found.low,
+        found.high,
+        curator_only=True,
+        note=note,
     )

@@ -1,6 +1,6 @@
-"""What is drawn of a private map otherwise than as a heatmap: its points, or centres for it.
+"""Points and centres drawn from a private map in place of a heatmap.
 
-Both are functions of what a mechanism has made (post-processing) and cost no further ε.
+Both are post-processing of a mechanism's output and cost no further ε.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a private map varies from draw to draw: error per cell and percentiles."""
+"""Variation of a private map between draws: error per cell and percentiles."""
 
 from __future__ import annotations
 

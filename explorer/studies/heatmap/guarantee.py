@@ -1,9 +1,11 @@
-"""What the mechanisms promise, under either meaning of *neighbouring*."""
+"""Guarantees and conditions of the mechanisms, and the wording for each privacy unit."""
 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+import re
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache, partial
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
@@ -12,12 +14,159 @@ from explorer.privacy.core.bound import Reference
 from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.parameters import PLANE
 from explorer.studies.base.phrases import best_chance, percent_sure
-from explorer.studies.base.study import Guarantee, Request
+from explorer.studies.base.request import Unit
+from explorer.studies.base.study import Condition, Guarantee, Origin, Request, Value, relevant
+from explorer.studies.heatmap import contributions
+from explorer.studies.heatmap.help import PRESETS
 from explorer.studies.heatmap.mechanisms import ONE_USER, SAMPLED, mechanism_of
-from explorer.studies.heatmap.units import guarantee_in_unit, unit_of
+from explorer.studies.heatmap.parameters import PARAMETERS
 
 if TYPE_CHECKING:
     from explorer.privacy.heatmaps.sampling import Adjacency, Scheme
+
+
+@dataclass(frozen=True, slots=True)
+class UnitWords:
+    """How texts name a privacy unit.
+
+    Attributes
+    ----------
+    one : str
+        A unit as text: ``one user``.
+    protects : str
+        What is protected, with ``{column}`` for the column whose values are the users.
+    remark : str
+        What a reader of the map must know; empty for users.
+    """
+
+    one: str
+    protects: str
+    remark: str = ""
+
+
+UNITS = {
+    Unit.USER: UnitWords(
+        "one user",
+        "one user (one value of {column}): all their check-ins inside region and time range",
+    ),
+    Unit.ROW: UnitWords(
+        "one row",
+        "one row: a single check-in. A person with many rows is protected less",
+        "One row is protected, because the file has no user column: a person with many rows is "
+        "protected less.",
+    ),
+    Unit.FILE: UnitWords(
+        "the whole file",
+        "the whole file: all its check-ins inside region and time range. The map is nearly pure "
+        "noise",
+        "The whole file is protected, because it has no user column: all its check-ins together "
+        "weigh at most 1, so that the map is nearly pure noise.",
+    ),
+}
+"""How texts name each privacy unit."""
+
+THE_USER_COLUMN = "the user column"
+"""Stands for the name of the column where nothing private may stand: a file without a header that
+is read as if it had one has somebody's id for a name."""
+
+_WORDS: tuple[tuple[str, str, str], ...] = (
+    (
+        r"one user leaves and another comes",
+        "one row leaves and another comes",
+        "the whole file is replaced by another",
+    ),
+    (
+        r"at most one of the sampled users is exchanged for another",
+        "at most one of the sampled rows is exchanged for another",
+        "the whole file is exchanged for another",
+    ),
+    (
+        r"a user's check-ins are replaced by any others",
+        "a row's check-in is replaced by any other",
+        "the file's check-ins are replaced by any others",
+    ),
+    (
+        r"where they checked in most often \(of equal ones the first in Z-order\)",
+        "where it lies",
+        "where most of its check-ins lie (of equal ones the first in Z-order)",
+    ),
+    (r"the cells they checked in to", "the cell it lies in", "the cells they lie in"),
+    (
+        r"their check-ins inside region and time range share it",
+        "its check-in inside region and time range carries it",
+        "its check-ins inside region and time range share it",
+    ),
+    (
+        r"The number of users is not published",
+        "The number of rows is not published",
+        "Whether the file has check-ins is not published",
+    ),
+    (r"their check-ins", "its check-in", "its check-ins"),
+    (r"no check-ins instead", "no check-in instead", "no check-ins instead"),
+    (r"\bany one user\b", "any one row", "the whole file"),
+    (r"\bone user\b", "one row", "the whole file"),
+    (r"\b(each|every) user\b", r"\1 row", "the whole file"),
+    (r"\b(Each|Every) user\b", r"\1 row", "The whole file"),
+    (r"\ba user\b", "a row", "the file"),
+    (r"\bthe user\b", "the row", "the file"),
+    (r"\bThe user\b", "The row", "The file"),
+    (r"\busers\b", "rows", "files"),
+    (r"\bUsers\b", "Rows", "Files"),
+    (r"\buser\b", "row", "file"),
+)
+"""Pattern → what stands there if rows are protected, and if the whole file is; in this order."""
+
+
+def unit_of(request: Request) -> Unit:
+    """Return the privacy unit of a request's check-ins; users if it has none."""
+    return Unit.USER if request.selection is None else request.selection.unit
+
+
+def worded_for(text: str, unit: Unit) -> str:
+    """Return a text about users in the words of another privacy unit."""
+    if unit is Unit.USER:
+        return text
+    for pattern, row, file in _WORDS:
+        text = re.sub(pattern, row if unit is Unit.ROW else file, text)
+    return text
+
+
+def guarantee_in_unit(found: Guarantee, unit: Unit, of_users: bool, column: str) -> Guarantee:
+    """Return a guarantee in the words of a privacy unit.
+
+    Parameters
+    ----------
+    found : Guarantee
+        In words for users.
+    unit : Unit
+    of_users : bool
+        Whether the mechanism protects users, and not single points.
+    column : str
+        Name of the user column; empty where it may not be named.
+    """
+    # Columns without names are called "column 1".
+    named = f"column {column.removeprefix('column ')}" if column else THE_USER_COLUMN
+    protects = UNITS[unit].protects.replace("{column}", named) if of_users else found.unit
+    return replace(
+        found,
+        unit=protects,
+        add_remove=worded_for(found.add_remove, unit),
+        replace_one=worded_for(found.replace_one, unit),
+        trust=worded_for(found.trust, unit),
+        sentence=worded_for(found.sentence, unit),
+        beside=worded_for(found.beside, unit),
+    )
+
+
+def condition_in_unit(found: Condition, unit: Unit) -> Condition:
+    """Return a condition in the words of a privacy unit."""
+    return replace(
+        found,
+        text=worded_for(found.text, unit),
+        margin=worded_for(found.margin, unit),
+        short=worded_for(found.short, unit),
+    )
+
 
 EXCHANGED = "at most one of the sampled users is exchanged for another"
 TRUST = "The curator sees every check-in and adds the noise; everyone else sees the map."
@@ -183,3 +332,143 @@ def wider(request: Request) -> str:
     """Return the level at which Gaussian noise lets one user be replaced."""
     epsilon, delta = request["epsilon"], request["delta"]
     return f"({at_most(_wider(epsilon, delta))}, {at_most(delta)})"
+
+
+CAME_FROM = {
+    Origin.PUBLIC: "a constant of the program, its sample or a paper",
+    Origin.TYPED: "typed in: whoever chose it must vouch for that",
+    Origin.STAND_IN: "found on a stand-in: whoever took it must vouch that it is none of this data",
+    Origin.THEORY: "from proved bounds for n₀ users: whoever took it must vouch for n₀ and w",
+    Origin.UNKNOWN: "not known where it came from: whoever chose it must vouch for that",
+    Origin.DRAWN: "drawn or dragged over the map of the check-ins: not private",
+    Origin.BUSIEST: "picked from the cells with most check-ins: not private",
+    Origin.FIRST: "found by the program where check-ins are densest: not private",
+    Origin.EXTENT: "the extent of the check-ins, found by the program: not private",
+    Origin.JUDGED: "“Which ε?” judged these check-ins: judge on a stand-in instead",
+}
+"""What is said of a choice, by where it came from."""
+
+_ORDER = ("epsilon", "delta", "resolution", "w", "n0", "B", "top_percent", "sigma")
+_SETTINGS = sorted(
+    # What the recommendation alone reads is in no map.
+    (replace(p, relevant_also=()) for p in PARAMETERS if p.symbol and p.key != "mechanism"),
+    key=lambda p: _ORDER.index(p.key) if p.key in _ORDER else len(_ORDER),
+)
+"""Parameters that must not be found by comparing with the truth."""
+_OWN_COUNT = "n₀ taken from the data's own count gives no privacy at all"
+
+
+def conditions(request: Request) -> tuple[Condition, ...]:
+    """Return what must hold for the guarantee; a function of the request alone."""
+    unit = unit_of(request)
+    return tuple(condition_in_unit(found, unit) for found in _for_users(request))
+
+
+def _for_users(request: Request) -> tuple[Condition, ...]:
+    """Return the conditions in words for users."""
+    mechanism = mechanism_of(request)
+    published = Condition(
+        "The number of users is not published",
+        None,
+        f"if it is, only replace-one is meaningful, at {replacement(request)}",
+    )
+    return (
+        contributions.sensitivity(request, mechanism.weight)
+        if mechanism.comparable
+        else Condition(mechanism.weight, True),
+        *contributions.declared(request),
+        *(resolve_name(mechanism.conditions)(request) if mechanism.conditions else ()),
+        *_chosen(request),
+        *([published] if mechanism.neighbouring == "add_remove" else []),
+        Condition(
+            "Nothing else is released from the same check-ins",
+            None,
+            "every new ε is a new release, and their ε add up"
+            + ", as their δ do" * ("delta" in mechanism.uses),
+            short="Nothing else is released from these data",
+        ),
+        Condition(
+            "The noise is secret, random and exact",
+            False,
+            "demonstration noise: seeded and in floating point; never release it",
+        ),
+    )
+
+
+def _chosen(request: Request) -> tuple[Condition, ...]:
+    """Return whether region, time range and settings were chosen without looking at the data."""
+    selection = request.selection
+    found = [_settings(request)]
+    if selection is None:
+        return tuple(found)
+    if selection.start is not None or selection.end is not None:
+        found.insert(0, _condition("The time range", selection.time_origin))
+    found.insert(0, _condition("The region", selection.region_origin))
+    return tuple(found)
+
+
+def _condition(what: str, origin: Origin) -> Condition:
+    return Condition(
+        f"{what} was chosen without looking at the data",
+        origin.independent,
+        CAME_FROM[origin],
+        short=f"{what} chosen without the data",
+    )
+
+
+def _settings(request: Request) -> Condition:
+    """Return the condition on all that is set with sliders, and on the sample of users."""
+    values, selection = dict(request.values), request.selection
+    there = [p for p in _SETTINGS if relevant(p, values, "")]
+    assumed = any(p.key == "n0" for p in there)
+    sampled = selection is not None and selection.sampled
+    text = ", ".join(p.symbol for p in there) + " and the sample of users" * sampled
+    text += " were chosen without looking at the data"
+    chosen = partial(Condition, text, short="Settings chosen without the data")
+    if selection is not None and selection.epsilon_from.independent is False:
+        return chosen(False, f"ε: {CAME_FROM[selection.epsilon_from]}")
+    if selection is not None and selection.settings_from.independent is False:
+        return chosen(False, f"a setting: {CAME_FROM[selection.settings_from]}")
+    if selection is not None and assumed and selection.n0_from.independent is False:
+        return chosen(False, f"n₀: {CAME_FROM[selection.n0_from]}")
+    came = Origin.TYPED if selection is None else selection.epsilon_from
+    taken = came in (Origin.STAND_IN, Origin.THEORY)
+    if not taken and _of_a_paper(request):
+        return chosen(True, "as in a paper's figure")
+    changed = [p.symbol for p in there if values[p.key] != p.default or taken * (p.symbol == "ε")]
+    if sampled:
+        changed.append("the sample")
+    if not changed:
+        return chosen(True, "the program's defaults")
+    vouch = f"whoever chose {', '.join(changed)} must vouch for that"
+    if taken:
+        vouch += f"; ε was {CAME_FROM[came]}"
+    return chosen(None, f"{vouch}; {_OWN_COUNT}" if assumed else vouch)
+
+
+def _of_a_paper(request: Request) -> bool:
+    """Whether all settings are those of a preset that shows a paper's figure."""
+    selection = request.selection
+    users = (None, 0) if selection is None else (selection.users, selection.data_seed)
+    if selection is not None and selection.share is not None:
+        return False
+    values = tuple(pair for pair in request.values if pair[0] != "beside")
+    return (*users, values) in _papers()
+
+
+@cache
+def _papers() -> frozenset[tuple[int | None, int, tuple[tuple[str, Value], ...]]]:
+    """Return number of users, seed and settings of the presets that show a paper's figure."""
+    return frozenset(
+        (
+            item.users,
+            0,
+            tuple(
+                (p.key, p.parse(dict(item.values).get(p.key, p.default)))
+                for p in PARAMETERS
+                if p.key != "beside"
+            ),
+        )
+        for item in PRESETS
+        if item.published
+    )

@@ -1,7 +1,7 @@
-"""What the private map loses, in sentences, and whether it is any good: for the curator only.
+"""Assessment of a private map against the true one, in sentences; for the curator only.
 
-Everything here compares with the true map, and none of it may leave the curator's screen. It is
-worked out at rest, after the picture and its metrics.
+All of it is computed from the true map and must not leave the curator's screen. It is computed
+after the map and its metrics, once the sliders rest.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from explorer.studies.base.study import (
     Table,
 )
 from explorer.studies.heatmap.answer import answers
-from explorer.studies.heatmap.contributions.report import bias_of_rule, histogram
+from explorer.studies.heatmap.contribution_report import bias_of_rule, histogram
 from explorer.studies.heatmap.draws import DRAWS, WithoutNoise
 from explorer.studies.heatmap.mechanisms import mechanism_of
 from explorer.studies.heatmap.run import (

@@ -1,7 +1,12 @@
-"""The mechanisms of the map, one row each: adding one is adding its row and the module it names."""
+"""Table of the mechanisms of the map, and which of them is recommended.
+
+To add a mechanism, add its row here and the module that the row names. The recommendation rests on
+public numbers alone, never on a comparison with the true map.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pkgutil import resolve_name
 
@@ -11,9 +16,10 @@ from explorer.privacy.heatmaps.adaptive_schedule import SHARE, START, THRESHOLD
 from explorer.privacy.heatmaps.budget_schedule import SCHEDULE_REFERENCE
 from explorer.privacy.user_metric.point_noise import PLANAR, SEVERAL
 from explorer.studies.base.builders import choice, count, real, share
+from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.parameters import PLANE
-from explorer.studies.base.study import Parameter, Request, Scale
-from explorer.studies.heatmap.contributions.settings import COUNTS_ONCE, WHICH_CELL
+from explorer.studies.base.study import Advice, Parameter, Request, Scale
+from explorer.studies.heatmap.contributions import COUNTS_ONCE, WHICH_CELL, in_one_cell
 
 ALGORITHM = Reference(
     PAPER, "Algorithm 1 and Theorem 3.1", "lazy noise, exact tree solver, fixed ties"
@@ -86,7 +92,7 @@ _CLAMPED = (
     "How many points there are is not hidden, nor how many each user has."
 )
 _RUN = "explorer.studies.heatmap.run:"
-_PROVED = "explorer.studies.heatmap.experiments.proved:"
+_PROVED = "explorer.studies.heatmap.experiments.proved_curves:"
 _GAUSSIAN = "explorer.studies.heatmap.guarantee:gaussian"
 _WIDER = "explorer.studies.heatmap.guarantee:wider"
 _SHUFFLED = "explorer.studies.heatmap.shuffled_pyramid:"
@@ -492,3 +498,81 @@ def of_settings(request: Request) -> dict[str, float]:
 def using(key: str) -> tuple[str, ...]:
     """Return the keys of the mechanisms that use a parameter."""
     return tuple(m.key for m in MECHANISMS.values() if key in m.uses)
+
+
+ROUGH_BELOW = 20.0
+"""Least ε·n₀ at which more than the rough distribution can be expected."""
+HIDES_USERS = (
+    f"{RECOMMENDED.label} is recommended: it hides whether a user is there, and noisy points only "
+    "how far."
+)
+REASON = f"{RECOMMENDED.label} is recommended: it errs less at the same ε."
+WHOLE_COUNTS = MECHANISMS["integers"]
+LITTLE_NOISE = 0.02
+"""Up to this part of n₀ the noise in empty cells is small beside whole counts."""
+EXPECT_LITTLE = "Expect the rough distribution only: ε is small for so few users."
+
+
+def recommended(request: Request) -> Advice:
+    """Return the mechanism to take and why; a function of the settings alone.
+
+    Whole counts where every user is in one cell, by the weights or as declared, and little noise is
+    to be expected in empty cells beside n₀ users; n₀ must not come from the data. Else the adaptive
+    quadtree: it errs least on average from ε = .5 on, and below it no rule without the number of
+    users is better.
+    """
+    share = noise_share(request)
+    if share is None or share > LITTLE_NOISE:
+        reason = REASON if mechanism_of(request).comparable else HIDES_USERS
+        return Advice("mechanism", RECOMMENDED.key, reason, _rough(request))
+    known = "by the weights chosen" if request["weights"] == "one-cell" else "as declared"
+    reason = (
+        f"{WHOLE_COUNTS.label} is recommended: every user is in one cell, {known}, and the noise "
+        f"to be expected in empty cells is at most {at_most(100 * share, 2)} % of "
+        f"{format_number(request['n0'])} assumed users (n₀)."
+    )
+    return Advice("mechanism", WHOLE_COUNTS.key, reason, _rough(request))
+
+
+def noise_share(request: Request) -> float | None:
+    """Return what positive noise Δ² empty cells are expected to have, as a part of n₀.
+
+    That of discrete Laplace noise is a/(1 − a²) a cell with a = e^{−ε}. None where users may be in
+    several cells, or n₀ came from the data and may not enter.
+    """
+    selection = request.selection
+    told = selection is None or selection.n0_from.may_be_told
+    if not (told and in_one_cell(request)):
+        return None
+    cells, n0 = int(request["resolution"]) ** 2, int(request["n0"])
+    return cells / (2 * math.sinh(request["epsilon"])) / n0
+
+
+def _rough(request: Request) -> str:
+    """Return what to expect of too small an ε, with the number of users it is said for."""
+    if not mechanism_of(request).comparable:
+        return ""
+    users, whose = _users(request)
+    product = request["epsilon"] * users
+    if product >= ROUGH_BELOW:
+        return ""
+    return (
+        f"Expect the rough distribution only: ε times {format_number(users)} {whose} is "
+        f"{format_number(product)}, below {format_number(ROUGH_BELOW)}."
+    )
+
+
+def rough(request: Request) -> bool:
+    """Whether too little can be expected, and this may be told to everyone."""
+    selection = request.selection
+    sampled = selection is not None and selection.users is not None
+    told = selection is None or sampled or selection.n0_from.may_be_told
+    return told and bool(_rough(request))
+
+
+def _users(request: Request) -> tuple[int, str]:
+    """Return a public number of users: at most so many are sampled, or n₀ are assumed."""
+    selection = request.selection
+    if selection is not None and selection.users is not None:
+        return selection.users, "users asked for"
+    return int(request["n0"]), "assumed users (n₀)"

@@ -1,7 +1,7 @@
-"""Noisy points as a mechanism of the map: every place moved by planar Laplace noise.
+"""Noisy points as a mechanism of the map: planar Laplace noise on every location.
 
-What it promises is stated per distance (metric differential privacy) and does not compare with the
-ε of the other mechanisms, which hides whether a user is there at all.
+Its guarantee is stated per distance (metric differential privacy) and cannot be compared with the ε
+of the other mechanisms, which hides whether a user is present at all.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from explorer.studies.base.numbers import at_most
 from explorer.studies.base.parameters import PLANE
 from explorer.studies.base.phrases import best_chance, percent_sure
 from explorer.studies.base.study import Guarantee, Overlay, Request
-from explorer.studies.heatmap.contributions.settings import rule_asked
+from explorer.studies.heatmap.contributions import rule_asked
 from explorer.studies.heatmap.guarantee import A_DEMONSTRATION, distance_asked
 from explorer.studies.heatmap.mechanisms import mechanism_of
 from explorer.studies.heatmap.run import Estimate, Task

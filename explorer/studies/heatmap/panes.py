@@ -1,4 +1,4 @@
-"""Which maps stand side by side: the private one, and what is shown beside it."""
+"""Keys of the maps that are shown side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be set in the heatmap study."""
+"""Parameters of the heatmap study."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from explorer.studies.base.builders import choice, count, delta, epsilon, real, several
 from explorer.studies.base.study import Scale
-from explorer.studies.heatmap.contributions.settings import PARAMETERS as CONTRIBUTIONS
+from explorer.studies.heatmap.contributions import PARAMETERS as CONTRIBUTIONS
 from explorer.studies.heatmap.mechanisms import MECHANISMS, using
 from explorer.studies.heatmap.panes import CENTRES, CHOICES, MADE_BY, MOST, TRUE
 

@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from explorer.studies.base.study import Fidelity, Readout, Request, Result, Surface
 from explorer.studies.heatmap import text
-from explorer.studies.heatmap.conditions import conditions
-from explorer.studies.heatmap.guarantee import guarantee
+from explorer.studies.heatmap.guarantee import conditions, guarantee
 from explorer.studies.heatmap.panes import drawn_by, is_map, is_private
 from explorer.studies.heatmap.parameters import PARAMETERS
 

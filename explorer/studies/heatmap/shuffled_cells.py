@@ -1,8 +1,8 @@
-"""The shuffled histogram of Balcer and Cheu, over the cells of the map.
+"""Shuffled histogram of Balcer and Cheu over the cells of the map, as a mechanism.
 
-Every user has one cell: the one where they checked in most often (of equal ones the first in
-Z-order), a public rule that looks at their own check-ins alone. n₀ is the number of users who are
-counted on to add their noise bits; if more are on the map, every one of them adds theirs.
+Every user has one cell: that of most of their check-ins (of equal ones the first in Z-order), a
+public rule that depends on their own check-ins alone. n₀ users are trusted to add their noise bits;
+if more are on the map, all of them add theirs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The shuffle-model pyramid of the paper's Appendix F as a mechanism of the map.
+"""Shuffle-model pyramid of the paper's Appendix F, as a mechanism of the map.
 
-n₀ is the number of users who are counted on to take part: each adds 1/n₀ of the noise, whether they
-checked in inside the region or not. If more are on the map, every one of them adds that share.
+n₀ users are trusted to take part. Each adds 1/n₀ of the noise, whether they checked in inside the
+region or not. If more are on the map, every one of them adds that share.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a heatmap of check-ins looks like under differential privacy, and what it loses."""
+"""Study of differentially private heatmaps of check-ins."""
 
 from __future__ import annotations
 
@@ -7,13 +7,46 @@ from typing import ClassVar
 
 from explorer.privacy.heatmaps.adaptive_schedule import measured_levels
 from explorer.privacy.heatmaps.quadtree import level_of
+from explorer.studies.base.distances import FAR, in_unit
+from explorer.studies.base.numbers import NEARLY, PARAMETER_DIGITS, format_interval, nearest
+from explorer.studies.base.phrases import Answer
 from explorer.studies.base.study import Advice, Context, Face, Request, Result, Study, Value
-from explorer.studies.heatmap.answering.headline import of_draw
 from explorer.studies.heatmap.help import PAGE, PRESETS
-from explorer.studies.heatmap.mechanisms import MECHANISMS, REFERENCES
+from explorer.studies.heatmap.mechanisms import MECHANISMS, REFERENCES, mechanism_of, recommended
 from explorer.studies.heatmap.parameters import PARAMETERS
 from explorer.studies.heatmap.public import public_result
-from explorer.studies.heatmap.recommendation import recommended
+
+DIGITS, OF_INTERVAL = 3, 2
+ONE_DRAW = "One draw, computed from these check-ins: for planning, never for a release."
+
+
+def of_draw(result: Result, _claimed: object = None) -> Answer | None:
+    """Return how far this draw's map is off, as far as that is known.
+
+    None where no truth is known to compare with: before it is counted, and of what may leave the
+    curator's screen, which holds no such number.
+    """
+    selection = result.request.selection
+    if selection is None:
+        return None
+    region = selection.region
+    far = next((r for r in result.readouts if r.key == in_unit(FAR, region)), None)
+    if far is None:
+        return None
+    if far.value is not None:
+        known = f"{NEARLY} {nearest(far.value, DIGITS)}"
+    elif far.low is not None and far.high is not None:
+        known = format_interval(far.low, far.high, OF_INTERVAL)
+    else:
+        return None
+    mechanism, epsilon = mechanism_of(result.request), float(result.request["epsilon"])
+    said = (
+        f"off on average in this one draw, with {mechanism.title} at "
+        f"ε = {nearest(epsilon, PARAMETER_DIGITS)}."
+    )
+    if mechanism.comparable:
+        said += " “Which ε?” finds the ε that is enough in 9 of 10 draws."
+    return Answer(f"{known} {region.unit}", said, ONE_DRAW, curator_only=True)
 
 
 class HeatmapStudy(Study):

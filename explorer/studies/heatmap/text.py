@@ -1,4 +1,4 @@
-"""What is said beside a heatmap: title, stamps and notes."""
+"""Titles, stamps and notes of heatmaps."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from explorer.privacy.core.bound import Role
 from explorer.studies.base.distances import padding
 from explorer.studies.base.numbers import at_most, format_number
 from explorer.studies.base.study import Request
-from explorer.studies.heatmap.contributions import settings as contributions
-from explorer.studies.heatmap.guarantee import distance_asked, guarantee
+from explorer.studies.heatmap import contributions
+from explorer.studies.heatmap.guarantee import UNITS, distance_asked, guarantee, unit_of, worded_for
 from explorer.studies.heatmap.mechanisms import (
+    EXPECT_LITTLE,
     MECHANISMS,
     ONE_CELL_EACH,
     mechanism_of,
     of_settings,
+    rough,
 )
 from explorer.studies.heatmap.panes import (
     CENTRES,
@@ -24,8 +26,6 @@ from explorer.studies.heatmap.panes import (
     drawn_by,
     mechanisms_shown,
 )
-from explorer.studies.heatmap.recommendation import EXPECT_LITTLE, rough
-from explorer.studies.heatmap.units import UNITS, unit_of, worded_for
 
 NOT_ACCOUNTED = "not private: computed from real data without accounting"
 SYNTHETIC = "synthetic data"

@@ -1,7 +1,6 @@
-"""What the experiments of Figures 1, 10 and 11 tell.
+"""Verdicts on the experiments of Figures 1, 10 and 11, from their stored numbers.
 
-Of the last two: how errors move as more cells are filled. The numbers are those of the experiments
-of that name, kept as verdicts are.
+Figures 10 and 11 are judged by how errors change as more cells are filled.
 """
 
 from __future__ import annotations

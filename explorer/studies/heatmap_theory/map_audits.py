@@ -10,8 +10,8 @@ from explorer.privacy.heatmaps import SparseMap
 from explorer.studies.base.study import Request, Selection, default_request
 from explorer.studies.guarantees.audits import Audited
 from explorer.studies.heatmap.draws import WithoutNoise
-from explorer.studies.heatmap.experiments.made import Points
 from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, count_points
+from explorer.studies.heatmap.experiments.synthetic import Points
 from explorer.studies.heatmap.experiments.trial import TrialContext
 from explorer.studies.heatmap.mechanisms import MECHANISMS, Mechanism
 from explorer.studies.heatmap.run import Stopwatch, Task, run_mechanism

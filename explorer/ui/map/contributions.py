@@ -13,7 +13,7 @@ from explorer.figures.style import THEMES
 from explorer.figures.table_copy import format_table
 from explorer.studies.base.study import Result, Selection, Table
 from explorer.studies.heatmap import text
-from explorer.studies.heatmap.contributions.settings import ALL, BIAS, HISTOGRAM
+from explorer.studies.heatmap.contributions import ALL, BIAS, HISTOGRAM
 from explorer.ui.base.styled import plain_label, styled_label, tool_button
 from explorer.ui.map.metrics import CURATOR
 from explorer.ui.map.tool_bar import make_action

@@ -24,7 +24,7 @@ from explorer.engine.session.session import Session, SessionState
 from explorer.geography.coordinates import wrap_longitude
 from explorer.geography.region import Box, Region
 from explorer.studies.base.study import Origin, Selection, all_sides
-from explorer.studies.heatmap.conditions import CAME_FROM
+from explorer.studies.heatmap.guarantee import CAME_FROM
 from explorer.ui.base.styled import plain_tip, styled_label
 from explorer.ui.controllers.data_controller import (
     DataController,

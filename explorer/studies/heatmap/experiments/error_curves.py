@@ -14,11 +14,11 @@ import numpy as np
 from explorer.geography.region import Region
 from explorer.privacy.core.bound import FloatArray
 from explorer.studies.base.study import Request
-from explorer.studies.heatmap.contributions.settings import RULE
-from explorer.studies.heatmap.experiments.made import FILLED_SHARES
+from explorer.studies.heatmap.contributions import RULE
 from explorer.studies.heatmap.experiments.plan import Point, Row, Trials
 from explorer.studies.heatmap.experiments.sources import Place, Source
 from explorer.studies.heatmap.experiments.statistics import QUANTILES, summarise
+from explorer.studies.heatmap.experiments.synthetic import FILLED_SHARES
 from explorer.studies.heatmap.experiments.trial import LEAST, Found, Trial
 from explorer.studies.heatmap.mechanisms import MECHANISMS
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from explorer.studies.heatmap.experiments.made import FILLED_SHARES, Gazes, Mixtures
 from explorer.studies.heatmap.experiments.plan import Point
 from explorer.studies.heatmap.experiments.sources import Place, Source
+from explorer.studies.heatmap.experiments.synthetic import FILLED_SHARES, Gazes, Mixtures
 from explorer.studies.heatmap.mechanisms import MECHANISMS, SHUFFLED_AND_CENTRAL
 from explorer.studies.heatmap.trends import trends_judged
 

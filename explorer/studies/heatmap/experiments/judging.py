@@ -1,4 +1,4 @@
-"""On whose check-ins an ε is judged: those of the map, or people who have nothing to do with it."""
+"""Evaluation data of error curves: the check-ins of the map, or unrelated users."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from explorer.studies.base.request import worst
 from explorer.studies.base.study import Origin, Request, Selection
 from explorer.studies.heatmap.experiments.error_curves import AXES, Axis
 from explorer.studies.heatmap.experiments.figures import FIGURES, made_data
-from explorer.studies.heatmap.experiments.made import Mixtures
 from explorer.studies.heatmap.experiments.samples import Sample, count_points
 from explorer.studies.heatmap.experiments.sources import Place, Source, data_of
+from explorer.studies.heatmap.experiments.synthetic import Mixtures
 
 NOBODY = (
     "Nobody checked in inside region and time range, so that there is nothing to compare a map "
@@ -119,7 +119,7 @@ class JudgedOn:
 
 
 @dataclass(frozen=True)
-class MadePeople:
+class SyntheticUsers:
     """Made data of a figure of the paper, as people to judge on (see `Source`).
 
     Attributes
@@ -162,7 +162,7 @@ class MadePeople:
         return MOST_MADE
 
 
-def _made() -> Iterator[tuple[str, MadePeople]]:
+def _made() -> Iterator[tuple[str, SyntheticUsers]]:
     for key, kind in (("figure-8", "gazes"), ("figure-10", "mixtures"), ("figure-11", "mixtures")):
         figure = FIGURES[key]
         (place, source), *_ = there = made_data(figure, 0)
@@ -170,7 +170,7 @@ def _made() -> Iterator[tuple[str, MadePeople]]:
         filled = {x.share: x for _, x in there if isinstance(x, Mixtures)}
         name = f"made {kind} ({key.replace('-', ' ')})"
         where = "square" if filled else place.name
-        yield key, MadePeople(name, where, source, int(users), filled)
+        yield key, SyntheticUsers(name, where, source, int(users), filled)
 
 
 MADE = dict(_made())

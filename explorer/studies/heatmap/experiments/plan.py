@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.privacy.heatmaps import level_of
-from explorer.studies.heatmap.contributions.settings import PARAMETERS, RULE, rule_of
+from explorer.studies.heatmap.contributions import PARAMETERS, RULE, rule_of
 from explorer.studies.heatmap.experiments.samples import keep
 from explorer.studies.heatmap.experiments.sources import Place, Source
 from explorer.studies.heatmap.experiments.statistics import (

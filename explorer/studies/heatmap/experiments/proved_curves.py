@@ -1,14 +1,23 @@
-"""Bounds on the error, as curves: which ε reaches a target without a look at any data."""
+"""Proved bounds on the error of a mechanism, and curves of them against ε.
+
+The table of `explorer.studies.heatmap.mechanisms` names the bounds. Each bounds from above the
+expected earth mover's distance between the map before the blur and the true one, in the unit
+square, for any data of so many users; those that need few cells with mass are in `FEW_CELLS`. The
+blur increases no distance between maps.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
 
+from explorer.privacy.core.bound import Bound
+from explorer.privacy.heatmaps import depth_cap, level_of, schedule, start_level, theory
 from explorer.privacy.heatmaps.theory import DIAMETER, kl_bound, similarity_bound
 from explorer.studies.base.study import Request
 from explorer.studies.heatmap.experiments.error_curves import Axis, ErrorCurve, compared, reading
@@ -76,3 +85,31 @@ def _measured(measure: str, emd: float, sigma: float, sides_km: Any) -> float:
     if measure in ("kl", "similarity") and sigma > 0:
         return float((kl_bound if measure == "kl" else similarity_bound)(emd, sigma).value)
     return emd if measure == "emd" else math.nan
+
+
+Values = Mapping[str, Any]
+
+
+def pyramid(values: Values, users: float) -> Bound:
+    """Bound the paper's algorithm (`theory.sparse_error_bound`)."""
+    level, w = level_of(int(values["resolution"])), values["w"]
+    plan = schedule(values["epsilon"], level, w, values["variant"])
+    return theory.sparse_error_bound(plan, w, users)
+
+
+def capped(values: Values, users: float) -> Bound:
+    """Bound it down to the level that n₀ allows, flat cells below counted in."""
+    epsilon, w = values["epsilon"], values["w"]
+    level = level_of(int(values["resolution"]))
+    last = depth_cap(epsilon, values["n0"], start_level(w, level), level)
+    return theory.sparse_error_bound(schedule(epsilon, level, w, last=last), w, users)
+
+
+def dense(values: Values, users: float) -> Bound:
+    """Bound dense aggregation, on any map (`theory.dense_error_bound`)."""
+    level = level_of(int(values["resolution"]))
+    return theory.dense_error_bound(values["epsilon"], values["n0"], users, level)
+
+
+FEW_CELLS = tuple(f"{__name__}:{bound.__name__}" for bound in (pyramid, capped))
+"""Those, by name, that hold for maps with mass in at most w cells."""

@@ -25,7 +25,7 @@ from explorer.privacy.heatmaps import SparseMap, compare, smoothing
 from explorer.privacy.heatmaps.contributions import Contribution
 from explorer.privacy.heatmaps.evaluation import BLOCKS, Interval, Metrics, exact_distance
 from explorer.studies.base.study import Selection, Tasks, default_request, relevant
-from explorer.studies.heatmap.contributions.settings import PARAMETERS as CONTRIBUTIONS
+from explorer.studies.heatmap.contributions import PARAMETERS as CONTRIBUTIONS
 from explorer.studies.heatmap.experiments.samples import UNIT_SQUARE, Sample, open_sample
 from explorer.studies.heatmap.parameters import PARAMETERS
 from explorer.studies.heatmap.run import (

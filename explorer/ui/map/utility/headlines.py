@@ -8,9 +8,9 @@ from explorer.engine.error_curves import ErrorCurves as Curves, Question
 from explorer.studies.base.numbers import at_most
 from explorer.studies.base.phrases import Answer
 from explorer.studies.base.study import Request
-from explorer.studies.heatmap.experiments import which_words as words
+from explorer.studies.heatmap.experiments import utility_report as words
 from explorer.studies.heatmap.experiments.error_curves import AXES, STAGES
-from explorer.studies.heatmap.experiments.which_epsilon import Found
+from explorer.studies.heatmap.experiments.utility_search import Found
 
 
 def lines_of(shown: Question, curves: Curves | None, target: float) -> list[words.Line]:

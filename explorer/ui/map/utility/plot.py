@@ -28,7 +28,7 @@ from explorer.privacy.core.bound import Role
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Fidelity, Result, Series
 from explorer.studies.heatmap import text
-from explorer.studies.heatmap.experiments import which_words as words
+from explorer.studies.heatmap.experiments import utility_report as words
 from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
     MEASURES,
@@ -36,12 +36,12 @@ from explorer.studies.heatmap.experiments.error_curves import (
     Measure,
 )
 from explorer.studies.heatmap.experiments.judging import MADE, axes_on
-from explorer.studies.heatmap.experiments.which_result import log_axis
-from explorer.studies.heatmap.experiments.which_words import (
+from explorer.studies.heatmap.experiments.utility_report import (
     DIGITS,
     MEAN,
     OFTEN,
     Line,
+    log_axis,
     reached,
     said_of,
 )

@@ -24,7 +24,7 @@ from explorer.studies.base.numbers import nearest
 from explorer.studies.base.phrases import Answer as InFront
 from explorer.studies.base.study import Request
 from explorer.studies.heatmap import text
-from explorer.studies.heatmap.experiments import which_words as words
+from explorer.studies.heatmap.experiments import utility_report as words
 from explorer.studies.heatmap.experiments.error_curves import (
     AXES,
     DRAWS,
@@ -35,9 +35,8 @@ from explorer.studies.heatmap.experiments.error_curves import (
 )
 from explorer.studies.heatmap.experiments.judging import taken
 from explorer.studies.heatmap.experiments.sources import place_of
-from explorer.studies.heatmap.experiments.which_epsilon import Found
-from explorer.studies.heatmap.experiments.which_result import TITLE, log_axis, which_result
-from explorer.studies.heatmap.experiments.which_words import MEAN
+from explorer.studies.heatmap.experiments.utility_report import MEAN, TITLE, log_axis, which_result
+from explorer.studies.heatmap.experiments.utility_search import Found
 from explorer.studies.heatmap.mechanisms import MECHANISMS, RECOMMENDED
 from explorer.ui.base.errors import Banner, explain
 from explorer.ui.base.jobs import LatestJob

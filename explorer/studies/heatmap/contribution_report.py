@@ -1,6 +1,6 @@
-"""How much users contribute, and what the rule of contributions does to the true map.
+"""Distribution of users' contributions, and the effect of the contribution rule on the true map.
 
-Everything here is computed from the check-ins: for the curator only.
+All of it is computed from the check-ins: for the curator only.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from explorer.privacy.heatmaps.evaluation import block_sums, exact_distance
 from explorer.privacy.noise.demonstration import IntArray
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.study import Context, Readout, Request, Table
-from explorer.studies.heatmap.contributions import settings as contributions
+from explorer.studies.heatmap import contributions
+from explorer.studies.heatmap.guarantee import unit_of, worded_for
 from explorer.studies.heatmap.run import Counted, counts_of, exact_truth
-from explorer.studies.heatmap.units import unit_of, worded_for
 
 ROUNDING = 1e-9
 BLOCKS = 64

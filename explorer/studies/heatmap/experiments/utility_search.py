@@ -1,7 +1,7 @@
-"""The smallest ε that reaches a target: an estimate from curves, and a search that makes sure.
+"""Search for the smallest ε that reaches a target error, from curves and by repeated draws.
 
-Both read the true map. On the data that is to be released they are a look at it, and a guarantee of
-the release no longer covers the choice of ε: plan on public, synthetic or past data.
+Both use the true map. On the data that is to be released this is a look at the data, and the
+guarantee of the release does not cover the choice of ε: use public, synthetic or past data.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What one user contributes to the map: the settings, and what is said of them."""
+"""Contribution rule: the parameters that say what one user adds to the map, and their texts."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Made data: mixtures of Gaussians, and points as eyes look at pictures.
+"""Synthetic users: mixtures of Gaussians, and points distributed like fixations on pictures.
 
-They are the same for the same description, number of users and number of the set, everywhere: the
-generator is keyed by a hash of these. What the paper leaves open of its own is chosen here, and on
-record in the description.
+The generator is keyed by a hash of the description, the number of users and the number of the set,
+so that the data are the same everywhere. Choices that the paper leaves open are recorded in the
+description.
 """
 
 from __future__ import annotations

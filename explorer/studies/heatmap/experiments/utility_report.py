@@ -1,22 +1,39 @@
-"""What is said about error curves: the answer in a sentence, the table, a file of numbers."""
+"""Report of error curves: sentences, tables, a CSV file, and a `Result` for plots and exports."""
 
 from __future__ import annotations
 
 import io
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from explorer.csv_rows import CsvRows
-from explorer.privacy.core.bound import FloatArray
+from explorer.privacy.core.bound import FloatArray, Role
 from explorer.studies.base.numbers import NEARLY, at_least, at_most, nearest
-from explorer.studies.base.study import Origin
-from explorer.studies.heatmap.experiments.error_curves import DRAWS, Axis, ErrorCurve, Measure
-from explorer.studies.heatmap.experiments.proved import FEW_CELLS
+from explorer.studies.base.study import (
+    Fidelity,
+    Origin,
+    Readout,
+    Request,
+    Result,
+    Scale,
+    Series,
+    Sweep,
+    Table,
+)
+from explorer.studies.heatmap.experiments.error_curves import (
+    AXES,
+    DRAWS,
+    MEASURES,
+    Axis,
+    ErrorCurve,
+    Measure,
+)
+from explorer.studies.heatmap.experiments.proved_curves import FEW_CELLS
 from explorer.studies.heatmap.experiments.statistics import QUANTILES
-from explorer.studies.heatmap.experiments.which_epsilon import (
+from explorer.studies.heatmap.experiments.utility_search import (
     Estimate,
     Found,
     estimate_epsilon,
@@ -265,3 +282,114 @@ def as_csv(
     CsvRows(table).write_rows([columns, *rows])
     said = filter(None, (stamp, f"{measure.name}: {measure.key}", *about))
     return "".join(f"# {line}\n" for line in said) + table.getvalue()
+
+
+STUDY = "heatmap"
+TITLE = "Which ε? What maps by each mechanism lose"
+TARGET, GREY = "target", "evenly_grey"
+"""Readouts that a page draws as lines."""
+
+BANDS = {
+    OFTEN: "Bands: 10–90 % of draws.",
+    MEAN: "Bands: 95 % interval of the mean over new noise.",
+}
+
+
+def which_result(
+    request: Request,
+    axis: Axis,
+    measure: Measure,
+    statistic: str,
+    drawn: Sequence[Series],
+    curves: Sequence[ErrorCurve],
+    grey: FloatArray,
+    target: float,
+    stamp: str,
+    notes: Sequence[str],
+) -> Result:
+    """Return error curves with their numbers.
+
+    Parameters
+    ----------
+    request : Request
+        The map's: its settings hold but for what is on the axis.
+    statistic : str
+        `OFTEN` or `MEAN`: what is drawn of the draws.
+    drawn : sequence of Series
+        As they are on the screen.
+    grey : ndarray
+        What an evenly grey map errs at every x; empty while not known.
+    target : float
+        What one can live with, in the unit of the measure.
+    stamp : str
+    notes : sequence of str
+        What was judged on, and what is to know of that.
+    """
+    low, high = float(axis_values(axis)[0]), float(axis_values(axis)[-1])
+    scale = Scale.LOG if log_axis(axis) else Scale.LINEAR
+    on_epsilon = axis.key == "epsilon"
+    readouts = []
+    if on_epsilon:
+        readouts.append(Readout(TARGET, "what one can live with", target, unit=measure.unit))
+    if grey.size and np.isfinite(grey).all() and np.ptp(grey) == 0:
+        errs = "an evenly grey map " + ("errs" if measure.low_is_good else "has")
+        readouts.append(Readout(GREY, errs, float(grey[0]), Role.EXACT, measure.unit))
+    tables = [draws_table(curves, axis, measure)]
+    if on_epsilon:
+        tables.insert(0, _needed(curves, measure, target))
+    return Result(
+        replace(
+            request,
+            # No single value of what is on the axis: nothing here holds at one alone.
+            values=tuple(pair for pair in request.values if pair[0] != axis.key),
+            sweep=Sweep(axis.key, low, high, len(axis.values), scale),
+            quantity=f"{measure.key} {statistic}",
+        ),
+        Fidelity.FULL,
+        series=tuple(replace(series, computing=False) for series in drawn),
+        readouts=tuple(readouts),
+        tables=tuple(tables),
+        notes=(BANDS[statistic], *filter(None, notes)),
+        stamp=stamp,
+        complete=True,
+        curator_only=bool(stamp),
+    )
+
+
+def axis_values(axis: Axis) -> tuple[float, ...]:
+    """Return where curves over an axis are computed, as numbers."""
+    return tuple(map(float, axis.values))
+
+
+def log_axis(axis: Axis) -> bool:
+    """Whether an axis is logarithmic."""
+    return axis.key != "w"
+
+
+def axis_texts(request: Request) -> tuple[str, str]:
+    """Return the labels of the x and the y axis of what `which_result` made."""
+    assert request.sweep is not None
+    axis, (key, statistic) = AXES[request.sweep.key], request.quantity.split()
+    measure = MEASURES[key]
+    shown = f"{measure.name}, {said_of(statistic, measure)}"
+    return f"{axis.symbol}, {axis.name}", shown
+
+
+def draws_table(curves: Sequence[ErrorCurve], axis: Axis, measure: Measure) -> Table:
+    """Return all that is known of the draws: a row for each mechanism and x."""
+    columns, rows = table_rows(curves, axis)
+    return Table(
+        "draws",
+        f"{measure.name}: {measure.key}",
+        columns,
+        rows,
+        "mean_low, mean_high: 95 % interval of the mean over new noise; p05 … p95: quantiles of "
+        "the draws",
+    )
+
+
+def _needed(curves: Sequence[ErrorCurve], measure: Measure, target: float) -> Table:
+    """Return which ε each mechanism needs for the target."""
+    said = measure.written(nearest(target, DIGITS))
+    rows = tuple((line.title, line.words) for line in lines(curves, measure, target))
+    return Table("needed", f"ε for {said} in 9 of 10 draws", ("mechanism", "ε"), rows)

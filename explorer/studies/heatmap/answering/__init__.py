@@ -1,1 +1,0 @@
-"""What a heatmap's answer is made of."""
