@@ -111,9 +111,9 @@ class Application(QObject):
                 )
         self._plug_ins = " ".join(add_installed())
         self.session_store.load()
-        asked = options.start_page
-        self._page = asked or (
-            asked is None and options.selects_nothing and self.session_store.start_page
+        start_page = options.start_page
+        self._page = start_page or (
+            start_page is None and options.selects_nothing and self.session_store.start_page
         )
         choice = options.theme
         if choice == "system" and self.session_store.values is not None:

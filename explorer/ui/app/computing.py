@@ -154,8 +154,8 @@ class ComputingDialog(QDialog):
         if place == PROCESSES:
             return Cluster(f"{LOCAL}{self.processes.value()}")
         address = self.address.text().strip()
-        found = Cluster(address, self.certificates.text().strip(), self.shared.text().strip())
-        return found if found.here else replace(found, send_data=self.send_data.isChecked())
+        cluster = Cluster(address, self.certificates.text().strip(), self.shared.text().strip())
+        return cluster if cluster.here else replace(cluster, send_data=self.send_data.isChecked())
 
     def memory_mb(self) -> int:
         """Return the memory limit for opening check-ins; 0 for a share of the free memory."""

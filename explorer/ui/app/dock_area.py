@@ -93,8 +93,8 @@ class DockArea(QMainWindow):
 
     def saved(self) -> bytes:
         """Return the layout, or the one before docks were hidden."""
-        kept = self._unseen or self._aside or self._unfolded
-        return kept or bytes(self.saveState(LAYOUT_VERSION).data())
+        layout = self._unseen or self._aside or self._unfolded
+        return layout or bytes(self.saveState(LAYOUT_VERSION).data())
 
     def fold(self, key: str | None) -> bool:
         """Collapse a dock, or with None restore the collapsed one; return whether one was visible.

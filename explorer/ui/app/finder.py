@@ -136,8 +136,8 @@ def _menus_in(bar: QWidget) -> dict[QAction, QMenu]:
     `QAction.menu` is not used: in Python its menu is deleted with the action's wrapper.
     """
     direct = Qt.FindChildOption.FindDirectChildrenOnly
-    found = {menu.menuAction(): menu for menu in bar.findChildren(QMenu, options=direct)}
-    return {action: found[action] for action in bar.actions() if action in found}
+    menus = {menu.menuAction(): menu for menu in bar.findChildren(QMenu, options=direct)}
+    return {action: menus[action] for action in bar.actions() if action in menus}
 
 
 def _useful(action: QAction) -> bool:

@@ -122,10 +122,10 @@ class Start(QObject):
         if self.shown and coming:
             self._window.show_study(first_map_study())
 
-    def _do(self, asked: str) -> None:
+    def _do(self, action: str) -> None:
         if not self._window.built:
             self.dock_area_requested.emit()
-        kind, subject, part = apart(asked)
+        kind, subject, part = apart(action)
         window, files = self._window, self._window.files
         self._coming = kind in ("open", "sample", "file")
         does: dict[str, Callable[[], object]] = {

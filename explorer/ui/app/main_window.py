@@ -346,8 +346,8 @@ class MainWindow(WindowFrame):
         result = self.current_result
         if result is None:
             return
-        asked = result.request
-        claim = self.session.state.claim_of(asked.study, asked.quantity)
+        request = result.request
+        claim = self.session.state.claim_of(request.study, request.quantity)
         self.guarantee.show_result(result, claim)
         self.parameters.show_result(result)
         self._show_stamp(result)

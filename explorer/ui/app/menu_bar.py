@@ -98,13 +98,13 @@ def _takes_focus(widget: QWidget) -> bool:
 
 def _chain(pane: QWidget) -> list[QWidget]:
     """Return the widgets of an area in tab order."""
-    found: list[QWidget] = []
+    chain: list[QWidget] = []
     widget = pane.nextInFocusChain()
     while widget is not None and widget is not pane:
         if pane.isAncestorOf(widget):
-            found.append(widget)
+            chain.append(widget)
         widget = widget.nextInFocusChain()
-    return found
+    return chain
 
 
 _THEME_WORDS = {"system": "As the system", "light": "Light", "dark": "Dark"}

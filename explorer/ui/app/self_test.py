@@ -157,12 +157,12 @@ class SelfTest(QObject):
 
         self._job.submit("checks", run)
 
-    def _show(self, found: SelfCheckProgress) -> None:
+    def _show(self, results: SelfCheckProgress) -> None:
         if self.page is not None:
-            self.page.show_found(found)
+            self.page.show_found(results)
 
-    def _finish(self, found: SelfCheckProgress) -> None:
-        self._show(found)
+    def _finish(self, results: SelfCheckProgress) -> None:
+        self._show(results)
         if self.page is not None:
             self.page.show_rest()
 

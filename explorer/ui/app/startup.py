@@ -92,12 +92,12 @@ class Startup(QObject):
         if self.options.preset is not None:
             study = get_study(session.state.study)
             self._preset = preset(study, self.options.preset)
-            asked = preset_request(study, self._preset)
+            request = preset_request(study, self._preset)
             which, look = (
                 utility_view_of(self._preset, session.state.which),
                 look_of(study, self._preset),
             )
-            session.follow(asked, which=which, look=look)
+            session.follow(request, which=which, look=look)
         if self.options.quantity is not None:
             session.set_quantity(self.options.quantity)
         if self.options.values:
@@ -116,16 +116,16 @@ class Startup(QObject):
         self.window.parameter_files.restore(self.session_store.files)
         if not self.session_store.files:
             self._refresh()
-        files, asked = self.window.files, self.options
-        if asked.recipe is None and asked.link is None:
+        files, options = self.window.files, self.options
+        if options.recipe is None and options.link is None:
             self._open_data()
             return
         files.followed.connect(self._reapply_settings)
         files.recognised.connect(self._open_data)
-        if asked.recipe is not None:
-            files.open_recipe(asked.recipe, coming=True)
-        elif asked.link is not None:
-            files.open_link(asked.link, coming=True)
+        if options.recipe is not None:
+            files.open_recipe(options.recipe, coming=True)
+        elif options.link is not None:
+            files.open_link(options.link, coming=True)
 
     def _open_data(self) -> None:
         """Open the initial data, unless a recipe opens its own."""
@@ -168,17 +168,17 @@ class Startup(QObject):
         if not self._first_data or selection is None:
             return
         self._first_data = False
-        asked = selection
+        changed = selection
         if self.options.region is not None:
             typed = all_sides(Origin.TYPED)
-            asked = replace(asked, region=self.options.region, region_from=typed)
+            changed = replace(changed, region=self.options.region, region_from=typed)
         if self._preset is not None:
-            asked = sampled_for(self._preset, asked)
+            changed = sampled_for(self._preset, changed)
         if self.options.users is not None:
-            asked = replace(asked, users=self.options.users, share=None)
-        if asked == selection:
+            changed = replace(changed, users=self.options.users, share=None)
+        if changed == selection:
             return
-        self.session.replace_data(asked)
+        self.session.replace_data(changed)
         if self.options.region is not None:
             cast("MapWorkspace", self.window.workspaces["map"]).go_home()
 
@@ -215,8 +215,8 @@ class Startup(QObject):
     def _answer_failed(self, error: Exception) -> str:
         sentence = explain(error, "answer").sentence
         if isinstance(error, FileNotOpenError):
-            asked = self.session.request().values
-            key = next((key for key, value in asked if value == error.value), "KEY")
+            values = self.session.request().values
+            key = next((key for key, value in values if value == error.value), "KEY")
             return f"{sentence} Name it with --set {key}=FILE"
         return sentence
 

@@ -30,9 +30,9 @@ class CurveVisibility(QObject):
         legend.toggled.connect(self._toggle)
         legend.solo_requested.connect(self.solo)
 
-    def at(self, result: Result, found: Claimed | None) -> PlotView:
+    def at(self, result: Result, claim: Claimed | None) -> PlotView:
         """Set the current result and its claim; return the view of its plot."""
-        self.claimed = found.series.key if found is not None else ""
+        self.claimed = claim.series.key if claim is not None else ""
         self.keys = [s.key for s in result.series]
         return self._session.state.look_of(result.request.study, result.request.quantity)
 

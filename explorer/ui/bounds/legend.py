@@ -45,10 +45,10 @@ def value_words(series: Series, value: float | None, here: bool, between: bool) 
     if series.computing:
         return COMPUTING
     # Marks that are not functions of x have no value at most x.
-    asked = here and (
+    exact = here and (
         series.mark in FUNCTIONS or not series.present.any() or (series.infinite and not between)
     )
-    return ("infinite" if series.infinite else NOT_VALID) if asked else ""
+    return ("infinite" if series.infinite else NOT_VALID) if exact else ""
 
 
 class LegendRow:

@@ -58,15 +58,15 @@ class DiagramView(QWidget):
     def boxes(self) -> dict[str, QRectF]:
         """Return the rectangles of the boxes in pixels."""
         metrics = QFontMetricsF(self.font())
-        found = {}
+        rectangles = {}
         for node in self._diagram.nodes:
             lines = node.text.split("\n")
             width = max(metrics.horizontalAdvance(line) for line in lines) + 2 * _PAD
             height = len(lines) * metrics.lineSpacing() + _PAD
             x = _PAD + width / 2 + node.x * max(self.width() - width - 2 * _PAD, 0.0)
             y = height / 2 + 2 + (1.0 - node.y) * max(self.height() - height - 4, 0.0)
-            found[node.key] = QRectF(x - width / 2, y - height / 2, width, height)
-        return found
+            rectangles[node.key] = QRectF(x - width / 2, y - height / 2, width, height)
+        return rectangles
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the boxes and arrows."""

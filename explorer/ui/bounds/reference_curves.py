@@ -342,26 +342,26 @@ class ImportedCurves(QObject):
         read: CurveFile = self._service.call(read_curves, (path, plot), task.check)
         return read
 
-    def _read(self, path: Path, found: CurveFile | None) -> None:
-        if found is None:  # files exported by this program are imported without change
+    def _read(self, path: Path, imported: CurveFile | None) -> None:
+        if imported is None:  # files exported by this program are imported without change
             if self._window is not None:
                 self._window.files.open_recipe(path)
             return
         try:
-            own = merge_imported(self._session.state.own, found.curves)
+            own = merge_imported(self._session.state.own, imported.curves)
         except ValueError as error:
             self._tell(explain(error, "curves"))
             return
         self._session.set_own(own, "import curve")
-        count, file = len(found.curves), found.curves[0].file
+        count, file = len(imported.curves), imported.curves[0].file
         if self._window is not None:
             curves = "curve" if count == 1 else "curves"
             self._window.show_status(f"{count} {curves} of {file} drawn, grey and dashed.")
-        if found.rejected:
-            bad = len(found.rejected)
+        if imported.rejected:
+            bad = len(imported.rejected)
             rows = "1 row is" if bad == 1 else f"{bad:,} rows are"
-            sentence = f"{rows} not drawn: {found.rejected[0]}."
-            self._tell(Problem("curves", sentence, "\n".join(found.rejected[:MAX_DETAILS])))
+            sentence = f"{rows} not drawn: {imported.rejected[0]}."
+            self._tell(Problem("curves", sentence, "\n".join(imported.rejected[:MAX_DETAILS])))
 
     def _failed(self, path: Path, error: Exception) -> None:
         problem = explain(error, "curves")

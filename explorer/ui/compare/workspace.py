@@ -348,8 +348,8 @@ class CompareWorkspace(Workspace):
         if not self.isVisible():
             return  # computed only while visible
         entries = self._entries
-        asked = [self._asked(entry) for entry in entries]
-        self.answers.set_requests(list(dict.fromkeys(asked)))
+        requests = [self._asked(entry) for entry in entries]
+        self.answers.set_requests(list(dict.fromkeys(requests)))
         self.rows = [
             compared_row(
                 entry.request,
@@ -359,7 +359,7 @@ class CompareWorkspace(Workspace):
                 self.answers.error(request) or "computing…",
                 claimed=entry.claimed,
             )
-            for entry, request in zip(entries, asked, strict=True)
+            for entry, request in zip(entries, requests, strict=True)
         ]
         self._show_groups()
         self.common.offer(common_parameters(entries), len(entries))

@@ -89,8 +89,8 @@ class Backdrop(QObject):
         self._service.runtime.file_listeners.remove(self._added.emit)
         self._job.close()
 
-    def _read(self, _path: object, found: tuple[str, bytes, np.ndarray]) -> None:
-        self.value, self.data, self.pixels = found
+    def _read(self, _path: object, content: tuple[str, bytes, np.ndarray]) -> None:
+        self.value, self.data, self.pixels = content
         self.awaited = ""
         self._banner.settled("picture")
         self.changed.emit()

@@ -43,20 +43,20 @@ class BackgroundAnswers(QObject):
         self._known = {r: a for r, a in self._known.items() if r in set(requests)}
         for request in requests:
             if request not in self._known:
-                kept = self._service.runtime.cached_result(request)
-                if kept is not None:
-                    self._known[request] = kept
+                cached = self._service.runtime.cached_result(request)
+                if cached is not None:
+                    self._known[request] = cached
         self._set_missing([r for r in requests if r not in self._known])
 
     def result(self, request: Request) -> Result | None:
         """Return the result of a request, if available."""
-        found = self._known.get(request)
-        return found if isinstance(found, Result) else None
+        entry = self._known.get(request)
+        return entry if isinstance(entry, Result) else None
 
     def error(self, request: Request) -> str:
         """Return the error of a request; empty if there is none."""
-        found = self._known.get(request)
-        return str(found) if isinstance(found, Exception) else ""
+        entry = self._known.get(request)
+        return str(entry) if isinstance(entry, Exception) else ""
 
     def forget_errors(self) -> None:
         """Allow failed and cancelled requests to be computed again."""

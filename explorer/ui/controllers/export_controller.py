@@ -172,12 +172,12 @@ class ExportAll(QObject):
         keys = [q.key for q in get_study(state.study).quantities]
         folder.mkdir()
         for place, key in enumerate(keys):
-            asked = with_quantity(state.request_of(state.study), key)
-            result = self._service.call(final_result, asked, task.check)
+            request = with_quantity(state.request_of(state.study), key)
+            result = self._service.call(final_result, request, task.check)
             view = window_view(state, result, theme)
             for suffix in SUFFIXES:
                 task.check()
-                job = ExportJob(result, view, recipe(asked, view), by_suffix(suffix))
+                job = ExportJob(result, view, recipe(request, view), by_suffix(suffix))
                 write_whole(folder / f"{state.study}-{key}.{suffix}", rendered(job))
             task.report((place + 1) / len(keys))
         return len(keys) * len(SUFFIXES)
@@ -188,9 +188,11 @@ def window_view(state: SessionState, result: Result, theme: str) -> ViewState:
     request = result.request
     look = state.look_of(request.study, request.quantity)
     claim = state.claim_of(request.study, request.quantity)
-    found = claimed(result, claim)
+    claim_result = claimed(result, claim)
     keys = [series.key for series in result.series]
-    hidden = hidden_keys(look, request, keys, found.series.key if found is not None else "")
+    hidden = hidden_keys(
+        look, request, keys, claim_result.series.key if claim_result is not None else ""
+    )
     return ViewState.for_result(
         result, theme=theme, y_log=look.y_log, hidden=tuple(sorted(hidden)), claim=claim
     )

@@ -145,16 +145,16 @@ class StateFile:
     def move_aside(self, why: str) -> str:
         """Rename the file with the date; return a message for the user."""
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
-        kept = self.path.with_name(f"{self.path.stem}-{stamp}.json")
+        target = self.path.with_name(f"{self.path.stem}-{stamp}.json")
         try:
-            self.path.rename(kept)
+            self.path.rename(target)
         except OSError as error:
             self.writable = False
             return (
                 f"The saved session {self.path} {why} and could not be put aside "
                 f"({error.strerror}); it stays as it is, and this session will not be saved."
             )
-        return f"The saved session {why}; it was kept as {kept}, and a new one was begun."
+        return f"The saved session {why}; it was kept as {target}, and a new one was begun."
 
     def _sweep(self) -> None:
         """Remove partial files of killed processes."""
@@ -497,12 +497,12 @@ class SessionStore(QObject):
         """Return the paths of files that a state's parameters name, also of the last session."""
         opened = self._window.service.runtime.files() if self._window is not None else {}
         known = self.files | {value: str(path) for value, path in opened.items()}
-        asked = [
+        requests = [
             *state.requests.values(),
             *(pin.request for pin in state.pins),
             *(entry.request for entry in state.comparison),
         ]
-        named = {v for request in asked for _, v in request.values}
+        named = {v for request in requests for _, v in request.values}
         named |= {view.picture for view in self._views().values() if view.picture}
         return {value: path for value, path in known.items() if value in named}
 

@@ -150,11 +150,11 @@ class BusiestDialog(QDialog):
         self.state.setText("Counting …")
         box = self.area.currentData()
         chosen = self._selection
-        asked = _padded(box), PARTITION, TOP, chosen.start, chosen.end, "rows", chosen.image
+        arguments = _padded(box), PARTITION, TOP, chosen.start, chosen.end, "rows", chosen.image
         earth = chosen.region.plane is None
 
         def count(task: Task) -> list[tuple[Cell, str]]:
-            cells = self._files.ask(task, self._data, "busiest_cells", *asked)
+            cells = self._files.ask(task, self._data, "busiest_cells", *arguments)
             return [(cell, near_town(*_middle(cell.box)) if earth else "") for cell in cells]
 
         self._job.submit(box, count)

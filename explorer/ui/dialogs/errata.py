@@ -83,9 +83,9 @@ def page_html(wanted: str = "") -> str:
     if not words:
         head, _, _ = text().partition("\n## ")
         return _head(head) + "".join(_papers())
-    found = [e for e in errata().values() if all(w in _plain(e).lower() for w in words)]
-    count = f"<p>{len(found)} of {len(errata())} entries</p>"
-    return count + "".join(map(_entry, found))
+    matching = [e for e in errata().values() if all(w in _plain(e).lower() for w in words)]
+    count = f"<p>{len(matching)} of {len(errata())} entries</p>"
+    return count + "".join(map(_entry, matching))
 
 
 def _head(source: str) -> str:

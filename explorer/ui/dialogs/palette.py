@@ -258,8 +258,8 @@ class Palette(QDialog):
     def _search(self, *_: object) -> None:
         before, moved = self.current, self.sender() is self._more
         typed = self.field.text()
-        asked = self.direct(typed)
-        self._shown = [asked] if asked else matching(typed, self._entries, self._recent)
+        direct = self.direct(typed)
+        self._shown = [direct] if direct else matching(typed, self._entries, self._recent)
         self.rows.clear()
         kinds = [entry.kind.name.capitalize() for entry in self._shown]
         items = [QTreeWidgetItem([e.name, k]) for e, k in zip(self._shown, kinds, strict=True)]

@@ -187,14 +187,14 @@ class QuestionCards(QScrollArea):
 
     def ask(self, questions: Sequence[Question]) -> None:
         """Show a card for each question with candidates; existing cards stay."""
-        asked = [one for one in questions if one.candidates]
-        if asked == [card.question for card in self.cards.values()]:
+        open_questions = [one for one in questions if one.candidates]
+        if open_questions == [card.question for card in self.cards.values()]:
             return
         before, self.cards = self.cards, {}
         page = QWidget()
         grid = QGridLayout(page)
         grid.setContentsMargins(0, 0, 0, 0)
-        for place, question in enumerate(asked):
+        for place, question in enumerate(open_questions):
             card = before.get(question.key)
             if card is None or card.question != question:
                 card = QuestionCard(question)
@@ -202,13 +202,13 @@ class QuestionCards(QScrollArea):
                 card.confirmed.connect(self.confirmed)
             self.cards[question.key] = card
             grid.addWidget(card, place // CARDS_PER_ROW, place % CARDS_PER_ROW)
-        for column in range(min(CARDS_PER_ROW, len(asked))):
+        for column in range(min(CARDS_PER_ROW, len(open_questions))):
             grid.setColumnStretch(column, 1)
         old = self.takeWidget()
         self.setWidget(page)
         if old is not None:
             old.deleteLater()
-        self.setVisible(bool(asked))
+        self.setVisible(bool(open_questions))
         self.updateGeometry()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

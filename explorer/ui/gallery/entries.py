@@ -72,12 +72,12 @@ _AUTHORS = re.compile(r"(?P<names>.+?) (?P<year>(?:19|20)\d\d)\b")
 
 def short_paper(paper: str) -> str:
     """Return ``Girgis et al. 2021`` for a paper with authors; other texts unchanged."""
-    found = _AUTHORS.match(paper)
-    if found is None:
+    match = _AUTHORS.match(paper)
+    if match is None:
         return paper
-    names = re.split(r", | & | and ", found["names"])
+    names = re.split(r", | & | and ", match["names"])
     first = names[0] if len(names) == 1 else f"{names[0]} et al."
-    return f"{' & '.join(names) if len(names) == 2 else first} {found['year']}"
+    return f"{' & '.join(names) if len(names) == 2 else first} {match['year']}"
 
 
 def entries_of(study: Study) -> list[PresetEntry]:
@@ -87,10 +87,10 @@ def entries_of(study: Study) -> list[PresetEntry]:
 
 
 def _settings(study: Study, item: Preset) -> str:
-    asked = preset_request(study, item)
-    swept = asked.sweep.key if asked.sweep is not None else ""
+    request = preset_request(study, item)
+    swept = request.sweep.key if request.sweep is not None else ""
     return " · ".join(
-        parameter_text(with_unit(parameter(study, key), asked.unit_values), asked[key])
+        parameter_text(with_unit(parameter(study, key), request.unit_values), request[key])
         for key, _ in item.values
         if key != swept
     )

@@ -71,23 +71,23 @@ class Thumbnail:
 
 def thumbnail(study_id: str, key: str) -> Thumbnail | None:
     """Return the thumbnail of a preset; None if there is none."""
-    kept = _entries().get(f"{study_id}/{key}")
-    return None if kept is None else _read(kept)
+    entry = _entries().get(f"{study_id}/{key}")
+    return None if entry is None else _read(entry)
 
 
 @cache
 def _entries() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(zlib.decompress(resource_bytes("thumbnails.json.z")))
-    return found
+    entries: dict[str, Any] = json.loads(zlib.decompress(resource_bytes("thumbnails.json.z")))
+    return entries
 
 
-def _read(kept: dict[str, Any]) -> Thumbnail:
-    if "cells" in kept:
-        flat = np.frombuffer(base64.b64decode(kept["cells"]), np.uint8)
-        return Thumbnail(cells=flat.reshape(kept["rows"], -1))
+def _read(entry: dict[str, Any]) -> Thumbnail:
+    if "cells" in entry:
+        flat = np.frombuffer(base64.b64decode(entry["cells"]), np.uint8)
+        return Thumbnail(cells=flat.reshape(entry["rows"], -1))
     lines = (
         Line(place, Role(role), Mark(mark), tuple(x), tuple(y))
-        for place, role, mark, x, y in kept["lines"]
+        for place, role, mark, x, y in entry["lines"]
     )
     return Thumbnail(tuple(lines))
 

@@ -333,15 +333,17 @@ class Dots(QObject):
         if not (box[0] < box[2] and box[1] < box[3]):
             return
         data, chosen = self._data, self._selection
-        asked = (None,) * 3 if chosen is None else (chosen.start, chosen.end, chosen.image)
-        key = (id(data), box, columns, rows, *asked)
+        selection = (None,) * 3 if chosen is None else (chosen.start, chosen.end, chosen.image)
+        key = (id(data), box, columns, rows, *selection)
         if key == self._shown:
             return
-        question = (data, "density", box, columns, rows, *asked)
+        question = (data, "density", box, columns, rows, *selection)
         self._job.submit(key, lambda task: (self._files.ask(task, *question), box, data))
 
-    def _counted(self, key: tuple[object, ...], found: tuple[np.ndarray, Box, CheckinData]) -> None:
-        counts, box, data = found
+    def _counted(
+        self, key: tuple[object, ...], counted: tuple[np.ndarray, Box, CheckinData]
+    ) -> None:
+        counts, box, data = counted
         if self._enabled and data is self._data:
             self._shown = key
             self.ready.emit(counts, box)

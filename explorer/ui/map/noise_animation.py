@@ -92,11 +92,11 @@ class Play(QObject):
     def _receive(self, delivery: Delivery) -> None:
         if self._asked is None or delivery.generation != self._generation:
             return
-        found = delivery.result
+        result = delivery.result
         if delivery.error is not None:
             self.stop()
-        elif found is not None and not found.early and not self._next.isActive():
+        elif result is not None and not result.early and not self._next.isActive():
             self._generation += 1  # refined results of this draw are not needed
-            self.drawn.emit(found)
+            self.drawn.emit(result)
             rest = FRAME_S - (time.perf_counter() - self._asked_at)
             self._next.start(max(0, round(1e3 * rest)))

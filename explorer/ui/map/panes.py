@@ -378,10 +378,10 @@ class MapPanes(QWidget):
         text: list[str] = []
         cell_box = None
         for key, surface in self._surfaces.items():
-            found = cell_of(surface, longitude, latitude)
-            if found is None:
+            cell = cell_of(surface, longitude, latitude)
+            if cell is None:
                 continue
-            row, column, cell_box = found
+            row, column, cell_box = cell
             if not values:
                 place.append(cell_words(row, column, self._region))
             values[key] = format_share(float(surface.values[row, column]), like=self.top(key))

@@ -398,8 +398,8 @@ class MapWorkspace(Workspace):
     def _show_draw(self, result: Result) -> None:
         """Show a draw of the animation; averages over draws stay."""
         at_rest = self.current_result
-        kept = () if at_rest is None else (s for s in at_rest.surfaces if s.key in OF_DRAWS)
-        self._show_maps(replace(result, surfaces=(*result.surfaces, *kept)))
+        averaged = () if at_rest is None else (s for s in at_rest.surfaces if s.key in OF_DRAWS)
+        self._show_maps(replace(result, surfaces=(*result.surfaces, *averaged)))
         self._show_seed()
 
     def _play_stopped(self) -> None:

@@ -368,15 +368,15 @@ class GuaranteePanel(QScrollArea):
         self.headline.setText(observer if useful else verdict)
         self.headline.setToolTip(promise.sentence)
 
-    def _name(self, result: Result, found: Claimed | None) -> str:
+    def _name(self, result: Result, claim: Claimed | None) -> str:
         """Return the claimed bound and the reason for it."""
         study = study_of(result)
-        if found is None or study is None:
+        if claim is None or study is None:
             return ""
-        name = short_name(study, found.series.key, found.series.label)
-        if found.wanted == found.series.key:
+        name = short_name(study, claim.series.key, claim.series.label)
+        if claim.wanted == claim.series.key:
             return f"{name}, chosen by you"
-        return f"{name}, {'tightest valid' if found.kind == 'bounds' else 'best here'}"
+        return f"{name}, {'tightest valid' if claim.kind == 'bounds' else 'best here'}"
 
     def _write_front(self, key: str, text: str) -> None:
         for label in self._front[key]:

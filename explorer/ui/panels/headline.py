@@ -76,14 +76,14 @@ class HeadlineStrip(QFrame):
         self._away = True
         self.hide()
 
-    def show_result(self, result: Result, found: Claimed | None) -> None:
+    def show_result(self, result: Result, claim: Claimed | None) -> None:
         """Show the headline of a result and its claim."""
-        answer = answer_of(get_study(result.request.study), result, found)
-        self._result, self._found = result, found
+        answer = answer_of(get_study(result.request.study), result, claim)
+        self._result, self._found = result, claim
         if answer is None and result.complete:
             self.show_none()
         else:
-            self._write(answer or Answer("", COMPUTING), _beside(result, found))
+            self._write(answer or Answer("", COMPUTING), _beside(result, claim))
 
     def show_answer(self, answer: Answer) -> None:
         """Show a result without claim."""
@@ -117,17 +117,17 @@ class HeadlineStrip(QFrame):
         self.text.setText(in_signs(answer.text))
         self.text.setToolTip(answer.more)
         self.beside.setText(beside)
-        found = self._found
-        if found is not None:
-            wanted = bool(found.wanted) and found.failing is None
-            name = _name(self._result, found) if wanted else BEST[found.kind]
+        claim = self._found
+        if claim is not None:
+            wanted = bool(claim.wanted) and claim.failing is None
+            name = _name(self._result, claim) if wanted else BEST[claim.kind]
             if name != self.claim.text():
                 self.claim.setText(name)
         for widget, there in (
             (self.number, bool(answer.number)),
             (self.badge, answer.curator_only),
-            (self.by, found is not None),
-            (self.claim, found is not None),
+            (self.by, claim is not None),
+            (self.claim, claim is not None),
             (self.beside, bool(beside)),
         ):
             if widget.isHidden() == there:
@@ -142,13 +142,13 @@ class HeadlineStrip(QFrame):
     def _fill_menu(self) -> None:
         """Set the claimable curves with their values."""
         self._menu.clear()
-        result, found = self._result, self._found
-        if result is None or found is None:
+        result, claim = self._result, self._found
+        if result is None or claim is None:
             return
         study = get_study(result.request.study)
         among = study.claims[result.request.quantity].among
         known = {s.key: s for s in result.series if not s.pin}
-        offered = [("", BEST[found.kind])]
+        offered = [("", BEST[claim.kind])]
         for key in among:
             if key in known:
                 value = value_here(result, known[key])
@@ -158,24 +158,24 @@ class HeadlineStrip(QFrame):
         for key, words in offered:
             action = self._menu.addAction(words)
             action.setCheckable(True)
-            action.setChecked(key == found.wanted)
+            action.setChecked(key == claim.wanted)
             action.triggered.connect(lambda _=False, key=key: self.claim_requested.emit(key))
 
 
-def _name(result: Result | None, found: Claimed) -> str:
+def _name(result: Result | None, claim: Claimed) -> str:
     if result is None:
-        return found.series.label
-    return short_name(get_study(result.request.study), found.series.key, found.series.label)
+        return claim.series.label
+    return short_name(get_study(result.request.study), claim.series.key, claim.series.label)
 
 
-def _beside(result: Result, found: Claimed | None) -> str:
+def _beside(result: Result, claim: Claimed | None) -> str:
     """Return the name of the bound and its δ, and why the user's claim is not used."""
     study, values = get_study(result.request.study), dict(result.request.values)
     text = []
-    if found is not None and (found.failing is not None or found.waiting):
-        text.append(found.line)
-    elif found is not None:
-        text.append(_name(result, found) if not found.wanted else "chosen by you")
+    if claim is not None and (claim.failing is not None or claim.waiting):
+        text.append(claim.line)
+    elif claim is not None:
+        text.append(_name(result, claim) if not claim.wanted else "chosen by you")
     text += [
         parameter_text(p, values[p.key])
         for p in study.parameters

@@ -69,10 +69,10 @@ def _has_its_users(item: Preset, selection: Selection | None) -> bool:
 def _asked_by(study_id: str) -> dict[Request, list[Preset]]:
     """Return the presets of a study by request, cached for quick lookup."""
     study = get_study(study_id)
-    found: dict[Request, list[Preset]] = {}
+    presets: dict[Request, list[Preset]] = {}
     for item in study.presets:
-        found.setdefault(preset_request(study, item), []).append(item)
-    return found
+        presets.setdefault(preset_request(study, item), []).append(item)
+    return presets
 
 
 def follow_preset(session: Session, item: Preset, study_id: str = "") -> None:

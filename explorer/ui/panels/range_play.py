@@ -155,17 +155,17 @@ class RangePlay(QObject):
 
     def show_result(self, result: Result) -> None:
         """Handle a result of the current study: the next value may be set."""
-        asked = result.request
+        request = result.request
         why = SIMULATED if any(map(simulated, result.series)) else ""
         for track in self._tracks:
-            if track.study in ("", asked.study):
+            if track.study in ("", request.study):
                 track.refuse(why)
         running = self._running
-        if running is None or running.study not in ("", asked.study) or self._waits_for is None:
+        if running is None or running.study not in ("", request.study) or self._waits_for is None:
             return
         if why:
             self.stop()
-        elif running.value(asked) == self._waits_for:
+        elif running.value(request) == self._waits_for:
             self._waits_for = None
             rest = FRAME_S - (time.perf_counter() - self._asked_at)
             self._next.start(max(0, round(1e3 * rest)))

@@ -159,9 +159,11 @@ class UsersSample(QWidget):
         except KeyError:
             return
         text = f"{used:,.0f} of {there:,.0f} users with a check-in inside region and time range"
-        asked = result.request.selection.users if result.request.selection is not None else None
-        if asked is not None and there is not None and there < asked:
-            text += f"; {asked:,} were asked for, so all are used"
+        sample_size = (
+            result.request.selection.users if result.request.selection is not None else None
+        )
+        if sample_size is not None and there is not None and there < sample_size:
+            text += f"; {sample_size:,} were asked for, so all are used"
         if text != self.count.text():
             self.count.setText(text)
 

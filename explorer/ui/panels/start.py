@@ -231,8 +231,8 @@ class StartPage(QScrollArea):
                     self._walked.remove(widget)
                 widget.deleteLater()
         self._row.addWidget(QLabel("<b>Go on with</b>", textFormat=Qt.TextFormat.RichText))
-        for asked, words in (*list(states)[:GO_ON], *list(files)[:1]):
-            self._row.addWidget(self._button(words, asked))
+        for action, words in (*list(states)[:GO_ON], *list(files)[:1]):
+            self._row.addWidget(self._button(words, action))
         self._row.addWidget(self._button("Open recipe…", "recipe", "link"))
         self._row.addStretch(1)
 
@@ -271,11 +271,11 @@ class StartPage(QScrollArea):
     def _place(self, widget: QWidget) -> QRect:
         return QRect(widget.mapTo(self._page, QPoint(0, 0)), widget.size())
 
-    def _button(self, words: str, asked: str, name: str = "") -> QPushButton:
+    def _button(self, words: str, action: str, name: str = "") -> QPushButton:
         """Return a button that emits an action."""
         button = QPushButton(words.replace("&", "&&"), autoDefault=name == "door")
         button.setObjectName(name)
-        button.clicked.connect(lambda: self.asked.emit(asked))
+        button.clicked.connect(lambda: self.asked.emit(action))
         self._walk_to(button)
         return button
 
@@ -356,8 +356,8 @@ class StartPage(QScrollArea):
             show_glossed(label, html.escape(words, quote=False))
 
 
-def apart(asked: str) -> tuple[str, str, str]:
+def apart(action: str) -> tuple[str, str, str]:
     """Return action, object and detail of ``study:ID/PARAMETER``."""
-    kind, _, rest = asked.partition(":")
+    kind, _, rest = action.partition(":")
     subject, _, part = rest.partition("/") if kind == "study" else (rest, "", "")
     return kind, subject, part

@@ -51,7 +51,7 @@ class Handles(QObject):
             for one in series
             for handle, x, y in zip(one.handles, one.x, one.y, strict=bool(one.handles))
         ]
-        self._wanted.sort(key=lambda found: found[0].name)
+        self._wanted.sort(key=lambda wanted: wanted[0].name)
         while len(self.rings) > len(self._wanted):
             self._view.removeItem(self.rings.pop())
         while len(self.rings) < len(self._wanted):

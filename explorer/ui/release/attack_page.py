@@ -179,17 +179,17 @@ class AttackPage(QWidget):
             self.found.setText(NO_PLAN)
         self._show()
 
-    def show_audit(self, found: AuditResult) -> None:
+    def show_audit(self, audit: AuditResult) -> None:
         """Show the result of an audit."""
-        self._audit = found
+        self._audit = audit
         verdict = (
             "more than the claim: repeat it (1 in 100 by chance)"
-            if found.fails
+            if audit.fails
             else ("within the claim")
         )
         self.found.setText(
-            f"{found.runs:,} runs a side prove ε ≥ {at_least(max(found.shown, 0.0))}, of "
-            f"{at_most(found.claim)} claimed: {verdict}. Dots: what tests came to."
+            f"{audit.runs:,} runs a side prove ε ≥ {at_least(max(audit.shown, 0.0))}, of "
+            f"{at_most(audit.claim)} claimed: {verdict}. Dots: what tests came to."
         )
         self._show()
 

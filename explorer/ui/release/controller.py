@@ -91,9 +91,9 @@ def found_format(
         raise ReleaseError(f"{path.name}: a packed file needs a name that ends with {GZIP}")
     columns = _columns(preview, mapping)
     trailing = _ends_with_delimiter(preview, mapping)
-    kept = columns[: len(columns) - trailing]
+    fields = columns[: len(columns) - trailing]
     return {
-        "columns": ", ".join(kept) if len(kept) > 1 else f"{kept[0]};",
+        "columns": ", ".join(fields) if len(fields) > 1 else f"{fields[0]};",
         "delimiter": _DELIMITERS[dialect.delimiter],
         "header": "yes" if dialect.has_header else "no",
         "encoding": _encoding(path, dialect),
@@ -428,12 +428,12 @@ def rehearsals(
 ) -> list[Shown]:
     """Return pictures of some dry runs; executed in the compute process."""
     plan, users = subject
-    found = []
+    pictures = []
     for seed in range(REHEARSALS):
         check()
         output = dry_run(plan, users, seed)
-        found.append(plan.mechanism.shown(output.stored, plan.own_parameters, plan.epsilon))
-    return found
+        pictures.append(plan.mechanism.shown(output.stored, plan.own_parameters, plan.epsilon))
+    return pictures
 
 
 def audited(

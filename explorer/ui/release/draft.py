@@ -140,10 +140,10 @@ class Draft:
         taken = self.format_taken and any(typed.get(field.key, "").strip() for field in FORMAT)
         return replace(self, typed=typed, copied=copied, format_taken=taken)
 
-    def with_format(self, found: Mapping[str, str]) -> Draft:
+    def with_format(self, texts: Mapping[str, str]) -> Draft:
         """Return the draft with the format found when the file was opened."""
         others = {field.key: "" for field in FORMAT}
-        return replace(self, typed={**self.typed, **others, **found}, format_taken=True)
+        return replace(self, typed={**self.typed, **others, **texts}, format_taken=True)
 
     @property
     def independent(self) -> bool:

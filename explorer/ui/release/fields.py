@@ -30,8 +30,8 @@ def _list(text: str) -> list[str]:
 
 def _whole(text: str) -> int | str:
     """Return an integer; other texts are returned unchanged and refused by the mechanism."""
-    found = text.replace(",", "").replace("\u202f", "")
-    return int(found) if re.fullmatch(r"\d{1,30}", found) else text
+    digits = text.replace(",", "").replace("\u202f", "")
+    return int(digits) if re.fullmatch(r"\d{1,30}", digits) else text
 
 
 def _wholes(text: str) -> list[int | str]:
@@ -238,10 +238,10 @@ CERTIFIED = (*STATED, *EVALUATED)
 
 def example_of(mechanism: str) -> dict[str, str]:
     """Return the texts of an example for a mechanism."""
-    found = {field.key: field.example for field in OF_MECHANISM[mechanism] if field.needed}
+    texts = {field.key: field.example for field in OF_MECHANISM[mechanism] if field.needed}
     if mechanism == "histogram/1":
-        found["values"] = "food, shop, park"
-    return {**found, "mechanism": mechanism, "epsilon": "1/2", PEOPLE: "500"}
+        texts["values"] = "food, shop, park"
+    return {**texts, "mechanism": mechanism, "epsilon": "1/2", PEOPLE: "500"}
 
 
 LABELS = {
@@ -263,12 +263,12 @@ def read_epsilon(text: str) -> Fraction:
     if not typed:
         raise ParameterError("mechanism.epsilon", "is not typed yet", "give one like 0.5 or 1/2")
     try:
-        found = read_amount(typed, "ε")
+        amount = read_amount(typed, "ε")
     except ReleaseError:
-        found = Fraction(0)
-    if not found:
+        amount = Fraction(0)
+    if not amount:
         raise ParameterError("mechanism.epsilon", f"{text!r} is no ε", "give one like 0.5 or 1/2")
-    return found
+    return amount
 
 
 def read_people(text: str) -> int:
@@ -279,22 +279,22 @@ def read_people(text: str) -> int:
     ParameterError
         If it is not a valid number of users.
     """
-    found = _whole(text.strip())
-    if not isinstance(found, int) or not 1 <= found <= 1_000_000:
+    users = _whole(text.strip())
+    if not isinstance(users, int) or not 1 <= users <= 1_000_000:
         raise ParameterError("n₀", "is no number of made-up people", "give 1 to 1,000,000")
-    return found
+    return users
 
 
 def read_own(mechanism: str, typed: Mapping[str, str]) -> dict[str, Any]:
     """Parse the parameters of a mechanism; empty texts mean defaults."""
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for field in OF_MECHANISM[mechanism]:
         text = typed.get(field.key, "").strip()
         if text:
-            found[field.key] = field.read(text)
+            parameters[field.key] = field.read(text)
     if mechanism in TAKE_PEOPLE and typed.get(PEOPLE, "").strip():
-        found[PEOPLE] = _whole(typed[PEOPLE].strip())
-    return found
+        parameters[PEOPLE] = _whole(typed[PEOPLE].strip())
+    return parameters
 
 
 def read_format(typed: Mapping[str, str]) -> dict[str, Any]:
@@ -305,14 +305,14 @@ def read_format(typed: Mapping[str, str]) -> dict[str, Any]:
     ParameterError
         If a required value is missing or invalid.
     """
-    found = {f.key: f.read(typed[f.key].strip()) for f in FORMAT if typed.get(f.key, "").strip()}
+    declared = {f.key: f.read(typed[f.key].strip()) for f in FORMAT if typed.get(f.key, "").strip()}
     for field in FORMAT:
-        if field.needed and field.key not in found:
+        if field.needed and field.key not in declared:
             raise ParameterError(
                 field.key, "is not declared yet", "nothing is found out from the file"
             )
-    check_format(found)
-    return found
+    check_format(declared)
+    return declared
 
 
 def any_format(mechanism: str, own: Mapping[str, Any]) -> dict[str, Any]:

@@ -252,9 +252,9 @@ class PlanPage(QWidget):
             fields.show_texts(draft.text)
         self.update_page()
 
-    def show_checked(self, plan: Plan, found: FileCheck) -> None:
+    def show_checked(self, plan: Plan, check: FileCheck) -> None:
         """Show the readable rows and ids known in other accounts; curator only."""
-        self._checked = (_checked_key(plan), found)
+        self._checked = (_checked_key(plan), check)
         self.update_page()
         if self._then_draw:
             self._then_draw = False

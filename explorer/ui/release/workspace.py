@@ -435,9 +435,9 @@ class ReleaseWorkspace(Workspace):
             button.setEnabled(False)
             box.setCheckBox(anyway)
 
-    def _checked(self, plan: Plan, found: FileCheck) -> None:
+    def _checked(self, plan: Plan, check: FileCheck) -> None:
         """Show the result of a file check and continue with what waited for it."""
-        self.plan.show_checked(plan, found)
+        self.plan.show_checked(plan, check)
         if self.asking is not None and self._paying is not None:
             asked, button = self._paying
             account = self.ledger.account(asked.population)
@@ -446,7 +446,7 @@ class ReleaseWorkspace(Workspace):
         agreed, self._after_check = self._after_check, None
         if agreed is None:
             return
-        if found.rows.under_half:  # not known at the time of confirmation
+        if check.rows.under_half:  # not known at the time of confirmation
             self._ask_to_spend(agreed)
         else:
             self._draw(agreed)

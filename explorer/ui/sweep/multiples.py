@@ -271,7 +271,7 @@ class SmallMultiples(pg.GraphicsView):
         x = self.cursor_at
         if x is None:
             return [[] for _ in self.plots]
-        found = []
+        values = []
         for plot in self.plots:
             there = []
             for s in plot.panel.series if plot.panel is not None else ():
@@ -284,8 +284,8 @@ class SmallMultiples(pg.GraphicsView):
                 plain = text == absent or text.startswith(NEARLY)
                 there.append((s.key, text if plain else f"{s.role.glyph} {text}"))
             rank = {key: i for i, key in enumerate(self.read_first)}
-            found.append(sorted(there, key=lambda one: rank.get(one[0], len(rank))))
-        return found
+            values.append(sorted(there, key=lambda one: rank.get(one[0], len(rank))))
+        return values
 
     def _read(self) -> None:
         ground = QColor(self._theme.axes)

@@ -385,11 +385,11 @@ def stamp_of(question: Question) -> str:
 
 def csv_of(answer: ErrorCurves) -> str:
     """Return the values of all curves as CSV, stamped."""
-    asked = answer.question
-    about = [f"judged on: {judged_on_words(asked.judged_on)}", f"{answer.users} users"]
-    about += [f"{key} = {value}" for key, value in asked.request.values]
-    axis, measure = AXES[asked.axis], asked.shown_measure
-    return words.as_csv(answer.curves, axis, measure, stamp_of(asked), about)
+    question = answer.question
+    about = [f"judged on: {judged_on_words(question.judged_on)}", f"{answer.users} users"]
+    about += [f"{key} = {value}" for key, value in question.request.values]
+    axis, measure = AXES[question.axis], question.shown_measure
+    return words.as_csv(answer.curves, axis, measure, stamp_of(question), about)
 
 
 class Parts:
