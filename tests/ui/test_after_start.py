@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QObject, Signal
 
-from explorer.ui.app.menu_bar import _OF_THE_ANSWER as OF_THE_ANSWER
 from explorer.ui.controllers.activity import Activity
 
 
@@ -15,7 +14,9 @@ def test_the_answer_of_a_workspace_made_later_can_be_exported(open_window, settl
     window.show_study("linear-queries")
     settled(window)
     assert window.current_result is not None
-    assert [key for key in OF_THE_ANSWER if not window.menus.actions[key].isEnabled()] == []
+    assert [
+        key for key in window.menus.needs_result if not window.menus.actions[key].isEnabled()
+    ] == []
 
 
 @pytest.mark.parametrize("study", ["shuffle-rdp", "linear-queries"])

@@ -165,7 +165,7 @@ class Menus:
         self.checking = SelfTest(window)
         self.view_menu = window.titles["&View"]
         self.study_actions = QActionGroup(window)
-        self._needs_result: list[str] = []
+        self.needs_result: list[str] = []
         for title, entries in self._commands().items():
             for entry in entries:
                 self._add(window.titles[title], entry)
@@ -392,7 +392,7 @@ class Menus:
                 action.setStatusTip(entry.tip)
                 action.setToolTip(entry.tip)
             if entry.needs_result:
-                self._needs_result.append(entry.id)
+                self.needs_result.append(entry.id)
             menu.addAction(action)
 
     def _add_recent(self, menu: QMenu) -> None:
@@ -466,7 +466,7 @@ class Menus:
             self.actions[key].setEnabled(bool(text))
         for action in self.study_actions.actions():
             action.setChecked(action.data() == session.state.study)
-        for key in self._needs_result:
+        for key in self.needs_result:
             self.actions[key].setEnabled(answered and not why)
             self.actions[key].setStatusTip(why)
             self.actions[key].setToolTip(why or self.actions[key].text().replace("&", ""))
