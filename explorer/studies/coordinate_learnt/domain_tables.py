@@ -110,13 +110,13 @@ def _rows(table: CsvTable, d: int) -> _Rows:
     for line, row in zip(table.lines, table.rows, strict=True):
         if len(row) != len(table.names):
             raise table.error(line, None, f"{len(row)} fields, {len(table.names)} expected")
-        found = [table.dialect.number(field) for field in row[d:]]
-        if None in found:
-            place = d + found.index(None)
+        values = [table.dialect.number(field) for field in row[d:]]
+        if None in values:
+            place = d + values.index(None)
             why = table.dialect.why_none(row[place]) or f"{row[place][:40]!r} is not a number"
             raise table.error(line, place + 1, why)
         points.append(tuple(row[:d]))
-        numbers.append([float(number or 0.0) for number in found])
+        numbers.append([float(number or 0.0) for number in values])
     return _Rows(
         table.name, table.lines, points, numbers, lambda line, what: table.error(line, None, what)
     )
@@ -157,10 +157,10 @@ def _build(
         )
     sums = table.sum(axis=1)
     for line, point in zip(channel.lines, channel.points, strict=True):
-        found = float(sums[_index(point, place, sizes)])
-        if abs(found - 1.0) > _SLACK:
+        total_probability = float(sums[_index(point, place, sizes)])
+        if abs(total_probability - 1.0) > _SLACK:
             raise channel.error(
-                line, f"the sum of its probabilities is off 1 by {nearest(found - 1.0)}"
+                line, f"the sum of its probabilities is off 1 by {nearest(total_probability - 1.0)}"
             )
     return DomainTables(
         values, outputs, law / total, table / sums[:, None], int(total) if counts else 0
@@ -176,7 +176,7 @@ def _place_rows(
     rows: _Rows, place: list[dict[str, int]], sizes: tuple[int, ...], width: int
 ) -> FloatArray:
     """Return a table's numbers in the order of the product's points."""
-    found = np.full((math.prod(sizes), width), np.nan)
+    placed = np.full((math.prod(sizes), width), np.nan)
     for line, point, numbers in zip(rows.lines, rows.points, rows.numbers, strict=True):
         for i, (value, known) in enumerate(zip(point, place, strict=True), 1):
             if value not in known:
@@ -186,10 +186,10 @@ def _place_rows(
         if min(numbers) < 0.0:
             raise rows.error(line, f"{nearest(min(numbers))} is negative")
         at = _index(point, place, sizes)
-        if not np.isnan(found[at, 0]):
+        if not np.isnan(placed[at, 0]):
             raise rows.error(line, f"the record {' '.join(point)} is there twice")
-        found[at] = numbers
-    missing = np.flatnonzero(np.isnan(found[:, 0]))
+        placed[at] = numbers
+    missing = np.flatnonzero(np.isnan(placed[:, 0]))
     if missing.size:
         where = np.unravel_index(int(missing[0]), sizes)
         absent = " ".join(list(p)[j] for p, j in zip(place, where, strict=True))
@@ -198,7 +198,7 @@ def _place_rows(
             f"no line for the record {absent}; give every combination of the values, with 0 in "
             "the prior for those that do not occur",
         )
-    return found
+    return placed
 
 
 def kernel_of(values: Mapping[str, Any], outputs: int) -> tuple[FloatArray | None, str]:
@@ -228,8 +228,8 @@ def kernel_of(values: Mapping[str, Any], outputs: int) -> tuple[FloatArray | Non
     return kernel / kernel.sum(axis=1, keepdims=True), ""
 
 
-def _mismatch(outputs: int, found: str) -> str:
+def _mismatch(outputs: int, given: str) -> str:
     return (
-        f"The step is left out: a report has {outputs} values, and the step has {found}; type one "
+        f"The step is left out: a report has {outputs} values, and the step has {given}; type one "
         "number (merge) or one row (kernel) for each value."
     )

@@ -163,53 +163,53 @@ _PRESETS = (
 )
 
 
-def _arrows(found: Numbers) -> tuple[Status, str]:
+def _arrows(numbers: Numbers) -> tuple[Status, str]:
     """Judge Figure 1 by the slack of each of its implications."""
-    slacks = [found[f"figure1[{row},6]"] for row in range(7)]
+    slacks = [numbers[f"figure1[{row},6]"] for row in range(7)]
     broken = sum(slack < -1e-9 for slack in slacks)
     return ("≠", f"{broken} arrows broken") if broken else ("=", f"all {len(slacks)} arrows hold")
 
 
-def _log_two(found: Numbers) -> tuple[Status, str]:
-    level = found["level_bcdp"]
+def _log_two(numbers: Numbers) -> tuple[Status, str]:
+    level = numbers["level_bcdp"]
     same = abs(level - math.log(2)) < 1e-9
     return ("=" if same else "≠"), f"{nearest(level)}{', exactly log 2' if same else ''}"
 
 
-def _odds(found: Numbers) -> tuple[Status, str]:
+def _odds(numbers: Numbers) -> tuple[Status, str]:
     """Judge by the odds that a report of 1 or 0 makes of even ones."""
-    most = max(max(odds, 1 / odds) for odds in (found["odds_1"], found["odds_0"]))
-    bound = math.exp(found["level_bcdp"])
-    said = f"odds by {nearest(most, 3)}, e^δ = {nearest(bound, 3)}"
-    return ("=" if most <= bound * (1 + 1e-9) else "≠"), said
+    most = max(max(odds, 1 / odds) for odds in (numbers["odds_1"], numbers["odds_0"]))
+    bound = math.exp(numbers["level_bcdp"])
+    verdict = f"odds by {nearest(most, 3)}, e^δ = {nearest(bound, 3)}"
+    return ("=" if most <= bound * (1 + 1e-9) else "≠"), verdict
 
 
-def _last_point(found: Numbers) -> tuple[Status, str]:
-    infinite = math.isinf(found["bcdp m11=1.0"])
+def _last_point(numbers: Numbers) -> tuple[Status, str]:
+    infinite = math.isinf(numbers["bcdp m11=1.0"])
     return ("≠" if infinite else "="), f"{'in' if infinite else ''}finite at b = c = 1"
 
 
-def _once_and_twice(found: Numbers) -> tuple[Status, str]:
-    once, twice = found["bcdp coordinate=1"], found["bcdp coordinate=1 copies=2"]
-    said = f"δ₁ {format_number(once)} once, {format_number(twice)} twice"
-    return ("=" if once < 1e-9 and math.isinf(twice) else "≠"), said
+def _once_and_twice(numbers: Numbers) -> tuple[Status, str]:
+    once, twice = numbers["bcdp coordinate=1"], numbers["bcdp coordinate=1 copies=2"]
+    verdict = f"δ₁ {format_number(once)} once, {format_number(twice)} twice"
+    return ("=" if once < 1e-9 and math.isinf(twice) else "≠"), verdict
 
 
-def _proved(found: Numbers) -> tuple[Status, str]:
+def _proved(numbers: Numbers) -> tuple[Status, str]:
     """Judge by the largest belief in x₁ = 1 that two reports lead to, from even odds."""
-    most = found["most[1]"]
+    most = numbers["most[1]"]
     return ("=" if most > 1 - 1e-9 else "≠"), f"belief up to {nearest(most, 3)}"
 
 
-def _below(found: Numbers) -> tuple[Status, str]:
+def _below(numbers: Numbers) -> tuple[Status, str]:
     """Judge by the exact and both certified levels at a correlation within the figure."""
-    ordered = found["bcdp rho=0.4"] <= found["certified rho=0.4"] <= found["part2 rho=0.4"]
+    ordered = numbers["bcdp rho=0.4"] <= numbers["certified rho=0.4"] <= numbers["part2 rho=0.4"]
     return ("=" if ordered else "≠"), f"exact {'below' if ordered else 'above'} Proposition 4"
 
 
-def _border(found: Numbers) -> tuple[Status, str]:
+def _border(numbers: Numbers) -> tuple[Status, str]:
     """Judge by the least gap between the best tests and the region's border."""
-    gap = found["gap"]
+    gap = numbers["gap"]
     touches = -1e-9 < gap < 1e-9
     return ("=" if touches else "≠"), "tests touch the border" if touches else f"gap {nearest(gap)}"
 

@@ -74,14 +74,14 @@ class LearntPoints(Points):
     def swept_levels(self) -> list[Levels]:
         """Levels at every point of the sweep."""
         values: dict[str, Any] = dict(self.request.values)
-        key, found = self.swept.sweep.key, []
+        key, levels = self.swept.sweep.key, []
         for value in self.swept[key]:
             self.context.check()
             domain = theory.domain_of(values | {key: float(value)}, self.setting.tables)
             if self.request["step"]:
                 domain, _ = theory.processed(domain, values)
-            found.append(theory.levels_of(domain, self.setting.coupling))
-        return found
+            levels.append(theory.levels_of(domain, self.setting.coupling))
+        return levels
 
     @cached_property
     def single_report(self) -> Levels:

@@ -347,15 +347,15 @@ class CoordinateLearnt(CurveStudy):
     def tables(self, p: LearntPoints) -> tuple[Table, ...]:
         """Return levels, Figure 1, the domain, and the effect of a processing step."""
         setting, beta = p.setting, float(p.request["beta"])
-        found = [
+        shown = [
             tables.level_table(setting.domain, setting.levels, beta),
             tables.figure_1(setting.domain, setting.levels, setting.place),
             tables.domain_table(setting.domain),
         ]
         if p.request["step"] and not setting.skipped:
             before = theory.levels_of(setting.before, setting.coupling)
-            found.insert(2, tables.step_table(before, setting.levels))
-        return tuple(found)
+            shown.insert(2, tables.step_table(before, setting.levels))
+        return tuple(shown)
 
     def notes(self, p: LearntPoints) -> tuple[str, ...]:
         """Return notes on the domain."""

@@ -18,31 +18,31 @@ _COUNTED = (
 _NODES = (("LDP", 0.0, 1.0), ("BDP", 1.0, 1.0), ("CDP", 0.0, 0.0), ("BCDP", 1.0, 0.0))
 
 
-def figure_1(domain: Domain, found: Levels, place: int) -> Table:
+def figure_1(domain: Domain, levels: Levels, place: int) -> Table:
     """Return the arrows of Figure 1 at this domain, as a table and as a diagram.
 
     There is no arrow from CDP to BCDP without a prior, and none out of BCDP (Examples 1 and 2).
     """
     i = "₁₂₃₄"[place]
-    delta, c = float(found.bcdp[place]), float(found.cdp[place])
-    q = float(found.coupling[place])
+    delta, c = float(levels.bcdp[place]), float(levels.cdp[place])
+    q = float(levels.coupling[place])
     full = bool((domain.prior > 0.0).all())
-    level = {"LDP": found.ldp, "BDP": found.bdp, "CDP": c, "BCDP": delta}
+    level = {"LDP": levels.ldp, "BDP": levels.bdp, "CDP": c, "BCDP": delta}
     symbols = {"LDP": "ε_L", "BDP": "ε_B", "CDP": f"c{i}", "BCDP": f"δ{i}"}
-    largest = float(found.cdp.max())
-    part1, part2 = float(found.part1[place]), float(found.part2[place])
+    largest = float(levels.cdp.max())
+    part1, part2 = float(levels.part1[place]), float(levels.part2[place])
     rows = (
         (
             "LDP",
             "BDP",
             "the prior has full support" if full else "the prior excludes records",
             "ε_B = ε_L" if full else "ε_B ≤ ε_L",
-            found.ldp,
-            found.bdp,
+            levels.ldp,
+            levels.bdp,
         ),
-        ("LDP", "CDP", "none", f"c{i} ≤ ε_L", found.ldp, c),
-        ("CDP", "LDP", "none", "ε_L ≤ Σcᵢ", float(co.ldp_from_cdp(found.cdp)), found.ldp),
-        ("BDP", "BCDP", "none", f"δ{i} ≤ ε_B", found.bdp, delta),
+        ("LDP", "CDP", "none", f"c{i} ≤ ε_L", levels.ldp, c),
+        ("CDP", "LDP", "none", "ε_L ≤ Σcᵢ", float(co.ldp_from_cdp(levels.cdp)), levels.ldp),
+        ("BDP", "BCDP", "none", f"δ{i} ≤ ε_B", levels.bdp, delta),
         ("CDP", "BCDP", f"coupling q{i} ≤ {at_most(q)}", "Proposition 4, part 1", part1, delta),
         (
             "CDP",
@@ -57,7 +57,7 @@ def figure_1(domain: Domain, found: Levels, place: int) -> Table:
             "BCDP",
             f"coupling q{i} ≤ {at_most(q)}, and ε_L",
             "log((1−q)e^c + q·e^L)",
-            float(found.certified[place]),
+            float(levels.certified[place]),
             delta,
         ),
     )
@@ -132,12 +132,19 @@ def step_table(before: Levels, after: Levels) -> Table:
     )
 
 
-def level_table(domain: Domain, found: Levels, beta: float) -> Table:
+def level_table(domain: Domain, levels: Levels, beta: float) -> Table:
     """Return the levels of all coordinates."""
-    columns = (found.coupling, found.cdp, found.bcdp, found.certified, found.part1, found.part2)
+    columns = (
+        levels.coupling,
+        levels.cdp,
+        levels.bcdp,
+        levels.certified,
+        levels.part1,
+        levels.part2,
+    )
     rows = tuple(
         (f"x{'₁₂₃₄'[i]}", *(_number(float(column[i])) for column in columns))
-        for i in range(found.cdp.size)
+        for i in range(levels.cdp.size)
     )
     counted = domain.records > 0
     bounded = f"coupling q, at most ({confidence(beta)})"
@@ -155,7 +162,7 @@ def level_table(domain: Domain, found: Levels, beta: float) -> Table:
         ),
         rows,
         f"Exact, in nats, by brute force; q is the coupling of the prior. Whole record: LDP "
-        f"{format_level(found.ldp)}, BDP {format_level(found.bdp)}. The last three are upper "
+        f"{format_level(levels.ldp)}, BDP {format_level(levels.bdp)}. The last three are upper "
         "bounds on δ." + (f" {_COUNTED}" if counted else ""),
         (
             None,

@@ -217,8 +217,8 @@ def coupling_bound(domain: Domain, beta: float) -> FloatArray | None:
     counts = np.rint(domain.prior * domain.records).astype(int)
     if domain.d == 1:
         return np.zeros(1)
-    found = co.coupling_upper_of_counts(cells, counts, domain.sizes, beta)
-    result: FloatArray = np.where(np.isnan(found), 1.0, found)
+    upper = co.coupling_upper_of_counts(cells, counts, domain.sizes, beta)
+    result: FloatArray = np.where(np.isnan(upper), 1.0, upper)
     return result
 
 

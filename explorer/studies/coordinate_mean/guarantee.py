@@ -197,7 +197,7 @@ def conditions(
     paper, baseline = plans["paper"], plans["baseline"]
     ours, theirs = mse(paper, x2, n), mse(baseline, x2, n)
     steps = max(paper.c[0], max(b - a for a, b in zip(paper.c, paper.c[1:], strict=False)))
-    found = [
+    conditions_here = [
         Condition(
             "q is public and bounds the coupling of the beliefs one wants protection from",
             None,
@@ -234,7 +234,7 @@ def conditions(
     if demand.profile == TWO:
         low = min(demand.level, demand.eps)
         threshold = float(co.corollary1_threshold(low, demand.eps))
-        found.append(
+        conditions_here.append(
             Condition(
                 "Only Corollary 1: ε > 2δ",
                 demand.eps > 2.0 * low,
@@ -244,17 +244,17 @@ def conditions(
             )
         )
     if wants_file and public is None:
-        found.append(
+        conditions_here.append(
             Condition("A public file is open", False, "the slider's q is used until there is one")
         )
     elif public is not None:
-        found += _about_file(public)
-    return tuple(found)
+        conditions_here += _about_file(public)
+    return tuple(conditions_here)
 
 
 def _about_file(public: PublicCoupling) -> list[Condition]:
     """Return the conditions of a public file's bound."""
-    found = [
+    conditions_here = [
         Condition(
             "The public file's bound is one on the coupling of what the mechanism reads",
             not public.estimate,
@@ -270,7 +270,7 @@ def _about_file(public: PublicCoupling) -> list[Condition]:
         ),
     ]
     if public.vouched:
-        found.append(
+        conditions_here.append(
             Condition(
                 "The public file's columns can have no values but those found in it: these were "
                 "declared before it was looked at",
@@ -279,7 +279,7 @@ def _about_file(public: PublicCoupling) -> list[Condition]:
                 short="All values were declared beforehand",
             )
         )
-    return found
+    return conditions_here
 
 
 def levels_note(demand: Demand, true_q: float) -> str:

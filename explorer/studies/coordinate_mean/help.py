@@ -211,35 +211,35 @@ _PRESETS = (
 )
 
 
-def _medians(found: Numbers) -> tuple[Status, str]:
+def _medians(numbers: Numbers) -> tuple[Status, str]:
     """Judge by medians of the squared error, as the paper plots them."""
-    at = found["median_crossing"]
+    at = numbers["median_crossing"]
     return ("≠" if at < 1.0 else "="), f"median worse from q = {nearest(at, 3)}"
 
 
-def _means(found: Numbers) -> tuple[Status, str]:
+def _means(numbers: Numbers) -> tuple[Status, str]:
     """Judge by means of the squared error."""
-    at = found["mean_crossing"]
+    at = numbers["mean_crossing"]
     return ("≠" if at < 1.0 else "="), f"mean worse from q = {nearest(at, 3)}"
 
 
-def _orders(found: Numbers) -> tuple[Status, str]:
+def _orders(numbers: Numbers) -> tuple[Status, str]:
     """Judge the bound (17), an order of magnitude, by the exact mean error."""
-    factor = found["paper"] / found["theorem2"]
+    factor = numbers["paper"] / numbers["theorem2"]
     return ("=" if factor <= 1 else "≠"), f"mean {nearest(factor, 1)} times the order"
 
 
-def _sensitive(found: Numbers) -> tuple[Status, str]:
+def _sensitive(numbers: Numbers) -> tuple[Status, str]:
     """Judge by c₁ = (1−ζ)δ₁ of the sensitive coordinates, beside min δ-LDP."""
-    ours = found["paper[0]"]
-    verdict = f"c₁ = {nearest(ours)}; min δ-LDP {nearest(found['baseline[0]'])}"
+    ours = numbers["paper[0]"]
+    verdict = f"c₁ = {nearest(ours)}; min δ-LDP {nearest(numbers['baseline[0]'])}"
     return ("=" if abs(ours - (1 - 0.55) * 0.2) < 1e-9 else "≠"), verdict
 
 
-def _demand(found: Numbers) -> tuple[Status, str]:
+def _demand(numbers: Numbers) -> tuple[Status, str]:
     """Judge by the level at the assumed correlation and at the largest."""
-    met = found["proposition4"] <= found["demanded"] + 1e-9 < found["proposition4[-1]"]
-    return ("=" if met else "≠"), f"{nearest(found['demanded'])} up to the assumed q"
+    met = numbers["proposition4"] <= numbers["demanded"] + 1e-9 < numbers["proposition4[-1]"]
+    return ("=" if met else "≠"), f"{nearest(numbers['demanded'])} up to the assumed q"
 
 
 _DESIGNS = {
@@ -251,8 +251,8 @@ _DESIGNS = {
 }
 
 
-def _best(found: Numbers) -> tuple[Status, str]:
-    return "+", f"mean least: {_DESIGNS[min(_DESIGNS, key=found.__getitem__)]}"
+def _best(numbers: Numbers) -> tuple[Status, str]:
+    return "+", f"mean least: {_DESIGNS[min(_DESIGNS, key=numbers.__getitem__)]}"
 
 
 JUDGES: dict[str, Judge] = {

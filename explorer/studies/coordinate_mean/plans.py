@@ -191,27 +191,27 @@ def _levels(demands: Sequence[Demand]) -> FloatArray:
 
 def baseline_plans(demands: Sequence[Demand]) -> list[Plan]:
     """Return min δ-LDP: one channel for all coordinates at the lowest level."""
-    found: dict[int, Plan] = {}
+    plans: dict[int, Plan] = {}
     for places, group in _by(demands, lambda x: (x.d, x.channel)):
         lowest = np.array([min(x.level, x.eps) for x in group])
         c = np.repeat(lowest[:, None], group[0].d, axis=1)
-        found |= dict(zip(places, nested_plans(c, "paper", group[0].channel), strict=True))
-    return [found[place] for place in range(len(demands))]
+        plans |= dict(zip(places, nested_plans(c, "paper", group[0].channel), strict=True))
+    return [plans[place] for place in range(len(demands))]
 
 
 def paper_plans(demands: Sequence[Demand]) -> list[Plan]:
     """Return M_mean with the budgets of Theorem 2 and the paper's weights."""
-    found: dict[int, Plan] = {}
+    plans: dict[int, Plan] = {}
     for places, group in _by(demands, lambda x: (x.d, x.k, x.channel)):
         eps, q, zeta = _columns(group, "eps", "q", "zeta")
         c = co.budget_vector(_levels(group), eps, q, zeta)
-        found |= dict(zip(places, nested_plans(c, "paper", group[0].channel), strict=True))
-    return [found[place] for place in range(len(demands))]
+        plans |= dict(zip(places, nested_plans(c, "paper", group[0].channel), strict=True))
+    return [plans[place] for place in range(len(demands))]
 
 
 def best_zeta_plans(demands: Sequence[Demand], check: Callable[[], None]) -> list[Plan]:
     """Return M_mean with the budgets of Theorem 2 at the ζ of least error, 25 points at a time."""
-    found: dict[int, Plan] = {}
+    plan_at: dict[int, Plan] = {}
     for places, group in _by(demands, lambda x: (x.profile, x.d, x.k, x.level, x.eps, x.channel)):
         for start in range(0, len(group), 25):
             check()
@@ -219,8 +219,8 @@ def best_zeta_plans(demands: Sequence[Demand], check: Callable[[], None]) -> lis
             (q,) = _columns(piece, "q")
             best = co.best_zeta(piece[0].levels, piece[0].eps, q, piece[0].channel)
             plans = nested_plans(best.c, "optimal", piece[0].channel, best.truncated)
-            found |= dict(zip(places[start : start + 25], plans, strict=True))
-    return [found[place] for place in range(len(demands))]
+            plan_at |= dict(zip(places[start : start + 25], plans, strict=True))
+    return [plan_at[place] for place in range(len(demands))]
 
 
 def two_level_plans(
@@ -265,16 +265,16 @@ def _disjoint_plans(d: int, k: int, best: co.DisjointTwoLevels, channel: str) ->
     c, second = (
         np.repeat(np.stack(pair, axis=-1), [k, rest], axis=-1) for pair in (levels, moments)
     )
-    found = []
+    plans = []
     for j, layout in enumerate(best.layout):
         subsets = _subsets(d, k, co.LAYOUTS[int(layout)])
         a, b = float(best.alpha_sensitive[j]), float(best.alpha_rest[j])
         alphas = tuple(a if subset[0] < k else b for subset in subsets)
         squares = np.where(np.isinf(second[j]), 0.0, 1.0)
-        found.append(
+        plans.append(
             Plan(c[j], float(np.sum(alphas)), second[j], squares, subsets, alphas, channel=channel)
         )
-    return found
+    return plans
 
 
 @lru_cache(64)
@@ -294,7 +294,7 @@ def _subsets(d: int, k: int, layout: str) -> Subsets:
 
 def searched_plans(demands: Sequence[Demand]) -> list[tuple[Plan, Plan]]:
     """Return the best nested and hybrid designs for any levels, by SLSQP (in a worker process)."""
-    found = []
+    designs = []
     for demand in demands:
         pair = []
         for family in ("nested", "hybrid"):
@@ -304,8 +304,8 @@ def searched_plans(demands: Sequence[Demand]) -> list[tuple[Plan, Plan]]:
                 parallel_plan(demand.d, best.subsets, alphas, best.truncated, demand.channel)
             )
         nested, hybrid = pair
-        found.append((nested, min(hybrid, nested, key=lambda x: x.worst)))
-    return found
+        designs.append((nested, min(hybrid, nested, key=lambda x: x.worst)))
+    return designs
 
 
 def proposition6_plan(demand: Demand) -> Plan:

@@ -83,45 +83,45 @@ class MeanPoints(Points):
 
         In a coarse answer designs are searched at few points or not at all, and ζ is not.
         """
-        found: _Known = {
+        known: _Known = {
             "paper": (self.swept, self.paper),
             "baseline": (self.swept, baseline_plans(self.demands)),
         }
         size, two = self.swept.x.size, self.request["profile"] == TWO
         if self.request.quantity == "budget":
             if not self.coarse or two:
-                self._add_designs(found, self.swept, [size])
+                self._add_designs(known, self.swept, [size])
         elif not self.coarse or (two and self.swept.sweep.key not in ("d", "share")):
             count = _COARSE_POINTS if self.coarse else size if two else _SEARCHED_POINTS
-            kept = evenly_spread(size, count).tolist()
-            self._add_designs(found, theory.subset(self.swept, kept), [*kept, size])
+            places = evenly_spread(size, count).tolist()
+            self._add_designs(known, theory.subset(self.swept, places), [*places, size])
         if not self.coarse:
-            self._add_best_zeta(found)
-        return found
+            self._add_best_zeta(known)
+        return known
 
-    def _add_designs(self, found: _Known, points: SweptPoints, places: list[int]) -> None:
+    def _add_designs(self, known: _Known, points: SweptPoints, places: list[int]) -> None:
         """Add the exact and the hybrid design at some points, the sliders' last."""
         demands = [self.demands[place] for place in places]
         designs = self._designs(demands[:-1], demands[-1])
         for j, key in enumerate(("exact", "hybrid")):
-            found[key] = (points, [designs[x.apart_from_zeta][j] for x in demands])
+            known[key] = (points, [designs[x.apart_from_zeta][j] for x in demands])
 
-    def _add_best_zeta(self, found: _Known) -> None:
+    def _add_best_zeta(self, known: _Known) -> None:
         """Add the mechanism with the best ζ."""
         # Over q the best ζ is found for all points together, else for one after the other.
         size = 0 if self.request.quantity == "budget" else self.swept.x.size
         count = size if self.swept.sweep.key == "q" else _ZETA_POINTS
-        kept = evenly_spread(size, count).tolist()
-        wanted = [self.demands[place] for place in (*kept, -1)]
-        distinct = list({x.apart_from_zeta: x for x in wanted}.values())
+        places = evenly_spread(size, count).tolist()
+        demands = [self.demands[place] for place in (*places, -1)]
+        distinct = list({x.apart_from_zeta: x for x in demands}.values())
         token = tuple(x.apart_from_zeta for x in distinct)
         zetas = self.context.memo(
             ("coordinate-mean", "best ζ", token),
             lambda: best_zeta_plans(distinct, self.context.check),
         )
         best = dict(zip(token, zetas, strict=True))
-        points = theory.subset(self.swept, kept)
-        found["best_zeta"] = (points, [best[x.apart_from_zeta] for x in wanted])
+        points = theory.subset(self.swept, places)
+        known["best_zeta"] = (points, [best[x.apart_from_zeta] for x in demands])
 
     def _designs(self, curve: Sequence[Demand], here: Demand) -> dict[Hashable, tuple[Plan, Plan]]:
         """Return the exact and the hybrid design of every demand, here the sliders'.
@@ -132,7 +132,7 @@ class MeanPoints(Points):
         distinct = {x.apart_from_zeta: x for x in (*curve, here)}
         mine = here.apart_from_zeta
         along = tuple(dict.fromkeys(x.apart_from_zeta for x in curve))
-        found: dict[Hashable, tuple[Plan, Plan]] = {}
+        designs: dict[Hashable, tuple[Plan, Plan]] = {}
 
         def search(keys: Iterable[Hashable]) -> dict[Hashable, tuple[Plan, Plan]]:
             demands = [distinct[key] for key in keys]
@@ -148,13 +148,15 @@ class MeanPoints(Points):
 
         def with_mine() -> dict[Hashable, tuple[Plan, Plan]]:
             # One search for both costs little more than for the curve alone.
-            found.update(search(distinct))
-            return {key: found[key] for key in along}
+            designs.update(search(distinct))
+            return {key: designs[key] for key in along}
 
-        found |= self.context.memo(("coordinate-mean", "designs", along), with_mine)
-        if mine not in found:
-            found |= self.context.memo(("coordinate-mean", "design", mine), lambda: search([mine]))
-        return found
+        designs |= self.context.memo(("coordinate-mean", "designs", along), with_mine)
+        if mine not in designs:
+            designs |= self.context.memo(
+                ("coordinate-mean", "design", mine), lambda: search([mine])
+            )
+        return designs
 
     def where_known(self, key: str) -> "MeanPoints":
         """Return the points at which a mechanism is known, with the mechanisms there."""

@@ -144,9 +144,9 @@ def codes(records: CsvTable, bins: int) -> tuple[IntArray, tuple[Coded, ...], Cs
         i = int(np.argmax(bad[row]))
         why = columns[i].why(records.rows[row][i])
         rejected.append(RejectedRow(records.lines[row], columns[i].name, why))
-    kept = records.keeping(used.tolist(), rejected)
+    used_records = records.keeping(used.tolist(), rejected)
     coded = [column.coded(used) for column in columns]
-    return np.stack([c for c, _ in coded], axis=1), tuple(what for _, what in coded), kept
+    return np.stack([c for c, _ in coded], axis=1), tuple(what for _, what in coded), used_records
 
 
 class _Column:
@@ -161,8 +161,8 @@ class _Column:
             self._place = self._places()
             self.bad = self._place < 0
             return
-        found = [number(text) for text in self._texts]
-        self._values = np.array([np.nan if v is None else v for v in found])
+        parsed = [number(text) for text in self._texts]
+        self._values = np.array([np.nan if v is None else v for v in parsed])
         known = ~np.isnan(self._values)
         self._numeric = self._range is not None or known.mean() >= _NUMERIC_SHARE
         self.bad = ~known if self._numeric else np.zeros(known.shape, bool)
@@ -181,10 +181,10 @@ class _Column:
                 place.setdefault(value, j)
 
         def of(text: str) -> int:
-            found = place.get(text)
-            if found is None and (value := number(text)) is not None:
-                found = place.get(value)
-            return -1 if found is None else found
+            index = place.get(text)
+            if index is None and (value := number(text)) is not None:
+                index = place.get(value)
+            return -1 if index is None else index
 
         return np.array([of(text) for text in self._texts], dtype=np.int64)
 
@@ -221,10 +221,10 @@ class _Column:
 def _declared(records: CsvTable, i: int) -> tuple[str, tuple[str, ...], tuple[float, float] | None]:
     """Return a column's name, its declared values and its declared range, from its heading."""
     heading = records.names[i]
-    found = _HEADING.match(heading) if len(heading) <= _MAX_HEADING else None
-    if found is None:
+    match = _HEADING.match(heading) if len(heading) <= _MAX_HEADING else None
+    if match is None:
         return heading, (), None
-    name, inside = found["name"] or f"column {i + 1}", found["inside"]
+    name, inside = match["name"] or f"column {i + 1}", match["inside"]
     if "|" in inside:
         values = tuple(part.strip() for part in inside.split("|"))
         if len(set(values)) < len(values) or "" in values:
@@ -270,14 +270,14 @@ def measure(
             "how it is coupled; remove the column, or give records with other values"
         )
     table = table[np.random.default_rng(0).permutation(table.shape[0])]
-    found = co.coupling_of_public_data(table, 1 - beta)
+    coupling = co.coupling_of_public_data(table, 1 - beta)
     # Sums of shares may end a rounding above 1.
-    plug_in = np.minimum(found.plug_in, 1.0)
+    plug_in = np.minimum(coupling.plug_in, 1.0)
     return PublicCoupling(
         columns,
         upper,
         plug_in,
-        found.lower,
+        coupling.lower,
         len(table),
         beta,
         _why_estimate(columns, reads_bins),
@@ -315,8 +315,9 @@ def public_coupling(request: Request, context: Context) -> PublicCoupling:
         If the file is not a table, or a column has one value only; the message states where.
     """
     path = context.file(str(request["public"]))
-    chosen = tuple(request[key] for key in ("public", "bins", "reads_bins", "beta", "decimal"))
-    found: PublicCoupling = context.memo(
-        ("coordinate-mean", "public", chosen), lambda: context.run_in_worker(measure, path, *chosen)
+    settings = tuple(request[key] for key in ("public", "bins", "reads_bins", "beta", "decimal"))
+    coupling: PublicCoupling = context.memo(
+        ("coordinate-mean", "public", settings),
+        lambda: context.run_in_worker(measure, path, *settings),
     )
-    return found
+    return coupling

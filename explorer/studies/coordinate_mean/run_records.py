@@ -65,10 +65,10 @@ def run(task: Run) -> Outcome:
         x = load(task.source).values
     rng = np.random.default_rng((abs(task.seed), 12))
     if task.channel == co.DUCHI:
-        found = co.exact_m_mean(x, task.c, SeededBits(rng), task.rule)
+        average = co.exact_m_mean(x, task.c, SeededBits(rng), task.rule)
     else:
-        found = co.m_mean_average(x, task.c, rng, task.rule, task.channel)
-    return Outcome(found.mean, x.mean(axis=0), (x**2).mean(axis=0), x.shape[0])
+        average = co.m_mean_average(x, task.c, rng, task.rule, task.channel)
+    return Outcome(average.mean, x.mean(axis=0), (x**2).mean(axis=0), x.shape[0])
 
 
 @dataclass(frozen=True)
@@ -131,11 +131,11 @@ def complete(request: Request, context: Context, swept: SweptPoints) -> Complete
             notes.append(
                 f"{clipped:,} values lie outside the public bounds and are clipped to them."
             )
-    wanted = {
+    columns_with_d = {
         key: np.full(column.shape, float(d)) if key == "d" else column
         for key, column in swept.columns.items()
     }
-    swept = coordinates(replace(swept, columns=wanted), d)
+    swept = coordinates(replace(swept, columns=columns_with_d), d)
     demand = demands_of(request, swept)[-1]
     plans = {"paper": paper_plans([demand])[0], "baseline": baseline_plans([demand])[0]}
     plan = plans["baseline" if request["run_by"] == RUN_BASELINE else "paper"]
@@ -167,17 +167,17 @@ def complete(request: Request, context: Context, swept: SweptPoints) -> Complete
 
 def draw_reported(curve: Curve, p: Any) -> Series:
     """Draw the means of the reports with their standard deviations."""
-    found, outcome = p.run, p.run.outcome
-    at, inside, reason = _columns(found)
+    completed, outcome = p.run, p.run.outcome
+    at, inside, reason = _columns(completed)
     reported = np.where(inside, outcome.reported[at], np.nan)
-    margin = 1.96 * found.deviation[at]
+    margin = 1.96 * completed.deviation[at]
     if np.isnan(outcome.reported).any():
         reason = NO_REPORT
     return Series(
         curve.key,
         str(curve.label),
         curve.role,
-        found.swept.x,
+        completed.swept.x,
         reported,
         curve.source,
         low=reported - margin,
@@ -202,17 +202,17 @@ def draw_truth(curve: Curve, p: Any) -> Series:
     )
 
 
-def _columns(found: CompletedRun) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], str]:
+def _columns(completed: CompletedRun) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], str]:
     """Return the index of the column at every point, whether it exists, and the reason if not."""
-    at = np.rint(found.swept["i"][:-1]).astype(int) - 1
-    inside = (at >= 0) & (at < found.outcome.truth.size)
+    at = np.rint(completed.swept["i"][:-1]).astype(int) - 1
+    inside = (at >= 0) & (at < completed.outcome.truth.size)
     reason = "" if inside.all() else "there is no such column"
-    return np.clip(at, 0, found.outcome.truth.size - 1), inside, reason
+    return np.clip(at, 0, completed.outcome.truth.size - 1), inside, reason
 
 
-def readouts(found: CompletedRun) -> tuple[Readout, ...]:
+def readouts(completed: CompletedRun) -> tuple[Readout, ...]:
     """Return the number of users, the error of this draw and its expectation, and L."""
-    plan, outcome, real = found.plan, found.outcome, found.real
+    plan, outcome, real = completed.plan, completed.outcome, completed.real
     error = float(((outcome.reported - outcome.truth) ** 2).sum())
     expected = float((plan.second - outcome.squares * plan.squares).sum()) / outcome.users
     return (
@@ -225,17 +225,17 @@ def readouts(found: CompletedRun) -> tuple[Readout, ...]:
     )
 
 
-def table(found: CompletedRun) -> Table:
+def table(completed: CompletedRun) -> Table:
     """Return every column's level, budget and mean, in the column's own unit."""
 
     def unscaled(values: FloatArray) -> FloatArray:
-        result: FloatArray = found.low + 0.5 * (values + 1.0) * found.width
+        result: FloatArray = completed.low + 0.5 * (values + 1.0) * completed.width
         return result
 
-    outcome, levels = found.outcome, found.demand.levels
+    outcome, levels = completed.outcome, completed.demand.levels
     columns = (
         unscaled(outcome.reported),
-        0.5 * found.width * found.deviation,
+        0.5 * completed.width * completed.deviation,
         unscaled(outcome.truth),
     )
     return Table(
@@ -251,9 +251,9 @@ def table(found: CompletedRun) -> Table:
         ),
         tuple(
             (
-                found.names[i] if found.names else f"column {i + 1}",
+                completed.names[i] if completed.names else f"column {i + 1}",
                 float(levels[i]),
-                float(found.plan.c[i]),
+                float(completed.plan.c[i]),
                 *(finite(float(column[i])) for column in columns),
             )
             for i in range(levels.size)

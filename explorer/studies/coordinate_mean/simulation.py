@@ -87,12 +87,12 @@ def errors(experiment: Experiment, trials: int, seed: tuple[int, ...]) -> FloatA
         else co.m_mean_channels(plan.c, plan.rule, plan.channel)
     )
     rng = np.random.default_rng(seed)
-    found = np.empty(trials)
+    squared = np.empty(trials)
     for trial in range(trials):
         x = np.sqrt(experiment.x2) * sample_copies(experiment.users, d, experiment.q, rng)
         estimate = co.draw_mean(x, channels, rng)
-        found[trial] = ((estimate.mean - x.mean(axis=0)) ** 2).sum()
-    return found
+        squared[trial] = ((estimate.mean - x.mean(axis=0)) ** 2).sum()
+    return squared
 
 
 def summary(errors: FloatArray, dots: str) -> tuple[float, float, float]:
@@ -142,8 +142,8 @@ def simulated(
                 trials_per_call(experiment),
                 (abs(request.seed), _SIMULATED.index(key), j),
             )
-            found = np.concatenate(list(pieces)) * (users / n)
-            dots[key].append((place, *summary(found, request["dots"])))
+            trial_errors = np.concatenate(list(pieces)) * (users / n)
+            dots[key].append((place, *summary(trial_errors, request["dots"])))
         last = done == len(jobs)
         if last or key == _SIMULATED[-1]:
             notes = full.notes

@@ -442,12 +442,12 @@ class CoordinateMean(CurveStudy):
 
     def tables(self, p: MeanPoints) -> tuple[Table, ...]:
         """Return the mechanisms side by side, and the coupling of a public file."""
-        found = (
+        shown = (
             (run_records.table(p.run),)
             if p.request.quantity == "run"
             else (_designs_table(p), _channels_table(p))
         )
-        return found if p.public is None else (*found, p.public.table())
+        return shown if p.public is None else (*shown, p.public.table())
 
     def notes(self, p: MeanPoints) -> tuple[str, ...]:
         """Return notes on the kind of report, the public file, and the true coupling."""

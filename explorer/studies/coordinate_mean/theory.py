@@ -191,18 +191,18 @@ def brute_force(
     if demands[-1].d > _MAX_BRUTE_FORCE_D or demands[-1].channel != co.DUCHI:
         return None
     size = points.x.size
-    kept = evenly_spread(size, _BRUTE_FORCE_POINTS)
-    some = subset(points, kept.tolist())
-    value = np.empty(kept.size + 1)
+    indices = evenly_spread(size, _BRUTE_FORCE_POINTS)
+    fewer = subset(points, indices.tolist())
+    value = np.empty(indices.size + 1)
     logs: dict[bytes, FloatArray] = {}
-    for j, index in enumerate([*kept.tolist(), size]):
+    for j, index in enumerate([*indices.tolist(), size]):
         context.check()
         demand, c = demands[index], paper[index].c
         if c.tobytes() not in logs:
             logs = {c.tobytes(): co.corner_log_likelihoods(c)}
-        prior = co.copies_prior(demand.d, float(some["true_q"][j]))
+        prior = co.copies_prior(demand.d, float(fewer["true_q"][j]))
         levels = bcdp_levels_from_logs([2] * demand.d, prior, logs[c.tobytes()])
         value[j] = levels[place]
-    once = some["releases"] == 1.0
+    once = fewer["releases"] == 1.0
     reason = "" if once.all() else "brute force is about one release"
-    return some, Bound(value, Role.LOWER, sources.BRUTE_FORCE, once, reason)
+    return fewer, Bound(value, Role.LOWER, sources.BRUTE_FORCE, once, reason)

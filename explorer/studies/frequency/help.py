@@ -215,32 +215,32 @@ _PRESETS = (
 _LEAST = {"gkrr": "GKRR", "hadamard": "Hadamard", "laplace": "Laplace noise"}
 
 
-def _wins(found: Numbers) -> tuple[Status, str]:
+def _wins(numbers: Numbers) -> tuple[Status, str]:
     """Judge the paper's condition by the α from which the mean d_EM is smaller."""
-    edge, condition = found["edge"], found["condition"]
-    said = f"mean d_EM: α ≥ {nearest(edge, 3)}, not {nearest(condition, 3)}"
-    return ("=" if abs(edge / condition - 1) <= 0.05 else "≠"), said
+    edge, condition = numbers["edge"], numbers["condition"]
+    verdict = f"mean d_EM: α ≥ {nearest(edge, 3)}, not {nearest(condition, 3)}"
+    return ("=" if abs(edge / condition - 1) <= 0.05 else "≠"), verdict
 
 
-def _halved(found: Numbers) -> tuple[Status, str]:
+def _halved(numbers: Numbers) -> tuple[Status, str]:
     """Judge the bound on the mean d_EM by 1, the largest distance of two histograms."""
-    bound = found["gkrr alpha=25.0"]
+    bound = numbers["gkrr alpha=25.0"]
     return ("≠" if bound > 1 else "="), f"bound {at_most(bound, 3)}, most is 1"
 
 
-def _leaks(found: Numbers) -> tuple[Status, str]:
-    factor = found["leak"] / found["allowed"]
+def _leaks(numbers: Numbers) -> tuple[Status, str]:
+    factor = numbers["leak"] / numbers["allowed"]
     return ("≠" if factor > 1 else "="), f"true δ {nearest(factor, 2)} times too large"
 
 
-def _near(found: Numbers) -> tuple[Status, str]:
+def _near(numbers: Numbers) -> tuple[Status, str]:
     """Judge “vanishes with r” by the bound on the mean d_EM at r = .01 and 1."""
-    low, high = found["gkrr space_near=0.01"], found["gkrr space_near=1.0"]
+    low, high = numbers["gkrr space_near=0.01"], numbers["gkrr space_near=1.0"]
     return ("≠" if low > high / 2 else "="), f"bound from {at_most(low, 3)} to {at_most(high, 3)}"
 
 
-def _smallest(found: Numbers) -> tuple[Status, str]:
-    return "+", f"RMSE least by {_LEAST[min(_LEAST, key=found.__getitem__)]}"
+def _smallest(numbers: Numbers) -> tuple[Status, str]:
+    return "+", f"RMSE least by {_LEAST[min(_LEAST, key=numbers.__getitem__)]}"
 
 
 JUDGES: dict[str, Judge] = {

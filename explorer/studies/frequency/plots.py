@@ -39,14 +39,14 @@ class FrequencyPoints(Points):
     @cached_property
     def calibration(self) -> theory.Calibration:
         """Parameters of the mechanisms at all points."""
-        found = theory.calibrate(
+        calibration = theory.calibrate(
             self.problem,
             self.context,
             exact=not self.coarse,
             theorem=not self.coarse or self.request.quantity in ("rmse", "cluster"),
             alpha0=self.swept.x if self.swept.sweep.key == "alpha0" else None,
         )
-        return found.carried(self.swept)
+        return calibration.carried(self.swept)
 
     @cached_property
     def calibration_here(self) -> theory.Calibration:
@@ -96,17 +96,17 @@ class ErrorCurve(Curve):
 
     def bound(self, p: Any) -> Bound | None:
         """Return its values at all points; None if it is not part of this answer."""
-        found = super().bound(p)
-        if found is None:
+        bound = super().bound(p)
+        if bound is None:
             return None
-        role = found.role
+        role = bound.role
         if self.bounded is not None and self.bounded(p):
             role = Role.UPPER
         if self.calibrated and p.calibration.estimated:
             role = Role.ESTIMATE
-        known: BoolArray = np.isfinite(found.value) & found.valid
+        known: BoolArray = np.isfinite(bound.value) & bound.valid
         reason = "" if known.all() else self.why or _TOO_LARGE
-        return replace(found, role=role, valid=known, reason=reason)
+        return replace(bound, role=role, valid=known, reason=reason)
 
 
 _TOO_LARGE = "the error has no number: it is beyond 1e308"

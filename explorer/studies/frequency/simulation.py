@@ -110,7 +110,7 @@ def errors(e: Experiment, trials: int, seed: tuple[int, ...]) -> FloatArray:
         plain = estimate_of(v, space, e.alpha0)
         by_rows = signs @ (_answers(counts, hadamard_law, rng) / counts.sum())
         noise = _laplace(space.size, scale, e.n if e.local else 1, rng)
-        found = [
+        estimates = [
             plain,
             um.simplex_projection(plain),
             um.emd_projection(plain, space),
@@ -119,10 +119,10 @@ def errors(e: Experiment, trials: int, seed: tuple[int, ...]) -> FloatArray:
             _to_sum_one(by_rows),
             _to_sum_one(truth + noise),
         ]
-        gap = np.array(found) - truth
-        out[trial, :, 0] = space.emd_of_masses(np.array(found), truth)
+        gap = np.array(estimates) - truth
+        out[trial, :, 0] = space.emd_of_masses(np.array(estimates), truth)
         out[trial, :, 1] = (gap**2).sum(axis=1)
-        out[trial, :, 2] = (gap.reshape(len(found), e.s, e.t).sum(axis=2) ** 2).sum(axis=1)
+        out[trial, :, 2] = (gap.reshape(len(estimates), e.s, e.t).sum(axis=2) ** 2).sum(axis=1)
     return out
 
 
@@ -140,11 +140,11 @@ def estimate_of(v: FloatArray, space: Clustered, alpha0: float) -> FloatArray:
     a, b, c = um.gkrr_inverse(space.clusters, space.each, max(space.r, 1e-300), alpha0)
     if space.each == 1:
         # a' and b' act together: a' + b' = 1 − s·c'.
-        found = (1 - space.clusters * c) * v + c
+        estimate = (1 - space.clusters * c) * v + c
     else:
         masses = v.reshape(space.clusters, space.each).sum(axis=1)
-        found = a * v + b * np.repeat(masses, space.each) + c
-    return _to_sum_one(np.asarray(found))
+        estimate = a * v + b * np.repeat(masses, space.each) + c
+    return _to_sum_one(np.asarray(estimate))
 
 
 def _laplace(k: int, scale: float, averaged: int, rng: np.random.Generator) -> FloatArray:
@@ -213,15 +213,15 @@ def _series(rows: list[tuple[float, FloatArray]], request: Request) -> tuple[Ser
     at = _MEASURES.index(request.quantity)
     x = np.array([place for place, _ in rows])
     note = f"mean and 95 % interval of {request['trials']} runs, seed {request.seed}"
-    shown = []
+    series = []
     for i, (key, (name, source)) in enumerate(ESTIMATES.items()):
-        found = np.array([values[:, i, at] for _, values in rows])
-        mean, low, high = mean_interval(found, least=0.0)
+        drawn = np.array([values[:, i, at] for _, values in rows])
+        mean, low, high = mean_interval(drawn, least=0.0)
         if request.quantity != "emd":
             mean, low, high = np.sqrt(mean), np.sqrt(low), np.sqrt(high)
         label, columns = f"simulated: {name}", np.array([x, mean, low, high])
-        shown.append(dots_series(f"{key}_simulated", label, source, columns.T, note))
-    return tuple(shown)
+        series.append(dots_series(f"{key}_simulated", label, source, columns.T, note))
+    return tuple(series)
 
 
 def audits(request: Request, _promise: Guarantee, _context: Context) -> Audited:

@@ -225,7 +225,7 @@ class Frequency(CurveStudy):
         printed_delta = p.context.memo(
             ("frequency-printed-delta", eps, m, item), lambda: float(kov_exact_delta(eps, item, m))
         )
-        found = _conditions(
+        conditions = _conditions(
             alpha=p.here.alpha,
             eps=eps,
             delta=p.here.delta,
@@ -237,7 +237,7 @@ class Frequency(CurveStudy):
             hadamard_delta=printed_delta,
             local=here.local,
         )
-        return (_who_wins(p), *found) if p.request.quantity == "wins" else found
+        return (_who_wins(p), *conditions) if p.request.quantity == "wins" else conditions
 
     def guarantee(self, p: FrequencyPoints) -> Guarantee:
         """Return the guarantees of all three mechanisms."""
@@ -272,15 +272,15 @@ def _edge_readouts(p: FrequencyPoints) -> tuple[Readout, ...]:
         else "an estimate: Laplace noise exactly, the others' d_EM by the normal limit of many "
         "items"
     )
-    found = [readout_from("edge", "α from which GKRR wins", edge, unit="1/diameter", note=note)]
+    readouts = [readout_from("edge", "α from which GKRR wins", edge, unit="1/diameter", note=note)]
     needed = float(p.edge.alpha0[-1])
     if math.isfinite(needed):
         role = Role.EXACT if in_l2 else Role.ESTIMATE
-        found.append(Readout("needed", "α₀ there", needed, role, "1/diameter"))
+        readouts.append(Readout("needed", "α₀ there", needed, role, "1/diameter"))
     if edge.valid[-1]:
         ratio = float(edge.value[-1]) / p.here.eps
-        found.append(Readout("ratio", "that α over ε", ratio, edge.role))
-    return tuple(found)
+        readouts.append(Readout("ratio", "that α over ε", ratio, edge.role))
+    return tuple(readouts)
 
 
 def _who_wins(p: FrequencyPoints) -> Condition:

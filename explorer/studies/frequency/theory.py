@@ -213,8 +213,8 @@ def best_alpha0(p: Problem, context: Context, exact: bool) -> FloatArray:
     if not exact:
         return _cached_columns(_ALPHA0_ESTIMATE, "frequency-alpha0-quick", context, *columns)
     axis, own = ([column[part] for column in columns] for part in (slice(-1), slice(-1, None)))
-    found = _cached_rows(_ALPHA0_ON_AXIS, "frequency-alpha0", context, *axis)
-    return np.append(found, _cached_rows(um.best_alpha0, "frequency-alpha0-own", context, *own))
+    on_axis = _cached_rows(_ALPHA0_ON_AXIS, "frequency-alpha0", context, *axis)
+    return np.append(on_axis, _cached_rows(um.best_alpha0, "frequency-alpha0-own", context, *own))
 
 
 def certified_alpha(alpha0: FloatArray, p: Problem, context: Context, exact: bool) -> FloatArray:
@@ -223,11 +223,11 @@ def certified_alpha(alpha0: FloatArray, p: Problem, context: Context, exact: boo
     known = np.isfinite(alpha0)
     out = np.full(alpha0.shape, math.inf)
     if known.any():
-        some = tuple(column[known] for column in columns)
+        rows = tuple(column[known] for column in columns)
         if exact:
-            out[known] = _cached_rows(_ALPHA_ON_AXIS, "frequency-alpha", context, *some)
+            out[known] = _cached_rows(_ALPHA_ON_AXIS, "frequency-alpha", context, *rows)
         else:
-            out[known] = _cached_columns(_ALPHA_ESTIMATE, "frequency-alpha-quick", context, *some)
+            out[known] = _cached_columns(_ALPHA_ESTIMATE, "frequency-alpha-quick", context, *rows)
     return out
 
 
@@ -238,14 +238,14 @@ def theorem_alpha0(p: Problem, context: Context) -> tuple[FloatArray, BoolArray]
         return um.theorem44_alpha0(alpha, delta, m, n, um.Internal.TIGHT).alpha0
 
     columns = (p.alpha, p.delta, p.m, p.shuffled_users)
-    found = _cached_columns(inverted, "frequency-theorem", context, *columns)
-    return found, np.asarray(found > 0)
+    alpha0 = _cached_columns(inverted, "frequency-theorem", context, *columns)
+    return alpha0, np.asarray(alpha0 > 0)
 
 
 def printed_alpha0(p: Problem) -> tuple[FloatArray, BoolArray]:
     """Return α₀ of equation (6) or (7) and where the theorem behind it holds."""
-    found = um.closed_form(p.alpha, p.delta, p.m, p.shuffled_users)
-    return np.minimum(found.alpha0, _MAX_LEVEL), np.asarray(found.valid)
+    inverse = um.closed_form(p.alpha, p.delta, p.m, p.shuffled_users)
+    return np.minimum(inverse.alpha0, _MAX_LEVEL), np.asarray(inverse.valid)
 
 
 def item_epsilon(p: Problem, context: Context, exact: bool) -> FloatArray:
@@ -260,8 +260,8 @@ def item_epsilon(p: Problem, context: Context, exact: bool) -> FloatArray:
         width = np.asarray(um.gaussian_sigma(eps, delta))
         return np.maximum(1 / (width * np.sqrt(m)), eps / m)
 
-    found = _cached_columns(estimate, "frequency-item-quick", context, p.m, p.eps, p.delta)
-    return np.minimum(found, _MAX_LEVEL)
+    level = _cached_columns(estimate, "frequency-item-quick", context, p.m, p.eps, p.delta)
+    return np.minimum(level, _MAX_LEVEL)
 
 
 def _cached_rows(
@@ -289,10 +289,10 @@ def _cached_columns(
         rows = np.stack([column[part] for column in columns])
         if rows.shape[1] > 1 and (rows == rows[:, :1]).all():
             return np.full(rows.shape[1], evaluate(slice(part.start, 1))[0])
-        found: FloatArray = context.memo(
+        values: FloatArray = context.memo(
             (key, rows.shape, rows.tobytes()), lambda: np.asarray(function(*rows), dtype=float)
         )
-        return found
+        return values
 
     if columns[0].size == 1:
         return evaluate(slice(0, 1))
@@ -436,22 +436,22 @@ def user_level_errors(p: Problem, item: FloatArray, compared: str) -> dict[str, 
     hadamard = np.asarray(um.hadamard_mse(p.k, item, p.m, p.n))
     one_item = one_item_squared_errors(p) if p.local else {}
     if compared == "rmse":
-        found = {"hadamard": np.sqrt(hadamard), "laplace": np.sqrt(laplace_squared_error(p))}
+        errors = {"hadamard": np.sqrt(hadamard), "laplace": np.sqrt(laplace_squared_error(p))}
         if one_item:
-            found["one_item"] = np.sqrt(np.min(list(one_item.values()), axis=0))
-        return found
+            errors["one_item"] = np.sqrt(np.min(list(one_item.values()), axis=0))
+        return errors
 
     def distance(whole: FloatArray, across: FloatArray) -> FloatArray:
         across = np.where(p.t > 1, across, whole)
         return _NORMAL * np.asarray(um.emd_bound(p.s, p.t, p.r, whole, across))
 
     across = np.asarray(um.hadamard_cluster_mse_bound(p.k, item, p.m, p.n))
-    found = {"hadamard": distance(hadamard, across), "laplace": laplace_distance(p)}
+    errors = {"hadamard": distance(hadamard, across), "laplace": laplace_distance(p)}
     if one_item:
         # As Hadamard response with one item a user, whose own spread is in its error too.
         across = np.asarray(um.hadamard_cluster_mse_bound(p.k, p.eps, 1, p.n)) + 1 / p.n
-        found["one_item"] = distance(one_item["one_hadamard"], across)
-    return found
+        errors["one_item"] = distance(one_item["one_hadamard"], across)
+    return errors
 
 
 def printed_edge(p: Problem) -> FloatArray:

@@ -98,16 +98,16 @@ def bounds_of(heading: str, low: float, width: float, where: str) -> tuple[str, 
         If the bounds of the heading are not two numbers in order; the message names file, line
         and field.
     """
-    found = _BOUNDS.match(heading) if len(heading) <= _MAX_HEADING else None
-    if found is None:
+    match = _BOUNDS.match(heading) if len(heading) <= _MAX_HEADING else None
+    if match is None:
         return heading, low, low + width
-    a, b = (number_field(found[end], ";", ".") for end in ("low", "high"))
+    a, b = (number_field(match[end], ";", ".") for end in ("low", "high"))
     if a is None or b is None or not a < b:
         raise ValueError(
             f"{where}, {heading!r}: the bounds in brackets must be two numbers, the smaller "
             "first, as in age [0:120]"
         )
-    return found["name"] or heading, a, b
+    return match["name"] or heading, a, b
 
 
 @lru_cache(maxsize=2)
@@ -130,8 +130,10 @@ def load(source: Source) -> Loaded:
     for place, i in enumerate(order):
         last = place == count - 1
         start, width = (source.y_low, source.y_width) if last else (source.x_low, source.x_width)
-        found, low[place], high[place] = bounds_of(table.names[i], start, width, f"{name}, line 1")
-        names.append(found)
+        name_of_column, low[place], high[place] = bounds_of(
+            table.names[i], start, width, f"{name}, line 1"
+        )
+        names.append(name_of_column)
     values = records[:, order]
     clipped = ((values < low) | (values > high)).sum(axis=0).astype(float)
     with np.errstate(over="ignore"):

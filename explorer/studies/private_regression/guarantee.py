@@ -70,7 +70,7 @@ def conditions(
     wants_file: bool,
 ) -> tuple[Condition, ...]:
     """Return the conditions at the sliders' values."""
-    found = [
+    conditions_here = [
         Condition(
             "q is public and bounds the coupling of each sensitive feature with all the rest",
             None,
@@ -100,7 +100,7 @@ def conditions(
         ),
     ]
     if here is not None:
-        found.append(
+        conditions_here.append(
             Condition(
                 "Only the error: the estimated objective f̂ is convex",
                 here.indefinite == 0,
@@ -116,7 +116,7 @@ def conditions(
             if beyond == 1
             else (f"{beyond:,} values lie beyond them and are")
         )
-        found.append(
+        conditions_here.append(
             Condition(
                 "The bounds are public, chosen without looking at the records",
                 None,
@@ -125,7 +125,7 @@ def conditions(
             )
         )
         lost = lost_columns(columns, demand.d - 1)
-        found.append(
+        conditions_here.append(
             Condition(
                 "Only the error: the bounds fit, of no column used is more than half beyond them",
                 not lost,
@@ -135,7 +135,7 @@ def conditions(
             )
         )
         if columns.moved:
-            found.append(
+            conditions_here.append(
                 Condition(
                     "The label's column exists",
                     False,
@@ -143,10 +143,10 @@ def conditions(
                 )
             )
     elif wants_file:
-        found.append(
+        conditions_here.append(
             Condition("A file is open", False, "synthetic records are used until there is one")
         )
-    return tuple(found)
+    return tuple(conditions_here)
 
 
 def lost_columns(columns: Columns, features: int) -> list[str]:

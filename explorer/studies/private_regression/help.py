@@ -121,20 +121,20 @@ _PRESETS = (
 )
 
 
-def _order(found: Numbers) -> tuple[Status, str]:
+def _order(numbers: Numbers) -> tuple[Status, str]:
     """Judge Theorem 3's order by the median excess of trials: equal within a factor of 2."""
-    order, median = found["theorem3 n=1000000"], found["median"]
+    order, median = numbers["theorem3 n=1000000"], numbers["median"]
     verdict = f"order {nearest(order, 2)}, median {nearest(median, 2)}"
     return ("=" if order / 2 <= median <= 2 * order else "≠"), verdict
 
 
-def _better(found: Numbers) -> tuple[Status, str]:
-    factor = found["paper"] / found["theorem3"]
+def _better(numbers: Numbers) -> tuple[Status, str]:
+    factor = numbers["paper"] / numbers["theorem3"]
     return ("+" if factor > 1 else "≠"), f"order {nearest(factor, 2)} times smaller"
 
 
-def _gain(found: Numbers) -> tuple[Status, str]:
-    factor = found["median"] / found["median_exact"]
+def _gain(numbers: Numbers) -> tuple[Status, str]:
+    factor = numbers["median"] / numbers["median_exact"]
     return ("=" if factor > 1 else "≠"), f"median error {nearest(factor, 2)} times"
 
 
@@ -142,6 +142,6 @@ JUDGES: dict[str, Judge] = {
     "algorithm3": _order,
     "exact-budgets": _better,
     "baseline": _gain,
-    "prediction": lambda found: ("+", f"median helps from δ₁ = {nearest(found['from'], 2)}"),
+    "prediction": lambda numbers: ("+", f"median helps from δ₁ = {nearest(numbers['from'], 2)}"),
 }
 PRESETS = judged("private-regression", _PRESETS, JUDGES)

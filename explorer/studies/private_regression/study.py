@@ -104,11 +104,11 @@ class RegressionPoints(Points):
         """Columns of the file; None for synthetic records."""
         if self.source.path is None:
             return None
-        found: Columns = self.context.memo(
+        columns: Columns = self.context.memo(
             ("private-regression", "columns", self.source),
             lambda: self.context.run_in_worker(describe, self.source),
         )
-        return found
+        return columns
 
     @property
     def available(self) -> int:
@@ -171,13 +171,13 @@ class RegressionPoints(Points):
             self.request.seed,
             plan.channel,
         )
-        wanted = int(self.request["trials"])
+        total = int(self.request["trials"])
 
         def run() -> Trials:
             per_call, pieces = trials_per_call(task), []
-            for start in range(0, wanted, per_call):
+            for start in range(0, total, per_call):
                 self.context.check()
-                count = min(per_call, wanted - start)
+                count = min(per_call, total - start)
                 pieces.append(self.context.run_in_worker(run_trials, task, start, count))
             return Trials(
                 pieces[0].truth,
@@ -187,8 +187,8 @@ class RegressionPoints(Points):
             )
 
         self.context.check()
-        found: Trials = self.context.memo(("private-regression", "trials", task, wanted), run)
-        return found
+        drawn: Trials = self.context.memo(("private-regression", "trials", task, total), run)
+        return drawn
 
     def error(self, trials: Trials, excess: float) -> float:
         """Return an excess risk, or the prediction error at it in the unit of the label."""
@@ -678,8 +678,8 @@ def _coefficient_table(trials: Trials, names: tuple[str, ...], labels: tuple[str
         "Coefficients at the sliders' values",
         ("feature", "without privacy", *labels),
         tuple(
-            (name, float(best), *(float(theta) for theta in found))
-            for name, best, found in zip(names, trials.truth.theta, trials.theta.T, strict=True)
+            (name, float(best), *(float(theta) for theta in private))
+            for name, best, private in zip(names, trials.truth.theta, trials.theta.T, strict=True)
         ),
         "For features and label scaled to [−1, 1]; the private ones are those of one draw.",
     )

@@ -78,15 +78,15 @@ def item_shares(inputs: Inputs, points: SweptPoints) -> QuantityResult:
     truth = np.mean(each, axis=0)
     low, high = points.sweep.low, points.sweep.high
     x = np.arange(table.size, dtype=float)
-    shown = (x >= low) & (x <= high)
-    x = x[shown]
+    inside = (x >= low) & (x <= high)
+    x = x[inside]
     series = [
         Series(
             "truth",
             "true shares K̃ (curator only)",
             Role.EXACT,
             x,
-            truth[shown],
+            truth[inside],
             guarantee.DISTANCE,
             mark=Mark.BARS,
         )
@@ -98,7 +98,7 @@ def item_shares(inputs: Inputs, points: SweptPoints) -> QuantityResult:
             "shares of the answers, as drawn",
             Role.ESTIMATE,
             x,
-            v[shown],
+            v[inside],
             guarantee.ALGORITHM_2,
             mark=Mark.DOTS,
         )
@@ -131,7 +131,7 @@ def item_shares(inputs: Inputs, points: SweptPoints) -> QuantityResult:
         ("projected", "its projection on shares", projected, Mark.DOTS),
     ):
         series.append(
-            Series(key, label, Role.ESTIMATE, x, values[shown], guarantee.ALGORITHM_2, mark=mark)
+            Series(key, label, Role.ESTIMATE, x, values[inside], guarantee.ALGORITHM_2, mark=mark)
         )
     readouts += [
         Readout(
@@ -151,14 +151,14 @@ def item_shares(inputs: Inputs, points: SweptPoints) -> QuantityResult:
             Role.EXACT,
         ),
     ]
-    found = _finish(inputs, series, readouts, table.level)
-    if not shown.all():
-        found = replace(
-            found, notes=(*found.notes, guarantee.bars_note(int(shown.sum()), table.size))
+    result = _finish(inputs, series, readouts, table.level)
+    if not inside.all():
+        result = replace(
+            result, notes=(*result.notes, guarantee.bars_note(int(inside.sum()), table.size))
         )
     if isinstance(inputs.metric, Grid) or table.size <= _MAX_COMPARED:
-        return replace(found, histograms=(truth, projected))
-    return found
+        return replace(result, histograms=(truth, projected))
+    return result
 
 
 OF_ONE_DRAW = frozenset({"error", "projected_error", "projected_emd", "quantile"})
@@ -221,8 +221,8 @@ def items_and_answers(inputs: Inputs, points: SweptPoints) -> QuantityResult:
     ):
         x, y = at[few][np.argsort(at[few, 0])].T
         series.append(Series(key, label, role, x, y, source, mark=Mark.DOTS))
-    found = _finish(inputs, series, list(readouts), level)
-    return replace(found, notes=(*found.notes, *notes))
+    result = _finish(inputs, series, list(readouts), level)
+    return replace(result, notes=(*result.notes, *notes))
 
 
 def _frame(inputs: Inputs, locations: FloatArray) -> tuple[FloatArray, float]:
@@ -254,14 +254,14 @@ def average(inputs: Inputs, points: SweptPoints) -> QuantityResult:
     scale = query.scale(target.alpha, at_once)
     absolute, square = um.lattice_noise_moments(scale, step / (m * at_once))
     x = np.arange(1, len(truth) + 1, dtype=float)
-    shown = (x >= points.sweep.low) & (x <= points.sweep.high)
+    inside = (x >= points.sweep.low) & (x <= points.sweep.high)
     series = [
         Series(
             "truth",
             "true average (curator only)",
             Role.EXACT,
-            x[shown],
-            truth[shown],
+            x[inside],
+            truth[inside],
             guarantee.DISTANCE,
             mark=Mark.BARS,
         ),
@@ -269,8 +269,8 @@ def average(inputs: Inputs, points: SweptPoints) -> QuantityResult:
             "release",
             "released",
             Role.ESTIMATE,
-            x[shown],
-            released[shown],
+            x[inside],
+            released[inside],
             guarantee.ALGORITHM_1,
             mark=Mark.DOTS,
         ),
@@ -305,10 +305,10 @@ def average(inputs: Inputs, points: SweptPoints) -> QuantityResult:
                     note="of continuous noise",
                 )
             )
-    found = _finish(inputs, series, readouts, 0.0)
-    if shown.all():
-        return found
-    return replace(found, notes=(*found.notes, guarantee.bars_note(int(shown.sum()), len(x))))
+    result = _finish(inputs, series, readouts, 0.0)
+    if inside.all():
+        return result
+    return replace(result, notes=(*result.notes, guarantee.bars_note(int(inside.sum()), len(x))))
 
 
 def _vectors(inputs: Inputs, query: um.LatticeQuery, items: tuple[Items, ...]) -> FloatArray:

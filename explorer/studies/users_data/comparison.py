@@ -133,18 +133,18 @@ def _compare(inputs: Inputs) -> Comparison | str:
 
 def moved_distances(inputs: Inputs, points: SweptPoints) -> QuantityResult:
     """Return d_EM of every user's two data sets, in descending order."""
-    found = _compare(inputs)
-    if isinstance(found, str):
-        return undefined_result("moved", "d_EM of a user's data", points, found)
-    rank = np.arange(1, len(found.moved) + 1, dtype=float)
-    shown = (rank >= points.sweep.low) & (rank <= points.sweep.high)
+    both = _compare(inputs)
+    if isinstance(both, str):
+        return undefined_result("moved", "d_EM of a user's data", points, both)
+    rank = np.arange(1, len(both.moved) + 1, dtype=float)
+    inside = (rank >= points.sweep.low) & (rank <= points.sweep.high)
     series = (
         Series(
             "moved",
             "d_EM of a user's two data sets",
             Role.EXACT,
-            rank[shown],
-            found.moved[shown],
+            rank[inside],
+            both.moved[inside],
             guarantee.DISTANCE,
             mark=Mark.DOTS,
         ),
@@ -152,37 +152,37 @@ def moved_distances(inputs: Inputs, points: SweptPoints) -> QuantityResult:
     alpha, delta = float(inputs.request["alpha"]), _delta(inputs)
     return QuantityResult(
         series,
-        _readouts(inputs, found),
-        _notes(inputs, found),
+        _readouts(inputs, both),
+        _notes(inputs, both),
         guarantee.compared_guarantee(
-            alpha, delta, float(found.moved[0]), _which(inputs, found), local=inputs.local
+            alpha, delta, float(both.moved[0]), _which(inputs, both), local=inputs.local
         ),
     )
 
 
 def test_power(inputs: Inputs, points: SweptPoints) -> QuantityResult:
     """Return upper bounds on the power of tests between two data sets."""
-    found = _compare(inputs)
-    if isinstance(found, str):
-        return undefined_result("one", "told apart", points, found)
+    both = _compare(inputs)
+    if isinstance(both, str):
+        return undefined_result("one", "told apart", points, both)
     alpha, delta = float(inputs.request["alpha"]), _delta(inputs)
     f = points.x
-    farthest = float(found.moved[0])
+    farthest = float(both.moved[0])
     several = inputs.request["against"] == FILES
     one = "the user who moved farthest" if several else "the two parts, as one person's data"
     curves = [("one", one, alpha * farthest, delta, guarantee.PROMISE)]
     if several:
-        epsilon, total = um.several_users(alpha, found.moved.tolist(), [delta] * len(found.moved))
+        epsilon, total = um.several_users(alpha, both.moved.tolist(), [delta] * len(both.moved))
         curves.append(
             ("all", "all users at once, by adding up", epsilon, min(total, 1.0), guarantee.SEVERAL)
         )
-        if not delta and not inputs.local and found.equal and found.pools is not None:
-            n = len(found.moved)
+        if not delta and not inputs.local and both.equal and both.pools is not None:
+            n = len(both.moved)
             curves.append(
                 (
                     "pools",
                     "all users at once, by the pools",
-                    alpha * n * found.pools,
+                    alpha * n * both.pools,
                     0.0,
                     guarantee.ALGORITHM_1,
                 )
@@ -200,15 +200,15 @@ def test_power(inputs: Inputs, points: SweptPoints) -> QuantityResult:
         for key, label, epsilon, d, source in curves
     ]
     series.append(Series("chance", "chance", Role.BASELINE, f, f.copy(), guarantee.CHANCE))
-    which = _which(inputs, found)
+    which = _which(inputs, both)
     levels = tuple(
         Readout(f"eps_{key}", f"ε, {label}", epsilon, Role.UPPER)
         for key, label, epsilon, _, _ in curves
     )
     return QuantityResult(
         tuple(series),
-        (*levels, *_readouts(inputs, found)),
-        _notes(inputs, found),
+        (*levels, *_readouts(inputs, both)),
+        _notes(inputs, both),
         guarantee.compared_guarantee(alpha, delta, farthest, which, local=inputs.local),
     )
 
@@ -218,29 +218,32 @@ def _delta(inputs: Inputs) -> float:
     return float(inputs.request["delta"]) if inputs.request["promise"] == ITEM_WISE else 0.0
 
 
-def _which(inputs: Inputs, found: Comparison) -> str:
+def _which(inputs: Inputs, both: Comparison) -> str:
     if inputs.request["against"] != FILES:
-        return f"two data sets ({found.names[0]})"
-    return f"two data sets of {found.names[0]}" if inputs.real else "two data sets of a user"
+        return f"two data sets ({both.names[0]})"
+    return f"two data sets of {both.names[0]}" if inputs.real else "two data sets of a user"
 
 
-def _readouts(inputs: Inputs, found: Comparison) -> tuple[Readout, ...]:
+def _readouts(inputs: Inputs, both: Comparison) -> tuple[Readout, ...]:
     unit, length = inputs.space.unit, inputs.space.diameter
-    moved = int((found.moved > 0).sum())
+    moved = int((both.moved > 0).sum())
     readouts = [
         Readout(
-            "farthest", "d_EM of the user who moved farthest", float(found.moved[0]), Role.EXACT
+            "farthest",
+            "d_EM of the user who moved farthest",
+            float(both.moved[0]),
+            Role.EXACT,
         ),
-        Readout("farthest_unit", "as a length", float(found.moved[0]) * length, Role.EXACT, unit),
+        Readout("farthest_unit", "as a length", float(both.moved[0]) * length, Role.EXACT, unit),
     ]
-    if found.pools is not None:
-        readouts.append(Readout("pools", "d_EM of all items together", found.pools, Role.EXACT))
-    elif found.equal:
+    if both.pools is not None:
+        readouts.append(Readout("pools", "d_EM of all items together", both.pools, Role.EXACT))
+    elif both.equal:
         readouts.append(
             Readout(
                 "pools",
                 "d_EM of all items together",
-                float(found.moved.mean()),
+                float(both.moved.mean()),
                 Role.UPPER,
                 note="the users' mean: too many items to match all of them",
             )
@@ -248,12 +251,12 @@ def _readouts(inputs: Inputs, found: Comparison) -> tuple[Readout, ...]:
     return (*readouts, Readout("users_moved", "users whose data moved", float(moved)))
 
 
-def _notes(inputs: Inputs, found: Comparison) -> tuple[str, ...]:
+def _notes(inputs: Inputs, both: Comparison) -> tuple[str, ...]:
     synthetic = not inputs.real and inputs.request["against"] == FILES
     return tuple(
         note
         for note in (
-            guarantee.only_in_one(found.missing),
+            guarantee.only_in_one(both.missing),
             guarantee.NO_SECOND if synthetic and not inputs.request["second"] else "",
         )
         if note
@@ -262,12 +265,12 @@ def _notes(inputs: Inputs, found: Comparison) -> tuple[str, ...]:
 
 def tables(inputs: Inputs) -> tuple[Table, ...]:
     """Return the table of the farthest users, for the curator only."""
-    found = _compare(inputs)
-    if isinstance(found, str):
+    both = _compare(inputs)
+    if isinstance(both, str):
         return ()
     rows = tuple(
         (name, float(w), float(w) * inputs.space.diameter, one, two)
-        for name, w, (one, two) in list(zip(found.names, found.moved, found.sizes, strict=True))[
+        for name, w, (one, two) in list(zip(both.names, both.moved, both.sizes, strict=True))[
             :_MAX_ROWS
         ]
     )
@@ -278,7 +281,7 @@ def tables(inputs: Inputs) -> tuple[Table, ...]:
             "Who moved how far (curator only)",
             ("user", "d_EM", f"as a length{unit}", "items before", "items after"),
             rows,
-            f"The {len(rows)} who moved farthest of {len(found.names):,}. Exact, by an optimal "
+            f"The {len(rows)} who moved farthest of {len(both.names):,}. Exact, by an optimal "
             "plan of transport.",
             (None, Role.EXACT, Role.EXACT),
         ),
@@ -287,15 +290,15 @@ def tables(inputs: Inputs) -> tuple[Table, ...]:
 
 def conditions(inputs: Inputs) -> tuple[Condition, ...]:
     """Return the conditions of the guarantee about two data sets."""
-    found = _compare(inputs)
-    if isinstance(found, str):
+    both = _compare(inputs)
+    if isinstance(both, str):
         return ()
     return (
         Condition(
             "Every user has as many items in both data sets, as bounded d_EM-DP asks",
-            found.equal,
+            both.equal,
             ""
-            if found.equal
+            if both.equal
             else "draw s of each first (Algorithm 3), or read w as a distance alone",
             short="Both data sets have as many items a user",
         ),

@@ -134,41 +134,41 @@ _PRESETS = (
 )
 
 
-def _moved(found: Numbers) -> tuple[Status, str]:
+def _moved(numbers: Numbers) -> tuple[Status, str]:
     """Judge “metric-private” by the mean distance of an answer from its item, in miles."""
-    moved, diameter = found["moved"], found["diameter"]
-    said = f"mean {nearest(moved, 3)} of {nearest(diameter)} miles off"
-    return ("=" if moved < diameter / 2 else "≠"), said
+    moved, diameter = numbers["moved"], numbers["diameter"]
+    verdict = f"mean {nearest(moved, 3)} of {nearest(diameter)} miles off"
+    return ("=" if moved < diameter / 2 else "≠"), verdict
 
 
-def _this_draw(found: Numbers) -> tuple[Status, str]:
+def _this_draw(numbers: Numbers) -> tuple[Status, str]:
     """Judge the exact error by this draw's."""
-    exact, drawn = found["rmse"], found["error"]
-    said = f"RMSE {nearest(exact, 3)}; draw {nearest(drawn, 3)}"
-    return ("=" if drawn < 3 * exact else "≠"), said
+    exact, drawn = numbers["rmse"], numbers["error"]
+    verdict = f"RMSE {nearest(exact, 3)}; draw {nearest(drawn, 3)}"
+    return ("=" if drawn < 3 * exact else "≠"), verdict
 
 
-def _locally(found: Numbers) -> tuple[Status, str]:
-    factor = found["rmse"] / found["central"]
+def _locally(numbers: Numbers) -> tuple[Status, str]:
+    factor = numbers["rmse"] / numbers["central"]
     return ("=" if factor > 1 else "≠"), f"RMSE {nearest(factor, 2)} times larger"
 
 
-def _draws_alone(found: Numbers) -> tuple[Status, str]:
-    same = found["delta_total"] <= found["delta"]
-    return ("=" if same else "≠"), f"δ {at_most(found['delta_total'])}{', of the draws' * same}"
+def _draws_alone(numbers: Numbers) -> tuple[Status, str]:
+    same = numbers["delta_total"] <= numbers["delta"]
+    return ("=" if same else "≠"), f"δ {at_most(numbers['delta_total'])}{', of the draws' * same}"
 
 
-def _assigned(found: Numbers) -> tuple[Status, str]:
+def _assigned(numbers: Numbers) -> tuple[Status, str]:
     """Judge Lemma 2.1: all items together can't be farther apart than who moved farthest."""
-    farthest = found["farthest"]
-    said = f"{nearest(found['users_moved'])} moved, at most {at_most(farthest, 3)}"
-    return ("=" if found["pools"] <= farthest else "≠"), said
+    farthest = numbers["farthest"]
+    verdict = f"{nearest(numbers['users_moved'])} moved, at most {at_most(farthest, 3)}"
+    return ("=" if numbers["pools"] <= farthest else "≠"), verdict
 
 
-def _told(found: Numbers) -> tuple[Status, str]:
+def _told(numbers: Numbers) -> tuple[Status, str]:
     """Judge by ε of the user who moved farthest, which is at most α times that distance."""
-    one, every = found["eps_one"], found["eps_all"]
-    kept = one <= found["alpha"] * found["farthest"] * (1 + 1e-9)
+    one, every = numbers["eps_one"], numbers["eps_all"]
+    kept = one <= numbers["alpha"] * numbers["farthest"] * (1 + 1e-9)
     return ("=" if kept else "≠"), f"ε {at_most(one, 3)} for one, {at_most(every, 3)} all"
 
 

@@ -167,8 +167,8 @@ class Inputs:
 
         def read() -> Users:
             if path.stat().st_size > _HEAVY_BYTES:
-                found: Users = self.context.run_in_worker(read_users, *arguments)
-                return found
+                users: Users = self.context.run_in_worker(read_users, *arguments)
+                return users
             return read_users(*arguments)
 
         users: Users = self.context.memo(
