@@ -1,4 +1,4 @@
-"""PrivUnit in the mean, in hybrid designs and in regression; the trusted curator's yardstick."""
+"""PrivUnit in the mean, in hybrid designs and in regression; the trusted curator's error."""
 
 from __future__ import annotations
 

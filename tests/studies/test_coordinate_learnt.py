@@ -1,4 +1,4 @@
-"""What is learnt, as a study: Examples 1 and 2, Theorem 1, Bayes' rule, the four notions."""
+"""Study of coordinate leakage: Examples 1 and 2, Theorem 1, Bayes' rule, the four notions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The private mean as a study: the specification's table, Figure 3, simulations, public files."""
+"""Study of the private mean: the specification's table, Figure 3, simulations, public files."""
 
 from __future__ import annotations
 

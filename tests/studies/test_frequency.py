@@ -1,4 +1,4 @@
-"""Frequency estimation: the paper's comparisons, calibrations, regions, simulation, every end."""
+"""Study of frequency estimation: the paper's comparisons, calibration, regions, simulation."""
 
 from __future__ import annotations
 

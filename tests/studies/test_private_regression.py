@@ -1,4 +1,4 @@
-"""Private regression as a study: options, baselines, Theorem 3, files, stamps, stopping."""
+"""Study of private regression: options, baselines, Theorem 3, files, stamps, cancelling."""
 
 from __future__ import annotations
 

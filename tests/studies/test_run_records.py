@@ -1,4 +1,4 @@
-"""M_LDP and M_mean run on a table of records: levels by column, means, what is said of them."""
+"""M_LDP and M_mean run on a table of records: levels by column, means, notes."""
 
 from __future__ import annotations
 

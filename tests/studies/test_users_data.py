@@ -1,4 +1,4 @@
-"""Users' data: what runs on files, what is refused, and two data sets held against each other."""
+"""Study of users' data: algorithms on files, refused files, comparison of two data sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coordinate DP: what an observer learns of one coordinate, exactly, on a small domain."""
+"""Coordinate DP: exact information of a report about one coordinate of a small domain."""
 
 from explorer.studies.coordinate_learnt.study import CoordinateLearnt
 

@@ -1,4 +1,4 @@
-"""Help and presets of the study of what is learnt."""
+"""Help page and presets of the coordinate leakage study."""
 
 import math
 

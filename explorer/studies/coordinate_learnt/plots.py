@@ -1,4 +1,4 @@
-"""Curves of the study of what is learnt: tests, beliefs and levels."""
+"""Curves of the coordinate leakage study: tests, beliefs and levels."""
 
 from collections.abc import Callable
 from dataclasses import replace

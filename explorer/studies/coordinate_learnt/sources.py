@@ -1,4 +1,4 @@
-"""References of the study of what is learnt."""
+"""References of the coordinate leakage study."""
 
 from explorer.privacy.core.bound import Reference
 from explorer.privacy.core.papers import COORDINATES as PAPER

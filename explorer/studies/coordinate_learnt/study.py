@@ -1,4 +1,4 @@
-"""Study of what a report reveals about one coordinate, exact on a small domain."""
+"""Study of coordinate leakage: exact levels, tests and beliefs on a small domain."""
 
 import math
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Tables of the study of what is learnt: levels, Figure 1, the domain, a processing step."""
+"""Tables of the coordinate leakage study: levels, Figure 1, the domain, a processing step."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The small domain, its levels by brute force, and what a report makes of a belief."""
+"""The small domain, its levels by brute force, and beliefs after a report."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

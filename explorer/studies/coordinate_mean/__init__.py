@@ -1,4 +1,4 @@
-"""Coordinate DP: the error of a private mean whose coordinates have levels of their own."""
+"""Coordinate DP: error of a private mean with a privacy level for each coordinate."""
 
 from explorer.studies.coordinate_mean.study import CoordinateMean
 

@@ -35,7 +35,7 @@ def paper_budget(q: ArrayLike) -> FloatArray:
 
 
 _FREQUENCIES = np.linspace(0.0, 40.0, 4_001)[1:]
-"""Where Imhof's integrand is evaluated, in units of one over the mean error."""
+"""Frequencies of Imhof's integral, in units of one over the mean error."""
 
 
 def mean_error(c: ArrayLike, q: float, users: int = USERS) -> float:

@@ -1,4 +1,4 @@
-"""Runs M_LDP and M_mean on a table of records: the means that readers of the reports would see.
+"""Runs M_LDP and M_mean on a table of records and compares the means with the true ones.
 
 A simulation of a local protocol with the reports of a release, but seeded bits instead of the
 system's. The first columns are the sensitive ones.

@@ -1,4 +1,4 @@
-"""Frequency estimation: its help, and the paper's comparisons as questions."""
+"""Help page and presets of the frequency estimation study."""
 
 from explorer.studies.base.help_page import Formula, Page, Preset, Status
 from explorer.studies.base.numbers import at_most, nearest

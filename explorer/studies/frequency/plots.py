@@ -59,7 +59,7 @@ class FrequencyPoints(Points):
 
     @cached_property
     def edge(self) -> theory.Edge:
-        """Where GKRR begins to win."""
+        """Smallest α at which GKRR wins."""
         item = theory.item_epsilon(self.problem, self.context, not self.coarse)
         return theory.edge_of(self.problem, item, self.request, self.context, not self.coarse)
 

@@ -367,7 +367,7 @@ def hadamard_distance_bound(p: Problem, item: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Edge:
-    """Where GKRR begins to win, one entry a point.
+    """Smallest α at which GKRR wins, one entry a point.
 
     Attributes
     ----------

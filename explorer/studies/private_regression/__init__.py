@@ -1,4 +1,4 @@
-"""Private regression: least squares from reports with coordinate levels, tried out on data."""
+"""Private regression: least squares from reports with coordinate levels, run on data."""
 
 from explorer.studies.private_regression.study import PrivateRegression
 

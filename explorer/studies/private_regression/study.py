@@ -88,7 +88,7 @@ class RegressionPoints(Points):
 
     @cached_property
     def source(self) -> Source:
-        """Where the records come from."""
+        """Source of the records."""
         request, value = self.request, self.request["file"]
         if request["source"] != FILE or not value:
             return Source()

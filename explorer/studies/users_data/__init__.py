@@ -1,4 +1,4 @@
-"""Data of users: what Algorithms 1 to 3 make of them, and how far apart two data sets are."""
+"""Users' data: Algorithms 1 to 3 run on files, and distances between data sets."""
 
 from explorer.studies.users_data.study import UsersData
 

@@ -1,4 +1,4 @@
-"""Help and presets of the study of users' data."""
+"""Help page and presets of the study of users' data."""
 
 from explorer.studies.base.help_page import Formula, Page, Preset, Status
 from explorer.studies.base.numbers import at_most, nearest

@@ -1,4 +1,4 @@
-"""Own domains: tables typed and from files, what is refused, Figure 1, Proposition 5, counts."""
+"""Domains from typed tables and files: errors, Figure 1, Proposition 5, counted priors."""
 
 from __future__ import annotations
 
