@@ -22,4 +22,4 @@ def test_what_fails_is_named_and_fails_the_command(capsys, monkeypatch):
     assert run(["check", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)[0]["passed"] is False
     assert run(["check"]) == 1
-    assert "✗ Exact enumerations: something: 1 against 2" in capsys.readouterr().out
+    assert "✗ Exact enumerations:" in capsys.readouterr().out

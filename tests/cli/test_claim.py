@@ -34,8 +34,9 @@ def test_what_is_claimed_is_said_and_stands_in_the_file(
 def test_what_cannot_be_claimed_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*QUESTION, "--claim", "lower"]) == 1
     said = capsys.readouterr().err
-    assert "'lower' can't be claimed" in said
-    assert "exact_2021, exact_2023, closed, local can" in said
+    assert "'lower'" in said
+    for key in ("exact_2021", "exact_2023", "closed", "local"):
+        assert key in said
 
 
 @pytest.mark.full

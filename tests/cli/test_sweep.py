@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -131,10 +132,10 @@ def test_a_stopped_command_goes_on(tmp_path) -> None:
         assert first.wait(time_limit(30)) == 130
         said.seek(0)
         words = said.read()
-    assert "the same command goes on from there" in words
+    assert re.search(r"\d of \d+ answers", words)
     assert kept_in(tmp_path / "cache") >= 3
     again = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "of them known already" in again.stderr
+    assert "known already" in again.stderr
     table = pd.read_csv(tmp_path / "a.csv", comment="#")
     assert len(table.groupby(["eps0", "n"])) == 16
 

@@ -93,7 +93,7 @@ def test_two_files_are_held_against_each_other(files):
 def test_what_cannot_be_drawn_is_refused_in_a_sentence(files, tmp_path):
     files[0].write_text("\n".join([*ITEMS, "c,1"]) + "\n")
     output = tmp_path / "answers.csv"
-    with pytest.raises(ValueError, match=r"users have 2 to 3 items.*Algorithm 3"):
+    with pytest.raises(ValueError, match=r"2 to 3 items.*Algorithm 3"):
         run(files[0], *SPACE, "--output", output)
     assert not output.exists()
     done = run(files[0], *SPACE, "--set", "sizes=drawn", "--set", "s=5", "--output", output)

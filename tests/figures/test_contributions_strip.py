@@ -38,7 +38,7 @@ def test_it_stands_below_the_maps_if_the_view_shows_it() -> None:
         assert word not in hidden
     assert "…; k = 2" not in shown
     assert "…; k = 2" in words(counted(cap=2))
-    assert "curator only (True heatmap)" in shown
+    assert "(True heatmap)" in shown
 
 
 @pytest.mark.full

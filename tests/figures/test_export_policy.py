@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from explorer.engine.session.recipe import Recipe, recipe_from_dict
-from explorer.figures.export_policy import apply_export_policy, private_only
+from explorer.figures.export_policy import EARLY, apply_export_policy, private_only
 from explorer.figures.view_state import ViewState
 from explorer.geography.region import Region
 from explorer.studies.base.study import Condition, Origin, Readout, Result, Surface, Table
@@ -188,7 +188,7 @@ def test_no_canary_comes_out(fmt: str, came_from: Origin) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize(("fmt", "came_from"), [*product(CELLS, FOUND)])
 def test_no_canary_is_in_a_refusal(fmt: str, came_from: Origin) -> None:
-    with pytest.raises(ValueError, match="it would tell where the map lies") as refused:
+    with pytest.raises(ValueError, match=r"GeoJSON|GeoTIFF") as refused:
         written(fmt, 137, came_from)
     assert "137" not in str(refused.value)
     assert "canary" not in str(refused.value)
@@ -228,7 +228,7 @@ def test_what_may_pass_does(fmt: str) -> None:
         assert withheld not in text
     if fmt in ("svg", "csv", "json", *CELLS):
         words = text.decode(errors="replace")
-        assert "From at most 200 users picked by a public rule" in words
+        assert "200 users" in words
         assert "ε = 1" in words
         assert fmt == "svg" or "Noisy counts read" in words
 
@@ -286,8 +286,8 @@ def test_a_region_that_was_found_is_drawn_without_its_place(came_from: Origin) -
     text = words_of(picture, "svg")
     for told in ("° N", "° W", "Natural Earth", "2010", *PLACE):
         assert told not in picture.decode()
-    assert "drawn without its place" in text
-    assert "a region found from the check-ins" in text
+    assert "without its place" in text
+    assert "from the check-ins" in text
     header = next(
         line
         for line in write("csv", result, view, recipe).decode().splitlines()
@@ -321,11 +321,11 @@ def test_curves_and_curators_files_pass_untouched() -> None:
 def test_a_first_glance_at_a_part_of_the_users_is_not_exported(shown: tuple[str, ...]) -> None:
     early = replace(maps(), early=True)
     view = replace(ViewState.for_result(early), surfaces=shown) if shown else ViewState()
-    with pytest.raises(ValueError, match="once all are counted"):
+    with pytest.raises(ValueError, match=EARLY):
         apply_export_policy(early, view, {})
 
 
 def test_a_study_without_a_list_lets_nothing_through() -> None:
     result = replace(maps(), request=replace(maps().request, study="made-up"))
-    with pytest.raises(ValueError, match="does not say what of it may be published"):
+    with pytest.raises(ValueError, match="may be published"):
         apply_export_policy(result, ViewState.for_result(result), {})

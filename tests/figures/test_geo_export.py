@@ -172,7 +172,7 @@ def test_a_large_geotiff_has_its_recipe_before_its_numbers(tmp_path: Path) -> No
 def test_other_and_damaged_tiffs_are_named(tmp_path: Path) -> None:
     path = tmp_path / "a.tif"
     Image.new("L", (4, 4)).save(path)
-    with pytest.raises(ValueError, match="no recipe in this file"):
+    with pytest.raises(ValueError, match="no recipe"):
         read_recipe(path)
     export(maps(), ViewState.for_result(maps()), RECIPE, path)
     path.write_bytes(path.read_bytes()[:60])
@@ -214,7 +214,9 @@ def test_the_command_line_has_it_for_maps_alone(
 ) -> None:
     path = tmp_path / f"out.{fmt}"
     assert run(["bounds", "amplification", "--output", str(path)]) != 0
-    assert "one of .png .svg .pdf .csv .json" in capsys.readouterr().err
+    error = capsys.readouterr().err.split()
+    for suffix in (".png", ".svg", ".pdf", ".csv", ".json"):
+        assert suffix in error
     asked = ["heatmap", "sample", "--resolution", "16", "--quiet", "--panes", "private"]
     assert run([*asked, "--output", str(path)]) == 0
     assert read_recipe(path)["private_only"] is True

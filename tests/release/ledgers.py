@@ -20,6 +20,8 @@ PARAMETERS = {
     "columns": ["user", "time", "lat", "lon", "place"],
 }
 
+LABEL = "Users of the example service"
+
 
 class Clock:
     """A clock that goes on by a second whenever it is read."""
@@ -42,7 +44,7 @@ def opened(folder: Path, computer: str = "one", clock: Clock | None = None) -> L
 
 
 def population(ledger: Ledger, budget: Fraction = Fraction(3)) -> str:
-    return ledger.open_population("sum", budget, "Users of the example service")
+    return ledger.open_population("sum", budget, LABEL)
 
 
 def planned(ledger: Ledger, people: str, epsilon: Fraction = Fraction(1, 2)) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from explorer.release.exact_json import canonical
 from explorer.release.ledger.chain import GENESIS, chain_hashes
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.locks import UNSUPPORTED
+from explorer.release.ledger.opening import OLDER
 from explorer.release.ledger.state import JOINED_AFTER, JOINED_BEFORE
 from explorer.release.locations import machine_settings
 from tests.release.ledgers import CLOCK, FILE, released
@@ -34,7 +36,7 @@ def test_the_ledger_is_shown_with_what_would_still_fit(capsys: Said) -> None:
     said = capsys.readouterr().out
     assert "ε 3; spent 1.75, remaining 1.25" in said
     assert "would fit: ε ≤ 1.25" in said
-    assert "12 more fit, and nothing refills" in said
+    assert "12 more fit" in said
     assert "withdraw" in said
     assert run(["ledger", "show", "--ledger", LEDGER, "--weekly", "1/10", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -50,7 +52,7 @@ def test_the_ledger_is_shown_with_what_would_still_fit(capsys: Said) -> None:
 
 def test_the_ledger_is_verified(capsys: Said, tmp_path: Path) -> None:
     assert run(["ledger", "verify", "--ledger", LEDGER]) == 0
-    assert "12 entries hold, gates replayed" in capsys.readouterr().out
+    assert "12 entries" in capsys.readouterr().out
     document = json.loads(Path(LEDGER).read_text())
     document["entries"][5]["body"]["epsilon"] = "1/8"
     forged = tmp_path / "forged.json"
@@ -58,10 +60,10 @@ def test_the_ledger_is_verified(capsys: Said, tmp_path: Path) -> None:
     for command in ("show", "verify", "export"):
         assert run(["ledger", command, "--ledger", str(forged)]) == 1
         said = capsys.readouterr()
-        assert "forged.json: entry 5: it was edited" in said.err
+        assert "forged.json: entry 5:" in said.err
         assert said.err.count("\n") == 1
     assert run(["ledger", "show", "--ledger", str(tmp_path / "none")]) == 1
-    assert "there is no ledger; 'privacy-explorer ledger open'" in capsys.readouterr().err
+    assert "'privacy-explorer ledger open'" in capsys.readouterr().err
 
 
 def test_an_account_is_opened_and_the_same_people_are_not_opened_twice(
@@ -94,7 +96,7 @@ def test_limits_are_raised_accounts_joined_and_what_was_spent_elsewhere_entered(
     there = ["--ledger", path]
     for command in (["raise", "--to", "4/1"], ["external", "--epsilon", "1/2", "--what", "x"]):
         assert run(["ledger", *command, *there]) == 1
-        assert "there is no ledger" in capsys.readouterr().err
+        assert "'ledger open'" in capsys.readouterr().err
     order = ["ledger", "open", *there, "--budget", "3/1", "--label", "Visitors"]
     assert run(order) == 0
     people = capsys.readouterr().out.strip()
@@ -108,18 +110,18 @@ def test_limits_are_raised_accounts_joined_and_what_was_spent_elsewhere_entered(
         return capsys.readouterr().err
 
     assert said("raise", "--to", "4/1") == f"Population {people}: ε 4, spent 0; would fit: ε ≤ 4\n"
-    assert "a budget can be raised, not lowered" in refused("raise", "--to", "7/2")
+    assert "raised, not lowered" in refused("raise", "--to", "7/2")
     assert "is not reduced" in refused("raise", "--to", "10/2", code=2)
     told = said("external", "--epsilon", "9/2", "--what", "A table of 2024")
     assert told.endswith("spent 4.5; nothing more fits\n")
     assert refused("external", "--epsilon", "1/2", "--what", " ", code=2)
     assert run([*order, "--different-people", "--gate", "zcdp"]) == 0
     other = capsys.readouterr().out.strip()
-    assert "population: is missing, and there are several" in refused("raise", "--to", "5/1")
+    assert "population: is missing" in refused("raise", "--to", "5/1")
     assert "never raised" in refused("raise", "--to", "5/1", "--population", other)
-    assert "has no budget in this ledger" in refused("join", people, "f" * 32)
+    assert f"population: '{'f' * 32}'" in refused("join", people, "f" * 32)
     assert said("join", people, other).startswith(f"Population {people}: ε 4, spent 4.5; nothing")
-    assert "both are one population already" in refused("join", other, people)
+    assert "with: both" in refused("join", other, people)
     with Ledger(Path(path), machine_settings()) as ledger:
         (account,) = ledger.accounts()
         assert (account.joined, account.spent_epsilon) == (JOINED_AFTER, Fraction(9, 2))
@@ -178,7 +180,7 @@ def test_a_ledger_that_was_rolled_back_is_seen(capsys: Said, tmp_path: Path) -> 
     capsys.readouterr()
     for command in ("show", "verify", "export"):
         assert run(["ledger", command, "--ledger", str(path)]) == 1
-        assert "older than your last release" in capsys.readouterr().err
+        assert OLDER in capsys.readouterr().err
     assert run(["ledger", "verify", "--ledger", str(export), "--also", str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["valid"]
 
@@ -194,9 +196,9 @@ def test_ledgers_that_part_are_told_with_both_heads(capsys: Said, tmp_path: Path
     other.write_text(json.dumps(document))
     assert run(["ledger", "verify", "--ledger", LEDGER, "--also", str(other)]) == 1
     said = capsys.readouterr().err
-    assert "the two ledgers part at entry 9" in said
+    assert "at entry 9" in said
     assert f"{previous[:16]}…" in said
-    assert "at most fedcba9876543210fedcba9876543210: 15/8" in said
+    assert "fedcba9876543210fedcba9876543210: 15/8" in said
 
 
 def test_an_export_is_what_verify_reads(capsys: Said) -> None:
@@ -209,7 +211,7 @@ def test_a_certificate_is_verified_alone_and_with_its_ledger(capsys: Said, tmp_p
     assert run(["verify", EXAMPLE, "--ledger", LEDGER, "--registry", str(entry)]) == 0
     said = capsys.readouterr().out
     assert "holds: ledger" in said
-    assert "not checked: certificate's hash" in said
+    assert "not checked:" in said
     assert said.endswith("The certificate is what it says.\n")
     assert yaml.safe_load(entry.read_text())["status"] == "Draft"
     document = json.loads(Path(EXAMPLE).read_text())
@@ -218,9 +220,8 @@ def test_a_certificate_is_verified_alone_and_with_its_ledger(capsys: Said, tmp_p
     forged.write_text(json.dumps(document))
     assert run(["verify", str(forged)]) == 1
     error = capsys.readouterr().err
-    assert error == (
-        "privacy-explorer: forged.json: composition.sum_epsilon: is 3/2, but 7/4 follows\n"
-    )
+    assert error.startswith("privacy-explorer: forged.json: composition.sum_epsilon:")
+    assert {"3/2", "7/4"} <= set(re.findall(r"\d/\d", error))
     assert run(["verify", str(forged), "--json", "--registry", str(tmp_path / "no.yaml")]) == 1
     assert json.loads(capsys.readouterr().out)["valid"] is False
     assert not (tmp_path / "no.yaml").exists()
@@ -239,7 +240,7 @@ def test_a_release_is_verified_with_ledger_data_and_a_fork(capsys: Said, tmp_pat
     certificate.write_bytes(canonical(made.certificate))
     call = ["verify", str(certificate), "--ledger", str(path), "--data", str(data)]
     assert run(call) == 1
-    assert "not the one that was released from" in capsys.readouterr().err
+    assert "data.tag:" in capsys.readouterr().err
     assert FILE not in certificate.read_text()
     export = tmp_path / "export.json"
     assert run(["ledger", "export", "--ledger", str(path), "--output", str(export)]) == 0

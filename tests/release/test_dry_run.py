@@ -17,6 +17,7 @@ from explorer.release.certificate.sentences import CURRENT
 from explorer.release.certificate.verify import verify
 from explorer.release.errors import ReleaseError
 from explorer.release.file_check import check
+from explorer.release.ledger.known_data import FIXED
 from explorer.release.mechanisms.base import Reads
 from explorer.release.messages import check_lines
 from explorer.release.pipeline import (
@@ -107,10 +108,8 @@ def test_the_line_the_column_and_the_field_are_told(tmp_path: Path) -> None:
     assert [one.line for one in found.first] == [2, 3, 4, 5, 6]
     told = found.lines()
     assert len(told) == 5
-    assert told[0] == (
-        "0 of 30 rows can be read: line 2, column lat, '48,200' is not a number; is the decimal "
-        "mark a comma?"
-    )
+    for word in ("0 of 30 rows", "line 2", "column lat", "'48,200'", "a comma?"):
+        assert word in told[0]
 
 
 def test_utf_16_is_hinted_at_and_read(tmp_path: Path) -> None:
@@ -215,7 +214,7 @@ def test_a_file_never_opened_is_checked_after_its_plan_was_entered(
         release = find_or_plan_release(ledger, plan)
     draw(place, plan, release)
     assert _kinds(place) == ["budget", "plan", "reserve", "start", "commit"]
-    assert _record(place, plan, release) == ("fixed before the data were opened", 0)
+    assert _record(place, plan, release) == (FIXED, 0)
     # another plan comes after what the dry run told
     other = dataclasses.replace(plan, epsilon=Fraction(1, 4))
     with place.open() as ledger:

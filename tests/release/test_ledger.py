@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import random
+import re
 import shutil
 import sqlite3
 import stat
@@ -24,7 +25,7 @@ from explorer.release.ledger import settings
 from explorer.release.ledger.chain import exported
 from explorer.release.ledger.ledger import Ledger
 from explorer.release.ledger.locks import DrawLock
-from explorer.release.ledger.opening import NOTICES
+from explorer.release.ledger.opening import LOST, NOTICES, OLDER
 from explorer.release.ledger.state import CLOCK, MOVED, NO_KEY, RESTORED, UNKNOWN, Account, replay
 from explorer.release.ledger.view import compare_copies, read_ledger
 from tests.release.ledgers import FILE, Clock, opened, planned, population, released, reserved
@@ -58,10 +59,10 @@ def test_what_is_spent_is_spent_whatever_becomes_of_the_output(folder: Path) -> 
         account = ledger.account(people)
         assert (account.spent_epsilon, account.spent_rho) == (1, Fraction(1, 4))
         assert account.remaining == 2
-        with pytest.raises(LedgerError, match="abandoned; start is impossible"):
+        with pytest.raises(LedgerError, match="start is impossible"):
             ledger.start(given_back)
         ledger.withdraw(published)
-        with pytest.raises(LedgerError, match="withdrawn; publish is impossible"):
+        with pytest.raises(LedgerError, match="publish is impossible"):
             ledger.publish(published, {})
     state = read_ledger(_stored(folder)).state
     assert [state.releases[name].state for name in (published, withdrawn, given_back)] == [
@@ -79,7 +80,9 @@ def test_a_refusal_says_what_is_left_and_would_fit_and_leaves_no_entry(folder: P
         before = ledger.entries()
         with pytest.raises(RefusedError) as refused:
             ledger.reserve(late)
-        assert str(refused.value) == "asked 1/2, left 1/4; would fit: ε ≤ 0.25"
+        assert refused.value.requested == Fraction(1, 2)
+        assert refused.value.remaining == refused.value.largest == Fraction(1, 4)
+        assert {"1/2", "1/4", "0.25"} <= set(re.findall(r"[\d./]*\d", str(refused.value)))
         assert ledger.entries() == before
         ledger.raise_budget(people, Fraction(1))
         ledger.reserve(late)
@@ -124,7 +127,7 @@ def test_another_unit_has_no_place_in_the_sum() -> None:
         ]
     )
     assert bad == 1
-    assert "account of its own" in problem
+    assert problem.startswith(("unit:", "neighbours:"))
     assert state.account_of(None).spent == 0
 
 
@@ -357,9 +360,7 @@ def test_killed_before_commit_it_is_lost_and_spent(folder: Path) -> None:
         release = reserved(ledger, people)
         ledger.start(release, 1000)
     with opened(folder) as ledger:
-        assert ledger.notices == [
-            "A release was interrupted while it was drawn: it counts as spent."
-        ]
+        assert ledger.notices == [LOST]
         assert ledger.release(release).state == "lost"
         assert ledger.account(people).spent == HALF
         with pytest.raises(LedgerError, match="not committed"):
@@ -416,7 +417,8 @@ def test_a_full_disk_before_start_costs_nothing(folder: Path) -> None:
         _full(ledger, 3)
         with pytest.raises(DiskFullError) as full:
             ledger.start(release, 2_000_000)
-        assert "7 MB are needed there; nothing was spent" in str(full.value)
+        assert "7 MB" in str(full.value)
+        assert "nothing was spent" in str(full.value)
         assert str(folder) in str(full.value)
         assert not list(folder.glob("*.lock"))
         ledger.abandon(release)
@@ -431,7 +433,7 @@ def test_a_disk_too_small_is_noticed_before_start(
         release = reserved(ledger, people)
         usage = shutil.disk_usage(folder)._replace(free=6_000_000)
         monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
-        with pytest.raises(DiskFullError, match="7 MB are needed there; nothing was spent"):
+        with pytest.raises(DiskFullError, match=r"7 MB .* nothing was spent"):
             ledger.start(release, 2_000_000)
         assert ledger.release(release).state == "reserved"
         ledger.start(release, 1_000)
@@ -448,7 +450,7 @@ def test_the_output_has_its_place_before_the_first_random_byte(folder: Path) -> 
         _full(ledger, 3)
         ledger.commit(release, output)
         assert ledger.output(release) == output
-        with pytest.raises(DiskFullError, match="nothing is shown, and the release counts as"):
+        with pytest.raises(DiskFullError, match="counts as spent"):
             ledger.commit(other, output)
         with pytest.raises(LedgerError, match="not committed"):
             ledger.output(other)
@@ -478,8 +480,8 @@ def test_a_ledger_rolled_back_is_older_than_the_last_release(folder: Path) -> No
     shutil.rmtree(folder)
     (folder.parent / "backup").rename(folder)
     with opened(folder) as ledger:
-        assert "older than your last release: restore" in ledger.problem
-        with pytest.raises(LedgerError, match="older than your last release"):
+        assert ledger.problem == OLDER
+        with pytest.raises(LedgerError, match=OLDER):
             planned(ledger, people)
         assert len(ledger.entries()) == 1
 
@@ -515,7 +517,7 @@ def test_a_deleted_ledger_is_remembered_for_ever(folder: Path) -> None:
         population(ledger)
     (folder / "ledger.sqlite").unlink()
     with opened(folder) as ledger:
-        assert "what was spent earlier is unknown" in ledger.notices[0]
+        assert ledger.notices[0] == NOTICES[UNKNOWN]
         people = population(ledger)
     with opened(folder) as ledger:
         release = planned(ledger, people)
@@ -532,7 +534,7 @@ def test_a_deleted_key_leaves_sums_and_chain(folder: Path) -> None:
     (folder / "ledger.key").unlink()
     assert read_ledger(_stored(folder)).key is None
     with opened(folder) as ledger:
-        assert "can't be checked any more" in ledger.notices[0]
+        assert ledger.notices[0] == NOTICES[NO_KEY]
         assert ledger.known.shared(["a", "b"]) == {}
         assert ledger.parameters_chosen(release, FILE)[0] == "data opened before"
         assert ledger.state(release).remarks == {NO_KEY}
@@ -572,7 +574,7 @@ def test_an_edited_entry_breaks_the_chain_at_its_place(folder: Path) -> None:
     body["epsilon"] = "1/4"
     text = canonical(body).decode()
     _edit(_stored(folder), "UPDATE entries SET body = ? WHERE seq = 2", text)
-    with pytest.raises(LedgerError, match=r"ledger.sqlite: entry 2: it was edited"):
+    with pytest.raises(LedgerError, match=r"ledger\.sqlite: entry 2:"):
         read_ledger(_stored(folder))
     with opened(folder) as ledger:
         assert ledger.problem.startswith("entry 2: it was edited")
@@ -616,7 +618,7 @@ def test_a_data_file_that_changed_stops_before_reserve(folder: Path) -> None:
         people = population(ledger)
         release = planned(ledger, people)
         before = ledger.entries()
-        with pytest.raises(LedgerError, match="not the one that was planned for; plan again"):
+        with pytest.raises(LedgerError, match=r"data file .*; plan"):
             ledger.reserve(release, "cd" * 32)
         assert ledger.entries() == before
         ledger.reserve(release, FILE)

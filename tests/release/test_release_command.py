@@ -38,6 +38,7 @@ from explorer.studies.heatmap.mechanisms import MECHANISMS as MAPS
 from explorer.studies.registry import get_study, study_infos
 from explorer.ui.release.controller import Result
 from explorer.ui.release.files import CERTIFICATES, EXPORTS, certified, exported
+from tests import snapshots
 from tests.figures.reading import everything_in
 from tests.release.plans import (
     MECHANISMS,
@@ -149,7 +150,7 @@ def test_without_the_price_it_is_told_and_nothing_is_drawn(
     said = capsys.readouterr()
     assert said.out.startswith("Curator only: Costs 0.5. Of 3 you have used 0; 3 remain, five more")
     assert all(line.startswith("Curator only: ") for line in said.out.splitlines())
-    assert "give --spend 1/2 to draw it" in said.err
+    assert "--spend 1/2" in said.err
     for wrong, sentence in (
         ("1/4", "--spend: 1/4 is not the price; this plan costs 1/2"),
         ("1/1", "--spend: 1/1 is not the price; this plan costs 1/2"),
@@ -171,10 +172,10 @@ def test_what_does_not_fit_is_refused_with_what_would(
     _ready(place, tmp_path, epsilon="7/2")
     (tmp_path / "rows.csv").unlink()
     assert release("--spend", "7/2") == 1
-    assert capsys.readouterr().err == (
-        "privacy-explorer: asked 7/2, left 3; would fit: ε ≤ 3; the number of users is then within "
-        "±1\n"
-    )
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    for word in ("asked 7/2", "left 3", "ε ≤ 3", "±1"):
+        assert word in error
 
 
 def test_errors_are_one_sentence(
@@ -183,14 +184,14 @@ def test_errors_are_one_sentence(
     said = _ready(place, tmp_path)
     write_plan(tmp_path, said | {"population": "0" * 32})
     assert release("--spend", "1/2") == 1
-    assert f"population: '{'0' * 32}' has no budget in this ledger" in capsys.readouterr().err
+    assert f"population: '{'0' * 32}'" in capsys.readouterr().err
     assert release("--spend", "1/2", "--out", str(tmp_path / "out.xlsx")) == 1
-    assert "give a name that ends with .json, .csv, .geojson" in capsys.readouterr().err
+    assert ".json, .csv, .geojson" in capsys.readouterr().err
     assert release("--spend", "1/2", "--rehearse", "9") == 2
-    assert "--spend and --rehearse don't go together" in capsys.readouterr().err
+    assert "--spend and --rehearse" in capsys.readouterr().err
     place.ledger.unlink()
     assert release("--spend", "1/2") == 1
-    assert "there is no ledger; open a population first" in capsys.readouterr().err
+    assert "no ledger" in capsys.readouterr().err
     assert not place.ledger.exists()
 
 
@@ -207,8 +208,13 @@ def test_interrupted_releases_are_named_and_resumed_or_given_back(
     out = str(tmp_path / "out.json")
     assert release("--spend", "1/2", "--resume", first, "--out", out) == 0
     told = capsys.readouterr().err
-    assert f"Prepared, not drawn: give --resume {second}, or --give-back {second}." in told
-    assert f"Finished, not published: give --resume {third}, or --withdraw {third}." in told
+    for option in (
+        f"--resume {second}",
+        f"--give-back {second}",
+        f"--resume {third}",
+        f"--withdraw {third}",
+    ):
+        assert option in told
     assert first not in told
     assert release("--give-back", second) == 0
     assert release("--resume", third, "--out", out) == 0  # costs nothing
@@ -224,7 +230,7 @@ def test_interrupted_releases_are_named_and_resumed_or_given_back(
     assert (
         release("--resume", first, "--out", out) == 1
     )  # as in the window, it does not leave again
-    assert f"release {first}: it was withdrawn; what it cost stays spent" in capsys.readouterr().err
+    assert f"release {first}: it was withdrawn" in capsys.readouterr().err
     assert not Path(out).exists()
 
 
@@ -255,9 +261,7 @@ def test_ids_are_compared_for_the_curator_alone(
     assert release("--spend", "1/2", "--out", str(tmp_path / "out.json")) == 0
     capsys.readouterr()
     assert release("--compare") == 0
-    assert capsys.readouterr().out == (
-        "Curator only: no id of this file is known in another population.\n"
-    )
+    snapshots.check("release-compare-none", capsys.readouterr().out)
     write_plan(tmp_path, said | {"population": opened(place)})
     assert release("--compare") == 0
     told = capsys.readouterr().out
@@ -287,7 +291,7 @@ def test_what_is_only_simulated_is_written_as_a_stamped_plan_and_nothing_else(
     for order in (["--spend", "1/2"], ["--rehearse", "10"], []):
         assert release(*order, "--out", str(tmp_path / "out.json"), plan=plan) == 1
         told = capsys.readouterr()
-        assert "is a simulation, not a release. " in told.err
+        assert "not a release." in told.err
     assert {path.name for path in tmp_path.iterdir()} == before | {"out.simulation.json"}
     written = json.loads((tmp_path / "out.simulation.json").read_text(encoding="utf-8"))
     assert written["stamp"] == "simulation, not a release"

@@ -1,4 +1,4 @@
-"""A certificate, made from ledger, plan and stored output: the same whenever it is made."""
+"""Builds a certificate from ledger, plan and stored output, deterministically."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ from explorer.release.ledger.view import View
 from explorer.release.rows.format import FORMAT_DECLARED
 
 MAX_INLINE = 20_000
-"""Bytes of stored output that a certificate carries itself."""
+"""Maximum size of stored output that a certificate includes."""
 TEXTS = ("title", "curator", "description", "intended_use")
 DATA_TEXTS = ("label", "period", "region", "source_type")
 
 
 @dataclass(frozen=True)
 class Statements:
-    """What the curator declares, and the records that no entry holds.
+    """Declarations of the curator, and records outside the ledger's entries.
 
     Attributes
     ----------
     texts : mapping of str to str
         One for each of `TEXTS` and `DATA_TEXTS`, as a plan's ``declared``.
     independent_of_data : bool
-        Whether it is declared that no parameter was chosen from the data.
+        Whether the curator declares that no parameter was chosen from the data.
     chosen : (str, int)
-        When parameters were fixed, on record, and how often the true map was shown
+        When parameters were fixed, and the number of views of the non-private map
         (`Ledger.parameters_chosen`).
     tag : str
         Of the data file (`Ledger.tag`).
-    conditions : sequence of str
-        Further declared ones.
-    evaluation : mapping from a row of `sentences.ROWS` to str
-        Declared ones: model and trust, utility and bias, data security; or collection.
-    apart : sequence of (str, str)
-        What is not added, and why.
     version : str
         Of the program.
+    conditions : sequence of str
+        Further declared conditions.
+    evaluation : mapping from a row of `sentences.ROWS` to str
+        Declared texts: model and trust, utility and bias, data security; or collection.
+    apart : sequence of (str, str)
+        Spending that is not added, and why.
     format : str
-        Where the file's format is from: `FORMAT_DECLARED` or `FORMAT_TAKEN`.
+        Origin of the file format: `FORMAT_DECLARED` or `FORMAT_TAKEN`.
     """
 
     texts: Mapping[str, str]
@@ -74,9 +74,9 @@ class Statements:
 def build(
     view: View, release: str, stated: Statements, output: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Make the certificate of a release that was committed.
+    """Build the certificate of a committed release.
 
-    Nothing in it comes from the data but the stored output and the tag.
+    Only the stored output and the tag depend on the data.
 
     Parameters
     ----------
@@ -86,14 +86,14 @@ def build(
         Its id.
     stated : Statements
     output : mapping, optional
-        The stored output, where the view holds none.
+        The stored output, if the view has none.
 
     Raises
     ------
     LedgerError
-        If it was not committed.
+        If the release was not committed.
     CertificateError
-        If what is declared does not fit the form, such as a text that is too long.
+        If a declaration violates the schema, such as a text that is too long.
     """
     known = view.state.release(release)
     if known.output_sha256 is None or known.parameters is None:
@@ -103,7 +103,7 @@ def build(
     if data is None or sha256(data) != known.output_sha256:
         raise LedgerError(f"release {release}: the output given is not the one committed")
     stored = _loaded(data) if output is None else output
-    made: dict[str, Any] = {
+    certificate: dict[str, Any] = {
         "schema": SCHEMA,
         "id": release,
         "issued": known.date,
@@ -155,15 +155,15 @@ def build(
         "out_of_scope": list(sentences.CURRENT.out_of_scope),
         "verify": "privacy-explorer verify certificate.json --ledger ledger.json",
     }
-    made |= _composed(view, release, stated)
-    if made["ledger"]["gate"] == "zcdp":
-        made["protection"]["variant"] = "zcdp"
-    check_schema(made)
-    return made
+    certificate |= _composition_fields(view, release, stated)
+    if certificate["ledger"]["gate"] == "zcdp":
+        certificate["protection"]["variant"] = "zcdp"
+    check_schema(certificate)
+    return certificate
 
 
-def _composed(view: View, release: str, stated: Statements) -> dict[str, Any]:
-    """Return what depends on all releases together."""
+def _composition_fields(view: View, release: str, stated: Statements) -> dict[str, Any]:
+    """Return the fields that depend on all releases of the account."""
     known = view.state.release(release)
     state = view.until(known.seq)
     account = state.account_of(known.population)

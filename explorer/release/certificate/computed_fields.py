@@ -1,6 +1,6 @@
-"""What in a certificate follows from other things: from the ledger's entries, or from itself.
+"""Fields of a certificate that are computed from ledger entries or from other fields.
 
-Building and verifying both ask here, so that a certificate is checked against what would have been
+`build` and `verify` share these functions, so that a certificate is compared with what would be
 built.
 """
 
@@ -28,7 +28,7 @@ EXTERNAL = "external"
 
 
 def ledger_section(view: View, release: Release) -> dict[str, Any]:
-    """Return a certificate's ``ledger``: as it was when the release was committed."""
+    """Return a certificate's ``ledger``, as of the commit of the release."""
     state = view.until(release.seq)
     account = state.account_of(release.population)
     return {
@@ -67,7 +67,7 @@ def population_section(view: View, release: Release) -> dict[str, Any]:
 
 
 def release_rows(view: View, release: Release) -> list[dict[str, Any]]:
-    """Return a certificate's ``composition.releases``: all that was spent on these people."""
+    """Return a certificate's ``composition.releases``: all spending on the population."""
     state = view.until(release.seq)
     return [
         {
@@ -82,18 +82,18 @@ def release_rows(view: View, release: Release) -> list[dict[str, Any]]:
 
 
 def cap_of(account: Account) -> Fraction | None:
-    """Return the ρ that is stated under *zcdp*."""
+    """Return the ρ that a certificate states under *zcdp*, else None."""
     return account.rho_cap if account.gate == "zcdp" else None
 
 
 def alone_cap(budget: Fraction, rows: Iterable[Mapping[str, Any]]) -> Fraction:
-    """Return the same from a certificate of an account that was never joined."""
+    """Return that ρ from the certificate of an account that was never joined."""
     elsewhere = (Fraction(row["epsilon"]) for row in rows if row["mechanism"] == EXTERNAL)
     return budget + sum(map(zcdp_cost, elsewhere), Fraction(0))
 
 
 def epsilon_at_delta(cap: Fraction, delta: Fraction) -> dict[str, str]:
-    """Return ε at δ of a capped ρ, rounded up."""
+    """Return the ε at δ of a bound on ρ, rounded up."""
     try:
         with np.errstate(over="ignore"):
             best: Fraction | float = zcdp_to_epsilon(cap, delta).best
@@ -104,15 +104,15 @@ def epsilon_at_delta(cap: Fraction, delta: Fraction) -> dict[str, str]:
 
 
 def sums(rows: Iterable[Mapping[str, Any]]) -> tuple[Fraction, Fraction]:
-    """Return Σε and Σε²/2 of all rows: each of them counts."""
+    """Return Σε and Σε²/2 of all rows."""
     spent = [Fraction(row["epsilon"]) for row in rows]
     return sum(spent, Fraction(0)), sum(map(zcdp_cost, spent), Fraction(0))
 
 
 def if_fixed_in_advance(epsilons: Sequence[Fraction]) -> dict[str, Any]:
-    """Return what exact composition would say, had all been fixed beforehand; it is no gate.
+    """Return the exact composition if all ε had been fixed in advance; no gate uses it.
 
-    ε is the least hundredth for which δ is at most 10⁻⁶.
+    ε is the smallest multiple of 0.01 for which δ ≤ 10⁻⁶.
     """
     low, high = -1, -(-100 * sum(epsilons, Fraction(0)) // 1)
     while high - low > 1:
@@ -125,7 +125,7 @@ def if_fixed_in_advance(epsilons: Sequence[Fraction]) -> dict[str, Any]:
 
 
 def fixed_at(epsilons: Sequence[Fraction], epsilon: Fraction) -> dict[str, Any]:
-    """Return what exact composition would say at one ε."""
+    """Return the exact composition of fixed ε at a given ε."""
     return {
         "epsilon": write_fraction(epsilon),
         "delta_rounded_up": fixed_up(fixed_composition_delta(epsilons, epsilon)),
@@ -135,7 +135,7 @@ def fixed_at(epsilons: Sequence[Fraction], epsilon: Fraction) -> dict[str, Any]:
 
 
 def stated_parts(parts: Iterable[Part]) -> list[dict[str, Any]]:
-    """Return parts as a certificate states them."""
+    """Return measurements as a certificate states them."""
     return [
         {
             "name": part.name,
@@ -150,29 +150,29 @@ def stated_parts(parts: Iterable[Part]) -> list[dict[str, Any]]:
 def parts_and_error(
     mechanism: str, parameters: Mapping[str, Any], epsilon: Fraction
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return parts and expected error of a release, from what is public.
+    """Return measurements and expected error of a release from its public parameters.
 
     Raises
     ------
     ReleaseError
-        If the parameters are not of this mechanism.
+        If the parameters are invalid for this mechanism.
     """
-    found = MECHANISMS[mechanism]
-    p = found.parse(parameters)
-    return stated_parts(found.parts(p, epsilon)), found.expected_error(p, epsilon)
+    known = MECHANISMS[mechanism]
+    p = known.parse(parameters)
+    return stated_parts(known.parts(p, epsilon)), known.expected_error(p, epsilon)
 
 
 def post_processing(
     mechanism: str, parameters: Mapping[str, Any], epsilon: Fraction, output: Mapping[str, Any]
 ) -> list[dict[str, str]]:
-    """Return what is done to the stored output before it is shown."""
-    found = MECHANISMS[mechanism]
-    steps = found.shown(output, found.parse(parameters), epsilon).steps
+    """Return the steps of post-processing of a stored output."""
+    known = MECHANISMS[mechanism]
+    steps = known.shown(output, known.parse(parameters), epsilon).steps
     return [{"text": step, "source": "program"} for step in steps]
 
 
 def shape_of(output: Mapping[str, Any]) -> list[int]:
-    """Return the shape of stored output: rows and columns where it has them, else how many."""
+    """Return the shape of stored output: rows and columns, or the number of values."""
     values = [value for name, value in output.items() if name != "first_level"]
     if len(values) == 1 and isinstance(values[0], list) and values[0]:
         (rows,) = values
@@ -189,7 +189,7 @@ def _numbers(value: Any) -> int:
 
 
 def _labels(view: View, seq: int) -> dict[str, str]:
-    """Return the labels of populations by what the entries up to one say: the first has them."""
+    """Return the labels of populations; each is in the population's first entry."""
     found: dict[str, str] = {}
     for entry in view.entries[: seq + 1]:
         if entry.body.get("kind") == "budget" and "population" in entry.body:

@@ -1,7 +1,7 @@
-"""Real deployments beside a release, after unit and period are brought to the same footing.
+"""Comparison of a release with real deployments, at equal unit and period of privacy.
 
-Facts of 15 of 41 entries of opendp/deployments-registry-data at one commit, with its licence, in
-``registry-strip.json``; none of them was approved at that commit.
+``registry-strip.json`` has facts from 15 of 41 entries of opendp/deployments-registry-data at one
+commit, with its licence; no entry was approved at that commit.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from explorer.resources import resource_bytes
 
 @dataclass(frozen=True)
 class Deployment:
-    """A row of the strip.
+    """A row of the comparison.
 
     Attributes
     ----------
     name, year : str
-        With its curators.
+        Name with curators, and year of publication.
     registered : str
-        Variant, parameters and unit as they stand in the registry.
+        Variant, parameters and unit as registered.
     bar : Fraction or None
-        ε for a user over the whole period, an upper bound; None where it can't be derived.
+        Upper bound of ε for a user over the whole period; None if it can't be derived.
     arithmetic : str
-        How it comes about, or why there is none.
+        Derivation of `bar`, or why there is none.
     movement : bool
-        Whether it is about where people go.
+        Whether the data are about movement.
     """
 
     name: str
@@ -46,14 +46,14 @@ class Deployment:
 
 @dataclass(frozen=True)
 class DeploymentComparison:
-    """A release between real deployments.
+    """Deployments to compare with a release.
 
     Attributes
     ----------
     rows : tuple of Deployment
-        The release first.
+        The release first, if given.
     source : str
-        Where the facts come from, and what the registry says of its review.
+        Source of the facts and their review status.
     licence : str
     """
 
@@ -63,7 +63,7 @@ class DeploymentComparison:
 
 
 def compare_deployments(certificate: Mapping[str, Any] | None = None) -> DeploymentComparison:
-    """Return the rows of the registry, after that of a certificate if one is given."""
+    """Return the registered deployments, after the release of a certificate if given."""
     stored = _stored()
     rows = tuple(_row(row) for row in stored["rows"])
     mine = () if certificate is None else (_own(certificate),)
@@ -104,7 +104,7 @@ def _row(row: Mapping[str, Any]) -> Deployment:
 
 
 def _plain(value: object) -> str:
-    """Return a registered value; a formula is none to compare with, and is only called one."""
+    """Return a registered value as text; formulas are not shown."""
     return "by a formula" if "\\" in str(value) else str(value)
 
 

@@ -1,8 +1,8 @@
-"""An entry for the registry of deployments of differential privacy, made from a certificate.
+"""Entry for the registry of deployments of differential privacy, built from a certificate.
 
-Its fields and checks are those of opendp/deployments-registry-data (MIT) at commit 3e9c812a: a file
-named ``[a-z0-9_]+.yaml``, the slug made from name, curators and year, the date quoted, no folded
-text, formulas between a parenthesis with two backslashes and its like.
+Fields and rules are those of opendp/deployments-registry-data (MIT) at commit 3e9c812a: a file
+named ``[a-z0-9_]+.yaml``, a slug from name, curators and year, a quoted date, no folded text, and
+formulas between double-backslash parentheses.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ _EPSILON, _DELTA, _RHO = (rf"\\(\{name}\\)" for name in ("epsilon", "delta", "rh
 def registry_entry(
     certificate: Mapping[str, Any], *, name: str = "", sector: str = ""
 ) -> dict[str, Any]:
-    """Return the entry as its YAML says it, in the registry's order.
+    """Return the content of the entry, in the registry's order.
 
     Parameters
     ----------
     certificate : mapping
-        A verified one.
+        A verified certificate.
     name : str
-        Of the data product; the certificate's title if it is empty.
+        Of the data product; default: the certificate's title.
     sector : str
-        One of `SECTORS`, or "" to leave it out.
+        One of `SECTORS`, or "" to omit it.
 
     Raises
     ------
     ValueError
-        If the sector is none of them.
+        If the sector is unknown.
     """
     if sector and sector not in SECTORS:
         raise ValueError(f"sector: {sector!r} is not one of {', '.join(SECTORS)}")
@@ -78,7 +78,7 @@ def registry_entry(
 
 
 def registry_yaml(certificate: Mapping[str, Any], *, name: str = "", sector: str = "") -> str:
-    """Return the text of the entry's file; see `registry_entry`."""
+    """Return the entry as YAML; see `registry_entry`."""
     entry = registry_entry(certificate, name=name, sector=sector)
     text: str = yaml.dump(
         entry, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1_000_000
@@ -87,7 +87,7 @@ def registry_yaml(certificate: Mapping[str, Any], *, name: str = "", sector: str
 
 
 def registry_file(certificate: Mapping[str, Any]) -> str:
-    """Return a name for the entry's file."""
+    """Return a file name for the entry."""
     words = re.findall(r"[a-z0-9]+", certificate["title"]["text"].lower())
     return f"{'_'.join(words)[:80].strip('_') or 'release'}.yaml"
 
@@ -184,8 +184,8 @@ def _implementation(certificate: Mapping[str, Any]) -> dict[str, str]:
         if chosen["independent_of_data"] == "declared"
         else "is not declared"
     )
-    said = next(r["text"] for r in certificate["evaluation"] if r["row"] == "data security")
-    security = "not declared." if said == NOTHING_DECLARED else f"declared: {_plain(said)}"
+    declared = next(r["text"] for r in certificate["evaluation"] if r["row"] == "data security")
+    security = "not declared." if declared == NOTHING_DECLARED else f"declared: {_plain(declared)}"
     version = _plain(certificate["program"]["version"])
     errors = [
         f"{_plain(error['quantity'])} ±{error['half_width']} with probability "
@@ -214,7 +214,7 @@ def _implementation(certificate: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _as_sentence(text: str) -> str:
-    """Return a step with a full stop: those of version 1 of the certificate have none."""
+    """Return a step with a full stop, which steps of version 1 certificates lack."""
     return f"{text[:1].upper()}{text[1:]}".rstrip(".") + "."
 
 
@@ -231,11 +231,11 @@ def _slug(name: str, curators: str, year: str) -> str:
 
 
 class _Block(str):
-    """Text that YAML shows line by line."""
+    """Text written as a literal YAML block."""
 
 
 class _Dumper(yaml.SafeDumper):
-    """Literal blocks for texts of lines, quotes around dates, lists indented."""
+    """YAML writer with literal blocks, quoted dates and indented lists."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, False)
@@ -251,5 +251,5 @@ def _block(*lines: str) -> _Block:
 
 
 def _plain(text: str) -> str:
-    """Return declared text on one line, in which nothing is taken for a formula."""
+    """Return declared text on one line, without backslashes (which begin formulas)."""
     return " ".join(text.split()).replace("\\", "/")

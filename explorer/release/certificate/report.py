@@ -1,4 +1,4 @@
-"""What a certificate's pages print, row by row, as plain data: drawing them is not done here."""
+"""Content of the printed pages of a certificate: sections of rows, without layout."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROGRAM, DECLARED, NOT_COVERED = "program", "declared", "not covered"
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a page: what it is, what is stated, and who answers for it."""
+    """A line of a page: name, statement, and who is responsible for it."""
 
     name: str
     text: str
@@ -30,7 +30,7 @@ class Section:
 
 
 def sections(certificate: Mapping[str, Any]) -> tuple[Section, ...]:
-    """Return all that a certificate says, in the order of its pages; every statement is there."""
+    """Return all statements of a certificate, in the order of its pages."""
     return (
         Section("Release", _release(certificate)),
         Section("Promise", _promise(certificate)),
@@ -45,7 +45,7 @@ def sections(certificate: Mapping[str, Any]) -> tuple[Section, ...]:
 
 
 def evaluation_rows(certificate: Mapping[str, Any]) -> tuple[Row, ...]:
-    """Return the rows of NIST SP 800-226: shown by the tool, declared, or not covered."""
+    """Return the rows of NIST SP 800-226 with their status."""
     return tuple(Row(row["row"], row["text"], row["status"]) for row in certificate["evaluation"])
 
 
@@ -176,7 +176,7 @@ def _conditions(certificate: Mapping[str, Any]) -> tuple[Row, ...]:
 
 
 def _number(text: str) -> str:
-    """Write a fraction for reading, with its decimals where they say it better."""
+    """Return a fraction as an exact decimal if possible, else with an upper bound."""
     value = Fraction(text)
     if value.denominator == 1:
         return str(value)

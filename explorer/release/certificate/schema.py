@@ -1,4 +1,4 @@
-"""The form of a certificate, as its JSON Schema has it."""
+"""Reading of certificates and validation against their JSON Schema."""
 
 from __future__ import annotations
 
@@ -14,27 +14,26 @@ from explorer.release.exact_json import read_json
 from explorer.resources import resource_bytes
 
 SCHEMA_1, SCHEMA = "privacy-explorer/certificate/1", "privacy-explorer/certificate/2"
-"""Version 1 is only read and verified, version 2 is written."""
-LARGEST = 256_000_000
-"""Bytes."""
-_LONGEST = 160
-"""Characters of what the schema says."""
+"""Version 2 is written; version 1 can be read and verified."""
+MAX_CERTIFICATE_BYTES = 256_000_000
+_MAX_MESSAGE = 160
+"""Maximum length of a schema error in a message."""
 
 
 class CertificateError(ReleaseError):
-    """A certificate that is not what it says; one sentence."""
+    """A certificate is invalid or contradicts itself, its ledger or its data."""
 
 
 def read_certificate(path: Path) -> dict[str, Any]:
-    """Return a certificate whose form was checked, and nothing else.
+    """Read a certificate and validate it against the schema only.
 
     Raises
     ------
     CertificateError
-        One sentence that begins with the file's name.
+        The message begins with the file's name.
     """
     try:
-        data = read_bounded(path, LARGEST)
+        data = read_bounded(path, MAX_CERTIFICATE_BYTES)
     except OSError as error:
         raise CertificateError(f"{path}: {(error.strerror or str(error)).lower()}") from None
     try:
@@ -49,18 +48,18 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 
 def check_schema(document: object) -> None:
-    """Raise CertificateError at what the schema does not allow, naming the place."""
+    """Raise CertificateError at the first violation of the schema, naming the path."""
     version = document.get("schema") if isinstance(document, dict) else None
-    found = next(
+    error = next(
         _validator(SCHEMA_1 if version == SCHEMA_1 else SCHEMA).iter_errors(document), None
     )
-    if found is not None:
-        where = "".join(
-            f"[{step}]" if isinstance(step, int) else f".{step}" for step in found.absolute_path
+    if error is not None:
+        path = "".join(
+            f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path
         ).lstrip(".")
-        said = " ".join(found.message.split())
-        said = said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…"
-        raise CertificateError(f"{where or 'the certificate'}: {said}")
+        message = " ".join(error.message.split())
+        message = message if len(message) <= _MAX_MESSAGE else message[: _MAX_MESSAGE - 1] + "…"
+        raise CertificateError(f"{path or 'the certificate'}: {message}")
 
 
 _FILES = {
@@ -71,13 +70,13 @@ _FILES = {
 
 @cache
 def schema(version: str = SCHEMA) -> Mapping[str, Any]:
-    """Return the schema of a version."""
+    """Return the JSON Schema of a version."""
     found: dict[str, Any] = json.loads(resource_bytes(_FILES[version]))
     return found
 
 
 @cache
 def _validator(version: str) -> Any:
-    from jsonschema import Draft202012Validator  # slow to import, and rarely needed
+    from jsonschema import Draft202012Validator  # slow to import
 
     return Draft202012Validator(schema(version))

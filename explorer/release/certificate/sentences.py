@@ -1,7 +1,6 @@
-"""What the program states in certificates: sentences that follow from numbers, and fixed ones.
+"""Sentences that the program states in certificates, one table per certificate version.
 
-The sentences of a version of the certificate are one table, `Sentences`. `CURRENT` is the one that
-certificates are written with; those of version 1 are frozen in `version_1`, for `verify` alone.
+Certificates are written with `CURRENT`. `VERSION_1` is frozen and used by `verify` only.
 """
 
 from __future__ import annotations
@@ -30,16 +29,15 @@ ROWS = {
     "data security": DECLARED,
     "collection exposure": NOT_COVERED,
 }
-"""Rows of NIST SP 800-226 (March 2025), and who answers for each."""
+"""Rows of NIST SP 800-226 (March 2025) and their status."""
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """The sentences of one version of the certificate.
+    """Sentences of one version of the certificate.
 
-    Names in braces are replaced: ``epsilon`` (of the release), ``total`` (Σε), ``budget``,
-    ``delta``, ``at`` (ε at δ, rounded up), ``rounded`` (Σε, rounded up) and ``factor`` (e^Σε,
-    rounded up).
+    Placeholders in braces: ``epsilon`` (of the release), ``total`` (Σε), ``budget``, ``delta``,
+    ``at`` (ε at δ, rounded up), ``rounded`` (Σε, rounded up) and ``factor`` (e^Σε, rounded up).
 
     Attributes
     ----------
@@ -48,20 +46,19 @@ class Sentences:
     one_id, all_here : str
         Conditions that every curator declares.
     not_chosen : mapping of str to str
-        The one that is declared if no parameter was chosen from the data, by where the file's
-        format is from.
+        Condition declared if no parameter was chosen from the data, by origin of the file format.
     format_taken, not_declared : str
-        What the program states otherwise; "" states nothing.
+        Statements of the program otherwise; "" for none.
     exact : mapping of str to str
-        Conditions that the program shows, by kind of noise.
+        Conditions that the program ensures, by kind of noise.
     out_of_scope : tuple of str
     unit, implementation, model, collection : str
         Texts of rows of `ROWS`.
     fixed_method : str
-        How ε would add up if all releases had been fixed in advance.
+        Method of composition if all releases had been fixed in advance.
     of_mechanisms : tuple of (str, str)
-        Patterns that match the present words of mechanisms (names of parts, quantities and
-        post-processing) as a whole, and what this version says instead.
+        Patterns of current texts of mechanisms (names of parts, quantities, post-processing), and
+        their replacements in this version.
     """
 
     promise: Mapping[str, str]
@@ -82,10 +79,10 @@ class Sentences:
     of_mechanisms: tuple[tuple[str, str], ...] = ()
 
     def of_mechanism(self, text: str) -> str:
-        """Return words of a mechanism as this version says them."""
-        for pattern, instead in self.of_mechanisms:
-            if found := re.fullmatch(pattern, text, re.DOTALL):
-                return found.expand(instead)
+        """Return a current text of a mechanism as worded in this version."""
+        for pattern, replacement in self.of_mechanisms:
+            if match := re.fullmatch(pattern, text, re.DOTALL):
+                return match.expand(replacement)
         return text
 
 
@@ -147,66 +144,66 @@ CURRENT = Sentences(
 
 
 def promise(
-    said: Sentences,
+    texts: Sentences,
     gate: str,
     sum_epsilon: Fraction,
     epsilon_at_delta: str | None,
     delta: Fraction | None,
 ) -> str:
-    """Return the sentence of a certificate.
+    """Return the ``sentence`` of a certificate: its guarantee.
 
     Parameters
     ----------
-    said : Sentences
+    texts : Sentences
     gate : str
     sum_epsilon : Fraction
         Of all releases so far.
     epsilon_at_delta : str or None
-        Of the capped ρ, rounded up; under *zcdp* alone.
+        Of the bound on ρ, rounded up; under *zcdp* only.
     delta : Fraction or None
     """
     if gate == "zcdp":
-        return said.promise[gate].format(at=epsilon_at_delta, delta=delta)
-    return said.promise[gate].format(rounded=rounded_up(sum_epsilon), factor=factor(sum_epsilon))
+        return texts.promise[gate].format(at=epsilon_at_delta, delta=delta)
+    return texts.promise[gate].format(rounded=rounded_up(sum_epsilon), factor=factor(sum_epsilon))
 
 
-def declared_conditions(said: Sentences, independent: bool, form: str) -> list[str]:
+def declared_conditions(texts: Sentences, independent: bool, form: str) -> list[str]:
     """Return the conditions that every curator declares."""
-    return [said.one_id, *([said.not_chosen[form]] if independent else []), said.all_here]
+    return [texts.one_id, *([texts.not_chosen[form]] if independent else []), texts.all_here]
 
 
 def program_conditions(
-    said: Sentences, noises: Iterable[str], independent: bool, form: str
+    texts: Sentences, noises: Iterable[str], independent: bool, form: str
 ) -> list[str]:
     """Return the conditions that the program states."""
-    found = [said.exact[noise] for noise in dict.fromkeys(noises)]
-    found += [said.format_taken] if form == FORMAT_TAKEN and said.format_taken else []
-    return found if independent else [*found, said.not_declared]
+    conditions = [texts.exact[noise] for noise in dict.fromkeys(noises)]
+    conditions += [texts.format_taken] if form == FORMAT_TAKEN and texts.format_taken else []
+    return conditions if independent else [*conditions, texts.not_declared]
 
 
 def shown_rows(
-    said: Sentences,
+    texts: Sentences,
     gate: str,
     epsilon: Fraction,
     sum_epsilon: Fraction,
     budget: Fraction,
     delta: Fraction | None,
 ) -> dict[str, str]:
-    """Return the texts of the rows of `ROWS` that the program answers for."""
+    """Return the texts of the rows of `ROWS` with status `SHOWN`."""
     numbers = {"epsilon": epsilon, "total": sum_epsilon, "budget": budget, "delta": delta}
     return {
-        "unit and neighbours": said.unit,
-        "variant and parameters": said.variant[gate].format(**numbers),
-        "composition across releases": said.composition[gate].format(**numbers),
-        "implementation: noise, floating point, timing": said.implementation,
+        "unit and neighbours": texts.unit,
+        "variant and parameters": texts.variant[gate].format(**numbers),
+        "composition across releases": texts.composition[gate].format(**numbers),
+        "implementation: noise, floating point, timing": texts.implementation,
     }
 
 
 def evaluation(
-    said: Sentences, shown: Mapping[str, str], declared: Mapping[str, str]
+    texts: Sentences, shown: Mapping[str, str], declared: Mapping[str, str]
 ) -> list[dict[str, str]]:
-    """Return the rows of `ROWS` as a certificate holds them."""
-    others = {"model and trust": said.model, "collection exposure": said.collection}
+    """Return a certificate's ``evaluation``: all rows of `ROWS`."""
+    others = {"model and trust": texts.model, "collection exposure": texts.collection}
     return [
         {
             "row": row,

@@ -1,8 +1,8 @@
-"""Whether a certificate is what it says: alone, with its ledger, its data, another certificate.
+"""Verification of a certificate: alone, with its ledger, its data, or another certificate.
 
-Each check recomputes something that stands in the certificate; the first that fails is said in one
-sentence. What no program can check (the declared statements, and whether there are other outputs)
-is not touched, and is named as declared in the certificate itself.
+Each check recomputes a part of the certificate; verification stops at the first failure. Declared
+statements, and the absence of other outputs, can't be verified and are marked as declared in the
+certificate.
 """
 
 from __future__ import annotations
@@ -52,27 +52,27 @@ from explorer.release.rows.format import FORMAT_DECLARED, FORMAT_KEYS, FileForma
 Certificate = Mapping[str, Any]
 
 _SENTENCES = {SCHEMA_1: VERSION_1, SCHEMA: sentences.CURRENT}
-_OF_LATER = {
+_LATER_FIELDS = {
     "": ("priors", "areas", "printing", "series"),
     "protection": ("zone", "periods", "user_level"),
 }
-"""Where version 2 has room for what later programs state."""
+"""Fields of version 2 that only later versions of the program write, by section."""
 
 
 @dataclass
 class VerificationReport:
-    """What came out.
+    """Result of a verification.
 
     Attributes
     ----------
     failure : str
-        One sentence; "" if all checks hold.
+        One sentence; "" if all checks passed.
     checked : list of str
-        What was checked, and holds.
+        Names of the checks that passed.
     notes : list of str
         What could not be checked, and why.
     later : list of str
-        What entries after the certificate's own say: it is as genuine as before.
+        Consequences of later ledger entries; the certificate stays valid.
     """
 
     failure: str = ""
@@ -88,33 +88,33 @@ def verify(
     also: object | None = None,
     output: bytes | None = None,
 ) -> VerificationReport:
-    """Check a certificate.
+    """Verify a certificate.
 
     Parameters
     ----------
     certificate : object
-        As read by `read_json`.
+        As parsed by `read_json`.
     view : View, optional
         Its ledger, or an export of it.
     file_sha256 : str, optional
-        Of the data file; the tag needs the ledger's key too.
+        Of the data file; the check of its tag needs the ledger's key.
     also : object, optional
-        Another certificate of the same ledger: shows a fork.
+        Another certificate of the same ledger, to detect a fork.
     output : bytes, optional
-        The released file, where the certificate does not carry the output.
+        The stored output, if the certificate does not include it.
     """
     report = VerificationReport()
     steps: list[tuple[str, Callable[[], object]]] = [
         ("form", lambda: check_schema(certificate)),
-        ("sums, budget and error", lambda: _alone(certificate, report)),  # type: ignore[arg-type]
-        ("output", lambda: _output(certificate, view, output, report)),  # type: ignore[arg-type]
+        ("sums, budget and error", lambda: _check_sums(certificate, report)),  # type: ignore[arg-type]
+        ("output", lambda: _check_output(certificate, view, output, report)),  # type: ignore[arg-type]
     ]
     if view is not None:
-        steps.append(("ledger", lambda: _ledger(certificate, view, report)))  # type: ignore[arg-type]
+        steps.append(("ledger", lambda: _check_ledger(certificate, view, report)))  # type: ignore[arg-type]
     if file_sha256 is not None:
-        steps.append(("data", lambda: _data(certificate, view, file_sha256)))  # type: ignore[arg-type]
+        steps.append(("data", lambda: _check_data(certificate, view, file_sha256)))  # type: ignore[arg-type]
     if also is not None:
-        steps.append(("other certificate", lambda: _also(certificate, also, view, report)))  # type: ignore[arg-type]
+        steps.append(("other certificate", lambda: _check_fork(certificate, also, view, report)))  # type: ignore[arg-type]
     for name, step in steps:
         try:
             step()
@@ -141,21 +141,21 @@ def _brief(value: object) -> str:
     return text if len(text) <= 100 else text[:99] + "…"
 
 
-def _alone(certificate: Certificate, report: VerificationReport) -> None:
-    """Check what follows from the certificate itself."""
-    _fractions(certificate)
+def _check_sums(certificate: Certificate, report: VerificationReport) -> None:
+    """Check everything that follows from the certificate alone."""
+    _check_fractions(certificate)
     ledger, mechanism = certificate["ledger"], certificate["mechanism"]
     composition, population = certificate["composition"], certificate["population"]
     epsilon, gate = Fraction(mechanism["epsilon"]), ledger["gate"]
     budget = Fraction(ledger["budget"])
     delta = None if ledger["delta"] is None else Fraction(ledger["delta"])
     rows = composition["releases"]
-    _positive(certificate, delta)
-    _gate(ledger, certificate["protection"], delta)
-    _parts(mechanism)
+    _check_positive(certificate, delta)
+    _check_gate(ledger, certificate["protection"], delta)
+    _check_parts(mechanism)
     replace = write_fraction(2 * epsilon)
     _equal("protection.replace_epsilon", certificate["protection"]["replace_epsilon"], replace)
-    _own_row(certificate, rows)
+    _check_own_row(certificate, rows)
     total, rho = sums(rows)
     _equal("composition.sum_epsilon", composition["sum_epsilon"], write_fraction(total))
     _equal("composition.sum_rho", composition["sum_rho"], write_fraction(rho))
@@ -165,7 +165,7 @@ def _alone(certificate: Certificate, report: VerificationReport) -> None:
     plain = population["joined"] == NOT_JOINED
     if plain and spent > budget and all(row["mechanism"] != "external" for row in rows):
         raise CertificateError(f"ledger.budget: {budget} is less than the {spent} spent")
-    _raised(ledger, joined=not plain)
+    _check_raises(ledger, joined=not plain)
     _equal("ledger.remarks", ledger["remarks"], [r for r in REMARKS if r in ledger["remarks"]])
     at = composition["epsilon_at_delta"]
     if gate == "sum":
@@ -173,36 +173,38 @@ def _alone(certificate: Certificate, report: VerificationReport) -> None:
     elif plain and delta is not None:
         follows = epsilon_at_delta(alone_cap(budget, rows), delta)
         _equal("composition.epsilon_at_delta", at, follows)
-    said = _SENTENCES[certificate["schema"]]
+    texts = _SENTENCES[certificate["schema"]]
     fixed, spends = composition["if_fixed_in_advance"], [Fraction(row["epsilon"]) for row in rows]
-    if said is VERSION_1:  # it left open at which ε this is stated
+    if texts is VERSION_1:  # version 1 did not fix the ε of this statement
         follows = fixed_at(spends, Fraction(fixed["epsilon"]))
     else:
         follows = if_fixed_in_advance(spends)
-    follows["method"] = said.fixed_method
-    _same("composition.if_fixed_in_advance", fixed, follows)
-    sentence = sentences.promise(said, gate, total, at and at["epsilon_rounded_up"], delta)
+    follows["method"] = texts.fixed_method
+    _equal_objects("composition.if_fixed_in_advance", fixed, follows)
+    sentence = sentences.promise(texts, gate, total, at and at["epsilon_rounded_up"], delta)
     _equal("sentence", certificate["sentence"], sentence)
-    _words(certificate, said, sentences.shown_rows(said, gate, epsilon, total, budget, delta))
-    _of_later(certificate, report)
-    _mechanism(certificate, said, report)
+    _check_sentences(
+        certificate, texts, sentences.shown_rows(texts, gate, epsilon, total, budget, delta)
+    )
+    _note_later_fields(certificate, report)
+    _check_mechanism(certificate, texts, report)
 
 
-def _fractions(value: object, name: str = "") -> None:
-    """Check that all fractions are reduced; the schema says where they are."""
+def _check_fractions(value: object, name: str = "") -> None:
+    """Check that all fractions are reduced."""
     if isinstance(value, dict):
         for key, item in value.items():
             if key not in ("inline", "parameters", "text"):
-                _fractions(item, f"{name}.{key}".lstrip("."))
+                _check_fractions(item, f"{name}.{key}".lstrip("."))
     elif isinstance(value, list):
         for place, item in enumerate(value):
-            _fractions(item, f"{name}[{place}]")
+            _check_fractions(item, f"{name}[{place}]")
     elif isinstance(value, str) and re.fullmatch(r"[0-9]+/[0-9]+", value):
         read_fraction(value, name)
 
 
-def _positive(certificate: Certificate, delta: Fraction | None) -> None:
-    """Check that nothing costs nothing."""
+def _check_positive(certificate: Certificate, delta: Fraction | None) -> None:
+    """Check that every ε is positive and δ is in range."""
     mechanism = certificate["mechanism"]
     spent = [("mechanism", mechanism), *(("mechanism.parts", part) for part in mechanism["parts"])]
     spent += [("composition.releases", row) for row in certificate["composition"]["releases"]]
@@ -213,8 +215,8 @@ def _positive(certificate: Certificate, delta: Fraction | None) -> None:
         raise CertificateError("ledger.delta: must be above 0 and at most 10⁻⁶")
 
 
-def _parts(mechanism: Certificate) -> None:
-    """Check that the parts spend ε: a single one all of it, several less by under 2⁻⁴⁰ a part."""
+def _check_parts(mechanism: Certificate) -> None:
+    """Check that the ε of the parts add up: exactly for one, within 2⁻⁴⁰ a part for several."""
     parts = [Fraction(part["epsilon"]) for part in mechanism["parts"]]
     unused = Fraction(mechanism["epsilon"]) - sum(parts)
     in_units = len(parts) > 1 and all((part / UNIT).denominator == 1 for part in parts)
@@ -224,15 +226,15 @@ def _parts(mechanism: Certificate) -> None:
         )
 
 
-def _gate(ledger: Certificate, protection: Certificate, delta: Fraction | None) -> None:
+def _check_gate(ledger: Certificate, protection: Certificate, delta: Fraction | None) -> None:
     variant = "zcdp" if ledger["gate"] == "zcdp" else "pure"
     _equal("protection.variant", protection["variant"], variant)
     if (delta is not None) != (variant == "zcdp"):
         raise CertificateError(f"ledger.delta: does not belong to a {ledger['gate']} gate")
 
 
-def _own_row(certificate: Certificate, rows: Sequence[Certificate]) -> None:
-    """Check that the release stands among those that are added up, once, and last things last."""
+def _check_own_row(certificate: Certificate, rows: Sequence[Certificate]) -> None:
+    """Check that the rows are in order and that the last one is this release."""
     seq = certificate["ledger"]["seq"]
     places = [row["seq"] for row in rows]
     if any(here >= then for here, then in pairwise(places)) or min(places) < 0:
@@ -254,8 +256,8 @@ def _own_row(certificate: Certificate, rows: Sequence[Certificate]) -> None:
         raise CertificateError("composition.releases: a date is earlier than the one before it")
 
 
-def _raised(ledger: Certificate, *, joined: bool) -> None:
-    """Check that budgets were raised one after the other, up to the present one."""
+def _check_raises(ledger: Certificate, *, joined: bool) -> None:
+    """Check that raises of the budget are consistent and end at the stated budget."""
     steps = ledger["budget_raised"]
     if steps and ledger["gate"] == "zcdp":
         raise CertificateError("ledger.budget_raised: the ρ of a zcdp gate is never raised")
@@ -271,22 +273,24 @@ def _raised(ledger: Certificate, *, joined: bool) -> None:
             _equal(f"ledger.budget_raised[{place}].to", step["to"], then)
 
 
-def _of_later(certificate: Certificate, report: VerificationReport) -> None:
-    """Name what only a later version of the program can check."""
+def _note_later_fields(certificate: Certificate, report: VerificationReport) -> None:
+    """Add notes about fields that only a later version of the program can check."""
     unit = certificate["protection"]["unit"]
     if unit != sentences.UNIT:
         raise CertificateError(
             f"protection.unit: {_brief(unit)} is not known to this version; verify with a newer one"
         )
-    for section, names in _OF_LATER.items():
+    for section, names in _LATER_FIELDS.items():
         for name in names:
             if name in (certificate[section] if section else certificate):
                 path = f"{section}.{name}".lstrip(".")
                 report.notes.append(f"{path}: is not known to this version")
 
 
-def _words(certificate: Certificate, said: sentences.Sentences, shown: Mapping[str, str]) -> None:
-    """Check the sentences that follow from numbers."""
+def _check_sentences(
+    certificate: Certificate, texts: sentences.Sentences, shown: Mapping[str, str]
+) -> None:
+    """Check the sentences that follow from numbers and declarations."""
     rows = {row["row"]: row for row in certificate["evaluation"]}
     _equal("evaluation", [row["row"] for row in certificate["evaluation"]], list(sentences.ROWS))
     for row, status in sentences.ROWS.items():
@@ -298,20 +302,20 @@ def _words(certificate: Certificate, said: sentences.Sentences, shown: Mapping[s
     independent = chosen["independent_of_data"] == "declared"
     form = chosen.get("format", FORMAT_DECLARED)
     stated = [c["text"] for c in certificate["conditions"] if c["source"] == "program"]
-    _equal("conditions", stated, sentences.program_conditions(said, noises, independent, form))
+    _equal("conditions", stated, sentences.program_conditions(texts, noises, independent, form))
     declared = [c["text"] for c in certificate["conditions"] if c["source"] == "declared"]
-    needed = sentences.declared_conditions(said, independent, form)
+    needed = sentences.declared_conditions(texts, independent, form)
     if missing := [text for text in needed if text not in declared]:
         raise CertificateError(f"conditions: “{missing[0]}” is not declared")
-    _equal("out_of_scope", certificate["out_of_scope"], list(said.out_of_scope))
+    _equal("out_of_scope", certificate["out_of_scope"], list(texts.out_of_scope))
     if not certificate["verify"].startswith("privacy-explorer verify "):
         raise CertificateError("verify: is not the command that checks a certificate")
 
 
-def _mechanism(
-    certificate: Certificate, said: sentences.Sentences, report: VerificationReport
+def _check_mechanism(
+    certificate: Certificate, texts: sentences.Sentences, report: VerificationReport
 ) -> None:
-    """Check parts and expected error against the mechanism of that id and version."""
+    """Check parts and expected error against the mechanism with the stated id."""
     mechanism = certificate["mechanism"]
     if mechanism["id"] not in MECHANISMS:
         report.notes.append(
@@ -327,18 +331,20 @@ def _mechanism(
         parts, error = parts_and_error(mechanism["id"], given, Fraction(mechanism["epsilon"]))
     except ReleaseError as problem:
         raise CertificateError(f"mechanism.parameters: {problem}") from None
-    _same("mechanism.parameters", {k: given[k] for k in given if k not in FORMAT_KEYS}, stated)
+    _equal_objects(
+        "mechanism.parameters", {k: given[k] for k in given if k not in FORMAT_KEYS}, stated
+    )
     for key, rows in (("name", parts), ("quantity", error)):
         for row in rows:
-            row[key] = said.of_mechanism(row[key])
+            row[key] = texts.of_mechanism(row[key])
     _equal("mechanism.parts", mechanism["parts"], parts)
     _equal("expected_error", certificate["expected_error"], error)
 
 
-def _output(
+def _check_output(
     certificate: Certificate, view: View | None, given: bytes | None, report: VerificationReport
 ) -> None:
-    """Check the output's hash, and what follows from the output."""
+    """Check the output's hash, shape and post-processing."""
     stated = certificate["output"]
     stored = None if view is None else view.outputs.get(certificate["id"])
     found = [data for data in (given, stored) if data is not None]
@@ -361,13 +367,13 @@ def _output(
             )
         except (ReleaseError, KeyError, TypeError, ValueError, IndexError, OverflowError):
             raise CertificateError("output.inline: is no output of this mechanism") from None
-        said = _SENTENCES[certificate["schema"]]
-        follows = [{**step, "text": said.of_mechanism(step["text"])} for step in steps]
+        texts = _SENTENCES[certificate["schema"]]
+        follows = [{**step, "text": texts.of_mechanism(step["text"])} for step in steps]
         _equal("post_processing", certificate["post_processing"], follows)
 
 
-def _ledger(certificate: Certificate, view: View, report: VerificationReport) -> None:
-    """Check the certificate against the entries it was made from."""
+def _check_ledger(certificate: Certificate, view: View, report: VerificationReport) -> None:
+    """Check the certificate against the ledger's entries."""
     stated = certificate["ledger"]
     _equal("ledger.id", stated["id"], view.id)
     seq = stated["seq"]
@@ -385,11 +391,11 @@ def _ledger(certificate: Certificate, view: View, report: VerificationReport) ->
     _equal("id", certificate["id"], body.get("release"))
     _equal("ledger.seq, kind", body.get("kind"), "commit")
     release = view.state.release(certificate["id"])
-    _same("ledger", stated, ledger_section(view, release))
+    _equal_objects("ledger", stated, ledger_section(view, release))
     population = population_section(view, release)
     if not population["label"]["text"]:
         population["label"] = certificate["population"]["label"]
-    # programs before this one wrote the id of a population whose budget had been raised since
+    # earlier versions wrote the id of a population whose budget had been raised since
     ids = view.until(seq).account_of(release.population).different_from
     named = certificate["population"]["declared_different_people"]
     if len(named) == len(ids):
@@ -399,7 +405,7 @@ def _ledger(certificate: Certificate, view: View, report: VerificationReport) ->
                 named, ids, population["declared_different_people"], strict=True
             )
         ]
-    _same("population", certificate["population"], population)
+    _equal_objects("population", certificate["population"], population)
     rows = release_rows(view, release)
     _equal("composition.releases", certificate["composition"]["releases"], rows)
     account = view.until(seq).account_of(release.population)
@@ -409,42 +415,48 @@ def _ledger(certificate: Certificate, view: View, report: VerificationReport) ->
         _equal("composition.epsilon_at_delta", certificate["composition"]["epsilon_at_delta"], at)
     _equal("output.sha256", certificate["output"]["sha256"], release.output_sha256)
     if release.parameters is not None:
-        _same("mechanism.parameters", certificate["mechanism"]["parameters"], release.parameters)
+        _equal_objects(
+            "mechanism.parameters", certificate["mechanism"]["parameters"], release.parameters
+        )
     if release.tag is not None:
         _equal("data.tag", certificate["data"]["tag"], release.tag)
     fixed = certificate["parameters_chosen"]["record"] == "fixed before the data were opened"
     if fixed and release.planned is None:
         raise CertificateError("parameters_chosen.record: the ledger has no plan of this release")
-    _published(certificate, release, report)
-    report.later += _later(view, release, account)
+    _check_published(certificate, release, report)
+    report.later += _later_entries(view, release, account)
 
 
-def _later(view: View, release: Release, account: Account) -> list[str]:
-    """Return what the entries after a certificate's own change for who relies on it."""
-    found = []
+def _later_entries(view: View, release: Release, account: Account) -> list[str]:
+    """Return consequences of later entries for users of the certificate."""
+    consequences = []
     if release.state == "withdrawn":
-        found.append("the release was withdrawn; what it cost stays spent")
-    if account.gate != "zcdp":  # its sentence is about what was released so far
-        return found
+        consequences.append("the release was withdrawn; what it cost stays spent")
+    if account.gate != "zcdp":  # its sentence covers the releases so far only
+        return consequences
     now, cap = view.state.account_of(release.population), account.rho_cap
     if now.gate != account.gate or now.delta != account.delta:
-        found.append("the account was joined to one of another kind: its ρ does not hold any more")
+        consequences.append(
+            "the account was joined to one of another kind: its ρ does not hold any more"
+        )
     elif now.rho_cap > cap and now.delta is not None:
         at = epsilon_at_delta(now.rho_cap, now.delta)["epsilon_rounded_up"]
-        found.append(
+        consequences.append(
             "outputs from elsewhere were entered, or accounts joined: all releases together are "
             f"now within ρ = {now.rho_cap}, which is ε = {at} at δ = {now.delta}"
         )
-    return found
+    return consequences
 
 
-def _same(name: str, found: Certificate, expected: Certificate) -> None:
+def _equal_objects(name: str, found: Certificate, expected: Certificate) -> None:
     for key in expected.keys() | found.keys():
         _equal(f"{name}.{key}", found.get(key), expected.get(key))
 
 
-def _published(certificate: Certificate, release: Release, report: VerificationReport) -> None:
-    """Compare every byte with what was published."""
+def _check_published(
+    certificate: Certificate, release: Release, report: VerificationReport
+) -> None:
+    """Check that the certificate is byte for byte the published one."""
     if release.certificate_sha256 is not None:
         if sha256(canonical(certificate)) != release.certificate_sha256:
             raise CertificateError(
@@ -456,7 +468,7 @@ def _published(certificate: Certificate, release: Release, report: VerificationR
         )
 
 
-def _data(certificate: Certificate, view: View | None, file_sha256: str) -> None:
+def _check_data(certificate: Certificate, view: View | None, file_sha256: str) -> None:
     """Check the keyed tag of the data file."""
     if view is None or view.key is None:
         raise CertificateError(
@@ -476,10 +488,10 @@ def _data(certificate: Certificate, view: View | None, file_sha256: str) -> None
     raise CertificateError("data.tag: the data file is not the one that was released from")
 
 
-def _also(
+def _check_fork(
     certificate: Certificate, other: Certificate, view: View | None, report: VerificationReport
 ) -> None:
-    """Look for a fork between two certificates."""
+    """Detect a fork of the ledger from two certificates."""
     try:
         check_schema(other)
     except CertificateError as error:
@@ -503,11 +515,10 @@ def _also(
 
 
 def _continues(later: Certificate, earlier: Certificate) -> bool:
-    """Return whether the rows of two certificates about one population can be of one ledger.
+    """Return whether the rows of two certificates about one population fit one ledger.
 
-    What was drawn, or lost, stays where it is. What was only reserved or started may since have
-    been given back, or been drawn and so have another number. Rows of earlier entries are added
-    where accounts were joined.
+    Rows of drawn or lost releases never change. Reserved or started ones may have been given back,
+    or drawn and renumbered. Joining accounts adds rows of earlier entries.
     """
     upto = earlier["ledger"]["seq"]
     before = {_row(row): row["state"] for row in earlier["composition"]["releases"]}

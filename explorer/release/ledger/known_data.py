@@ -1,7 +1,7 @@
-"""Which files and people a ledger knows: under its key, outside the chain, for the curator alone.
+"""Files and user ids that a ledger recognises by keyed marks, for the curator only.
 
-What is kept here comes from the data. Nothing of it is in an export or a certificate but the
-number of times a true map was shown, which the curator caused.
+These records depend on the data. They are outside the chain and in no export; certificates use
+only the number of views of the non-private map, which depends on the curator's actions.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from explorer.release.ledger.state import NO_KEY, UNKNOWN, LedgerState
 from explorer.release.ledger.storage import head_of, meta, set_meta, transaction, translate_errors
 
 MAX_IDS = 1_000_000
-"""Marks kept of one file: 8 MB, and 2 s to make them."""
+"""Marks stored for one file: 8 MB, computed in 2 s."""
 MAX_FILES = 32
-"""Files whose marks are kept: those opened last."""
+"""Number of files whose marks are stored: the most recently opened ones."""
 _SUFFIX = ".ids"
 
 Marks = NDArray[np.uint64]
@@ -41,14 +41,13 @@ Marks = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class SeenIds:
-    """Which ids were seen in other files.
+    """Which ids were in other files opened before.
 
     Attributes
     ----------
     each : ndarray of bool, shape (ids,)
-        Whether that id was.
     partial : bool
-        Whether there may be more, as not all marks are kept or can be read.
+        Whether ids may be missing, as not all marks are kept or can be read.
     """
 
     each: NDArray[np.bool_]
@@ -56,15 +55,17 @@ class SeenIds:
 
 
 class OpenedIds:
-    """The marks of a ledger, each file's in one of their own, in a folder of mode 0700.
+    """Keyed marks of the user ids of opened check-in files, in files next to the ledger.
 
-    A file's first line is a check of the key, ``all`` or ``some`` (of its ids) and the marks of the
-    data files; sorted marks of 8 bytes follow.
+    Before a release they tell the curator how many ids of its file were in other files. They are
+    in no entry, certificate or export, and can be deleted (`forget_ids`). The first line of each
+    file has a check value of the key, ``all`` or ``some`` (of the ids) and the marks of the data
+    files; sorted marks of 8 bytes follow.
 
     Attributes
     ----------
     folder : Path
-        ``ledger.opened`` beside ``ledger.sqlite``. It need not be there.
+        ``ledger.opened`` next to ``ledger.sqlite``, mode 0700. It may not exist.
     """
 
     def __init__(self, ledger: Path, key: bytes) -> None:
@@ -78,21 +79,21 @@ class OpenedIds:
         name: str,
         ids: Callable[[], Iterable[str]],
     ) -> None:
-        """Keep the marks of the ids of data files that were opened as one, unless they are there.
+        """Store the marks of the ids of data files opened together, unless they are stored.
 
         Parameters
         ----------
         files : collection of bytes
             Marks of the data files and of their contents.
         name : str
-            Of what was opened: kept once under each name.
+            Identifies the data set; its marks are stored once.
         ids : callable
-            Returns them, each once. Those after the first `MAX_IDS` are left out.
+            Returns the distinct ids. Those after the first `MAX_IDS` are left out.
 
         Raises
         ------
         OSError
-            If they can't be written.
+            If the file can't be written.
         """
         path = self.folder / (hmac.digest(self._key, name.encode(), sha256)[:16].hex() + _SUFFIX)
         if path.exists():
@@ -111,7 +112,7 @@ class OpenedIds:
             old.unlink(missing_ok=True)
 
     def seen(self, ids: Collection[str], files: Collection[bytes]) -> SeenIds:
-        """Return which ids were in other files: not in those with one of some files' marks."""
+        """Return which ids were in stored files, except those with one of the given marks."""
         paths, own = self._paths(), {mark.hex() for mark in files}
         partial = len(paths) >= MAX_FILES
         each = np.zeros(len(ids), np.bool_)
@@ -121,7 +122,7 @@ class OpenedIds:
                 line, _, data = path.read_bytes().partition(b"\n")
                 check, extent, *kept = line.decode("ascii").split(" ")
                 stored = np.frombuffer(data, ">u8")
-            except (OSError, ValueError):  # forgotten by now, cut off or of another program
+            except (OSError, ValueError):  # deleted meanwhile, truncated or of another version
                 partial = True
                 continue
             if check != self._check:
@@ -136,7 +137,7 @@ class OpenedIds:
 
 
 def forget_ids(ledger: Path) -> int:
-    """Delete all marks of a ledger; return of how many files they were."""
+    """Delete all marks of ids of a ledger; return the number of files they were for."""
     paths = _paths(_folder(ledger))
     for path in paths:
         path.unlink(missing_ok=True)
@@ -152,33 +153,34 @@ def _paths(folder: Path) -> list[Path]:
 
 
 def _marks(key: bytes, ids: Iterable[str]) -> Marks:
-    """Return the marks of ids in their order, as whole numbers."""
+    """Return the marks of ids as integers, in order."""
     joined = b"".join(marks_in_order(key, ids))
     assert len(joined) % MARK_BYTES == 0
     return np.frombuffer(joined, ">u8").astype(np.uint64)
 
 
 def _sorted(key: bytes, ids: Iterable[str]) -> Marks:
-    """Return the marks of ids, each once, so that their order tells nothing of a file's."""
+    """Return the distinct marks of ids, sorted, so that their order reveals nothing."""
     return np.unique(_marks(key, ids))
 
 
 FIXED, OPENED = "fixed before the data were opened", "data opened before"
-"""What a certificate says of its parameters."""
+"""Statements of certificates about when parameters were chosen."""
 
 
 @dataclass(frozen=True)
 class FileRecord:
-    """What is known of a data file.
+    """Record of a data file.
 
     Attributes
     ----------
     population : str
-        Whose people it is about.
+        "" if none was recorded.
     opened_after : int or None
-        The last entry when it was first opened, −1 if there was none; None if it never was.
+        Number of the last entry when the file was first opened, −1 if there was none; None if it
+        was never opened.
     shown : int
-        How many times its true map was shown.
+        Number of views of its non-private map.
     """
 
     population: str
@@ -187,16 +189,16 @@ class FileRecord:
 
 
 class KnownData:
-    """Files and people of a ledger, recognised by keyed hashes."""
+    """Records of files and user ids of a ledger, identified by keyed hashes."""
 
     def __init__(self, path: Path, con: sqlite3.Connection, key: bytes) -> None:
         self._path, self._con, self._key = path, con, key
 
     def file(self, file_sha256: str, content: str = "") -> FileRecord | None:
-        """Return what is known of a file, or None.
+        """Return the record of a file, or None.
 
-        When it was opened, and how often shown, is that of any file of its content
-        (`explorer.release.content_hash`); whose people it is about is its own.
+        Openings and views of any file with the same content count
+        (`explorer.release.content_hash`); the population is that of the file itself.
         """
         own = file_mark(self._key, file_sha256)
         with translate_errors(self._path):
@@ -217,12 +219,12 @@ class KnownData:
         )
 
     def knows_content(self, file_sha256: str) -> bool:
-        """Return whether it is known what a file's content is recognised by."""
+        """Return whether the content hash of a file is recorded."""
         with translate_errors(self._path):
             return bool(meta(self._con, _content_name(file_mark(self._key, file_sha256))))
 
     def record_content(self, file_sha256: str, content: str) -> None:
-        """Keep what a file's content is recognised by, and of it what is known of the file."""
+        """Record the content hash of a file, and transfer the file's record to the content."""
         own, mark = file_mark(self._key, file_sha256), content_mark(self._key, content)
         with translate_errors(self._path), transaction(self._con):
             if meta(self._con, _content_name(own)):
@@ -243,7 +245,7 @@ class KnownData:
         return marks + ([content_mark(self._key, content)] if content and not kept else [])
 
     def populations(self, file_sha256: str, content: str) -> set[str]:
-        """Return whose people files of this content are about."""
+        """Return the populations recorded for files with this content."""
         with translate_errors(self._path):
             found = {
                 str(population)
@@ -255,7 +257,7 @@ class KnownData:
         return found - {""}
 
     def record_population(self, file_sha256: str, population: str) -> None:
-        """Keep whose people a file is about."""
+        """Record the population of a file."""
         with translate_errors(self._path), transaction(self._con):
             for mark in self._marks(file_sha256):
                 self._con.execute(
@@ -265,11 +267,11 @@ class KnownData:
                 )
 
     def record_opened(self, file_sha256: str) -> None:
-        """Keep that a file was opened: now, unless it was before."""
+        """Record that a file was opened, unless an earlier opening is recorded."""
         self._count(file_sha256, 0)
 
     def record_view(self, file_sha256: str) -> None:
-        """Count that the true map of a file was shown."""
+        """Count a view of the non-private map of a file."""
         self._count(file_sha256, 1)
 
     def _count(self, file_sha256: str, times: int) -> None:
@@ -285,10 +287,10 @@ class KnownData:
     def parameters_chosen(
         self, state: LedgerState, release: str, file_sha256: str
     ) -> tuple[str, int]:
-        """Return what a certificate says of when parameters were chosen, and how often was looked.
+        """Return `FIXED` or `OPENED` and the number of views, as a certificate states them.
 
-        Where records may be missing (the key or an earlier ledger is gone), or there is no plan, it
-        says that the data were opened before.
+        `OPENED` applies too if records may be missing (the key or an earlier ledger is lost), or
+        if there is no plan.
         """
         known = self.file(file_sha256)
         planned = state.release(release).planned
@@ -301,10 +303,10 @@ class KnownData:
         return (FIXED if fixed else OPENED), known.shown if known else 0
 
     def shared(self, ids: Iterable[str]) -> dict[str, int]:
-        """Return how many of some ids are known to be in each population; none are kept.
+        """Return the number of the given ids in each population, without storing them.
 
-        Other ids for the same people go unseen; two people of a million and a million look
-        alike with chance 5·10⁻⁸.
+        The same people under other ids are not recognised; among 10⁶ ids two collide with
+        probability 5·10⁻⁸.
         """
         marks, found = person_marks(self._key, ids), Counter[str]()
         with translate_errors(self._path):
@@ -316,14 +318,14 @@ class KnownData:
     def record_opened_ids(
         self, files: Iterable[str], how: str, ids: Callable[[], Iterable[str]]
     ) -> None:
-        """Keep marks of the ids of files that were opened as one (`OpenedIds.keep`).
+        """Store marks of the ids of files opened together (`OpenedIds.keep`).
 
         Parameters
         ----------
         files : iterable of str
             Their SHA-256.
         how : str
-            They were read: what makes the ids others.
+            Reading options that determine the ids.
         ids : callable
         """
         marks = [self._marks(file) for file in files]
@@ -331,18 +333,18 @@ class KnownData:
         self.opened_ids.keep({mark for known in marks for mark in known}, name, ids)
 
     def seen(self, ids: Collection[str], file_sha256: str, content: str) -> SeenIds:
-        """Return which ids of a file were in other files that were opened."""
+        """Return which ids of a file were in other files opened before."""
         return self.opened_ids.seen(ids, self._marks(file_sha256, content))
 
     @property
     def opened_ids(self) -> OpenedIds:
-        """Marks of the ids of files that were opened."""
+        """Marks of the ids of opened files."""
         return OpenedIds(self._path, self._key)
 
     def record_ids(self, population: str, ids: Iterable[str]) -> None:
-        """Keep that ids are people of a population."""
+        """Record the ids of a population."""
         marks = sorted(person_marks(self._key, ids))
-        # how much is needed would tell how many people there are: a full disk says only that
+        # no size is passed: in the message of a full disk it would reveal the number of users
         with translate_errors(self._path), transaction(self._con):
             self._con.executemany(
                 "INSERT OR IGNORE INTO people VALUES (?, ?)", ((m, population) for m in marks)

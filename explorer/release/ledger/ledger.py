@@ -1,4 +1,4 @@
-"""The ledger as door and window use it: every method that writes is one durable transaction."""
+"""The budget ledger: every method that writes is one durable transaction."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ from explorer.release.ledger.view import View, check_digest, check_entries
 
 SPENT_ALREADY = "nothing is shown, and the release counts as spent"
 SLACK_BYTES = 1_000_000
-"""Of the disk, for entries and what SQLite needs besides the output."""
+"""Free disk space required for entries and SQLite, in addition to the output."""
 
 
 def utc_now() -> datetime:
-    """Return the time."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 class Ledger:
-    """A ledger that is open for writing; close it, or use it in a ``with``.
+    """A ledger open for writing; a context manager.
 
     Attributes
     ----------
     path : Path
     id : str
     problem : str
-        Why there can be no release, "" if there can.
+        Why no release is possible; "" if one is.
     notices : list of str
-        What the curator is told of what was found at opening.
+        Messages for the curator about the opening.
     """
 
     def __init__(
@@ -65,22 +65,22 @@ class Ledger:
         now: Callable[[], datetime] = utc_now,
         random_bytes: Callable[[int], bytes] = os.urandom,
     ) -> None:
-        """Open a ledger, a new one if there is none.
+        """Open a ledger; create it if there is none.
 
-        What was interrupted while it was drawn becomes lost, and a new computer or a lost key an
-        entry of its own. A chain that is broken or older than what this machine remembers is a
-        `problem`: it can be read, not written to.
+        Interrupted releases become lost, and a new computer or a lost key is entered as a remark.
+        A broken chain, or one older than this machine's settings state, is a `problem`: such a
+        ledger can be read but not written to.
 
         Parameters
         ----------
         path : Path
-            On a local disk; its key is beside it, ``.key``.
+            On a local disk; the key is in the file with suffix ``.key`` next to it.
         settings : Settings
-            What this machine remembers of ledgers.
+            Of this machine.
         now : callable
-            The clock; a time with an offset.
+            Clock; returns a time with an offset.
         random_bytes : callable
-            For ids and nonces, from the operating system.
+            For ids and nonces; from the operating system.
 
         Raises
         ------
@@ -115,7 +115,7 @@ class Ledger:
         self.close()
 
     def close(self) -> None:
-        """Close it; what this process is drawing counts as interrupted."""
+        """Close the ledger; a release that this process is drawing counts as interrupted."""
         self._con.close()
         for lock in self._drawing.values():
             lock.unlock()
@@ -123,7 +123,7 @@ class Ledger:
     # -- reading
 
     def account(self, population: str) -> Account:
-        """Return the account that releases about a population are charged to."""
+        """Return the account to which releases about a population are charged."""
         return self.state("").account_of(population)
 
     def accounts(self) -> tuple[Account, ...]:
@@ -131,7 +131,7 @@ class Ledger:
         return tuple(self.state("").accounts.values())
 
     def releases(self) -> tuple[Release, ...]:
-        """Return all releases, and what was spent elsewhere, in order of the entries."""
+        """Return all releases and external spending, in order of the entries."""
         return tuple(sorted(self.state().releases.values(), key=lambda release: release.seq))
 
     def release(self, name: str) -> Release:
@@ -139,16 +139,16 @@ class Ledger:
         return self.state(name).release(name)
 
     def reserved_releases(self) -> tuple[Release, ...]:
-        """Return what was reserved and not drawn: to be continued or given back."""
+        """Return releases that are reserved but not drawn: to be resumed or abandoned."""
         return tuple(release for release in self.releases() if release.state == "reserved")
 
     def state(self, release: str | None = None) -> LedgerState:
-        """Return balances and releases, or one release, as they are kept beside the entries."""
+        """Return the stored state with all releases, or with one of them."""
         with translate_errors(self.path):
             return load_state(self._con, release)
 
     def view(self) -> View:
-        """Return all entries, checked anew, as those who verify see them.
+        """Return all entries after checking them, as a verifier would.
 
         Raises
         ------
@@ -160,17 +160,17 @@ class Ledger:
         return View(self.id, entries, check_entries(entries), self._key, StoredOutputs(self.path))
 
     def entries(self) -> list[Entry]:
-        """Return all entries, whether their chain holds or not."""
+        """Return all entries without checking the chain."""
         with translate_errors(self.path):
             return entries_of(self._con, self.path.name)
 
     def output(self, release: str) -> dict[str, Any]:
-        """Return what was stored: looking again is free.
+        """Return the stored output of a release; reading it has no privacy cost.
 
         Raises
         ------
         LedgerError
-            If nothing was committed, or what is stored is not what was committed.
+            If nothing was committed, or the stored output has changed.
         """
         with translate_errors(self.path):
             row = self._con.execute(
@@ -183,12 +183,12 @@ class Ledger:
         return found
 
     def certificate(self, release: str) -> dict[str, Any] | None:
-        """Return the certificate that a release was published with, if it was.
+        """Return the published certificate of a release, or None.
 
         Raises
         ------
         LedgerError
-            If what is stored is not what was published.
+            If the stored certificate has changed.
         """
         with translate_errors(self.path):
             row = self._con.execute(
@@ -203,30 +203,30 @@ class Ledger:
 
     @property
     def known(self) -> KnownData:
-        """Files and people, under the ledger's key."""
+        """Records of files and user ids, under the ledger's key."""
         return KnownData(self.path, self._con, self._need_key())
 
     def set_attachment(self, release: str, name: str, value: Any) -> None:
-        """Keep something of a release that no entry holds: it is in no export."""
+        """Store a JSON value with a release, outside the chain and the exports."""
         text = canonical(value).decode()
         with translate_errors(self.path), transaction(self._con):
             set_meta(self._con, f"{name} {release}", text)
 
     def attachment(self, release: str, name: str) -> Any:
-        """Return what was kept so, None if nothing was."""
+        """Return a value stored by `set_attachment`, or None."""
         with translate_errors(self.path):
             text = meta(self._con, f"{name} {release}")
         return read_json(text.encode(), name) if text else None
 
     def parameters_chosen(self, release: str, file_sha256: str) -> tuple[str, int]:
-        """Return what a certificate says of when parameters were chosen, and how often was looked.
+        """Return when parameters were chosen and the number of views, for a certificate.
 
         See `KnownData.parameters_chosen`.
         """
         return self.known.parameters_chosen(self.view().state, release, file_sha256)
 
     def tag(self, release: str, file_sha256: str) -> str:
-        """Return a file's tag in the certificate of a release."""
+        """Return the tag of a data file in the certificate of a release."""
         return file_tag(self._need_key(), release, file_sha256)
 
     def _need_key(self) -> bytes:
@@ -245,7 +245,7 @@ class Ledger:
         delta: Fraction | None = None,
         different_from: Sequence[str] = (),
     ) -> str:
-        """Open an account for good; return the population's id.
+        """Open the account of a new population and return its id. Accounts are never closed.
 
         Parameters
         ----------
@@ -254,11 +254,11 @@ class Ledger:
         budget : Fraction
             ε, or ρ.
         label : str
-            What the curator calls these people; it stands in certificates.
+            Name of the population in certificates.
         delta : Fraction, optional
-            Of *zcdp*: above 0, at most 10⁻⁶, and never another one.
+            Of *zcdp*: above 0, at most 10⁻⁶; never changes.
         different_from : sequence of str
-            Populations that the curator declares to be other people.
+            Populations that the curator declares to be different people.
         """
         population = self._random(16).hex()
         body: dict[str, Any] = {"population": population, "gate": gate, "label": label}
@@ -273,18 +273,18 @@ class Ledger:
         return population
 
     def raise_budget(self, population: str, epsilon: Fraction) -> None:
-        """Raise the budget of a *sum* gate openly: every later certificate says so."""
+        """Raise the budget of a *sum* gate; all later certificates state it."""
         body = {"population": population, "gate": "sum", "epsilon": write_fraction(epsilon)}
         self._append("budget", body)
 
     def external(self, population: str, epsilon: Fraction, what: str) -> None:
-        """Enter ε spent elsewhere, of the same unit and neighbours, rounded up to 2⁻⁴⁰."""
+        """Enter external spending with the same unit and neighbours; ε is rounded up to 2⁻⁴⁰."""
         charged = Fraction(-(-epsilon * UNITS // 1), UNITS)
         body = {"population": population, "epsilon": write_fraction(charged), "what": what}
         self._append("external", body)
 
     def join(self, population: str, other: str, how: str = JOINED_AFTER) -> None:
-        """Join two populations that turn out to be the same people: spent adds."""
+        """Join two populations that are the same people; their spending is added."""
         self._append("join", {"population": population, "with": other, "how": how})
 
     # -- a release, step by step
@@ -297,14 +297,16 @@ class Ledger:
         epsilon: Fraction,
         file_sha256: str | None = None,
     ) -> str:
-        """Enter a plan; return the release's id.
+        """Enter a plan and return the id of its release.
 
         Parameters
         ----------
+        population, mechanism : str
+        parameters : mapping
         epsilon : Fraction
             The price.
         file_sha256 : str, optional
-            Of the file it is meant for; `reserve` then takes no other.
+            Of the data file; `reserve` then refuses any other file.
         """
         release = self._random(16).hex()
         body = self._described(release, population, mechanism, parameters, epsilon)
@@ -314,7 +316,7 @@ class Ledger:
         return release
 
     def check_file(self, release: str, file_sha256: str) -> str:
-        """Return a file's tag if it is the one that was planned for.
+        """Return a file's tag if it is the planned file.
 
         Raises
         ------
@@ -327,14 +329,14 @@ class Ledger:
         return tag
 
     def reserve(self, release: str, file_sha256: str | None = None) -> None:
-        """Spend what a plan costs: from here on it counts, unless it is abandoned undrawn.
+        """Charge the price of a plan; it counts from now on, unless the release is abandoned.
 
         Raises
         ------
         RefusedError
             If the gate refuses.
         LedgerError
-            If the file is not the one that was planned for.
+            If the file is not the planned one.
         """
         known = self.release(release)
         body = self._described(
@@ -347,17 +349,17 @@ class Ledger:
         self._append("reserve", body, release)
 
     def start(self, release: str, output_bytes: int = 0) -> None:
-        """Enter that noise will be drawn now; nothing is given back any more.
+        """Enter the start of a draw, after which the price can't be given back.
 
         Parameters
         ----------
         output_bytes : int
-            The largest output there can be: so much of the disk is taken beforehand.
+            Largest possible output: this disk space is allocated first.
 
         Raises
         ------
         DiskFullError
-            Nothing was spent if the release is abandoned then.
+            Nothing is spent if the release is then abandoned.
         """
         needed = 3 * output_bytes + SLACK_BYTES
         if shutil.disk_usage(self.path.parent).free < needed:
@@ -380,16 +382,16 @@ class Ledger:
             raise
         self._drawing[release] = lock
         with suppress(sqlite3.Error):
-            # Pages go to the file now: what `commit` writes ahead takes the place they had before.
+            # Moves pages to the file, so that `commit` can reuse their space in the log.
             self._con.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def commit(self, release: str, output: Mapping[str, Any]) -> None:
-        """Store the output, and that it is; show it only when this has returned.
+        """Store the output and enter the commit. Show the output only after this returned.
 
         Raises
         ------
         DiskFullError
-            The output must not be shown then; it counts as spent.
+            The output must not be shown; it counts as spent.
         """
         if release not in self._drawing:
             raise LedgerError(f"release {release}: this process has not started drawing it")
@@ -406,7 +408,7 @@ class Ledger:
         self._drawing.pop(release).unlock()
 
     def publish(self, release: str, certificate: Mapping[str, Any]) -> None:
-        """Enter the certificate's hash: from here on any changed byte of it is noticed."""
+        """Store the certificate and enter its hash, which detects any later change."""
         data = canonical(dict(certificate))
         update = "UPDATE outputs SET certificate = ? WHERE release = ?"
         self._append(
@@ -418,15 +420,15 @@ class Ledger:
         )
 
     def withdraw(self, release: str) -> None:
-        """Enter that an output is not, or no longer, published; it stays spent."""
+        """Enter that an output is not, or no longer, published; its price stays spent."""
         self._append("withdraw", {"release": release}, release)
 
     def abandon(self, release: str) -> None:
-        """Give back what was reserved and not drawn."""
+        """Give back the price of a release that was planned or reserved but not drawn."""
         self._append("abandon", {"release": release}, release)
 
     def lose(self, release: str) -> None:
-        """Enter that drawing was interrupted: spent."""
+        """Enter that a draw was interrupted; its price stays spent."""
         delete = "DELETE FROM outputs WHERE release = ? AND NOT complete"
         self._append(
             "lose", {"release": release}, release, lambda: self._con.execute(delete, (release,))
@@ -463,7 +465,7 @@ class Ledger:
         needed: int = 0,
         spent: str = "nothing was spent",
     ) -> None:
-        """Write one entry and what belongs to it, both or neither."""
+        """Append an entry and run `also` in the same transaction."""
         if self.problem:
             raise LedgerError(self.problem)
         with translate_errors(self.path, needed, spent), transaction(self._con):

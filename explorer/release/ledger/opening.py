@@ -1,7 +1,7 @@
-"""Opening a ledger: whether it is whole, the newest and ours, and its key there.
+"""Opening of a ledger: integrity, rollback detection, key, interrupted releases; and `Writer`.
 
-Disk and settings rolled back together, as in a virtual machine, or a chain rewritten by its owner
-as a whole, are not noticed here: only certificates that were given out before show it.
+A rollback of ledger and settings together (a virtual machine), or a chain rewritten completely by
+its owner, is not detected here: only certificates issued before can show it.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from explorer.release.ledger.view import check_derived_tables, check_entries
 
 @dataclass(frozen=True)
 class Writer:
-    """Writes entries of one ledger, on one machine.
+    """Appends entries to a ledger.
 
     Attributes
     ----------
     con : sqlite3.Connection
     ledger, host : str
-        Ids.
+        Ids of the ledger and of this machine.
     now : callable
         The clock.
     random_bytes : callable
@@ -56,19 +56,19 @@ class Writer:
     random_bytes: Callable[[int], bytes]
 
     def time(self) -> str:
-        """Return the time as entries have it."""
+        """Return the current time in the format of entries."""
         return self.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def write(self, kind: str, body: Mapping[str, Any], release: str = "") -> Entry:
-        """Append an entry, inside a transaction that has begun, if the rules allow it.
+        """Append an entry if the rules allow it; the caller has begun a transaction.
 
-        The balances are read and written beside it, so that this costs the same however many
-        entries there are.
+        The stored state is updated with it, so that the cost does not depend on the number of
+        entries.
 
         Raises
         ------
         RuleError
-            If they don't.
+            If the rules do not allow the entry.
         """
         seq, prev, _ = head_of(self.con)
         whole = {
@@ -115,15 +115,16 @@ CLOCK_BACK = "The clock is earlier than the last entry; order is by number, and 
 
 @dataclass
 class Opened:
-    """What was found.
+    """Result of opening a ledger.
 
     Attributes
     ----------
     id : str
     key : bytes or None
     problem : str
-        Why there can be no release; "" if there can.
+        Why no release is possible; "" if one is.
     notices : list of str
+        For the curator.
     last : Entry or None
         The last entry.
     """
@@ -142,7 +143,7 @@ def open_ledger(
     writer: Callable[[str], Writer],
     random_bytes: Callable[[int], bytes],
 ) -> Opened:
-    """Check a ledger, and write what has to be written before anything else."""
+    """Check a ledger and append the entries that opening it requires (remarks, lost releases)."""
     found = Opened()
     with transaction(con):
         try:
@@ -174,7 +175,7 @@ def open_ledger(
         _sweep(path, state)
         for release in [r for r in state.releases.values() if r.state == "started"]:
             lock = DrawLock(path, release.id)
-            if lock.acquired:  # whoever drew it is gone
+            if lock.acquired:  # the process that drew it has ended
                 entries = [*entries, write("lose", {"release": release.id}, release.id)]
                 con.execute("DELETE FROM outputs WHERE release = ?", (release.id,))
                 found.notices.append(LOST)
@@ -184,7 +185,7 @@ def open_ledger(
 
 
 def _sweep(path: Path, state: LedgerState) -> None:
-    """Remove locks that were left where nothing is being drawn."""
+    """Remove lock files of releases that are not being drawn."""
     for file in path.parent.glob(f"{glob.escape(path.name)}.*.lock"):
         release = file.name.removeprefix(f"{path.name}.").removesuffix(".lock")
         if release not in state.releases or state.releases[release].state != "started":
@@ -192,7 +193,7 @@ def _sweep(path: Path, state: LedgerState) -> None:
 
 
 def behind(known: LedgerHead | None, entries: Sequence[Entry]) -> str:
-    """Return what is wrong if more was written to a ledger than it has, or something else."""
+    """Return the problem if a ledger lacks the last known entry (rollback or fork), else ""."""
     if known is None or known.seq < 0:
         return ""
     if known.seq >= len(entries):
@@ -206,7 +207,7 @@ def behind(known: LedgerHead | None, entries: Sequence[Entry]) -> str:
 
 
 def _remarks(known_ledgers: KnownLedgers, path: Path, ledger: str, state: LedgerState) -> list[str]:
-    """Return what must be entered first of where the ledger has been."""
+    """Return the remarks to enter about moved, restored and missing ledgers."""
     here, remarks = str(path.resolve()), []
     lost = [
         name
@@ -220,7 +221,7 @@ def _remarks(known_ledgers: KnownLedgers, path: Path, ledger: str, state: Ledger
         for name in lost:
             known_ledgers.mark_gone(name)
     if state.entries and state.host != known_ledgers.host:
-        # that it was used here before, and by another computer since, is known only if remembered
+        # MOVED needs the knowledge that the ledger was used here before
         remarks.append(MOVED if ledger in known_ledgers.ledgers() else RESTORED)
     return remarks
 
@@ -231,7 +232,7 @@ def _key(
     entries: Sequence[Entry],
     random_bytes: Callable[[int], bytes],
 ) -> tuple[bytes | None, str, bool]:
-    """Return the key, what is wrong with it, and whether it was made just now."""
+    """Return the key, a problem with it, and whether it was created now."""
     file = key_file(path)
     try:
         key = read_key(file)

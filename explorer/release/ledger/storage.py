@@ -1,8 +1,7 @@
-"""The file of a ledger: SQLite, written ahead, on disk before anything is shown.
+"""SQLite file of a ledger, in write-ahead mode with durable commits.
 
-`entries` are never changed or deleted, which triggers see to; the other tables can be derived from
-them (`accounts`, `releases`) or are no part of the chain: stored outputs, and what is known of
-files and people under the ledger's key.
+Triggers prevent that `entries` are changed or deleted. `accounts` and `releases` can be derived
+from them; stored outputs and the keyed marks of files and user ids are not part of the chain.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from explorer.release.ledger.state import Account, LedgerState, Raise, Release
 MAGIC = b"SQLite format 3\x00"
 VERSION = 1
 WAIT_S = 60
-"""For others who write."""
+"""Time to wait for other writers."""
 
 _SCHEMA = f"""
 CREATE TABLE entries (
@@ -54,12 +53,12 @@ PRAGMA user_version = {VERSION};
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open a ledger for writing, a new one if there is none.
+    """Open a ledger for writing; create it if there is none.
 
     Raises
     ------
     LedgerError
-        If it can't be, naming the file and why.
+        If the file can't be opened or is no ledger.
     """
     with translate_errors(path):
         _prepare_folder(path.parent)
@@ -70,7 +69,7 @@ def connect(path: Path) -> sqlite3.Connection:
         try:
             version = con.execute("PRAGMA user_version").fetchone()[0]
             if version == 0:
-                with transaction(con, exclusive=True):  # others may make it at the same time
+                with transaction(con, exclusive=True):  # another process may create it too
                     version = _create(con)
             if version != VERSION:
                 raise LedgerError(
@@ -88,7 +87,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def _prepare_folder(folder: Path) -> None:
-    """Create a ledger's folder; the user's own one must be private, one that was named may not."""
+    """Create a ledger's folder. Only the user's default folder must be private."""
     if folder == Path(USER_FOLDERS.user_data_dir):
         private_folder(folder)
     else:
@@ -96,9 +95,9 @@ def _prepare_folder(folder: Path) -> None:
 
 
 def connect_reading(path: Path) -> sqlite3.Connection:
-    """Open a ledger that is there, without writing a byte to it."""
+    """Open an existing ledger read-only."""
     with translate_errors(path):
-        # SQLite needs a file beside it, unless nobody can be writing to it.
+        # SQLite needs to create a file next to it, unless the database is declared immutable.
         fixed = not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists()
         uri = f"{path.resolve().as_uri()}?mode=ro{'&immutable=1' if fixed else ''}"
         con = sqlite3.connect(uri, timeout=WAIT_S, isolation_level=None, uri=True)
@@ -115,7 +114,7 @@ def connect_reading(path: Path) -> sqlite3.Connection:
 
 
 def _create(con: sqlite3.Connection) -> int:
-    """Make the tables of a file that is empty; return the version it then has."""
+    """Create the tables in an empty file; return the version."""
     if not con.execute("SELECT 1 FROM sqlite_master").fetchone():
         for statement in _statements():
             con.execute(statement)
@@ -133,7 +132,7 @@ def _statements() -> Iterator[str]:
 
 @contextmanager
 def transaction(con: sqlite3.Connection, exclusive: bool = False) -> Iterator[None]:
-    """Write all that the block writes or nothing, seeing what others have written before."""
+    """Run the block in a transaction that sees all earlier commits."""
     con.execute("BEGIN EXCLUSIVE" if exclusive else "BEGIN IMMEDIATE")
     try:
         yield
@@ -148,16 +147,16 @@ def transaction(con: sqlite3.Connection, exclusive: bool = False) -> Iterator[No
 def translate_errors(
     path: Path, needed: int = 0, spent: str = "nothing was spent"
 ) -> Iterator[None]:
-    """Turn what a disk or SQLite says into one sentence.
+    """Translate errors of SQLite and the file system into `LedgerError`.
 
     Parameters
     ----------
     path : Path
-        The ledger.
+        Of the ledger.
     needed : int
-        Bytes that are to be written.
+        Bytes to be written.
     spent : str
-        What to say of the budget if the disk is full.
+        Statement about the budget if the disk is full.
     """
     try:
         yield
@@ -171,7 +170,7 @@ def translate_errors(
             ) from None
         why = "".join(c if c.isprintable() else " " for c in str(error))[:120]
         raise LedgerError(f"{path.name}: it can't be used as a ledger ({why})") from None
-    except UnicodeDecodeError:  # SQLite quotes what it can't read
+    except UnicodeDecodeError:  # SQLite's own message contains the undecodable text
         raise LedgerError(
             f"{path.name}: it can't be used as a ledger (its text is broken)"
         ) from None
@@ -183,7 +182,7 @@ def translate_errors(
 
 
 def disk_full(path: Path, needed: int, spent: str) -> DiskFullError:
-    """Return what to say if there is no room for so many bytes more."""
+    """Return the error for a full disk."""
     megabytes = max(1, -(-needed // 1_000_000))
     return DiskFullError(
         f"{path.parent}: the disk is full, {megabytes} MB are needed there; {spent}"
@@ -191,12 +190,12 @@ def disk_full(path: Path, needed: int, spent: str) -> DiskFullError:
 
 
 def entries_of(con: sqlite3.Connection, name: str) -> list[Entry]:
-    """Return all entries; their chain is not checked.
+    """Return all entries without checking the chain.
 
     Raises
     ------
     LedgerError
-        If one is not JSON.
+        If an entry is not JSON.
     """
     found = []
     for seq, prev, digest, text in con.execute("SELECT * FROM entries ORDER BY seq"):
@@ -218,7 +217,7 @@ def head_of(con: sqlite3.Connection) -> tuple[int, str, str]:
 
 
 class StoredOutputs(Mapping[str, bytes]):
-    """Outputs that were committed, by release; each is read when it is asked for."""
+    """Committed outputs by release, read on access."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -242,18 +241,18 @@ class StoredOutputs(Mapping[str, bytes]):
 
 
 def meta(con: sqlite3.Connection, name: str) -> str:
-    """Return what is kept under a name, "" if nothing is."""
+    """Return the text stored under a name; "" if there is none."""
     row = con.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return str(row[0]) if row else ""
 
 
 def set_meta(con: sqlite3.Connection, name: str, value: str) -> None:
-    """Keep a text under a name."""
+    """Store a text under a name."""
     con.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
 
 def load_state(con: sqlite3.Connection, release: str | None = None) -> LedgerState:
-    """Return the balances, and of releases the one that is asked for, or all."""
+    """Return the stored state with all releases, or with one of them."""
     state = LedgerState(ledger=meta(con, "ledger"), host=meta(con, "host"))
     if remarks := meta(con, "remarks"):
         state.remarks = set(read_json(remarks.encode(), "remarks"))
@@ -272,7 +271,7 @@ def load_state(con: sqlite3.Connection, release: str | None = None) -> LedgerSta
 
 
 def save_state(con: sqlite3.Connection, state: LedgerState, before: LedgerState) -> None:
-    """Store what an entry has changed."""
+    """Store the changes of a state."""
     for population in state.joined.keys() - before.joined.keys():
         con.execute(
             "INSERT OR REPLACE INTO accounts VALUES (?, ?, NULL)",

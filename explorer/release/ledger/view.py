@@ -1,4 +1,4 @@
-"""A ledger as somebody reads who checks it: entries, what follows from them, and no write."""
+"""Read-only, verified view of a ledger or of an exported ledger."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ DERIVED_MISMATCH = "what the ledger keeps beside its entries does not follow fro
 
 @dataclass(frozen=True)
 class View:
-    """A ledger whose chain holds and whose entries the rules allow.
+    """A ledger with a valid chain and allowed entries.
 
     Attributes
     ----------
     id : str
     entries : sequence of Entry
-    book : Book
-        What follows from all of them.
+    state : LedgerState
+        After all entries.
     key : bytes or None
-        None in an export, or where it was deleted.
+        None for an export, or if the key was deleted.
     outputs : mapping from a release to bytes
-        Stored ones; none in an export.
+        Stored outputs; none for an export.
     """
 
     id: str
@@ -53,18 +53,18 @@ class View:
     outputs: Mapping[str, bytes] = field(default_factory=dict)
 
     def until(self, seq: int) -> LedgerState:
-        """Return what followed from the entries up to, and with, one of them."""
+        """Return the state after the entry numbered `seq`."""
         state, _, _ = replay(entry.body for entry in self.entries[: seq + 1])
         return state
 
 
 def check_entries(entries: Sequence[Entry]) -> LedgerState:
-    """Return what follows from entries.
+    """Check chain and rules of entries and return the resulting state.
 
     Raises
     ------
     BrokenChainError
-        If one was edited, is missing, or is against the rules.
+        If an entry was edited, is missing, or is not allowed.
     """
     check_chain(entries)
     state, first_bad, problem = replay(entry.body for entry in entries)
@@ -74,14 +74,14 @@ def check_entries(entries: Sequence[Entry]) -> LedgerState:
 
 
 def check_derived_tables(con: sqlite3.Connection, state: LedgerState) -> None:
-    """Raise LedgerError if the balances kept beside the entries are not those of a replay."""
+    """Raise LedgerError if the stored state differs from that of a replay."""
     try:
-        kept = load_state(con)
+        stored_state = load_state(con)
     except (ReleaseError, KeyError, TypeError, AttributeError, ValueError):
         raise LedgerError(DERIVED_MISMATCH) from None
     names = ["accounts", "joined", "releases", "remarks", "last_at", "entries"]
     names += ["ledger", "host"] if state.entries else []  # the first entry has them
-    if any(getattr(kept, name) != getattr(state, name) for name in names):
+    if any(getattr(stored_state, name) != getattr(state, name) for name in names):
         raise LedgerError(DERIVED_MISMATCH)
     for release, stored in con.execute("SELECT release, complete FROM outputs"):
         status = state.releases[release].state if release in state.releases else ""
@@ -90,7 +90,7 @@ def check_derived_tables(con: sqlite3.Connection, state: LedgerState) -> None:
 
 
 def check_digest(what: str, release: str, data: bytes, entered: str | None) -> None:
-    """Raise LedgerError if stored bytes are not those whose hash was entered."""
+    """Raise LedgerError if stored bytes do not have the hash that was entered."""
     if entered is not None and sha256(data) != entered:
         raise LedgerError(
             f"release {release}: the {what} that is stored was changed, as its hash is not the one "
@@ -99,12 +99,12 @@ def check_digest(what: str, release: str, data: bytes, entered: str | None) -> N
 
 
 def check_outputs(path: Path, view: View) -> None:
-    """Compare all stored outputs and certificates of a ledger's file with the hashes entered.
+    """Compare all stored outputs and certificates with the hashes in the entries.
 
     Raises
     ------
     LedgerError
-        Naming the first release whose output or certificate was changed or is missing.
+        Naming the first release whose output or certificate is missing or has changed.
     """
     drawn = {
         name: release for name, release in view.state.releases.items() if release.output_sha256
@@ -124,12 +124,12 @@ def check_outputs(path: Path, view: View) -> None:
 
 
 def read_ledger(path: Path) -> View:
-    """Return a ledger, or an export of one, whose chain and rules were checked.
+    """Read and check a ledger or an export of one.
 
     Raises
     ------
     LedgerError
-        One sentence that begins with the file's name.
+        The message begins with the file's name.
     """
     with translate_errors(path), open_regular(path) as file:
         head = file.read(len(MAGIC))
@@ -173,14 +173,14 @@ def _stored(path: Path) -> View:
 
 @dataclass(frozen=True)
 class CopyComparison:
-    """Two ledgers side by side.
+    """Comparison of two copies of a ledger.
 
     Attributes
     ----------
-    parted_at : int or None
-        The first entry in which they differ; None if one continues the other.
-    spent_at_most : dict from population to Fraction
-        Σε of both, what they have in common counted once: no more than this was spent in all.
+    diverges_at : int or None
+        First entry in which they differ; None if one continues the other.
+    max_spent : dict from population to Fraction
+        Upper bound of the total ε: Σε of both, common entries counted once.
     """
 
     diverges_at: int | None
@@ -188,12 +188,12 @@ class CopyComparison:
 
 
 def compare_copies(one: View, other: View) -> CopyComparison:
-    """Compare two ledgers of one id.
+    """Compare two copies of a ledger.
 
     Raises
     ------
     LedgerError
-        If they are different ledgers.
+        If their ids differ.
     """
     if one.id != other.id:
         raise LedgerError("these are different ledgers, which say nothing of each other")

@@ -46,7 +46,7 @@ MAX_SIDE = 1024
 
 @dataclass(frozen=True, slots=True)
 class AdaptiveParameters:
-    """Checked parameters: ρ is the share, τ the threshold, B the units, Δ = 2^level."""
+    """Parsed parameters: ρ is the share, τ the threshold, B the units, Δ = 2^level."""
 
     area: Area
     level: int
@@ -57,7 +57,7 @@ class AdaptiveParameters:
     units: int
 
     def as_parameters(self) -> dict[str, Plain]:
-        """Return them as a certificate states them."""
+        """Return the parameters as in a certificate."""
         return self.area.as_parameters() | {
             "side": 1 << self.level,
             "start_level": self.start,
@@ -69,7 +69,7 @@ class AdaptiveParameters:
 
 
 class AdaptiveHeatmap(ReleaseMechanism[AdaptiveParameters]):
-    """Where people are, finer where there are many.
+    """Heatmap on an adaptive quadtree, finer where there are many users.
 
     Privacy
     -------
@@ -94,7 +94,7 @@ class AdaptiveHeatmap(ReleaseMechanism[AdaptiveParameters]):
     )
 
     def parse(self, parameters: Mapping[str, Any]) -> AdaptiveParameters:
-        """Return checked parameters; the threshold must let trees without people die out."""
+        """Parse parameters; the threshold must make trees without users die out."""
         own = (*WHERE, "side", "start_level", "last_level", "share", "threshold", "units")
         fields = Fields(self.id, parameters, own)
         level = fields.side(MAX_SIDE)
@@ -118,9 +118,9 @@ class AdaptiveHeatmap(ReleaseMechanism[AdaptiveParameters]):
         return p.area.reads()
 
     def parts(self, p: AdaptiveParameters, epsilon: Fraction) -> tuple[Part, ...]:
-        """Return the first readings of levels, whose ε add up to that of every path.
+        """Return the first readings of the levels; on every path their ε add up to ε.
 
-        Where a cell is not split a second reading spends what finer levels would have.
+        In a cell that is not split, a second reading spends the ε of the finer levels.
         """
         budgets = self.budgets(p, epsilon)
         return tuple(
@@ -129,7 +129,7 @@ class AdaptiveHeatmap(ReleaseMechanism[AdaptiveParameters]):
         )
 
     def budgets(self, p: AdaptiveParameters, epsilon: Fraction) -> ExactBudgets:
-        """Return what levels spend and hand on."""
+        """Return the ε that each level spends and passes on."""
         try:
             found = adaptive_budgets_exact(epsilon_units(epsilon) * UNIT, p.start, p.last, p.share)
             if p.start == p.last:  # nothing is split
@@ -144,7 +144,7 @@ class AdaptiveHeatmap(ReleaseMechanism[AdaptiveParameters]):
         return found
 
     def max_numbers(self, p: AdaptiveParameters, epsilon: Fraction) -> int:
-        """Return how many there would be if every cell were split."""
+        """Return the number of stored integers if every cell is split."""
         return 4 * 2 * sum(1 << 2 * level for level in range(p.start, p.last + 1))
 
     def draw(
@@ -162,7 +162,7 @@ class AdaptiveHeatmap(ReleaseMechanism[AdaptiveParameters]):
         return Output({"readings": [list(one) for one in found.noisy]}, (len(found.noisy), 4))
 
     def expected_error(self, p: AdaptiveParameters, epsilon: Fraction) -> list[dict[str, Any]]:
-        """Return how far single readings are off, in users."""
+        """Return the errors of single readings, in users."""
         budgets = self.budgets(p, epsilon)
         found = []
         for level in range(p.start, p.last + 1):
@@ -172,7 +172,7 @@ class AdaptiveHeatmap(ReleaseMechanism[AdaptiveParameters]):
         return found
 
     def shown(self, output: Mapping[str, Any], p: AdaptiveParameters, epsilon: Fraction) -> Shown:
-        """Return the map fitted to the readings, smoothed inside cells that were not split."""
+        """Return the map fitted to the readings, smoothed inside unsplit cells."""
         readings = [(level, cell, draw, value) for level, cell, draw, value in output["readings"]]
         tree = tree_of_readings(readings, self.budgets(p, epsilon), p.units)
         found = fit_adaptive(tree, p.level)

@@ -1,4 +1,4 @@
-"""Which rows count: a public box and a public time range."""
+"""Public box and time range that select the rows of a release."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Area:
     Attributes
     ----------
     box : tuple of str
-        South, west, north, east in degrees as typed; empty without one.
+        South, west, north, east in degrees as typed; empty if there is none.
     edges : GridBox or None
-        With a west above the east it crosses the antimeridian.
+        Across the antimeridian, east exceeds 180°.
     start, end : int or None
-        Seconds; rows with start ≤ t < end count.
+        Seconds; rows with start ≤ t < end are selected.
     """
 
     box: tuple[str, ...]
@@ -38,7 +38,7 @@ class Area:
 
     @classmethod
     def of(cls, fields: Fields, *, needs_box: bool) -> Area:
-        """Read ``box``, ``start`` and ``end``.
+        """Parse ``box``, ``start`` and ``end``.
 
         Raises
         ------
@@ -51,7 +51,7 @@ class Area:
         return cls(box, edges, start, end)
 
     def as_parameters(self) -> dict[str, Plain]:
-        """Return what a certificate states."""
+        """Return the parameters as in a certificate."""
         found: dict[str, Plain] = {"box": list(self.box)} if self.box else {}
         for name, value in (("start", self.start), ("end", self.end)):
             if value is not None:
@@ -60,15 +60,15 @@ class Area:
 
     @property
     def timed(self) -> bool:
-        """Whether times matter."""
+        """Whether there is a time range."""
         return self.start is not None or self.end is not None
 
     def reads(self, *texts: str, numbers: bool = False) -> Reads:
-        """Return the columns that this asks for, and further ones of texts or of decimals."""
+        """Return the columns needed, with further columns of texts or of decimals."""
         return Reads(self.edges is not None, self.timed, texts, numbers)
 
     def mask(self, records: UserRecords) -> BoolArray:
-        """Return of every row whether it counts; each is judged alone."""
+        """Return for every row, independently, whether it is selected."""
         found = np.ones(records.rows, bool)
         if (sides := self.edges) is not None:
             assert records.lat is not None

@@ -1,4 +1,4 @@
-"""What all mechanisms of a release have in common."""
+"""Base class and value types of release mechanisms."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from explorer.privacy.noise.laplace_law import dlap_quantile
 from explorer.release.user_records import UserRecords
 
 RandomBytes = Callable[[int], bytes]
-"""`os.urandom` for a release: so many fresh random bytes."""
+"""Returns a number of fresh random bytes; `os.urandom` for a release."""
 
 Plain = str | int | list[str] | list[int]
-"""What a parameter may be in a plan and a certificate; fractions and decimals are texts."""
+"""Types of parameters in plans and certificates; fractions and decimals are texts."""
 
 UNIT = Fraction(1, 1 << 40)
-"""What the parts of an ε that is split are multiples of."""
+"""The parts of a split ε are multiples of this."""
 
 
 LAPLACE = "discrete Laplace"
@@ -29,15 +29,15 @@ LAPLACE = "discrete Laplace"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of the measurements whose ε add up to the price at most.
+    """A measurement; the ε of all measurements add up to at most the price.
 
     Attributes
     ----------
     name : str
     epsilon : Fraction
-        The price, of a single measurement; of several a multiple of 2⁻⁴⁰.
+        The price for a single measurement; a multiple of 2⁻⁴⁰ for several.
     sensitivity : int
-        ℓ1, of the whole numbers that noise is added to; of a selection that of its scores.
+        ℓ1-sensitivity of the integers that noise is added to; for a selection, of its scores.
     noise : str
         ``discrete Laplace`` (of scale sensitivity/epsilon) or ``permute-and-flip``.
     """
@@ -50,16 +50,16 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Which columns a mechanism asks for; rows are read for these alone.
+    """Columns that a mechanism needs; no others are read.
 
     Attributes
     ----------
     places, times : bool
-        Whether coordinates are needed, and times.
+        Whether coordinates and times are needed.
     texts : tuple of str
         Names of further columns.
     numbers : bool
-        Whether these are decimals, written as the file's format says.
+        Whether those are decimals in the declared notation.
     """
 
     places: bool = False
@@ -70,12 +70,12 @@ class Reads:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What is stored, shown and certified: functions of parameters and noisy numbers alone.
+    """Output of a draw; it depends on parameters and noisy numbers only.
 
     Attributes
     ----------
     stored : dict
-        For JSON: names, and whole numbers of any size or lists of them.
+        JSON values: names with integers of any size or lists of them.
     shape : tuple of int
         Each ≥ 1.
     """
@@ -85,23 +85,23 @@ class Output:
 
 
 UNCHANGED = "The stored numbers are shown as they are."
-"""The post-processing of what needs none."""
+"""Post-processing step of outputs that need none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
-    """A picture or a table made from stored output: post-processing, for exports and screens.
+    """Map or table computed from stored output by post-processing.
 
     Attributes
     ----------
     grid : ndarray of float64, shape (rows, columns), or None
         A map of mass 1, row 0 south.
     total : float or None
-        Fitted number of users of the map.
+        Estimated number of users on the map.
     table : tuple of (str, float)
         Names and values.
     steps : tuple of str
-        What was done, in sentences, for the certificate's ``post_processing``.
+        Sentences for the certificate's ``post_processing``.
     """
 
     grid: NDArray[np.float64] | None = None
@@ -111,29 +111,29 @@ class Shown:
 
 
 class MechanismParameters(Protocol):
-    """Parameters that were checked."""
+    """Parsed parameters of a mechanism."""
 
     def as_parameters(self) -> dict[str, Plain]:
-        """Return them as a certificate states them, with every default written out."""
+        """Return the parameters as in a certificate, including defaults."""
 
 
 P = TypeVar("P", bound=MechanismParameters)
 
 
 class ReleaseMechanism(ABC, Generic[P]):
-    """A mechanism of a release.
+    """Base class of release mechanisms.
 
-    The class docstring of each has a section *Privacy* with its proof. Everything but `draw` is a
-    function of parameters, ε and stored output: it knows no data.
+    Each class docstring has a section *Privacy* with the proof. All methods except `draw` depend
+    on parameters, ε and stored output only, not on data.
 
     Attributes
     ----------
     id : str
-        With its version, for ever.
+        With its version; never changes.
     label : str
-        What a list of mechanisms says.
+        Name in lists of mechanisms.
     privacy : str
-        Why ε holds, in a sentence.
+        One sentence on why ε holds.
     """
 
     id: ClassVar[str]
@@ -142,33 +142,33 @@ class ReleaseMechanism(ABC, Generic[P]):
 
     @abstractmethod
     def parse(self, parameters: Mapping[str, Any]) -> P:
-        """Return checked parameters, defaults filled in; those of `FORMAT_KEYS` are left alone.
+        """Parse and validate parameters, with defaults; those in `FORMAT_KEYS` are ignored.
 
         Raises
         ------
         ParameterError
-            If one is missing, unknown or outside its domain.
+            If a parameter is missing, unknown or outside its domain.
         """
 
     @abstractmethod
     def reads(self, p: P) -> Reads:
-        """Return which columns are needed."""
+        """Return the columns that are needed."""
 
     @abstractmethod
     def parts(self, p: P, epsilon: Fraction) -> tuple[Part, ...]:
         """Return the measurements.
 
-        A single one has the price exactly. Where ε is split in units of 2⁻⁴⁰ the parts may sum to
-        less, by under 2⁻⁴⁰ a part: that is charged and not used.
+        A single measurement has exactly the price. If ε is split in units of 2⁻⁴⁰, the sum may be
+        less by under 2⁻⁴⁰ per part; the rest is charged and not used.
 
         Raises
         ------
         ParameterError
-            If one of them would get nothing; no data are needed to know.
+            If a measurement would get ε = 0; this does not depend on data.
         """
 
     def price(self, p: P, epsilon: Fraction) -> Fraction:
-        """Return what asking for ε costs: ε, if each part gets something.
+        """Return the price of a release with ε, which is ε.
 
         Raises
         ------
@@ -180,12 +180,12 @@ class ReleaseMechanism(ABC, Generic[P]):
 
     @abstractmethod
     def max_numbers(self, p: P, epsilon: Fraction) -> int:
-        """Return how many whole numbers may be stored, at most."""
+        """Return the maximum number of stored integers."""
 
     def max_output_bytes(self, p: P, epsilon: Fraction) -> int:
-        """Return how many bytes of JSON to keep free for the stored output; no data are needed.
+        """Return the bytes of JSON to allocate for the stored output, independently of data.
 
-        Noise may be of any size, but is below 10³⁰ in any life of the universe.
+        Noise is unbounded, but exceeds 10³⁰ with negligible probability.
         """
         return 1000 + 32 * self.max_numbers(p, epsilon)
 
@@ -193,27 +193,27 @@ class ReleaseMechanism(ABC, Generic[P]):
     def draw(
         self, records: UserRecords, p: P, epsilon: Fraction, random_bytes: RandomBytes
     ) -> Output:
-        """Return the stored output of one draw. Nothing in the rows makes this fail."""
+        """Return the output of one draw. No row content raises an error."""
 
     @abstractmethod
     def expected_error(self, p: P, epsilon: Fraction) -> list[dict[str, Any]]:
-        """Return quantiles of the noise, as a certificate's ``expected_error``.
+        """Return quantiles of the noise, a certificate's ``expected_error``.
 
-        Each with ``quantity``, ``half_width``, ``probability`` and ``source``; a distance to the
-        truth is none of them.
+        Each has ``quantity``, ``half_width``, ``probability`` and ``source``. They are not
+        distances to the true values, which depend on data.
         """
 
     @abstractmethod
     def shown(self, output: Mapping[str, Any], p: P, epsilon: Fraction) -> Shown:
-        """Return a picture or table of ``Output.stored``."""
+        """Return a map or table computed from ``Output.stored``."""
 
 
 USUAL = Fraction(19, 20)
-"""How often noise is within what `half_width` says."""
+"""Probability that noise is within `half_width`."""
 
 
 def error_of(quantity: str, half_width: int) -> dict[str, Any]:
-    """Return one entry of ``expected_error``, of probability 19/20."""
+    """Return an entry of ``expected_error`` with probability 19/20."""
     return {
         "quantity": quantity,
         "half_width": half_width,
@@ -225,7 +225,7 @@ def error_of(quantity: str, half_width: int) -> dict[str, Any]:
 def noise_error(
     quantity: str, epsilon: Fraction, sensitivity: int, unit: int = 1
 ) -> dict[str, Any]:
-    """Return how large discrete Laplace noise is 19 times in 20, rounded up to whole units.
+    """Return the 19/20 quantile of absolute discrete Laplace noise, rounded up to whole units.
 
     Parameters
     ----------
@@ -233,6 +233,6 @@ def noise_error(
     epsilon : Fraction
     sensitivity : int
     unit : int
-        Of the stored numbers that make 1: B where they are in B-ths of a user.
+        Stored units per user: B if counts are in B-ths of a user.
     """
     return error_of(quantity, -(-dlap_quantile(epsilon, sensitivity, 1 - USUAL) // unit))

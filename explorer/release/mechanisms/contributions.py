@@ -1,8 +1,8 @@
-"""From rows to whole numbers: what each user contributes, and the sums over users.
+"""Integer contributions of users, and their sums over users.
 
-No float. What a user contributes is made of their own rows and of public numbers; users are mixed
-by adding whole numbers up. Nothing in a row makes any of this fail: whatever could leave 64 bits is
-bounded beforehand by public limits (`MAX_UNITS`) and by what memory holds.
+No floats are used. A user's contribution depends on that user's rows and public numbers only;
+contributions are then summed as integers. No row content raises an error: public limits
+(`MAX_UNITS`) and the size of memory bound everything that could exceed 64 bits.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def heatmap_counts(records: UserRecords, area: Area, level: int, units: int) -> 
 
 
 def one_cell_counts(records: UserRecords, area: Area, level: int) -> Whole:
-    """Return how many users have most of their rows in each cell, shape (4^level,), Morton order.
+    """Return the number of users with most of their rows in each cell, in Morton order.
 
-    Of cells with equally many the one with the least Morton code counts.
+    Shape (4^level,). Among equal cells of a user, the one with the smallest Morton code counts.
     """
     rows, user = _rows(records, area)
     user, codes, visits = _visits(user, _cells(records, area, rows, level), 4**level)
@@ -46,14 +46,14 @@ def one_cell_counts(records: UserRecords, area: Area, level: int) -> Whole:
 
 
 def user_count(records: UserRecords, area: Area) -> Whole:
-    """Return how many users have a row that counts, shape (1,)."""
+    """Return the number of users with a selected row, shape (1,)."""
     user = _rows(records, area)[1]
     present = np.flatnonzero(np.diff(user, prepend=-1))
     return summed(np.zeros(len(present), np.int64), np.ones(len(present), np.int64), 1)
 
 
 def region_counts(records: UserRecords, area: Area, rows: int, columns: int) -> Whole:
-    """Return how many users have any row in each cell of a grid, row by row from the south-west."""
+    """Return the number of users with any row in each grid cell, row by row from south-west."""
     assert area.edges is not None
     at, user = _rows(records, area)
     y, x = _lines(records, area, at, rows, columns)
@@ -76,7 +76,7 @@ def bin_counts(
     column : str
         Of texts.
     bin_of : callable text → bin
-        None for a text that makes its row unreadable.
+        None if the text makes the row unreadable.
     bins : int
     B : int
     """
@@ -108,12 +108,12 @@ def mean_sums(
     bounds: list[tuple[int, int]],
     B: int,
 ) -> tuple[Whole, Whole]:
-    """Return Σ(2y − B) over users for every column, and how many users there are.
+    """Return Σ(2y − B) over users for every column, and the number of users.
 
     Parameters
     ----------
     columns : tuple of str
-        A row counts if it is readable in all of them.
+        A row counts if it is readable in all columns.
     bounds : list of (int, int)
         Of each column, in units of 10⁻⁸⁰.
     B : int
@@ -170,7 +170,7 @@ def _packed(values: list[int]) -> Whole:
 
 
 def _rows(records: UserRecords, area: Area) -> tuple[IntArray, IntArray]:
-    """Return which rows count, user by user, and their users."""
+    """Return the indices of selected rows and their users."""
     marked = area.mask(records)
     return np.flatnonzero(marked), records.user_of_rows()[marked]
 
@@ -183,9 +183,9 @@ def _cells(records: UserRecords, area: Area, rows: IntArray, level: int) -> IntA
 def _lines(
     records: UserRecords, area: Area, at: IntArray, rows: int, columns: int
 ) -> tuple[IntArray, IntArray]:
-    """Return the row and column of the box's grid that rows of the file lie in.
+    """Return the grid row and column of rows of the file.
 
-    The northern and eastern sides belong to the last ones.
+    The northern and eastern edges belong to the last row and column.
     """
     assert records.lat is not None
     assert records.lon is not None
@@ -203,7 +203,7 @@ def _lines(
 
 
 def _visits(user: IntArray, cells: IntArray, size: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Return users' cells, each once and in order, with how many rows they have there."""
+    """Return distinct (user, cell) pairs, sorted, with the number of rows of each."""
     keys = user * size + cells
     keys.sort()
     first = np.flatnonzero(np.diff(keys, prepend=-1))

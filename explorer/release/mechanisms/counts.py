@@ -1,4 +1,4 @@
-"""Counts of people: in every cell of a map, and in one box."""
+"""Counts of users: in every cell of a map, and in one box."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ MAX_SIDE = 1024
 
 @dataclass(frozen=True, slots=True)
 class CellCountParameters:
-    """Checked parameters: Δ = 2^level."""
+    """Parsed parameters: Δ = 2^level."""
 
     area: Area
     level: int
 
     def as_parameters(self) -> dict[str, Plain]:
-        """Return them as a certificate states them."""
+        """Return the parameters as in a certificate."""
         return self.area.as_parameters() | {"side": 1 << self.level}
 
 
 @dataclass(frozen=True, slots=True)
 class UserCountParameters:
-    """Checked parameters."""
+    """Parsed parameters."""
 
     area: Area
 
     def as_parameters(self) -> dict[str, Plain]:
-        """Return them as a certificate states them."""
+        """Return the parameters as in a certificate."""
         return self.area.as_parameters()
 
 
 class CellCounts(ReleaseMechanism[CellCountParameters]):
-    """How many people are mostly in each cell of a map.
+    """Number of users per map cell, each user counted in the cell of most of their rows.
 
     Privacy
     -------
@@ -68,7 +68,7 @@ class CellCounts(ReleaseMechanism[CellCountParameters]):
     privacy: ClassVar[str] = "One user changes one cell's count by 1."
 
     def parse(self, parameters: Mapping[str, Any]) -> CellCountParameters:
-        """Return checked parameters."""
+        """Parse parameters."""
         fields = Fields(self.id, parameters, (*WHERE, "side"))
         return CellCountParameters(Area.of(fields, needs_box=True), fields.side(MAX_SIDE))
 
@@ -77,11 +77,11 @@ class CellCounts(ReleaseMechanism[CellCountParameters]):
         return p.area.reads()
 
     def parts(self, p: CellCountParameters, epsilon: Fraction) -> tuple[Part, ...]:
-        """Return the one measurement."""
+        """Return the single measurement."""
         return single_part("counts in cells", epsilon, 1)
 
     def max_numbers(self, p: CellCountParameters, epsilon: Fraction) -> int:
-        """Return how many are stored."""
+        """Return the number of stored integers."""
         return 1 << 2 * p.level
 
     def draw(
@@ -91,17 +91,17 @@ class CellCounts(ReleaseMechanism[CellCountParameters]):
         epsilon: Fraction,
         random_bytes: RandomBytes,
     ) -> Output:
-        """Count; stored are the noisy counts row by row from the south-west."""
+        """Draw noisy counts; stored row by row from the south-west."""
         counts = one_cell_counts(records, p.area, p.level)[all_codes(p.level).ravel()]
         found = noisy(counts, 1, epsilon, bits_of(random_bytes))
         return Output({"cells": found}, (1 << p.level, 1 << p.level))
 
     def expected_error(self, p: CellCountParameters, epsilon: Fraction) -> list[dict[str, Any]]:
-        """Return how far a cell's count is off."""
+        """Return the error of a cell's count."""
         return [noise_error("number of users in a cell", epsilon, 1)]
 
     def shown(self, output: Mapping[str, Any], p: CellCountParameters, epsilon: Fraction) -> Shown:
-        """Return the counts that are not negative, as a map."""
+        """Return a map of the counts with negative ones set to 0."""
         side = 1 << p.level
         grid = np.array([float(value) for value in output["cells"]]).reshape(side, side)
         kept = np.maximum(grid, 0.0)
@@ -111,7 +111,7 @@ class CellCounts(ReleaseMechanism[CellCountParameters]):
 
 
 class UserCount(ReleaseMechanism[UserCountParameters]):
-    """How many people have a row in a box and a time range.
+    """Number of users with a row in a box and a time range.
 
     Privacy
     -------
@@ -124,19 +124,19 @@ class UserCount(ReleaseMechanism[UserCountParameters]):
     privacy: ClassVar[str] = "One user changes the count by 1."
 
     def parse(self, parameters: Mapping[str, Any]) -> UserCountParameters:
-        """Return checked parameters; without a box every row counts, wherever it is."""
+        """Parse parameters; without a box all rows count."""
         return UserCountParameters(Area.of(Fields(self.id, parameters, WHERE), needs_box=False))
 
     def reads(self, p: UserCountParameters) -> Reads:
-        """Return what box and time range need."""
+        """Return the columns of box and time range."""
         return p.area.reads()
 
     def parts(self, p: UserCountParameters, epsilon: Fraction) -> tuple[Part, ...]:
-        """Return the one measurement."""
+        """Return the single measurement."""
         return single_part("count of users", epsilon, 1)
 
     def max_numbers(self, p: UserCountParameters, epsilon: Fraction) -> int:
-        """Return how many are stored."""
+        """Return the number of stored integers."""
         return 1
 
     def draw(
@@ -146,16 +146,16 @@ class UserCount(ReleaseMechanism[UserCountParameters]):
         epsilon: Fraction,
         random_bytes: RandomBytes,
     ) -> Output:
-        """Count; stored is the noisy count."""
+        """Draw and store the noisy count."""
         counts = user_count(records, p.area)
         (found,) = noisy(counts, 1, epsilon, bits_of(random_bytes))
         return Output({"noisy_users": found}, (1,))
 
     def expected_error(self, p: UserCountParameters, epsilon: Fraction) -> list[dict[str, Any]]:
-        """Return how far the count is off."""
+        """Return the error of the count."""
         return [noise_error("number of users", epsilon, 1)]
 
     def shown(self, output: Mapping[str, Any], p: UserCountParameters, epsilon: Fraction) -> Shown:
-        """Return the count as it is."""
+        """Return a table with the count."""
         users = float(output["noisy_users"])
         return Shown(table=(("People", users),), steps=(UNCHANGED,))

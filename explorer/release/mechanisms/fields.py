@@ -1,6 +1,6 @@
-"""Parameters as they are typed or stand in a plan, read one by one; errors name field and remedy.
+"""Parsing of mechanism parameters; errors name the field and a remedy.
 
-Whole numbers are JSON's; fractions and decimals are texts, so that nothing is rounded on the way.
+Integers are JSON numbers; fractions and decimals are texts, so that they are exact.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from explorer.release.mechanisms.base import LAPLACE, UNIT, Part, Reads
 from explorer.release.rows.format import FORMAT_KEYS, LAT, LON, TIME
 
 MAX_TEXTS = 10_000
-"""Entries of a list."""
+"""Maximum length of a list."""
 MAX_EPSILON = 10**9
-"""Far beyond any that protects anybody: numbers stay within floats where they are drawn."""
+"""Far beyond any useful ε; keeps the numbers of the samplers within floats."""
 MAX_FRACTION = 400
-"""Characters of a fraction."""
+"""Maximum length of a fraction."""
 
 NO_TEXTS = ("user", "time", "lat", "lon")
-"""Columns that are read as what they are named."""
+"""Columns with a fixed meaning, which are no columns of texts."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _YEARS = (1900, 2200)
 _RATIO = re.compile(r"[0-9]+/[0-9]+", re.ASCII)
@@ -40,12 +40,12 @@ class Fields:
         Its id.
     given : mapping
     own : tuple of str
-        All that it takes besides the file's format.
+        Names of all parameters except those of the file format.
 
     Raises
     ------
     ParameterError
-        If there is another.
+        If there is an unknown parameter.
     """
 
     def __init__(self, mechanism: str, given: Mapping[str, Any], own: tuple[str, ...]) -> None:
@@ -59,7 +59,7 @@ class Fields:
         self._given = given
 
     def has(self, name: str) -> bool:
-        """Tell whether a parameter is given."""
+        """Return whether a parameter is given."""
         return self._given.get(name) is not None
 
     def whole(self, name: str, default: int | None, low: int, high: int) -> int:
@@ -117,7 +117,7 @@ class Fields:
         return found
 
     def decimals(self, name: str, count: int | None = None) -> tuple[tuple[str, Fraction], ...]:
-        """Return decimals as they were typed and as fractions, so many or at least one."""
+        """Return decimals as typed and as fractions, `count` of them or at least one."""
         texts = self.texts(name)
         if count is not None and len(texts) != count:
             raise ParameterError(name, f"has {len(texts)} entries", f"give {count} decimals")
@@ -129,7 +129,7 @@ class Fields:
             ) from None
 
     def wholes(self, name: str, count: int, low: int, high: int) -> tuple[int, ...]:
-        """Return a list of so many whole numbers in [low, high]."""
+        """Return a list of `count` integers in [low, high]."""
         values = self._value(name, None)
         if not isinstance(values, Sequence) or isinstance(values, str) or len(values) != count:
             raise ParameterError(name, f"{brief(values)} is no list of {count} numbers", "give one")
@@ -183,7 +183,7 @@ def _texts(name: str, values: Any) -> tuple[str, ...]:
 def single_part(
     name: str, epsilon: Fraction, sensitivity: int, noise: str = LAPLACE
 ) -> tuple[Part, ...]:
-    """Return the one measurement of a mechanism, drawn with exactly ε.
+    """Return the measurement of a mechanism with a single one, which has exactly ε.
 
     Raises
     ------
@@ -195,12 +195,12 @@ def single_part(
 
 
 def epsilon_units(epsilon: Fraction) -> int:
-    """Return ε in whole units of 2⁻⁴⁰, rounded down: what there is to split.
+    """Return ε in units of 2⁻⁴⁰, rounded down, for splitting.
 
     Raises
     ------
     ParameterError
-        If none is left, or more than `MAX_EPSILON`.
+        If the result is 0, or ε is above `MAX_EPSILON`.
     """
     if not isinstance(epsilon, Fraction | int) or isinstance(epsilon, bool):
         raise ParameterError("epsilon", f"{brief(epsilon)} is no fraction", "give one like 1/2")
@@ -213,17 +213,17 @@ def epsilon_units(epsilon: Fraction) -> int:
 
 
 def text_of(value: Fraction) -> str:
-    """Return a fraction as certificates write it."""
+    """Return a fraction in the notation of certificates."""
     return f"{value.numerator}/{value.denominator}"
 
 
 def time_text(seconds: int) -> str:
-    """Return a time as certificates write it."""
+    """Return a time in the notation of certificates."""
     return (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def brief(value: object) -> str:
-    """Return what was given as an error shows it, cut where it is long."""
+    """Return a value for an error message, truncated."""
     if isinstance(value, int) and abs(value) >= 10**30:
         return "a number of over 30 digits"
     text = repr(value) if isinstance(value, str | int | float | None) else type(value).__name__

@@ -1,4 +1,4 @@
-"""The histogram of a column: every user weighs the same."""
+"""Histogram of a column over users of equal weight."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from explorer.release.user_records import UserRecords
 
 @dataclass(frozen=True, slots=True)
 class HistogramParameters:
-    """Checked parameters: bins are texts, or lie between decimals; the last is what is in none.
+    """Parsed parameters. Bins are texts or intervals; the last bin is everything else.
 
     Attributes
     ----------
     area : Area
     column : str
     values : tuple of str
-        Texts that have a bin each; empty where there are edges.
+        Texts with a bin each; empty if there are edges.
     edges : tuple of str
-        Increasing decimals as typed. A bin has its lower edge, the last one also its upper.
+        Increasing decimals as typed. Bins include their lower edge, the last one also the upper.
     units : int
         B.
     """
@@ -53,12 +53,12 @@ class HistogramParameters:
 
     @property
     def count(self) -> int:
-        """How many bins there are, with that of everything else."""
+        """Number of bins, including that of everything else."""
         return (len(self.values) or len(self.edges) - 1) + 1
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What bins are called."""
+        """Names of the bins."""
         pairs = pairwise(self.edges)
         return (*(self.values or (f"{low} to {high}" for low, high in pairs)), "other")
 
@@ -67,7 +67,7 @@ class HistogramParameters:
         return tuple(exact_decimal("edges", edge) for edge in self.edges)
 
     def bin_of(self) -> Callable[[str], int | None]:
-        """Return the function from a text to its bin; None where it is no decimal but must be."""
+        """Return the map from text to bin; it returns None for a text that is no decimal."""
         if self.values:
             places = {value: k for k, value in enumerate(self.values)}
             other = len(places)
@@ -87,7 +87,7 @@ class HistogramParameters:
         return find
 
     def as_parameters(self) -> dict[str, Plain]:
-        """Return them as a certificate states them."""
+        """Return the parameters as in a certificate."""
         bins: dict[str, Plain] = (
             {"values": list(self.values)} if self.values else {"edges": list(self.edges)}
         )
@@ -97,7 +97,7 @@ class HistogramParameters:
 
 
 class Histogram(ReleaseMechanism[HistogramParameters]):
-    """How a column's values are distributed, each user weighing the same.
+    """Histogram of a column in which every user has the same weight.
 
     Privacy
     -------
@@ -111,7 +111,7 @@ class Histogram(ReleaseMechanism[HistogramParameters]):
     privacy: ClassVar[str] = "One user changes all bins together by B units."
 
     def parse(self, parameters: Mapping[str, Any]) -> HistogramParameters:
-        """Return checked parameters; either ``values`` or ``edges`` are given."""
+        """Parse parameters; either ``values`` or ``edges`` must be given."""
         own = (*WHERE, "value_column", "values", "edges", "units")
         fields = Fields(self.id, parameters, own)
         if fields.has("values") == fields.has("edges"):
@@ -137,15 +137,15 @@ class Histogram(ReleaseMechanism[HistogramParameters]):
         )
 
     def reads(self, p: HistogramParameters) -> Reads:
-        """Return the column, and what box and time range need."""
+        """Return the value column and those of box and time range."""
         return p.area.reads(p.column, numbers=bool(p.edges))
 
     def parts(self, p: HistogramParameters, epsilon: Fraction) -> tuple[Part, ...]:
-        """Return the one measurement."""
+        """Return the single measurement."""
         return single_part("counts in bins", epsilon, p.units)
 
     def max_numbers(self, p: HistogramParameters, epsilon: Fraction) -> int:
-        """Return how many are stored."""
+        """Return the number of stored integers."""
         return p.count
 
     def draw(
@@ -155,13 +155,13 @@ class Histogram(ReleaseMechanism[HistogramParameters]):
         epsilon: Fraction,
         random_bytes: RandomBytes,
     ) -> Output:
-        """Count; stored are noisy units in the bins, that of all others last."""
+        """Draw noisy counts of the bins, in units; the bin of all other values is last."""
         counts = bin_counts(records, p.area, p.column, p.bin_of(), p.count, p.units)
         found = noisy(counts, p.units, epsilon, bits_of(random_bytes))
         return Output({"bins": found}, (p.count,))
 
     def expected_error(self, p: HistogramParameters, epsilon: Fraction) -> list[dict[str, Any]]:
-        """Return how far a bin is off, in users."""
+        """Return the error of a bin, in users."""
         return [noise_error("number of users in a bin", epsilon, p.units, p.units)]
 
     def shown(self, output: Mapping[str, Any], p: HistogramParameters, epsilon: Fraction) -> Shown:

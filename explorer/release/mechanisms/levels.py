@@ -1,4 +1,4 @@
-"""Heatmaps that read whole levels or the children of selected cells: the pyramid of the paper."""
+"""Heatmaps from quadtree levels: the paper's algorithm, and least squares on whole levels."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MAX_SIDE = 1024
 
 @dataclass(frozen=True, slots=True)
 class PaperParameters:
-    """Checked parameters: w cells are kept a level, B the units, Δ = 2^level."""
+    """Parsed parameters: w cells are kept per level, B is the units, Δ = 2^level."""
 
     area: Area
     level: int
@@ -54,11 +54,11 @@ class PaperParameters:
 
     @property
     def start(self) -> int:
-        """The level whose cells are all read: q, the largest with 4^q ≤ w."""
+        """First level q, whose cells are all read: the largest with 4^q ≤ w."""
         return min(start_level(self.kept, self.level), self.last)
 
     def as_parameters(self) -> dict[str, Plain]:
-        """Return them as a certificate states them."""
+        """Return the parameters as in a certificate."""
         return self.area.as_parameters() | {
             "side": 1 << self.level,
             "last_level": self.last,
@@ -69,7 +69,7 @@ class PaperParameters:
 
 @dataclass(frozen=True, slots=True)
 class PyramidParameters:
-    """Checked parameters: n₀ is a number of users assumed beforehand, never the data's."""
+    """Parsed parameters: n₀ is an assumed number of users, never taken from the data."""
 
     area: Area
     level: int
@@ -78,7 +78,7 @@ class PyramidParameters:
     units: int
 
     def as_parameters(self) -> dict[str, Plain]:
-        """Return them as a certificate states them."""
+        """Return the parameters as in a certificate."""
         return self.area.as_parameters() | {
             "side": 1 << self.level,
             "start_level": self.start,
@@ -101,7 +101,7 @@ def _half_power(level: int) -> Fraction:
 
 
 class PaperHeatmap(ReleaseMechanism[PaperParameters]):
-    """Where people are: the paper's algorithm (Ghazi and others 2022), w cells kept on each level.
+    """Heatmap by the paper's algorithm (Ghazi and others 2022), keeping w cells per level.
 
     Privacy
     -------
@@ -121,7 +121,7 @@ class PaperHeatmap(ReleaseMechanism[PaperParameters]):
     )
 
     def parse(self, parameters: Mapping[str, Any]) -> PaperParameters:
-        """Return checked parameters."""
+        """Parse parameters."""
         fields = Fields(self.id, parameters, (*WHERE, "side", "last_level", "kept", "units"))
         level = fields.side(2 * MAX_SIDE)
         return PaperParameters(
@@ -141,7 +141,7 @@ class PaperHeatmap(ReleaseMechanism[PaperParameters]):
         return _level_parts(epsilon, p.start, p.last, p.units)
 
     def max_numbers(self, p: PaperParameters, epsilon: Fraction) -> int:
-        """Return how many whole numbers may be stored, at most."""
+        """Return the maximum number of stored integers."""
         whole = 1 << 2 * p.start
         return 3 * (whole + 4 * max(whole, p.kept) * (p.last - p.start))
 
@@ -163,7 +163,7 @@ class PaperHeatmap(ReleaseMechanism[PaperParameters]):
         return Output({"readings": stored}, (len(stored), 3))
 
     def expected_error(self, p: PaperParameters, epsilon: Fraction) -> list[dict[str, Any]]:
-        """Return how far readings are off, in users."""
+        """Return the errors of readings, in users."""
         return _level_errors(self.parts(p, epsilon), p.start, p.units)
 
     def shown(self, output: Mapping[str, Any], p: PaperParameters, epsilon: Fraction) -> Shown:
@@ -210,7 +210,7 @@ class PaperHeatmap(ReleaseMechanism[PaperParameters]):
 
 
 class PyramidHeatmap(ReleaseMechanism[PyramidParameters]):
-    """Where people are: every cell of some levels, fitted by least squares.
+    """Heatmap fitted by least squares to all cells of some levels.
 
     Privacy
     -------
@@ -228,7 +228,7 @@ class PyramidHeatmap(ReleaseMechanism[PyramidParameters]):
     )
 
     def parse(self, parameters: Mapping[str, Any]) -> PyramidParameters:
-        """Return checked parameters."""
+        """Parse parameters."""
         own = (*WHERE, "side", "start_level", "assumed_users", "units")
         fields = Fields(self.id, parameters, own)
         level = fields.side(MAX_SIDE)
@@ -249,7 +249,7 @@ class PyramidHeatmap(ReleaseMechanism[PyramidParameters]):
         return _level_parts(epsilon, p.start, p.last(epsilon), p.units)
 
     def max_numbers(self, p: PyramidParameters, epsilon: Fraction) -> int:
-        """Return how many are stored."""
+        """Return the number of stored integers."""
         return 1 + sum(1 << 2 * level for level in range(p.start, p.last(epsilon) + 1))
 
     def draw(
@@ -269,7 +269,7 @@ class PyramidHeatmap(ReleaseMechanism[PyramidParameters]):
         return Output({"first_level": p.start, "levels": levels}, (sum(map(len, levels)),))
 
     def expected_error(self, p: PyramidParameters, epsilon: Fraction) -> list[dict[str, Any]]:
-        """Return how far readings are off, in users."""
+        """Return the errors of readings, in users."""
         return _level_errors(self.parts(p, epsilon), p.start, p.units)
 
     def shown(self, output: Mapping[str, Any], p: PyramidParameters, epsilon: Fraction) -> Shown:
@@ -317,5 +317,5 @@ def _level_errors(parts: tuple[Part, ...], start: int, units: int) -> list[dict[
 
 
 def _in_users(values: list[int], units: int) -> NDArray[np.float64]:
-    """Return noisy whole numbers in users; Python's quotient of any two is correctly rounded."""
+    """Return noisy integers in units of users; Python's integer division rounds correctly."""
     return np.array([value / units for value in values], dtype=float)

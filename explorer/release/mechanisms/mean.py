@@ -1,4 +1,4 @@
-"""The mean of bounded columns over people."""
+"""Means of bounded columns over users."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAX_COLUMNS = 100
 
 @dataclass(frozen=True, slots=True)
 class MeanParameters:
-    """Checked parameters.
+    """Parsed parameters.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class MeanParameters:
         ]
 
     def as_parameters(self) -> dict[str, Plain]:
-        """Return them as a certificate states them."""
+        """Return the parameters as in a certificate."""
         return self.area.as_parameters() | {
             "value_columns": list(self.columns),
             "low": list(self.low),
@@ -72,7 +72,7 @@ class MeanParameters:
 
 
 class Mean(ReleaseMechanism[MeanParameters]):
-    """The mean of columns between public bounds, each user weighing the same.
+    """Means of columns between public bounds, in which every user has the same weight.
 
     Privacy
     -------
@@ -90,7 +90,7 @@ class Mean(ReleaseMechanism[MeanParameters]):
     )
 
     def parse(self, parameters: Mapping[str, Any]) -> MeanParameters:
-        """Return checked parameters."""
+        """Parse parameters."""
         own = (*WHERE, "value_columns", "low", "high", "count_share", "units")
         fields = Fields(self.id, parameters, own)
         columns = fields.columns("value_columns")
@@ -112,7 +112,7 @@ class Mean(ReleaseMechanism[MeanParameters]):
         )
 
     def reads(self, p: MeanParameters) -> Reads:
-        """Return the columns, and what box and time range need."""
+        """Return the value columns and those of box and time range."""
         return p.area.reads(*p.columns, numbers=True)
 
     def parts(self, p: MeanParameters, epsilon: Fraction) -> tuple[Part, ...]:
@@ -127,13 +127,13 @@ class Mean(ReleaseMechanism[MeanParameters]):
         return (*sums, Part("count of users", users * UNIT, 1))
 
     def max_numbers(self, p: MeanParameters, epsilon: Fraction) -> int:
-        """Return how many are stored."""
+        """Return the number of stored integers."""
         return len(p.columns) + 1
 
     def draw(
         self, records: UserRecords, p: MeanParameters, epsilon: Fraction, random_bytes: RandomBytes
     ) -> Output:
-        """Add up; stored are the noisy centred sums S and the noisy number of users N."""
+        """Draw and store the noisy centred sums S and the noisy number of users N."""
         *sums, count = self.parts(p, epsilon)
         bits = bits_of(random_bytes)
         scale = 10**PLACES
@@ -145,7 +145,7 @@ class Mean(ReleaseMechanism[MeanParameters]):
         return Output(stored, (len(found) + 1,))
 
     def expected_error(self, p: MeanParameters, epsilon: Fraction) -> list[dict[str, Any]]:
-        """Return how far the sums, in users, and the number of users are off.
+        """Return the errors of the sums, in users, and of the number of users.
 
         A sum's error divided by the number of users is the mean's, in halves of high − low.
         """

@@ -1,4 +1,4 @@
-"""Fresh exact noise added to whole numbers: the last thing that touches them before the store."""
+"""Exact discrete Laplace noise added to counts, the last step before they are stored."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from explorer.release.mechanisms.base import RandomBytes
 
 
 def bits_of(random_bytes: RandomBytes) -> BitSource:
-    """Return the bits of fresh random bytes."""
+    """Return a bit source from random bytes."""
     return ByteBits(random_bytes)
 
 
 def noisy(counts: NDArray[Any], sensitivity: int, epsilon: Fraction, bits: BitSource) -> list[int]:
-    """Return whole numbers plus discrete Laplace noise of scale sensitivity/ε, fresh for each.
+    """Return counts plus independent discrete Laplace noise of scale sensitivity/ε.
 
-    Counts in 64 bits are below 2⁶² in size; noise beyond that comes as Python's integers, and so
-    does the sum.
+    Counts in 64 bits are below 2⁶² in size; larger noise, and then the sum, is in Python integers.
     """
     drawn = discrete_laplace(sensitivity / epsilon, len(counts), bits)
     if drawn.dtype == object or counts.dtype == object:

@@ -35,7 +35,7 @@ MAX_ALONG = 300
 
 @dataclass(frozen=True, slots=True)
 class Regions:
-    """Checked parameters: the box is divided into rows and columns, of which some are chosen."""
+    """Parsed parameters: number of rows and columns of the grid, and of regions to select."""
 
     area: Area
     rows: int
@@ -43,13 +43,13 @@ class Regions:
     chosen: int
 
     def as_parameters(self) -> dict[str, Plain]:
-        """Return them as a certificate states them."""
+        """Return the parameters as in a certificate."""
         grid = [self.rows, self.columns]
         return self.area.as_parameters() | {"grid": grid, "chosen": self.chosen}
 
 
 class RegionSelection(ReleaseMechanism[Regions]):
-    """Which region of a grid has about the most people.
+    """Regions of a grid with approximately the most users.
 
     Privacy
     -------
@@ -68,7 +68,7 @@ class RegionSelection(ReleaseMechanism[Regions]):
     )
 
     def parse(self, parameters: Mapping[str, Any]) -> Regions:
-        """Return checked parameters; at least one region is left over."""
+        """Parse parameters; fewer regions are selected than there are."""
         fields = Fields(self.id, parameters, (*WHERE, "grid", "chosen"))
         rows, columns = fields.wholes("grid", 2, 1, MAX_ALONG)
         if rows * columns < 2:
@@ -81,7 +81,7 @@ class RegionSelection(ReleaseMechanism[Regions]):
         return p.area.reads()
 
     def parts(self, p: Regions, epsilon: Fraction) -> tuple[Part, ...]:
-        """Return the choices, of equal ε but for a unit."""
+        """Return the selections, with equal ε up to one unit."""
         if p.chosen == 1:
             return single_part("choice of region 1", epsilon, 1, "permute-and-flip")
         units, left = divmod(epsilon_units(epsilon), p.chosen)
@@ -99,7 +99,7 @@ class RegionSelection(ReleaseMechanism[Regions]):
     def draw(
         self, records: UserRecords, p: Regions, epsilon: Fraction, random_bytes: RandomBytes
     ) -> Output:
-        """Choose; stored are indices of regions, counted row by row from the south-west."""
+        """Select regions; stored are their indices, row by row from the south-west."""
         bits = bits_of(random_bytes)
         scores = region_counts(records, p.area, p.rows, p.columns)
         left = np.arange(len(scores))
@@ -111,7 +111,7 @@ class RegionSelection(ReleaseMechanism[Regions]):
         return Output({"regions": found}, (p.chosen,))
 
     def expected_error(self, p: Regions, epsilon: Fraction) -> list[dict[str, Any]]:
-        """Return by how many users a chosen region may fall short of the best one."""
+        """Return how many users a selected region may have fewer than the best one."""
         return [
             error_of(
                 f"number of users by which region {k} is below the best one not yet chosen",

@@ -1,7 +1,7 @@
-"""How a data file is read, as a plan declares it: nothing is found out from the file itself.
+"""Declared format of a data file. Nothing is detected from the file itself.
 
-If anything were (the type of a column, the delimiter, what a quote opens), one user's row would
-change how the rows of others are read, and no sensitivity would hold.
+If it were (type of a column, delimiter, quoting), one user's row could change how the rows of other
+users are parsed, and the sensitivity would be unbounded.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ ENCODINGS = {
     "utf-16-le": "utf-16-le",
     "utf-16-be": "utf-16-be",
 }
-"""In all but the last two a delimiter and the end of a row are one byte; these are counted in whole
-units of two bytes."""
+"""Codecs by name. In UTF-16, delimiters and row ends are units of two bytes, else single bytes."""
 
 TIME_FORMATS = ("iso", "unix", "unix-ms")
-"""Beside them: a pattern of `PATTERN_PARTS` and other ASCII characters, ``%d.%m.%Y %H:%M``."""
+"""Other formats are patterns of `PATTERN_PARTS` and ASCII characters, such as ``%d.%m.%Y``."""
 PATTERN_PARTS = {
     "%Y": r"(?P<year>\d{4})",
     "%m": r"(?P<month>\d{2})",
@@ -47,45 +46,44 @@ QUOTES = {"none": False, "double": True}
 DECIMALS = {"point": 46, "comma": 44}
 TRAILING = {"no": 0, "yes": 1}
 ROW_ENDS = {"lf": 10, "cr": 13}
-"""What optional parameters may be; the first of each is what a plan without it means."""
+"""Values of optional parameters; the first of each is the default."""
 MAX_COLUMNS = 1000
 FORMAT_DECLARED, FORMAT_TAKEN = "declared", "taken from the file"
-"""Where a format is from: the curator typed it, or took over what was found when the file was
-opened."""
+"""Origin of a format: typed by the curator, or detected when the file was opened."""
 
 MIN_OFFSET, MAX_OFFSET = -12 * 3600, 14 * 3600
-"""Seconds ahead of UTC: there are no other offsets on the Earth."""
+"""Range of UTC offsets, in seconds."""
 _OFFSET = re.compile(r"([+-])(\d\d):([0-5]\d)", re.ASCII)
 
 
 @dataclass(frozen=True)
 class FileFormat:
-    """How a file of rows is read: rows are cut first, then each is read by itself.
+    """Format of a data file: rows are split first, then each is parsed independently.
 
     Attributes
     ----------
     columns : tuple of str
-        A name for every field of a row, `USER` among them. A row of more or fewer is unreadable.
+        A name for every field of a row, including `USER`. A row with another number of fields is
+        unreadable.
     delimiter : str
         One of `DELIMITERS`.
     header : str
-        "yes" if there is a row of names. Rows in which no place and no time can be read are left
-        out then, wherever they stand; of files without these columns, rows of the declared names.
-        A first row that is somebody's is read like any other.
+        "yes" if the file may have rows of column names. Rows without a readable place or time are
+        then skipped wherever they are; in files without such columns, rows that repeat the
+        declared names. A first row with data is read like any other.
     encoding : str
         One of `ENCODINGS`.
     time_format : str
         One of `TIME_FORMATS`, or a pattern.
     time_zone : str
-        Of times that state no offset: "UTC", an offset such as "+05:30", or a zone's name.
+        Of times without an offset: "UTC", an offset such as "+05:30", or the name of a zone.
     quotes : str
-        "double" if a field may stand in double quotes, a quote inside written twice. Quotes are
-        read inside one row only: a row in which one is still open at the end is unreadable, and no
-        field holds the end of a row. With "none" they are plain text.
+        "double" if fields may be in double quotes, with quotes inside doubled. Quoting never spans
+        rows: a row with an unclosed quote is unreadable. With "none", quotes are text.
     decimal : str
-        "comma" if numbers have a comma where they have a point otherwise.
+        "comma" or "point": decimal mark of numbers.
     trailing_delimiter : str
-        "yes" if a delimiter follows the last field of every row, too.
+        "yes" if a delimiter follows the last field of every row.
     row_end : str
         "lf" (a CR before it is left out) or "cr".
     """
@@ -139,17 +137,17 @@ class FileFormat:
         return cls(tuple(columns), **given)  # type: ignore[arg-type]  # checked just now
 
     def parameters(self) -> dict[str, str | list[str]]:
-        """Return it as the parameters of a certificate.
+        """Return the format as parameters of a certificate.
 
-        Those of `WRITTEN_IF_CHANGED` are left out at their defaults, so that a plan from before
-        they existed is written as it was then.
+        Parameters in `WRITTEN_IF_CHANGED` are omitted at their defaults, so that plans from
+        earlier versions are written unchanged.
         """
-        found: dict[str, str | list[str]] = {
+        stated: dict[str, str | list[str]] = {
             key: value
             for key in FORMAT_KEYS
             if (value := getattr(self, key)) != WRITTEN_IF_CHANGED.get(key)
         }
-        return found | {"columns": list(self.columns)}
+        return stated | {"columns": list(self.columns)}
 
 
 FORMAT_KEYS = tuple(field.name for field in fields(FileFormat))
@@ -162,7 +160,7 @@ FORMAT_CHOICES: Mapping[str, Mapping[str, object]] = {
     "trailing_delimiter": TRAILING,
     "row_end": ROW_ENDS,
 }
-"""What those parameters may be that are chosen from a list."""
+"""Parameters with a fixed set of values."""
 WRITTEN_IF_CHANGED = {
     key: next(iter(FORMAT_CHOICES[key]))
     for key in ("quotes", "decimal", "trailing_delimiter", "row_end")
@@ -170,12 +168,12 @@ WRITTEN_IF_CHANGED = {
 
 
 def time_pattern(pattern: str) -> re.Pattern[str]:
-    """Return the expression that texts of times fit, with a group for every part.
+    """Return the regular expression for a pattern of times, with a group for every part.
 
     Raises
     ------
     ParameterError
-        If it says no day, something twice, or holds what is no part of a time.
+        If the pattern does not state each day once, or has an unknown part.
     """
     what = "give iso, unix, unix-ms or a pattern such as '%d.%m.%Y %H:%M:%S'"
     pieces = re.findall(r"%.|[^%]", pattern, re.DOTALL)
@@ -195,12 +193,12 @@ def time_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def fixed_offset(zone: str) -> int | None:
-    """Return a zone's seconds ahead of UTC, or None where they depend on the time.
+    """Return the constant UTC offset of a zone in seconds, or None if it varies.
 
     Raises
     ------
     ParameterError
-        If there is no such zone.
+        If the zone is unknown.
     """
     if zone == "UTC":
         return 0

@@ -1,4 +1,4 @@
-"""Whose row is whose: ids as they were read, numbered as they come."""
+"""Numbering of user ids in order of first occurrence."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from numpy.typing import NDArray
 from explorer.release.rows.vectors import Block, Places, low_bytes, same_as_before
 
 KEPT = 1 << 20
-"""Spellings that are kept in mind, for speed."""
+"""Maximum number of cached spellings."""
 _SHORT = 7
-"""Bytes of an id that are compared as one number, with their count in the eighth."""
+"""Ids up to this length are compared as one 64-bit number, with the length in the top byte."""
 
 Codes = NDArray[np.int32]
 
 
 class UserNumbers:
-    """The users of a file, in the order in which they first came.
+    """Assigns numbers to user ids in order of first occurrence.
 
     Parameters
     ----------
     text : callable
-        Reads an id off its bytes; None or "" where it can't be read. Ids are the same user where
-        their texts are.
+        Decodes an id; None or "" if it can't be read. Ids with equal texts are the same user.
     """
 
     def __init__(self, text: Callable[[bytes], str | None]) -> None:
@@ -40,7 +39,7 @@ class UserNumbers:
         return tuple(self._numbers)
 
     def codes(self, block: Block, starts: Places, ends: Places) -> Codes:
-        """Return the number of every row's user, −1 where the id can't be read."""
+        """Return the user number of every row; −1 where the id can't be read."""
         new = np.flatnonzero(~same_as_before(block, starts, ends))
         first, end = starts[new], ends[new]
         found = np.empty(len(new), dtype=np.int32)
@@ -51,7 +50,7 @@ class UserNumbers:
         return np.repeat(found, np.diff(np.append(new, len(starts))))
 
     def _of_short(self, block: Block, starts: Places, ends: Places) -> Codes:
-        """Return numbers by a sorted table of all short spellings, which new ones are added to."""
+        """Return the numbers of short ids from a sorted table, adding new spellings to it."""
         length = ends - starts
         keys = low_bytes(block, starts, length) | length.astype(np.uint64) << np.uint64(56)
         at = np.searchsorted(self._keys, keys)
@@ -61,7 +60,7 @@ class UserNumbers:
         others, first = np.unique(keys[~known], return_index=True)
         if len(others):
             rows = np.flatnonzero(~known)[first]
-            # numbered as they come, not as they sort
+            # numbers follow the order of occurrence, not the sort order
             codes = np.empty(len(others), dtype=np.int32)
             for k in np.argsort(rows).tolist():
                 row = rows[k]

@@ -1,7 +1,8 @@
-"""The data file of a release: read once, hashed while that, every row by itself.
+"""Reads the data file of a release: once, hashed on the way, every row independently.
 
-No row decides how another one is read: there is no guess, no quote that spans rows, no error a row
-could raise. What can't be read is left out; only a dry run, for the curator alone, counts it.
+No row affects how another one is parsed: nothing is guessed, quotes never span rows, and no row
+content raises an error. Unreadable rows are skipped; only a file check counts them, for the
+curator only.
 """
 
 from __future__ import annotations
@@ -63,27 +64,26 @@ from explorer.release.rows.vectors import (
 from explorer.release.user_records import UserRecords
 
 BLOCK = 8 << 20
-"""Bytes that are read at a time."""
+"""Bytes read at a time."""
 MAX_ROW_BYTES = 1 << 20
-"""Bytes of a row, its end left out, in UTF-8 where the file is in UTF-16; longer ones can't be
-read."""
+"""Longest readable row without its end, in UTF-8 if the file is in UTF-16."""
 GZIP = ".gz"
-"""A file whose name ends so is unpacked: the name is the plan's, not the file's."""
+"""Files with this suffix are decompressed. The name is part of the plan, not of the data."""
 
 
 @dataclass(frozen=True)
 class ReadFile:
-    """What was read of a file: curator only.
+    """Content of a data file, for the curator only.
 
     Attributes
     ----------
-    people : People
+    records : UserRecords
     sha256 : str
-        Of the file's bytes as they are on disk, in hexadecimal digits.
+        Of the file's bytes, hexadecimal.
     ids : tuple of str
         Of the users, in the order of `records`.
     content : str
-        SHA-256 of what the file says (`explorer.release.content_hash`).
+        SHA-256 of the content (`explorer.release.content_hash`).
     """
 
     records: UserRecords
@@ -93,7 +93,7 @@ class ReadFile:
 
 
 Watch = Callable[["Cut", Mask], object]
-"""Is given the rows of each block, and which of them can be read."""
+"""Callback with the rows of each block and which of them are readable."""
 
 _CONTAINERS = {
     b"PAR1": ("Parquet", "write its rows to a CSV file"),
@@ -106,7 +106,7 @@ _CONTAINERS = {
     b"\x28\xb5\x2f\xfd": ("packed by zstd", "unpack it"),
     b"\xfd7zXZ\0": ("packed by xz", "unpack it"),
 }
-"""First bytes of files that hold no rows of text: what they are, and the way to rows of text."""
+"""First bytes of files without rows of text: kind of file, and how to convert it."""
 _MARKS = {
     b"\xff\xfe\0\0": ("UTF-32", ()),
     b"\0\0\xfe\xff": ("UTF-32", ()),
@@ -114,19 +114,19 @@ _MARKS = {
     b"\xff\xfe": ("UTF-16, low byte first", ("utf-16-le",)),
     b"\xfe\xff": ("UTF-16, high byte first", ("utf-16-be",)),
 }
-"""Marks of byte order: what they stand for, and the declared encodings that they go with."""
+"""Byte order marks: their encoding, and the declared encodings they are compatible with."""
 _MAX_MARK = 16
 
 
 def check_first_bytes(head: bytes, form: FileFormat) -> None:
-    """Refuse a container, or text whose mark of byte order is of another encoding than declared.
+    """Refuse containers, and text with a byte order mark of another encoding than declared.
 
-    What kind of file it is, is the same for all files that differ in one user's rows.
+    This is no function of a single user's rows: files that differ in one user are of one kind.
 
     Raises
     ------
     ReleaseError
-        One sentence that names what it is and the way to convert it.
+        Naming the kind of file and how to convert it.
     """
     for magic, (what, remedy) in _CONTAINERS.items():
         if head.startswith(magic):
@@ -145,22 +145,22 @@ def check_first_bytes(head: bytes, form: FileFormat) -> None:
 
 
 def read_file(path: Path, form: FileFormat, reads: Reads, watch: Watch | None = None) -> ReadFile:
-    """Read a file once, in a declared format.
+    """Read a file once, in the declared format.
 
     Parameters
     ----------
     path : Path
     form : FileFormat
     reads : Reads
-        Which columns are needed; others are not looked at.
+        Columns to read.
     watch : callable, optional
-        Of a dry run.
+        Called with every block, for a file check.
 
     Raises
     ------
     ReleaseError
-        If the file can't be read at all, is no text by its first bytes, or its archive is broken:
-        never for what a row holds.
+        If the file can't be opened, is no text by its first bytes, or is a damaged archive; never
+        because of the content of a row.
     """
     with _opened(path) as file, Rows(form, reads, watch) as rows:
         hashed, content = _Hashed(file), ContentHash()
@@ -178,19 +178,19 @@ def read_file(path: Path, form: FileFormat, reads: Reads, watch: Watch | None = 
 
         for block in blocks(read, BLOCK, form):
             rows.add(block)
-        while hashed.read(BLOCK):  # what may follow an archive is hashed too
+        while hashed.read(BLOCK):  # bytes after an archive are hashed too
             pass
         sha256 = hashed.sha256.hexdigest()
         return ReadFile(rows.records(), sha256, rows.ids, content.hexdigest())
 
 
 def hash_file(path: Path) -> tuple[str, str]:
-    """Return SHA-256 of a file's bytes, and of its content; it is not read otherwise.
+    """Return the SHA-256 of a file's bytes and of its content, without parsing it.
 
     Raises
     ------
     ReleaseError
-        If it can't be read.
+        If the file can't be read.
     """
     with _opened(path) as file:
         return digests(file)
@@ -198,7 +198,7 @@ def hash_file(path: Path) -> tuple[str, str]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[io.BufferedReader]:
-    """Open a data file; say in one sentence what is wrong with it."""
+    """Open a data file; translate errors to `ReleaseError`."""
     try:
         mode = path.stat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
@@ -206,7 +206,7 @@ def _opened(path: Path) -> Iterator[io.BufferedReader]:
         with path.open("rb") as file:
             yield file
     except (EOFError, zlib.error, gzip.BadGzipFile):
-        # what is wrong may be told with the checksum of all rows: that is for nobody's screen
+        # the original message may contain a checksum of the rows, which must not be shown
         raise ReleaseError("data: the archive is broken; fetch it again") from None
     except OSError as error:
         if error.errno == errno.ENOSPC:
@@ -219,7 +219,7 @@ def _opened(path: Path) -> Iterator[io.BufferedReader]:
 
 
 class _Hashed(io.RawIOBase):
-    """A file that is hashed while it is read."""
+    """File wrapper that hashes all bytes read."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self.sha256 = file, hashlib.sha256()
@@ -239,16 +239,16 @@ class _Hashed(io.RawIOBase):
 
 
 def blocks(read: Callable[[int], bytes], size: int, form: FileFormat) -> Iterator[bytes]:
-    """Yield whole rows, each with its end, many at a time.
+    """Yield blocks of complete rows with their ends.
 
-    Rows are cut here, at their ends alone, before anything else is read; of UTF-16 at the unit of
-    two bytes that is a row's end, and they are yielded in UTF-8. The middle of a row that is too
-    long is cut out: what is left of it is still too long.
+    Rows are split at row ends only, before anything else is parsed; UTF-16 is split at units of
+    two bytes and yielded as UTF-8. The middle of an overlong row is dropped, such that the rest
+    is still too long to be readable.
 
     Parameters
     ----------
     read : callable
-        Returns so many bytes, fewer only at the file's end.
+        Returns a number of bytes, fewer only at the end of the file.
     size : int
         Bytes read at a time.
     form : FileFormat
@@ -268,24 +268,24 @@ def blocks(read: Callable[[int], bytes], size: int, form: FileFormat) -> Iterato
     if left:
         odd = len(left) % unit
         last = _utf8(left[: len(left) - odd] + end, wide) if wide else left + end
-        # half a unit makes the field that it stands in unreadable
+        # an odd byte makes its field unreadable
         yield last[:-1] + b"\xff" + last[-1:] if odd else last
 
 
 def _last_unit(rows: bytes, end: bytes) -> int:
-    """Return where the last unit of two bytes that is a row's end is over, 0 if there is none."""
+    """Return the position after the last row end in UTF-16 bytes; 0 if there is none."""
     units = np.frombuffer(rows, dtype="<u2", count=len(rows) // 2)
     places = np.flatnonzero(units == int.from_bytes(end, "little"))
     return 2 * int(places[-1]) + 2 if len(places) else 0
 
 
 def _utf8(rows: bytes, encoding: str) -> bytes:
-    """Return whole rows in UTF-8; a lone surrogate becomes bytes that UTF-8 does not have."""
+    """Return rows in UTF-8; a lone surrogate becomes bytes that are invalid in UTF-8."""
     return rows.decode(encoding, "surrogatepass").encode("utf-8", "surrogatepass")
 
 
 class Rows:
-    """Rows that are being read, in private work files that have no names."""
+    """Columns of the rows read so far, in anonymous temporary files."""
 
     def __init__(self, form: FileFormat, reads: Reads, watch: Watch | None = None) -> None:
         self._form, self._watch = form, watch
@@ -311,11 +311,11 @@ class Rows:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The ids of the users, in the order in which they were first read."""
+        """The user ids, in order of first occurrence."""
         return self._users.ids
 
     def add(self, raw: bytes) -> None:
-        """Read some whole rows, each with its end."""
+        """Parse a block of complete rows with their ends."""
         cut, names = cut_rows(raw, self._form), self._form.columns
         block, fields = cut.block, cut.fields
         starts, ends = fields(names.index(USER))
@@ -336,7 +336,7 @@ class Rows:
             self._watch(cut, seen)
 
     def records(self) -> UserRecords:
-        """Return all rows, a user's together."""
+        """Return all rows grouped by user."""
         codes = self._codes.read(np.int32)
         order = np.argsort(codes, kind="stable")
         counts = np.bincount(codes, minlength=len(self.ids))
@@ -351,13 +351,12 @@ class Rows:
 
 
 class _Header:
-    """Tells rows that only name the columns: each by itself, wherever it stands.
+    """Detects header rows, each independently of its position.
 
-    That of the first row alone would not do. Were it left out because it is the first, then in a
-    file without a header it would be somebody's, and whoever came next would lose one, too, if
-    that somebody were not in the file: one user would change what another contributes. Left out
-    are all rows in which no place and no time can be read; of files that have neither, all rows
-    that have the declared names.
+    Skipping the first row of a file would be unsound: in a file without a header it belongs to a
+    user, and if that user were removed, the next user would lose a row, so that one user would
+    change the contribution of another. Instead, all rows without a readable place or time are
+    skipped; in files without such columns, all rows that repeat the declared names.
     """
 
     def __init__(self, form: FileFormat) -> None:
@@ -370,7 +369,7 @@ class _Header:
         self._named = others or form.columns
 
     def found(self, block: Block, fields: Fields) -> NDArray[np.bool_]:
-        """Return which rows are such."""
+        """Return which rows are header rows."""
         starts, _ = fields(0)
         rows = np.arange(len(starts))
         for name, reader in self._readers.items():
@@ -391,14 +390,14 @@ class _Header:
         return rows
 
     def _names_it(self, raw: bytes, name: str) -> bool:
-        # half of all rows need not be decoded to see that they are longer than any spelling
+        # avoids decoding values that are longer than any spelling of the name
         return len(raw) <= 8 * len(name) + 64 and (
             (self._text(raw) or "").casefold() == name.strip().casefold()
         )
 
 
 def _reader(name: str, form: FileFormat) -> WholeReader:
-    """Return what reads coordinates or times off many rows."""
+    """Return the vectorised parser of a column of coordinates or times."""
     if name == TIME:
         return _times(form)
     most = 90 if name == LAT else 180
@@ -416,22 +415,22 @@ def _times(form: FileFormat) -> WholeReader:
 
 
 Fields = Callable[[int], tuple[Places, Places]]
-"""Where the fields of a column begin and end in whole rows."""
+"""Start and end positions of the fields of a column, in complete rows."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """The rows of a block, and the fields of those that are whole.
+    """The rows of a block, and the fields of complete rows.
 
     Attributes
     ----------
     block : Block
     starts, ends : ndarray of int, shape (rows,)
-        Of all rows, their ends left out.
+        Positions of all rows, without row ends.
     whole : ndarray of bool, shape (rows,)
-        Whether a row has all fields and no more, and every quote is closed.
+        Whether a row has exactly the declared fields and no open quote.
     fields : callable
-        Of the whole rows.
+        Positions of the fields of the complete rows.
     """
 
     block: Block
@@ -445,14 +444,14 @@ _QUOTE = 34
 
 
 def cut_rows(raw: bytes, form: FileFormat) -> Cut:
-    """Cut a block of rows, each with its end, into rows and fields."""
+    """Split a block of rows with their ends into rows and fields."""
     block, wanted = Block.of(raw), len(form.columns) + TRAILING[form.trailing_delimiter]
     values = block.values[: len(raw)]
     ends = np.flatnonzero(values == ROW_ENDS[form.row_end])
     starts = np.concatenate([[0], ends[:-1] + 1])
     between = np.flatnonzero(values == DELIMITERS[form.delimiter])
     quotes = np.flatnonzero(values == _QUOTE) if QUOTES[form.quotes] else between[:0]
-    # white space around values is taken off; of this one there may be much, in files from Windows
+    # CR before LF is stripped here, as files from Windows have one in every row
     lasts = ends - ((ends > starts) & (block.values[ends - 1] == 13))
     if len(quotes):
         in_row = np.searchsorted(quotes, starts)
@@ -481,7 +480,7 @@ def cut_rows(raw: bytes, form: FileFormat) -> Cut:
 def _plain_fields(
     starts: Places, ends: Places, first: Places, between: Places, wanted: int
 ) -> Fields:
-    """Return where fields are, given the places of the delimiters between them."""
+    """Return the positions of fields from those of the delimiters."""
 
     def fields(k: int) -> tuple[Places, Places]:
         low = starts if k == 0 else between[first + k - 1] + 1
@@ -510,10 +509,10 @@ def _unquoted(
     form: FileFormat,
     wanted: int,
 ) -> tuple[Block, Mask, Fields]:
-    """Take quotes off fields.
+    """Remove quotes from fields.
 
-    Where each quote of a row stands at the border of a field, this is done for many rows at once;
-    other rows with quotes are read one by one, and what their fields hold is put behind the block.
+    Rows in which all quotes are at the borders of fields are handled together. Other rows with
+    quotes are parsed one by one, and their fields are appended to the block.
     """
     values = block.values
 
@@ -560,16 +559,16 @@ def _unquoted(
 
 
 def quoted_fields(form: FileFormat) -> Callable[[bytes], list[bytes] | None]:
-    """Return what splits one row, its end left out, into fields without their quotes.
+    """Return a function that splits one row, without its end, into unquoted fields.
 
-    A field is quoted if its first character, white space and a mark of byte order left out, is a
-    quote; elsewhere in a field that is not, quotes are text. It returns None if a quote is still
-    open at the row's end, or something else than white space follows a closed one.
+    A field is quoted if its first character, after white space and a byte order mark, is a quote;
+    in other fields quotes are text. The function returns None if a quote is not closed, or is
+    followed by something other than white space.
     """
     delimiter = bytes([DELIMITERS[form.delimiter]])
     blank = re.escape(bytes(set(b" \t\r\n\v\f") - set(delimiter)))
     mark = b"\xef\xbb\xbf" if form.encoding.startswith("utf") else b"(?!)"
-    # possessive: no byte is read twice, whatever stands in a row
+    # possessive: linear time for any row
     opened = re.compile(b'(?:[%b]|%b)*+"' % (blank, mark))
     closed = re.compile(b'((?:[^"]++|"")*+)"[%b]*+(?=%b|\\Z)' % (blank, re.escape(delimiter)))
 
@@ -596,7 +595,7 @@ def quoted_fields(form: FileFormat) -> Callable[[bytes], list[bytes] | None]:
 
 
 class _Work:
-    """A file without a name that only this process sees, gone when it is closed or killed."""
+    """Anonymous temporary file, removed when it is closed or the process ends."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the rows
@@ -613,7 +612,7 @@ class _Work:
 
 
 class _Wholes:
-    """A column of whole numbers."""
+    """A column of integers."""
 
     def __init__(self, name: str, reader: WholeReader) -> None:
         self.name = name
@@ -624,7 +623,7 @@ class _Wholes:
         self._readable.close()
 
     def add(self, block: Block, starts: Places, ends: Places) -> Mask:
-        """Read some rows; return where that could be done."""
+        """Parse some rows; return which are readable."""
         values, readable = self._reader(block, starts, ends)
         self._values.write(values)
         self._readable.write(readable)
@@ -635,7 +634,7 @@ class _Wholes:
 
 
 class _Texts:
-    """A column of texts: each spelling is kept once, as long as there are not too many."""
+    """A column of texts, with a cache of distinct spellings."""
 
     def __init__(self, name: str, form: FileFormat, numbers: bool) -> None:
         self.name = name
@@ -649,7 +648,7 @@ class _Texts:
         self._codes.close()
 
     def add(self, block: Block, starts: Places, ends: Places) -> Mask:
-        """Read some rows; return where that could be done."""
+        """Parse some rows; return which are readable."""
         codes = np.empty(len(starts), dtype=np.int64)
         there = np.empty(len(starts), dtype=np.bool_)
         for k, (first, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):

@@ -1,7 +1,6 @@
-"""What can be read of a file in its declared format: a count for the curator alone.
+"""Counts readable rows and explains unreadable ones, for the curator only.
 
-It changes nothing: no release reads more or costs otherwise because of it, and none of its numbers
-stands in a ledger, plan, certificate or log.
+The check does not influence a release, and its numbers are in no ledger, plan, certificate or log.
 """
 
 from __future__ import annotations
@@ -35,28 +34,28 @@ from explorer.release.rows.values import (
 from explorer.release.rows.vectors import Mask
 
 SHOWN = 5
-"""Unreadable rows that are told in words, the first ones."""
+"""Number of unreadable rows that are explained, the first ones."""
 MAX_SHOWN = 40
-"""Characters of a field."""
+"""Maximum length of a displayed field."""
 _BLANK = 16
-"""Bytes of a row that may be blank; longer ones are none."""
+"""Maximum length of a blank row in bytes."""
 
 
 @dataclass(frozen=True)
 class Unreadable:
-    """Why a row can't be read.
+    """Explanation of an unreadable row.
 
     Attributes
     ----------
     line : int
         From 1.
     column : str
-        "" where the row has not the declared fields.
+        "" if the row does not have the declared fields.
     value : str
-        Of that column, `MAX_SHOWN` characters at most.
+        Of that column, at most `MAX_SHOWN` characters.
     reason : str
     hint : str
-        A question about the format, "" if there is none.
+        A question about the format; "" if there is none.
     """
 
     line: int
@@ -67,21 +66,21 @@ class Unreadable:
 
     @property
     def sentence(self) -> str:
-        """What the curator is told."""
+        """Message for the curator."""
         field = f", column {self.column}, '{self.value}'" if self.column else ""
         return f"line {self.line:,}{field} {self.reason}" + (f"; {self.hint}" if self.hint else "")
 
 
 @dataclass(frozen=True)
 class RowCheck:
-    """How many rows of a file count in a release, and what is wrong with the first others.
+    """Number of readable rows of a file, and explanations of the first unreadable ones.
 
     Attributes
     ----------
     rows : int
-        Without blank ones, and without a first row of names where one is declared.
+        Rows except blank ones, and except a first header row if one is declared.
     readable : int
-        Those with an id and all that the release reads.
+        Rows with an id and all values that the release reads.
     first : tuple of Unreadable
     """
 
@@ -91,16 +90,16 @@ class RowCheck:
 
     @property
     def under_half(self) -> bool:
-        """Whether fewer than half of the rows can be read, or there are none."""
+        """Whether fewer than half of the rows are readable, or there are none."""
         return 2 * self.readable < self.rows or not self.rows
 
     @property
     def count(self) -> str:
-        """How many rows can be read, in words."""
+        """Number of readable rows as text."""
         return f"{self.readable:,} of {self.rows:,} rows"
 
     def lines(self) -> list[str]:
-        """Return what the curator is told, a line for each row that is told of."""
+        """Return the messages for the curator, a line for each explained row."""
         if not self.rows:
             return ["the file has no rows"]
         first, *others = [one.sentence for one in self.first] or [""]
@@ -136,7 +135,7 @@ class RowCounter:
             self._header = False
             first = int(np.setdiff1d(np.arange(len(readable)), blank)[0])
             row = raw[cut.starts[first] : cut.ends[first]].removesuffix(b"\r")
-            # a row with another kind of row end in it is many rows
+            # a row that contains another kind of row end is several rows
             if not readable[first] and not re.search(b"[\r\n]", row):
                 self._rows -= 1
                 blank.append(first)
@@ -148,7 +147,7 @@ class RowCounter:
         self._lines += len(readable)
 
     def found(self) -> RowCheck:
-        """Return what was counted."""
+        """Return the result."""
         return RowCheck(self._rows, self._readable, tuple(self._first))
 
 
@@ -157,7 +156,7 @@ Why = tuple[str, str, str, str]
 
 
 def explained(row: bytes, form: FileFormat, reads: Reads) -> Why:
-    """Return why a row, its end left out, can't be read."""
+    """Return why a row, without its end, can't be read."""
     if len(row) > MAX_ROW_BYTES:
         return "", "", "is longer than 1 MB", _first(_row_hints(row, form, 0))
     row = row.removesuffix(b"\r")
@@ -186,9 +185,9 @@ def explained(row: bytes, form: FileFormat, reads: Reads) -> Why:
 
 
 def _needed(form: FileFormat, reads: Reads) -> list[str]:
-    """Return columns of which one is unreadable in a row that is left out, the id's first."""
+    """Return the columns that must be readable, the id first."""
     found = [USER, *(LAT, LON) * reads.places, *(TIME,) * reads.times, *reads.texts]
-    # without a place and a time a row counts as one of names where such rows are declared
+    # with a declared header, a row without place and time counts as a header row
     placed = [name for name in (LAT, LON, TIME) if name in form.columns]
     return list(dict.fromkeys([*found, *placed * HEADERS[form.header]]))
 
@@ -196,7 +195,7 @@ def _needed(form: FileFormat, reads: Reads) -> list[str]:
 def _judged(
     name: str, raw: bytes, text: str | None, form: FileFormat, reads: Reads
 ) -> tuple[str, str]:
-    """Return what is wrong with a field and a hint; "" if nothing is."""
+    """Return the problem with a field and a hint, or "" for both."""
     if text is None:
         return f"is not {form.encoding}", "is the encoding another?"
     if name == USER:

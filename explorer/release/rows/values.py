@@ -1,4 +1,4 @@
-"""One value of a row, from its bytes: read exactly, by the declared format alone."""
+"""Exact parsing of single values in the declared format."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from explorer.release.rows.format import (
 from explorer.user_rows import compose_nfc, id_text
 
 DEGREE = 10**7
-"""Whole steps of a degree."""
+"""Units of 10⁻⁷ degrees in a degree."""
 
 AROUND = "\ufeff"
-"""Taken off with the white space around a value: a mark at a file's beginning is no part of it."""
+"""Byte order mark, stripped from values like white space."""
 
 MIN_TIME = int(datetime(1, 1, 2, tzinfo=UTC).timestamp())
 MAX_TIME = int(datetime(9999, 12, 30, tzinfo=UTC).timestamp())
-"""Times beyond can't be read: some zone's day there has no date."""
+"""Later times can't be read: their date in some time zones is not representable."""
 
 _ONE = 10**PLACES
 Whole = Callable[[bytes], int | None]
-"""Reads a whole number off a value's bytes; None where it can't be read."""
+"""Parses an integer from bytes; None if that fails."""
 
 _ISO = re.compile(
     r"(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})"
@@ -59,11 +59,10 @@ _MONTHS = {
 
 
 def text_reader(form: FileFormat) -> Callable[[bytes], str | None]:
-    """Return what reads text: without white space around it, in normal form C.
+    """Return a parser of text, stripped and in normal form C.
 
-    It returns None for bytes that the encoding does not have, and for what `compose_nfc` refuses.
-    Rows of UTF-16 come as UTF-8, in which half a character (a lone surrogate, an odd byte) is no
-    valid sequence of bytes.
+    It returns None for invalid bytes and for texts that `compose_nfc` rejects. Rows of UTF-16
+    files have been converted to UTF-8, in which lone surrogates and odd bytes are invalid.
     """
     encoding = _encoding(form)
 
@@ -72,7 +71,7 @@ def text_reader(form: FileFormat) -> Callable[[bytes], str | None]:
             text = raw.decode(encoding)
         except UnicodeDecodeError:
             return None
-        # twice: a mark may stand within white space, or white space within marks
+        # twice, for marks inside white space and white space inside marks
         text = text.strip().strip(AROUND).strip()
         return compose_nfc(text)
 
@@ -80,7 +79,7 @@ def text_reader(form: FileFormat) -> Callable[[bytes], str | None]:
 
 
 def id_reader(form: FileFormat) -> Callable[[bytes], str | None]:
-    """Return what reads ids: as `text_reader`, by `id_text`."""
+    """Return a parser of user ids, normalised by `id_text`."""
     encoding = _encoding(form)
 
     def read(raw: bytes) -> str | None:
@@ -97,7 +96,7 @@ def _encoding(form: FileFormat) -> str:
 
 
 def number_reader(form: FileFormat) -> Callable[[bytes], str | None]:
-    """Return what reads the text of a number, written with a point whatever the file has."""
+    """Return a parser of the text of a number, with the decimal mark converted to a point."""
     text = text_reader(form)
     if DECIMALS[form.decimal] == ord("."):
         return text
@@ -110,7 +109,7 @@ def number_reader(form: FileFormat) -> Callable[[bytes], str | None]:
 
 
 def coordinate_reader(form: FileFormat, most: int) -> Whole:
-    """Return what reads degrees within ±most as whole steps, the nearest ones, ties to even."""
+    """Return a parser of degrees within ±most, rounded to 10⁻⁷ degrees, ties to even."""
     text = number_reader(form)
 
     def read(raw: bytes) -> int | None:
@@ -123,7 +122,7 @@ def coordinate_reader(form: FileFormat, most: int) -> Whole:
 
 
 def time_reader(form: FileFormat) -> Whole:
-    """Return what reads times as whole seconds since 1970 UTC, rounded down."""
+    """Return a parser of times as seconds since 1970 UTC, rounded down."""
     text, number = text_reader(form), number_reader(form)
     if form.time_format in TIME_FORMATS[1:]:
         unit = 1 if form.time_format == "unix" else 1000
@@ -144,20 +143,20 @@ def time_reader(form: FileFormat) -> Whole:
 
 
 def zone_of(form: FileFormat) -> tzinfo:
-    """Return the zone of times that state no offset."""
+    """Return the time zone of times without an offset."""
     offset = fixed_offset(form.time_zone)
     return ZoneInfo(form.time_zone) if offset is None else timezone(timedelta(seconds=offset))
 
 
 def in_time(seconds: int) -> int | None:
-    """Return seconds since 1970 if they are of a time that can be read."""
+    """Return the seconds if they are within `MIN_TIME` and `MAX_TIME`, else None."""
     return seconds if MIN_TIME <= seconds <= MAX_TIME else None
 
 
 def zone_offset(local: int, zone: tzinfo) -> int:
-    """Return how far, in seconds, a zone is ahead of UTC at its local seconds since 1970.
+    """Return the UTC offset in seconds of a zone at local seconds since 1970.
 
-    A time that clocks show twice is taken as the first of the two.
+    An ambiguous local time is taken as the first of the two.
     """
     shown = datetime(1970, 1, 1) + timedelta(seconds=local)
     ahead = shown.replace(tzinfo=zone).utcoffset() or timedelta(0)
@@ -187,7 +186,7 @@ def _seconds(parts: dict[str, str | None], zone: tzinfo) -> int | None:
 def stated_offset(text: str) -> int | None:
     """Return the seconds of an offset such as ``Z``, ``+02``, ``-0330`` or ``+05:30``.
 
-    None if there is no such offset on the Earth.
+    None if it is outside `MIN_OFFSET` to `MAX_OFFSET`.
     """
     if text == "Z":
         return 0

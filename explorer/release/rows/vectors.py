@@ -1,6 +1,6 @@
-"""Values of many rows at once, where they are spelt plainly; all others are read one by one.
+"""Vectorised parsing of plainly written values; others are parsed one by one by `values`.
 
-What is read here is read as `values` reads it: this is for speed alone, and a test compares both.
+The results equal those of `values`, which a test checks; this module only adds speed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Places = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 PADDING = 64
-"""Zero bytes that must follow a block, so that no place looked at lies beyond it."""
+"""Zero bytes appended to a block, so that fixed-width reads stay inside it."""
 
 _LONGEST = 24
 _DIGITS = 18
@@ -29,14 +29,14 @@ _DAYS = np.array([0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], dtype=np.i
 
 
 class Block(NamedTuple):
-    """Some whole rows of a file.
+    """Complete rows of a file.
 
     Attributes
     ----------
     raw : bytes
-        `PADDING` zero bytes at the end.
+        The rows and `PADDING` zero bytes.
     values : ndarray of uint8
-        The same.
+        The same bytes.
     """
 
     raw: bytes
@@ -50,14 +50,14 @@ class Block(NamedTuple):
 
 
 class Wholes(NamedTuple):
-    """A whole number of every row, and where it could be read; else it is 0."""
+    """An integer per row (0 if unreadable) and whether it is readable."""
 
     values: NDArray[np.int64]
     readable: Mask
 
 
 class Decimals(NamedTuple):
-    """Digits of every row as one number, those of them behind a point, and where that is right."""
+    """Digits of every row as an integer, number of digits after the point, and validity."""
 
     digits: NDArray[np.int64]
     behind: NDArray[np.int64]
@@ -65,7 +65,7 @@ class Decimals(NamedTuple):
 
 
 def plain_decimals(block: Block, starts: Places, ends: Places, mark: int = 46) -> Decimals:
-    """Read decimals of at most `_DIGITS` digits, with a sign and a decimal mark or without."""
+    """Parse decimals of at most `_DIGITS` digits with optional sign and decimal mark."""
     first = block.values[starts]
     negative = first == ord("-")
     at = starts + (negative | (first == ord("+")))
@@ -78,7 +78,7 @@ def plain_decimals(block: Block, starts: Places, ends: Places, mark: int = 46) -
     for _ in range(longest):
         live = at < ends
         char = block.values[at]
-        value = char - np.uint8(48)  # others wrap around
+        value = char - np.uint8(48)  # non-digits wrap around to ≥ 10
         digit = (value < 10) & live
         point = (char == mark) & live
         plain &= digit | ~live | (point & ~pointed)
@@ -96,11 +96,11 @@ def plain_decimals(block: Block, starts: Places, ends: Places, mark: int = 46) -
 def coordinates(
     block: Block, starts: Places, ends: Places, most: int, mark: int, slow: Whole
 ) -> Wholes:
-    """Read degrees within ±most as whole steps, the nearest ones, ties to even."""
+    """Parse degrees within ±most, rounded to 10⁻⁷ degrees, ties to even."""
     digits, behind, plain = plain_decimals(block, starts, ends, mark)
     power = 10 ** np.arange(_DIGITS + 1, dtype=np.int64)
     cut = np.maximum(behind - 7, 0)
-    # at most four digits before the point: nothing leaves 64 bits
+    # at most four digits before the point, so that nothing exceeds 64 bits
     plain &= np.abs(digits) < power[np.minimum(behind + 4, _DIGITS)]
     beyond = np.abs(digits) > most * power[np.minimum(behind, 15)]
     divisor = power[np.minimum(cut, _DIGITS)]
@@ -108,14 +108,14 @@ def coordinates(
     twice = 2 * rest
     whole += (twice > divisor) | ((twice == divisor) & (whole & 1 == 1))
     values = whole * power[np.minimum(np.maximum(7 - behind, 0), 7)]
-    # of more than 15 digits behind the point one at most stands before it, or they are too many
+    # with more than 15 digits after the point, the slow parser decides
     deep = behind > 15
     readable = plain & ~deep & ~beyond
     return _rest(block, starts, ends, Wholes(values, readable), ~plain | deep, slow)
 
 
 def unix_times(block: Block, starts: Places, ends: Places, unit: int, slow: Whole) -> Wholes:
-    """Read numbers of seconds, or of 1/unit of it, since 1970."""
+    """Parse times in units of 1/unit seconds since 1970."""
     digits, behind, plain = plain_decimals(block, starts, ends)
     plain &= behind == 0
     seconds = digits // unit
@@ -124,7 +124,7 @@ def unix_times(block: Block, starts: Places, ends: Places, unit: int, slow: Whol
 
 
 def iso_times(block: Block, starts: Places, ends: Places, zone: tzinfo, slow: Whole) -> Wholes:
-    """Read ``2010-10-12T00:21:28`` and the like, with an offset, parts of a second, or without."""
+    """Parse times like ``2010-10-12T00:21:28``, with optional fraction and offset."""
     chars, length = block.values, ends - starts
     plain = length >= 19
 
@@ -138,7 +138,7 @@ def iso_times(block: Block, starts: Places, ends: Places, zone: tzinfo, slow: Wh
             found += value
         return found
 
-    places = np.where(plain, starts, 0)  # of others something is read, and not used
+    places = np.where(plain, starts, 0)  # values of other rows are not used
     for at, wanted in ((4, b"-"), (7, b"-"), (10, b"T "), (13, b":"), (16, b":")):
         char = chars[places + at]
         plain = plain & ((char == wanted[0]) | (char == wanted[-1]))
@@ -166,14 +166,14 @@ def iso_times(block: Block, starts: Places, ends: Places, zone: tzinfo, slow: Wh
 
 
 def other_times(block: Block, starts: Places, ends: Places, slow: Whole) -> Wholes:
-    """Read times one by one."""
+    """Parse times one by one."""
     nothing = np.zeros(len(starts), dtype=np.int64)
     none = nothing.astype(np.bool_)
     return _rest(block, starts, ends, Wholes(nothing, none), ~none, slow)
 
 
 def same_as_before(block: Block, starts: Places, ends: Places) -> Mask:
-    """Return of every row whether its value is spelt as that of the row before; false if long."""
+    """Return for every row whether its bytes equal those of the previous row; False if long."""
     length = ends - starts
     same = np.zeros(len(starts), dtype=np.bool_)
     same[1:] = (length[1:] == length[:-1]) & (length[1:] <= PADDING)
@@ -185,15 +185,15 @@ def same_as_before(block: Block, starts: Places, ends: Places) -> Mask:
 
 
 def low_bytes(block: Block, starts: Places, lengths: Places) -> NDArray[np.uint64]:
-    """Return the values of at most eight bytes each as one number, the first byte lowest."""
-    # eight bytes at each place of the block
+    """Return up to eight bytes of each value as a little-endian integer."""
+    # overlapping 8-byte windows at all positions of the block
     words = np.ndarray(len(block.raw) - 7, dtype="<u8", buffer=block.raw, strides=(1,))
     found: NDArray[np.uint64] = words[starts] & _LOW_BYTES[lengths]
     return found
 
 
 def _after_fraction(chars: Bytes, starts: Places, ends: Places, plain: Mask) -> tuple[Places, Mask]:
-    """Return where the parts of a second end, and where what has been read is plain."""
+    """Return the positions after fractional seconds, and the updated validity."""
     tail = np.where(plain, starts + 19, ends)
     parted = (tail < ends) & (chars[tail] == ord("."))
     if not parted.any():
@@ -208,7 +208,7 @@ def _after_fraction(chars: Bytes, starts: Places, ends: Places, plain: Mask) -> 
 def _offsets(
     chars: Bytes, tail: Places, ends: Places, plain: Mask
 ) -> tuple[NDArray[np.int64], Mask, Mask]:
-    """Return stated offsets in seconds, where there are any, and where the ends are plain."""
+    """Return UTC offsets in seconds, whether one is stated, and the updated validity."""
     left = ends - tail
     char = chars[tail]
     utc = (left == 1) & (char == ord("Z"))
@@ -250,7 +250,7 @@ def _days(
 def _rest(
     block: Block, starts: Places, ends: Places, found: Wholes, others: Mask, slow: Whole
 ) -> Wholes:
-    """Read one by one what is not spelt plainly."""
+    """Parse the remaining rows one by one."""
     values, readable = np.where(found.readable, found.values, 0), found.readable
     rows = np.flatnonzero(others)
     places = zip(rows.tolist(), starts[rows].tolist(), ends[rows].tolist(), strict=True)
