@@ -1,8 +1,7 @@
-"""The same questions without a window.
+"""Command line interface.
 
-Options of a study's command are made from the study's declared parameters, so that a parameter
-is described once. Numbers go to standard output or into files, progress and errors to standard
-error; the exit code is 0 only on success.
+The options of a study's command are generated from its declared parameters. Results are written to
+standard output or to files, progress and errors to standard error; the exit code is 0 on success.
 """
 
 import sys
@@ -36,7 +35,7 @@ COMMANDS = {
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit code: 0 done, 1 failed, 2 wrongly asked."""
+    """Run one command and return its exit code: 0 success, 1 failure, 2 usage error."""
     for problem in add_installed():
         print(f"privacy-explorer: {problem}", file=sys.stderr)
     try:
@@ -53,26 +52,26 @@ def run(arguments: Sequence[str]) -> int:
             print(f"privacy-explorer: {line}", file=sys.stderr)
         return error.exit_code
     except click.ClickException as error:
-        print(f"privacy-explorer: {wrong_call(error)}", file=sys.stderr)
+        print(f"privacy-explorer: {usage_message(error)}", file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:
-        return shutdown.output_closed()  # whoever read it has gone; nobody is left to be told
+        return shutdown.output_closed()  # the reader has closed the pipe
     except (ValueError, LookupError, OSError, RuntimeError) as error:
-        print(f"privacy-explorer: {sentence(error)}", file=sys.stderr)
+        print(f"privacy-explorer: {error_message(error)}", file=sys.stderr)
         return 1
     return outcome if isinstance(outcome, int) else 0
 
 
-def wrong_call(error: click.ClickException) -> str:
-    """Return what is wrong with how a command was called, and where its options are told."""
-    said = " ".join(error.format_message().split()).rstrip(".")
-    said = said.removeprefix("Invalid value: ").removeprefix("Invalid value for ")
+def usage_message(error: click.ClickException) -> str:
+    """Return a usage error as one sentence that points to the command's help."""
+    text = " ".join(error.format_message().split()).rstrip(".")
+    text = text.removeprefix("Invalid value: ").removeprefix("Invalid value for ")
     context = error.ctx if isinstance(error, click.UsageError) else None
-    return f"{said}; '{context.command_path} --help' tells more" if context else said
+    return f"{text}; '{context.command_path} --help' tells more" if context else text
 
 
-def sentence(error: Exception) -> str:
-    """Return what an error says as one sentence."""
+def error_message(error: Exception) -> str:
+    """Return the message of an error as one sentence."""
     if isinstance(error, OSError) and error.strerror:
         name = f"{error.filename}: " if error.filename else ""
         return f"{name}{error.strerror.lower()}"
@@ -82,9 +81,9 @@ def sentence(error: Exception) -> str:
 
 
 class Commands(click.Group):
-    """Has every command by its name, imported when it is first asked for.
+    """The group of all commands, each imported when it is used.
 
-    The window opens without any, and most of them need what it does not need at first.
+    The window needs none of them, and most have imports that would delay its start.
     """
 
     def list_commands(self, _ctx: click.Context) -> list[str]:

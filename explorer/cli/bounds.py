@@ -1,4 +1,4 @@
-"""The command that answers a study's question as curves."""
+"""The command `bounds`: evaluates a study as curves, or solves for a parameter."""
 
 from __future__ import annotations
 
@@ -38,27 +38,27 @@ if TYPE_CHECKING:
 
 MAX_POINTS = 100_000
 _REVIEWER = {"text": "txt", "latex": "tex", "pdf": "pdf"}
-"""Suffix of what `--reviewer` writes."""
+"""Option value of `--reviewer` → file suffix."""
 
 
 class StudyCommand(click.Command):
-    """A command whose help goes on with the parameters of the study that is named beside it."""
+    """A command whose help includes the parameters of the study in its arguments."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Note the study before click stops at ``--help``."""
+        """Store the study before click handles ``--help``."""
         from explorer.studies.registry import study_ids
 
         ctx.meta[completion.NAMED] = next((word for word in args if word in study_ids()), None)
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, then what the study declares."""
-        from explorer.cli.studies import declared
+        """Write the options, then the study's declaration."""
+        from explorer.cli.studies import declaration
         from explorer.studies.registry import get_study, study_infos
 
         super().format_options(ctx, formatter)
         if ctx.meta[completion.NAMED] is not None:
-            for heading, rows in declared(get_study(ctx.meta[completion.NAMED])):
+            for heading, rows in declaration(get_study(ctx.meta[completion.NAMED])):
                 with formatter.section(heading):
                     formatter.write_dl([(key, said.replace("\n", ". ")) for key, said in rows])
         else:
@@ -258,8 +258,8 @@ def bounds_command(
 
 
 def _write_reviewer(job: ExportJob) -> None:
-    """Write what a reviewer asks to the job's file, or on standard output."""
-    from explorer.cli.running import say_written
+    """Write the reviewer's summary to the job's file, or to standard output."""
+    from explorer.cli.running import report_written
     from explorer.figures.export_job import rendered
     from explorer.files import write_whole
 
@@ -268,13 +268,13 @@ def _write_reviewer(job: ExportJob) -> None:
         click.echo(content, nl=False)
     else:
         write_whole(job.path, content)
-        say_written(job.path)
+        report_written(job.path)
 
 
 def _own_curves(
     host: StudyRuntime, request: Request, files: Sequence[Path]
 ) -> tuple[ImportedCurve, ...]:
-    """Return the curves of files, saying on standard error which rows are not drawn."""
+    """Return the curves of files; rows that can't be drawn are reported on standard error."""
     from explorer.engine.session.imported_curves import merge_imported, plot_of, read_curves
 
     own: tuple[ImportedCurve, ...] = ()
@@ -287,7 +287,7 @@ def _own_curves(
 
 
 def claimed_series(host: StudyRuntime, request: Request, claim: str) -> str | None:
-    """Return the key of the series that is claimed at the values set; None if nothing is."""
+    """Return the key of the claimed series; None if there is none."""
     from explorer.studies.base.claims import claimed
 
     found = None if claim else claimed(compute(host, request))
@@ -302,14 +302,14 @@ def bounds_request(
     sweep: str | None,
     preset_key: str | None = None,
 ) -> Request:
-    """Return the request that command-line words describe, on top of a preset if one is named.
+    """Build a request from command-line options, starting from a preset if one is named.
 
-    Files that parameters name are opened on the host, which counts as a look at them.
+    Files named by parameters are opened on the host, which is recorded as a view of them.
 
     Raises
     ------
     ValueError
-        Naming the key, the value and what is allowed.
+        Naming key, value and what is allowed.
     OSError
         If a file can't be read.
     """
@@ -346,7 +346,7 @@ def bounds_request(
 
 
 def parse_sweep(study: Study, text: str) -> Sweep:
-    """Return the sweep that ``KEY=A:B:N``, ``KEY=A:B:N:lin`` or ``KEY=A:B:N:log`` describes."""
+    """Parse a sweep: ``KEY=A:B:N``, ``KEY=A:B:N:lin`` or ``KEY=A:B:N:log``."""
     from explorer.studies.base.study import Scale, Sweep, parameter
 
     key, spec = parse_pair(text, "--sweep")
@@ -384,9 +384,9 @@ def _print_solution(
     Raises
     ------
     BadParameter
-        If only a part of the question was asked.
+        If one of the three options is missing.
     ValueError
-        Naming the parameter or curve there is not.
+        If the parameter or curve does not exist.
     """
     from explorer.engine.solving import SolveGoal, solution_sentence, solve
 

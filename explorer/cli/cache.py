@@ -1,4 +1,4 @@
-"""The commands about what is kept of check-in files that were opened, and of experiments."""
+"""The commands `cache show` and `cache clear`."""
 
 import click
 

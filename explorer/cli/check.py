@@ -1,4 +1,4 @@
-"""The command that checks this installation: golden values, enumerations, brackets, audits."""
+"""The command `check`: golden values, enumerations, brackets and audits of this installation."""
 
 import json
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""A cluster for the work of commands, and the command that keeps one running here."""
+"""Options for computing on a cluster, and the command `cluster`, which runs a local one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from explorer.engine.executors.cluster import Cluster
 
 MAX_LOCAL = 256
-SAY_SO = "add --send-data"
+SEND_DATA_HINT = "add --send-data"
 OPTIONS = (
     click.option(
         "--cluster",
@@ -59,7 +59,7 @@ workers_option = click.option(
 
 
 def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that name a cluster; it receives one `cluster` or None."""
+    """Add the cluster options to a command, which receives a `cluster` or None."""
 
     @wraps(command)
     def with_cluster(
@@ -82,17 +82,17 @@ def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
             raise click.UsageError("name the cluster: --cluster ADDRESS")
         return command(*args, cluster=cluster, **rest)
 
-    made: Callable[..., Any] = with_cluster
+    decorated: Callable[..., Any] = with_cluster
     for option in reversed(OPTIONS):
-        made = option(made)
-    return made
+        decorated = option(decorated)
+    return decorated
 
 
 def check_data(cluster: Cluster | None) -> None:
-    """Refuse to have check-ins go to other machines where nobody said so."""
+    """Raise BadParameter if check-ins would be sent to other machines without permission."""
     if cluster is not None:
         try:
-            cluster.check_data("check-ins and what is counted of them", SAY_SO)
+            cluster.check_data("check-ins and what is counted of them", SEND_DATA_HINT)
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--cluster") from None
 
@@ -100,9 +100,9 @@ def check_data(cluster: Cluster | None) -> None:
 def many_workers(
     stack: ExitStack, cluster: Cluster | None, processes: int, quiet: bool
 ) -> Executor:
-    """Return a cluster's executor, or one of processes here; it closes with the stack.
+    """Return the executor of a cluster, or one of local processes; it closes with the stack.
 
-    For commands with an option ``--workers``, which may not be given with a cluster.
+    For commands with an option ``--workers``, which excludes a cluster.
     """
     from explorer.engine.computing import connected
     from explorer.engine.executors.embedded import EmbeddedExecutor

@@ -1,7 +1,7 @@
-"""What a shell offers when Tab is pressed: studies, and the keys of the one that is named.
+"""Shell completion of studies and of their keys.
 
-Click calls these with the words typed so far; whatever they raise would be printed into the user's
-line, so an unknown study offers nothing.
+Errors raised here would be printed into the user's command line, so that an unknown study has no
+completions.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,14 +12,14 @@ from click.shell_completion import CompletionItem
 from explorer.studies.base.study import Study
 
 NAMED = "explorer.study"
-"""Under this key a command notes the study that is named in its words."""
+"""Key of the click context under which a command stores the study in its arguments."""
 Found = Iterable[tuple[str, str]]
-"""Words to offer, each with what it means."""
+"""Completions with their help."""
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def studies(workspace: str = "") -> Completer:
-    """Return what completes ids of studies, of one workspace if it is named."""
+    """Return a completer of study ids, optionally of one workspace."""
 
     def complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
         from explorer.studies.registry import study_infos
@@ -39,12 +39,12 @@ def experiments(_: click.Context, __: click.Parameter, begun: str) -> list[Compl
 
 
 def of_study(keys: Callable[[Study], Found], ending: str = "") -> Completer:
-    """Return what completes keys of the study named before, each with an ending."""
+    """Return a completer of keys of the study named before, with a suffix."""
 
     def complete(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
         from explorer.studies.registry import get_study, study_ids
 
-        # An option that still waits for its value hides the arguments before it from click.
+        # While an option lacks its value, click does not parse the arguments before it.
         study = context.params.get("study") or context.meta.get(NAMED)
         if study not in study_ids():
             return []

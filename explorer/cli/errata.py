@@ -1,4 +1,4 @@
-"""The command that explains labels such as shuf-A4."""
+"""The command `errata`: explains labels such as shuf-A4."""
 
 import textwrap
 

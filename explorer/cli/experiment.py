@@ -1,4 +1,4 @@
-"""The command that runs experiments: many draws of many mechanisms, summed up."""
+"""The command `experiment`: many draws of several mechanisms, summarised."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from click.core import ParameterSource
 from explorer.cli import completion
 from explorer.cli.cluster import check_data, cluster_options, many_workers, workers_option
 from explorer.cli.opening import (
-    chosen_reading,
     memory_option,
     open_file,
     parse_columns,
     parse_region,
     plane_option,
+    print_columns,
+    reading_arguments,
     reading_options,
     record_view,
-    say_columns,
 )
 from explorer.cli.options import check_folder, parse_pair
-from explorer.cli.running import Progress, say_written
+from explorer.cli.running import Progress, report_written
 from explorer.csv_rows import CsvRows
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ SWEPT = ("resolution", "sigma", "n0", "w", "epsilon")
 
 
 def _listed(key: str) -> Callable[[click.Context, click.Parameter, str], list[Any]]:
-    """Return what reads a comma-separated list of a map's parameter."""
+    """Return an option callback that parses a comma-separated list of a map parameter."""
 
     def parse(_ctx: click.Context, _option: click.Parameter, raw: str) -> list[Any]:
         from explorer.studies.base.study import parameter
@@ -216,7 +216,7 @@ def experiment_command(
     output: Path | None,
     quiet: bool,
     cluster: Cluster | None,
-    **asked: Any,
+    **arguments: Any,
 ) -> None:
     """Run an experiment: how far private heatmaps lie from the true ones, over many draws.
 
@@ -231,20 +231,20 @@ def experiment_command(
     if as_list:
         click.echo(_list())
         return
-    figure = _named(ctx, name)
-    fixed = _fixed(asked["settings"], figure)
+    figure = _find_figure(ctx, name)
+    fixed = _fixed_parameters(arguments["settings"], figure)
     _check_output(output)
-    if asked["data"] is not None:
+    if arguments["data"] is not None:
         check_data(cluster)
     with ExitStack() as stack:
         executor = many_workers(stack, cluster, workers, quiet)
-        data = _opened(stack, asked, quiet)
-        points = _points(figure, data, fixed, seed, asked)
+        data = _open_data(stack, arguments, quiet)
+        points = _points(figure, data, fixed, seed, arguments)
         report = run_points(stack, points, seed, executor, Progress(quiet))
         about = {"experiment": name}
         if figure is not None:
             about |= {"title": figure.title, "expected": figure.expected}
-        settings = {"seed": seed, "data_seed": asked["data_seed"], **fixed}
+        settings = {"seed": seed, "data_seed": arguments["data_seed"], **fixed}
         if data is not None:
             settings |= {"data": data.basename, "sha256": data.fingerprint}
         document = {
@@ -260,7 +260,7 @@ def experiment_command(
 
 
 def _list() -> str:
-    """Return the experiments, a line each: what it is and what it needs."""
+    """Return the experiments, a line each, with the data they need."""
     from explorer.studies.heatmap.experiments.figures import FIGURES
 
     lines = [(QUALITY, "Error of any mechanisms in any regions (check-ins)")]
@@ -269,8 +269,8 @@ def _list() -> str:
     return "\n".join(f"{name:16} {said}" for name, said in lines)
 
 
-def _named(ctx: click.Context, name: str | None) -> Figure | None:
-    """Return the figure of that name, None for heatmap quality; check the options beside it."""
+def _find_figure(ctx: click.Context, name: str | None) -> Figure | None:
+    """Return the figure with a name, None for heatmap quality; check the other options."""
     from explorer.studies.heatmap.experiments.figures import CHECKINS, EITHER, FIGURES
 
     if name is None:
@@ -312,8 +312,8 @@ def _named(ctx: click.Context, name: str | None) -> Figure | None:
     return figure
 
 
-def _fixed(settings: tuple[str, ...], figure: Figure | None) -> dict[str, Any]:
-    """Return the parameters of --set, but for those that have options of their own."""
+def _fixed_parameters(settings: tuple[str, ...], figure: Figure | None) -> dict[str, Any]:
+    """Return the parameters of --set; raise BadParameter for those with their own options."""
     from explorer.studies.base.study import parameter
     from explorer.studies.registry import get_study
 
@@ -332,22 +332,22 @@ def _fixed(settings: tuple[str, ...], figure: Figure | None) -> dict[str, Any]:
     return fixed
 
 
-def _opened(stack: ExitStack, asked: dict[str, Any], quiet: bool) -> CheckinData | None:
-    if asked["data"] is None:
+def _open_data(stack: ExitStack, arguments: dict[str, Any], quiet: bool) -> CheckinData | None:
+    if arguments["data"] is None:
         return None
     data, _ = open_file(
         stack,
-        (asked["data"],),
-        asked["columns"],
-        use_cache=not asked["no_cache"],
+        (arguments["data"],),
+        arguments["columns"],
+        use_cache=not arguments["no_cache"],
         quiet=quiet,
-        plane=asked["plane"],
-        reading=chosen_reading(asked),
-        memory=asked["memory"],
+        plane=arguments["plane"],
+        reading=reading_arguments(arguments),
+        memory=arguments["memory"],
     )
     stack.callback(data.close)
     if not quiet:
-        say_columns(data)
+        print_columns(data)
     record_view(data)
     return data
 
@@ -357,9 +357,9 @@ def _points(
     data: CheckinData | None,
     fixed: dict[str, Any],
     seed: int,
-    asked: dict[str, Any],
+    arguments: dict[str, Any],
 ) -> list[Point]:
-    """Return the rows that are asked for."""
+    """Return the points of the experiment."""
     from explorer.studies.heatmap.experiments.figures import (
         check_users,
         figure_points,
@@ -378,26 +378,26 @@ def _points(
 
     where: list[tuple[Place, Source]] = []
     if data is not None:
-        places = [place_of(region) for region in asked["typed"]]
+        places = [place_of(region) for region in arguments["typed"]]
         if figure is not None and figure.pictures and not figure.regions:
             places = picture_places(data, figure.pictures, figure.name)
         places = places or busiest_places(
-            data, asked["regions"] or (figure.regions if figure else 1)
+            data, arguments["regions"] or (figure.regions if figure else 1)
         )
         if figure is not None:
             check_users(figure, data, places)
-        source = CheckinSource(data, asked["data_seed"])
+        source = CheckinSource(data, arguments["data_seed"])
         where = [(place, source) for place in places]
     if figure is not None:
-        mechanisms = asked["mechanisms"] or figure.mechanisms or papers_mechanisms()
-        draws = asked["draws"] or figure.draws
+        mechanisms = arguments["mechanisms"] or figure.mechanisms or papers_mechanisms()
+        draws = arguments["draws"] or figure.draws
         where = where or made_data(figure, seed)
         return list(figure_points(figure, where, mechanisms, draws, fixed))
-    axes = {key: asked[key] for key in SWEPT}
+    axes = {key: arguments[key] for key in SWEPT}
     ranked = tuple(key for key, mechanism in MECHANISMS.items() if mechanism.comparable)
-    mechanisms = asked["mechanisms"] or ranked
-    draws = asked["draws"] or DRAWS
-    return list(quality_points(where, mechanisms, asked["users"], draws, axes, fixed))
+    mechanisms = arguments["mechanisms"] or ranked
+    draws = arguments["draws"] or DRAWS
+    return list(quality_points(where, mechanisms, arguments["users"], draws, axes, fixed))
 
 
 SHOWN = ("emd", "emd_low", "emd_high", "emd_km", "similarity", "pearson", "kl")
@@ -406,7 +406,7 @@ SHOWN = ("emd", "emd_low", "emd_high", "emd_km", "similarity", "pearson", "kl")
 def run_points(
     stack: ExitStack, points: list[Point], seed: int, executor: Executor, progress: Progress
 ) -> dict[str, Any]:
-    """Run what is not known yet of the trials of some rows, and return what all say."""
+    """Run the unknown trials of some points and return the report of all."""
     from explorer.engine.executors.base import task_key
     from explorer.engine.executors.checkpoint import Checkpoint
     from explorer.engine.experiments import find_trials, trials_file
@@ -418,8 +418,8 @@ def run_points(
         rows.append(row)
         progress.counted(len(rows), len(points))
     progress.end()
-    asked = {(row.point.place.name, row.users, row.point.users or 0) for row in rows}
-    for name, there, wanted in sorted(asked):
+    arguments = {(row.point.place.name, row.users, row.point.users or 0) for row in rows}
+    for name, there, wanted in sorted(arguments):
         if there < wanted:
             click.echo(f"{name} has {there:,} users of {wanted:,}; all are taken", err=True)
     trials = Trials.of(rows, task_key)
@@ -446,14 +446,14 @@ def run_points(
 
 
 def stamp_of(data: CheckinData | None) -> str:
-    """Return what must stand on numbers computed from check-ins, or from made data."""
+    """Return the stamp of numbers computed from check-ins or from synthetic data."""
     from explorer.studies.heatmap.text import SYNTHETIC, stamp
 
     return SYNTHETIC if data is None else stamp(data.synthetic, curator_only=True)
 
 
 def _check_output(output: Path | None) -> None:
-    """Refuse a file that could not be written, before any work is done for it."""
+    """Raise BadParameter if a file can't be written."""
     if output is not None and output.suffix.lower() not in (".csv", ".json"):
         raise click.BadParameter(
             f"{output.name!r} ends neither with .csv nor with .json", param_hint="--output"
@@ -480,7 +480,7 @@ def _write(output: Path, document: dict[str, Any]) -> None:
         comments = "".join(f"# {key}: {_plain(value)}\n" for key, value in rest.items())
         text = comments + table.getvalue()
     write_whole(output, text.encode())
-    say_written(output)
+    report_written(output)
 
 
 def _plain(value: Any) -> str:
@@ -488,7 +488,7 @@ def _plain(value: Any) -> str:
 
 
 def as_table(document: dict[str, Any]) -> str:
-    """Return the rows for a reader at a terminal."""
+    """Return the rows as a table for a terminal."""
     from explorer.studies.base.numbers import nearest
 
     rows = document["rows"]

@@ -1,4 +1,4 @@
-"""The command that downloads the public check-in files."""
+"""The command `fetch`: downloads public check-in files."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The command that draws a private heatmap of a file of check-ins."""
+"""The command `heatmap`: private heatmap of a check-in file, with metrics and recipe."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from explorer.cli.cluster import check_data, cluster_options
 from explorer.cli.opening import (
     ALL,
     Backdrop,
-    chosen_reading,
     extent_of,
     image_option,
     images_of,
@@ -25,9 +24,10 @@ from explorer.cli.opening import (
     parse_region,
     picture_option,
     plane_option,
+    print_columns,
+    reading_arguments,
     reading_options,
     record_view,
-    say_columns,
 )
 from explorer.cli.options import (
     check_folder,
@@ -36,7 +36,7 @@ from explorer.cli.options import (
     picture_options,
     without_option,
 )
-from explorer.cli.running import compute, export, open_host, recipe_of, say_written
+from explorer.cli.running import compute, export, open_host, recipe_of, report_written
 from explorer.figures.animation_frames import FRAMES, MOST_FRAMES, OF_MAPS, OF_TIME, Over
 from explorer.figures.formats import Kind, suffixes
 
@@ -54,7 +54,7 @@ class StudyCommand(click.Command):
     """A command with an option for every parameter of the heatmap study."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the command's help, then what files it reads."""
+        """Write the command's help, then the file formats it reads."""
         from explorer.checkins.readers import all_readers
 
         super().format_help_text(ctx, formatter)
@@ -240,7 +240,7 @@ def heatmap_command(
     from explorer.studies.base.study import Origin, Selection, all_sides, default_request
     from explorer.studies.registry import get_study
 
-    pixels, reading = parse_size(size), chosen_reading(values)
+    pixels, reading = parse_size(size), reading_arguments(values)
     if panes not in ("both", "private", *values["beside"].split(",")):
         what = "the true map" if panes == "true" else "the map of them"
         raise click.BadParameter(f"needs {what}: --beside {panes}", param_hint="--panes")
@@ -291,12 +291,12 @@ def heatmap_command(
             once=only,
         )
         if not quiet and panes != "private":
-            say_columns(data)
+            print_columns(data)
         record_view(data)
         host.add_data(data)
         if set_aside is not None:
             data.export_rejected(set_aside)
-            say_written(set_aside)
+            report_written(set_aside)
         box = region or suggested
         if plane is not None:
             box, came = region or PlaneRegion.whole(plane), Origin.TYPED
@@ -333,7 +333,7 @@ def heatmap_command(
         if image == ALL:
             summary = batch_summary(summaries, BATCH)
         if paper is not None and panes != "private":
-            summary["paper"] = beside_the_paper(data, selection, paper)
+            summary["paper"] = paper_comparison(data, selection, paper)
         if output is not None:
             backdrop = picture.data if picture is not None else b""
             over = Over(animate) if animate in OF_MAPS else Over.PARAMETER
@@ -353,7 +353,7 @@ def _check_once(
     set_aside: Path | None,
     cluster: Cluster | None,
 ) -> None:
-    """Refuse what a question that is asked once does not tell."""
+    """Raise BadParameter for options that --once excludes."""
     if region is None:
         raise click.BadParameter("needs to know where: give --region", param_hint="--once")
     others = {"--plane": plane, "--image": image, "--set-aside": set_aside, "--cluster": cluster}
@@ -370,7 +370,7 @@ BATCH = "privacy-explorer-heatmap-images/1"
 
 
 METRICS = ("similarity", "pearson", "kl", "emd")
-"""And the distance in the map's unit."""
+"""In addition to the distance in the map's unit."""
 
 
 SENTENCES = {
@@ -378,13 +378,13 @@ SENTENCES = {
     "noise_warning": "noise_level",
     "weights_sentence": "weights_bias",
 }
-"""Entry of the metrics → the readout whose note it is."""
+"""Entry of the metrics → key of the readout with its note."""
 
 
 def heatmap_summary(result: Result, data: CheckinData, view: ViewState) -> dict[str, Any]:
     """Return counts, metrics and the recipe of a heatmap as JSON values.
 
-    Of a view without the true map all that is not private is left out: its values are null.
+    Without the non-private map, all values that are not private are null.
     """
     from explorer.figures.export_policy import apply_export_policy
     from explorer.figures.tables import points_document
@@ -434,7 +434,7 @@ LEFT_OUT = "left out: only the private map is shown"
 
 
 def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
-    """Return what was read, used, found and spent: for the curator only."""
+    """Return counts, metrics and timings, for the curator only."""
     from explorer.studies.base.distances import FAR, in_unit
     from explorer.studies.heatmap.contributions import histogram_of
 
@@ -474,25 +474,25 @@ def _counted(result: Result, data: CheckinData) -> dict[str, Any]:
 
 
 def _promised(result: Result) -> dict[str, str]:
-    """Return the guarantee under either meaning of neighbouring."""
+    """Return the guarantee under both neighbouring relations."""
     keys = ("unit", "add_remove", "replace_one", "sentence")
     return {key: getattr(result.guarantee, key) for key in keys}
 
 
 COLUMNS = ("user", "lat", "lon", "time")
-"""Columns that the summary always names, null where there is none; others where they are used."""
+"""Columns that are always listed, null if there is none; others are listed if used."""
 
 
 def columns_read(data: CheckinData) -> dict[str, dict[str, Any] | None]:
-    """Return name and index, counted from 1, of the columns in use; for the curator only."""
+    """Return names and indices (from 1) of the columns in use, for the curator only."""
     found: dict[str, dict[str, Any] | None] = dict.fromkeys(COLUMNS)
     for role, name in data.names.items():
         found[role] = {"name": name, "index": getattr(data.mapping, role) + 1}
     return found
 
 
-def beside_the_paper(data: CheckinData, selection: Selection, paper: Preset) -> dict[str, Any]:
-    """Return what the paper counted after its filter, beside what we count, sampling aside."""
+def paper_comparison(data: CheckinData, selection: Selection, paper: Preset) -> dict[str, Any]:
+    """Return the counts of the paper after its filter next to ours, without sampling."""
     whole = data.points(selection.region.box, selection.start, selection.end)
     return {
         what: {"here": ours, "paper": theirs}
@@ -505,7 +505,7 @@ def _count(value: float | None) -> int:
 
 
 def as_text(summary: dict[str, Any]) -> str:
-    """Return the summary for a reader at a terminal."""
+    """Return the summary as text for a terminal."""
     from explorer.studies.base.numbers import format_number, nearest
     from explorer.studies.base.request import Unit
     from explorer.studies.heatmap.guarantee import UNITS
@@ -578,7 +578,7 @@ def _count_lines(summary: dict[str, Any]) -> list[str]:
 
 
 def _unit_of(summary: dict[str, Any]) -> str:
-    """Return the unit of the plane that a recipe tells of."""
+    """Return the unit of the plane in a summary's recipe."""
     from explorer.geography.plane import Plane
 
     plane = summary.get("recipe", {}).get("selection", {}).get("plane")

@@ -1,4 +1,4 @@
-"""The commands about what was spent on whom."""
+"""The commands `ledger …`: show, verify, export and change the ledger of releases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from explorer.cli.options import check_folder
-from explorer.cli.running import say_written
+from explorer.cli.running import report_written
 from explorer.files import open_regular
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def export_command(file: Path | None, output: Path | None) -> None:
         click.echo(text, nl=False)
     else:
         write_whole(output, text.encode("ascii"))
-        say_written(output)
+        report_written(output)
 
 
 @ledger_command.command("open")
@@ -289,7 +289,7 @@ def forget_command(file: Path | None) -> None:
 def _change(
     file: Path | None, population: str | None, does: Callable[[Ledger, str], object]
 ) -> None:
-    """Write to a ledger that is there, and say what the account has then."""
+    """Change an existing ledger and print the account's new balance."""
     from explorer.release import locations
     from explorer.release.ledger.ledger import Ledger
 
@@ -317,7 +317,7 @@ def _balance(account: Account) -> str:
 
 
 def _read(file: Path | None) -> tuple[View, str]:
-    """Return a ledger that was checked, and what this computer has to say against it."""
+    """Return a verified ledger, and the problem with it by this machine's settings, or ""."""
     from explorer.release import locations
     from explorer.release.ledger.opening import behind
     from explorer.release.ledger.settings import ledger_heads
@@ -331,14 +331,14 @@ def _read(file: Path | None) -> tuple[View, str]:
         )
     view = read_ledger(path)
     known = ledger_heads(locations.machine_settings()).get(view.id)
-    # An export made earlier is not rolled back, only shorter.
+    # An earlier export is shorter, but no rollback.
     with open_regular(path) as start:
         stored = start.read(6) == b"SQLite"
     return view, behind(known, view.entries) if stored else ""
 
 
 def positive(text: str, option: str = "--weekly") -> Fraction:
-    """Return what a fraction says that an option was given, more than 0."""
+    """Parse a positive fraction given to an option."""
     from explorer.release.errors import ReleaseError
     from explorer.release.exact_json import read_fraction
 
@@ -391,7 +391,7 @@ def _weekly_lines(account: Account, epsilon: Fraction) -> Iterator[str]:
 
 
 def _weekly(account: Account, epsilon: Fraction) -> dict[str, Any]:
-    """Return what releases every week add up to, and how many of them fit."""
+    """Return the cumulative cost of weekly releases, and how many of them fit."""
     from explorer.release.ledger.periodic_cost import periodic_cost, zcdp_break_even
     from explorer.release.rounding import rounded_up
 

@@ -1,4 +1,4 @@
-"""Opens check-in files for commands: columns, reading options, planes, regions and images."""
+"""Opening of check-in files by commands: columns, reading options, planes, regions, images."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KEYS = ("decimal", "encoding", "time_format", "zone", "crs", "layer", "unit", "u
 
 
 OF_DIALECT = ("layer", "unpack")
-"""The options below, which are fields of a mapping; but for those of a dialect."""
+"""Keys of reading options that belong to the dialect; the others are fields of a mapping."""
 
 
 COLUMN_FIELDS = ("user", "time", "lat", "lon", "location", "weight", "image")
@@ -49,7 +49,7 @@ OPTIONS = {
     "unit": ("--unit", "user|row|file"),
     "plane": ("--plane", "320x240, or --picture FILE"),
 }
-"""Field of a mapping or dialect that is no column → the option that gives it, and its value."""
+"""Field of a mapping or dialect that is no column → its option and the option's metavar."""
 
 COLUMN_ROLES = (
     "user",
@@ -79,13 +79,13 @@ ALL = "all"
 
 
 PADDED = "padded"
-"""In place of a region: the square of the next power of two around a plane."""
+"""Instead of a region: the square of the next power of two around a plane."""
 
-LEAST_MEMORY = 500_000_000
+MIN_MEMORY = 500_000_000
 
 
 class OpenQuestions(click.ClickException):
-    """What a file leaves open, and the options that answer it: one line for each question."""
+    """Questions about a file with the options that answer them, one line each."""
 
     exit_code = 2
 
@@ -107,21 +107,37 @@ def open_file(
     executor: Callable[[Sequence[Path]], Executor | None] = lambda _: None,
     once: dict[str, Any] | None = None,
 ) -> tuple[CheckinData, Region | None]:
-    """Open check-ins with progress; return them and the region to look at first, if known.
+    """Open check-ins with progress; return them and a suggested region, if known.
 
-    Several files, or a folder of them, are one data set. `reading` is what `chosen_reading` has.
-    What is slow is said beforehand; an import may use `memory` bytes, and runs on what `executor`
-    returns (see `open_any_size`). `once` is what `query_region` is told of the only question.
+    Parameters
+    ----------
+    stack : ExitStack
+    files : tuple of Path
+        Several files, or a folder of them, are one data set.
+    columns : dict or None
+        As returned by `parse_columns`.
+    use_cache, quiet : bool
+    plane : Plane, optional
+    reading : dict, optional
+        As returned by `reading_arguments`.
+    memory : int, optional
+        Bytes that an import may use.
+    executor : callable
+        Returns the executor of an import (`open_any_size`).
+    once : dict, optional
+        Arguments of `query_region`, for a single query without an import.
 
     Raises
     ------
     CheckinError
-        Naming the file, what is wrong with it and what to do.
+        Naming file, problem and remedy.
+    OpenQuestions
+        If columns or formats must be given as options.
     """
     from explorer.checkins.workers import warm_workers
 
     if files != (Path("sample"),):
-        warm_workers(1, *files)  # it starts while this process imports the readers
+        warm_workers(1, *files)  # starts while this process imports the readers
     from explorer.checkins import MappingNeeded
     from explorer.checkins.cache import sweep
     from explorer.checkins.region_query import ONCE, query_region
@@ -134,11 +150,11 @@ def open_file(
         files = (stack.enter_context(resource_path(samples()[0].file)),)
     progress = None if quiet or not sys.stderr.isatty() else _show_progress
     folder = checkins_cache()
-    sweep(folder)  # rows that a killed command left behind
+    sweep(folder)  # removes leftovers of killed commands
     mapping, dialect = None, None
     if columns is not None or plane is not None or reading:
-        with _asking():
-            mapping, dialect = _wanted(files, columns or {}, plane, reading or {})
+        with _unpack_questions():
+            mapping, dialect = _mapping_for(files, columns or {}, plane, reading or {})
     opening: Callable[..., CheckinData] = partial(
         open_any_size,
         cache_dir=folder if use_cache else None,
@@ -152,7 +168,7 @@ def open_file(
         if not quiet:
             click.echo(ONCE, err=True)
     try:
-        with _asking():
+        with _unpack_questions():
             data = opening(
                 files, mapping=mapping, dialect=dialect, progress=progress, memory=memory
             )
@@ -172,8 +188,8 @@ def open_file(
 
 
 @contextmanager
-def _asking() -> Iterator[None]:
-    """Let a file that unpacks to far more than its size be confirmed by an option.
+def _unpack_questions() -> Iterator[None]:
+    """Translate `UnpackNeeded` to a question about the option --unpack.
 
     Raises
     ------
@@ -187,10 +203,10 @@ def _asking() -> Iterator[None]:
         raise OpenQuestions([f"{error} Give --unpack."]) from None
 
 
-def _wanted(
+def _mapping_for(
     files: tuple[Path, ...], columns: dict[str, str], plane: Plane | None, reading: dict[str, str]
 ) -> tuple[Mapping, Dialect]:
-    """Return the guessed mapping of a file with what is named put right, and how it is read."""
+    """Return the guessed mapping of a file corrected by the options, and its dialect."""
     from explorer.checkins import find_files, sniff_files
     from explorer.checkins.parsing.ambiguities import remaining_questions
     from explorer.checkins.parsing.guess_columns import with_columns
@@ -245,7 +261,7 @@ def _wanted(
     elif "crs" in fields:
         mapping = replace(mapping, plane=None, image=None)
     elif mapping.image is not None:
-        # a column of images belongs to points in a plane: so its range is asked for
+        # images belong to points in a plane, so that its range must be given
         mapping = replace(mapping, plane="")
     given = {*chosen, *reading, *(("plane", "crs") if plane is not None else ())}
     open_ones = remaining_questions(preview, mapping, given)
@@ -257,12 +273,12 @@ def _wanted(
 def _without_user(
     preview: Preview, chosen: dict[str, int | None], unit: str | None
 ) -> dict[str, int | None]:
-    """Return that there is no user column where the privacy unit says so.
+    """Return {"user": None} if the privacy unit excludes a user column, else {}.
 
     Raises
     ------
     ValueError
-        If there is one.
+        If columns and privacy unit contradict each other.
     """
     if unit is None:
         if "user" in chosen and chosen["user"] is None:
@@ -284,15 +300,15 @@ def _without_user(
 
 
 def _show_progress(progress: Progress) -> None:
-    """Keep one line on a terminal up to date."""
+    """Update the progress line on a terminal."""
     text = f"{progress.stage}: {progress.rows:,} rows, {progress.bytes_done / 1e6:.1f} MB"
     if progress.seconds_left is not None:
         text += f", {progress.seconds_left:.0f} s left"
     print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def say_columns(data: CheckinData) -> None:
-    """Write to standard error which columns were used, counted from 1, and the report's notes.
+def print_columns(data: CheckinData) -> None:
+    """Print the columns in use, counted from 1, and the report's notes to standard error.
 
     For the curator only.
     """
@@ -307,7 +323,13 @@ def say_columns(data: CheckinData) -> None:
 
 
 def extent_of(data: CheckinData) -> Region:
-    """Return a box around all check-ins, or say how to choose one."""
+    """Return a box around all check-ins.
+
+    Raises
+    ------
+    ValueError
+        If there are no rows, or they span too many degrees of longitude.
+    """
     from explorer.geography.region import Region
 
     if not data.rows or data.extent is None:
@@ -315,7 +337,7 @@ def extent_of(data: CheckinData) -> Region:
     south, west, north, east = data.extent
     margin = 1e-6 + 1e-3 * max(north - south, east - west)
     try:
-        # An extent across the antimeridian has an east above 180 already.
+        # An extent across the antimeridian has east > 180 already.
         return Region(
             max(-90.0, south - margin),
             max(-180.0, west - margin),
@@ -501,14 +523,14 @@ def reading_options(command: Any) -> Any:
     return reduce(lambda made, option: option(made), reversed(options), command)
 
 
-def chosen_reading(asked: dict[str, Any]) -> dict[str, str]:
-    """Return which of the options were given, taken out of all that was."""
-    found = {key: asked.pop(key) for key in KEYS}
+def reading_arguments(arguments: dict[str, Any]) -> dict[str, str]:
+    """Remove the reading options from the arguments and return those that were given."""
+    found = {key: arguments.pop(key) for key in KEYS}
     return {key: value for key, value in found.items() if value is not None}
 
 
 def question_line(preview: Preview, question: Question) -> str:
-    """Return a question, its candidates and the options that answer it, on one line."""
+    """Return a question with its candidate answers as options, on one line."""
     answers = [
         f"{one.text}{f' (such as {one.example})' if one.example else ''}: "
         + _option(preview, one.fields)
@@ -528,10 +550,10 @@ def question_line(preview: Preview, question: Question) -> str:
 
 
 def _option(preview: Preview, fields: Sequence[tuple[str, Any]]) -> str:
-    """Return what to type for an answer; names that can't be typed are given by number."""
+    """Return the options for an answer; columns whose names can't be typed are numbered."""
     from explorer.checkins.parsing.times import COUNTED, example_of
 
-    no_user = "unit" in dict(fields)  # that option says that there is no such column
+    no_user = "unit" in dict(fields)  # the option --unit implies that there is no user column
     roles = [
         (role, column)
         for role, column in fields
@@ -551,7 +573,7 @@ def _option(preview: Preview, fields: Sequence[tuple[str, Any]]) -> str:
 
 
 def column_name(preview: Preview, column: int | None) -> str:
-    """Return what ``--columns`` calls a column: its name, or its number from 1."""
+    """Return a column for ``--columns``: its name, or its number from 1."""
     if column is None:
         return ""
     name = preview.columns[column]
@@ -565,7 +587,7 @@ def parse_memory(_ctx: click.Context, _option: click.Parameter, raw: str | None)
         return None
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT])i?B?\s*", raw, re.IGNORECASE | re.ASCII)
     size = float(found[1]) * 1000 ** (1 + "KMGT".index(found[2].upper())) if found else 0
-    if size < LEAST_MEMORY:
+    if size < MIN_MEMORY:
         raise click.BadParameter(f"{raw!r} is not a size of 500MB or more, such as 2GB")
     return round(size)
 
@@ -581,7 +603,7 @@ memory_option = click.option(
 
 @dataclass(frozen=True)
 class Backdrop:
-    """The picture behind a map: its place, its bytes, and the plane that it spans in pixels."""
+    """The picture behind a map: path, bytes, and the plane that it spans in pixels."""
 
     path: Path
     data: bytes
@@ -589,7 +611,7 @@ class Backdrop:
 
 
 def parse_plane(_ctx: click.Context, _option: click.Parameter, raw: str | None) -> Plane | None:
-    """Return the plane that is declared (an option's callback)."""
+    """Parse a plane (an option's callback)."""
     from explorer.geography.plane import Plane
 
     if raw is None:
@@ -603,7 +625,7 @@ def parse_plane(_ctx: click.Context, _option: click.Parameter, raw: str | None) 
 def read_picture(
     _ctx: click.Context, _option: click.Parameter, path: Path | None
 ) -> Backdrop | None:
-    """Return the picture that lies behind the map (an option's callback)."""
+    """Read the picture behind the map (an option's callback)."""
     from explorer.figures.pages.backdrop import MOST_BYTES, size_of
     from explorer.geography.plane import Plane
 
@@ -647,20 +669,20 @@ image_option = click.option(
 )
 
 
-def declared(ctx: click.Context) -> Plane | None:
-    """Return the plane that the options read so far declare."""
+def declared_plane(ctx: click.Context) -> Plane | None:
+    """Return the plane declared by the options parsed so far."""
     picture = ctx.params.get("picture")
     plane: Plane | None = ctx.params.get("plane") or (picture.plane if picture else None)
     return plane
 
 
 def images_of(data: CheckinData, name: str | None) -> tuple[str | None, ...]:
-    """Return the images that are asked for; one None for a file without any.
+    """Return the selected images; (None,) for a file without images.
 
     Raises
     ------
     ValueError
-        If one must be chosen, or there is no such image.
+        If an image must be selected, or does not exist.
     """
     some = ", ".join(data.images[:8]) + " …" * (len(data.images) > 8)
     if not data.images:
@@ -680,12 +702,12 @@ def images_of(data: CheckinData, name: str | None) -> tuple[str | None, ...]:
 
 
 def parse_region(ctx: click.Context, _option: click.Parameter, raw: str | None) -> Any:
-    """Return the region that four comma-separated degrees describe (an option's callback)."""
+    """Parse a region from four comma-separated degrees (an option's callback)."""
     from explorer.geography.region import region_of
 
     if raw is None:
         return None
-    plane, sides = declared(ctx), []
+    plane, sides = declared_plane(ctx), []
     for side in raw.split(",") if plane is None or raw.strip() != PADDED else ():
         try:
             sides.append(float(side))
@@ -713,12 +735,12 @@ def parse_region(ctx: click.Context, _option: click.Parameter, raw: str | None) 
 
 
 def region_in(plane: Plane, raw: str, sides: list[float]) -> Region:
-    """Return the box XMIN, YMIN, XMAX, YMAX of a plane, or its padded square.
+    """Parse XMIN,YMIN,XMAX,YMAX of a plane, or return its padded square.
 
     Raises
     ------
     ValueError
-        If there is none.
+        If the text is neither.
     """
     from explorer.geography.region import PlaneRegion
 

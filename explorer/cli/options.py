@@ -21,11 +21,13 @@ Decorator = Callable[[Any], Any]
 
 def together(*options: Decorator) -> Decorator:
     """Return several options as one decorator; help lists them in this order."""
-    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
+    return lambda command: reduce(
+        lambda decorated, option: option(decorated), reversed(options), command
+    )
 
 
 def study_options(settings: str, preset: str, quantity: str) -> Decorator:
-    """Return the options that say what is asked of a study, with the help of each."""
+    """Return the options for parameters, preset and quantity of a study, with their help."""
     return together(
         click.option(
             "--set",
@@ -51,7 +53,7 @@ def study_options(settings: str, preset: str, quantity: str) -> Decorator:
 
 
 def picture_options(size: str) -> Decorator:
-    """Return the options that say how a picture looks, whose size is this by default."""
+    """Return the options of a picture, with its default size."""
     return together(
         click.option("--size", metavar="WxH", default=size, show_default=True, help="In pixels."),
         click.option(
@@ -81,7 +83,13 @@ without_option = click.option(
 
 
 def parse_pair(text: str, option: str, empty: bool = False) -> tuple[str, str]:
-    """Split ``KEY=VALUE``, perhaps without a value, or say which option has something else."""
+    """Split ``KEY=VALUE``; the value may be empty if `empty` is true.
+
+    Raises
+    ------
+    BadParameter
+        Naming the option.
+    """
     key, separator, value = text.partition("=")
     if not (separator and key and (value or empty)):
         raise click.BadParameter(f"{text!r} is not KEY=VALUE", param_hint=option)
@@ -102,7 +110,7 @@ def parse_size(text: str) -> tuple[int, int]:
 
 
 def check_output(output: Path | None, *, maps: bool = False) -> None:
-    """Refuse an output, of maps or of curves, that can't be written before any work is done."""
+    """Raise BadParameter if an output of maps or curves can't be written."""
     if output is None:
         return
     try:
@@ -115,7 +123,7 @@ def check_output(output: Path | None, *, maps: bool = False) -> None:
 
 
 def check_folder(path: Path | None, option: str) -> None:
-    """Refuse a file whose folder does not exist."""
+    """Raise BadParameter if the folder of a file does not exist."""
     if path is not None and not path.resolve().parent.is_dir():
         raise click.BadParameter(
             f"the folder {str(path.parent)!r} does not exist; create it first", param_hint=option

@@ -1,4 +1,4 @@
-"""The command that lets something out: a release as planned, for what it costs."""
+"""The command `release`: draws a planned release, or resumes, gives back and withdraws one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from explorer.cli.options import check_folder
-from explorer.cli.running import say_written
+from explorer.cli.running import report_written
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -123,7 +123,7 @@ def release_command(
 
 
 def _compare(location: LedgerLocation, plan: Plan) -> int:
-    """Say whether the people of a file are known under another name."""
+    """Print how many ids of the file are known in other populations."""
     from explorer.release.subprocess_runner import compare_in_subprocess
 
     found = compare_in_subprocess(location, plan)
@@ -140,7 +140,7 @@ def _compare(location: LedgerLocation, plan: Plan) -> int:
 def _release(
     location: LedgerLocation, plan: Plan, spend: str | None, resume: str | None, out: Path | None
 ) -> int:
-    """Draw if need be, then write output and certificate."""
+    """Draw the release if it is not drawn, then write output and certificate."""
     from explorer.release.errors import RefusedError
     from explorer.release.messages import (
         price_text,
@@ -165,10 +165,10 @@ def _release(
             known = [price_text(plan, account), *shared_lines(plan, earlier)]
             known += filter(None, [zone_text(plan)])
             if spend is None:
-                _tell_curator(known, location, plan, resume or "")
+                _print_for_curator(known, location, plan, resume or "")
                 raise click.UsageError(f"give --spend {_fraction(plan)} to draw it")
             _check_spend(spend, plan, typed)
-            _tell_unfinished(ledger, resume)
+            _print_unfinished(ledger, resume)
             try:
                 release = resume or find_or_plan_release(ledger, plan)
             except RefusedError as error:
@@ -176,7 +176,7 @@ def _release(
         else:
             release = str(resume)
     if state in ("planned", "reserved"):
-        _tell_curator(known, location, plan, release, err=True)
+        _print_for_curator(known, location, plan, release, err=True)
         draw_in_subprocess(location, plan, release)
     with location.open() as ledger:
         certificate = publish(ledger, plan, release)
@@ -189,10 +189,10 @@ def _release(
     return 0
 
 
-def _tell_curator(
+def _print_for_curator(
     known: list[str], location: LedgerLocation, plan: Plan, release: str, *, err: bool = False
 ) -> None:
-    """Print what the curator should know before paying. It refuses nothing, whatever it is."""
+    """Print price, file check and overlaps for the curator. Nothing is refused because of them."""
     from explorer.release.errors import ReleaseError
     from explorer.release.messages import check_lines
     from explorer.release.subprocess_runner import check_in_subprocess
@@ -208,7 +208,7 @@ def _tell_curator(
 
 
 def _check_spend(spend: str, plan: Plan, typed: Fraction) -> None:
-    """Refuse what is neither the price, in any spelling, nor the ε of PLAN.json that made it."""
+    """Raise an error unless the text equals the price, or the ε in PLAN.json."""
     from explorer.release.errors import ReleaseError
     from explorer.release.exact_json import read_amount
 
@@ -235,17 +235,17 @@ def _end(location: LedgerLocation, give_back: str | None, withdraw: str | None) 
 
 
 def _write_simulation(error: SimulationOnlyError, beside: Path) -> int:
-    """Write the plan of what is no release, stamped so, and say what would be one."""
+    """Write the document of a simulation, and name the release to plan instead."""
     from explorer.files import write_whole
 
     target = beside.with_name(f"{beside.stem}.simulation.json")
     write_whole(target, f"{json.dumps(error.document, indent=1, ensure_ascii=False)}\n".encode())
-    say_written(target)
+    report_written(target)
     raise click.ClickException(str(error))
 
 
 def _rehearse(plan: Plan, users: int, out: Path | None) -> int:
-    """Draw on synthetic people and write what would be written."""
+    """Draw on synthetic users and write the output."""
     from explorer.release.dry_run import STAMP, dry_run
     from explorer.release.outputs import OutputDocument
 
@@ -263,21 +263,21 @@ def _write(target: Path, written: OutputDocument) -> None:
     from explorer.release.outputs import writer_for
 
     write_whole(target, writer_for(target)(written))
-    say_written(target)
+    report_written(target)
 
 
 def _write_certificate(target: Path, certificate: dict[str, Any]) -> None:
-    """Write it beside the output, the very bytes whose hash the ledger holds."""
+    """Write the certificate next to the output: the exact bytes whose hash the ledger has."""
     from explorer.files import write_whole
     from explorer.release.exact_json import canonical
 
     path = target.with_name(f"{target.stem}.certificate.json")
     write_whole(path, canonical(certificate))
-    say_written(path)
+    report_written(path)
 
 
-def _tell_unfinished(ledger: Ledger, resumed: str | None) -> None:
-    """Name releases that were interrupted, and what can be done with them."""
+def _print_unfinished(ledger: Ledger, resumed: str | None) -> None:
+    """Print interrupted releases and the options to finish them."""
     for one in ledger.releases():
         if one.id == resumed or one.state not in ("reserved", "committed"):
             continue

@@ -1,4 +1,4 @@
-"""Runs studies and writes results: compute host, progress on the terminal, exported files."""
+"""Execution of studies by commands: compute host, progress on the terminal, exported files."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from explorer.studies.base.study import Request, Result
 
 
-SAY_S = 10.0
-"""Seconds between two lines of progress where standard error is no terminal."""
+PROGRESS_INTERVAL_S = 10.0
+"""Seconds between progress lines if standard error is no terminal."""
 
 
 class Progress:
-    """Says on standard error how many trials are done: in place on a terminal, else now and then.
+    """Prints progress to standard error: in place on a terminal, else at intervals.
 
     Parameters
     ----------
     quiet : bool
-        Say nothing.
+        Print nothing.
     pieces : str
-        What is counted.
+        Name of the counted items.
     """
 
     def __init__(self, quiet: bool, pieces: str = "trials") -> None:
@@ -45,21 +45,21 @@ class Progress:
         self._known = 0
 
     def counted(self, rows: int, total: int) -> None:
-        """Say on a terminal for how many rows the users have been counted."""
+        """Print on a terminal the number of rows whose users have been counted."""
         if self._terminal:
             self._say(f"counting users: {rows:,} of {total:,} rows", in_place=True)
 
     def begin(self, known: int, total: int) -> None:
-        """Say how much there is to do, and how much of it is known already."""
+        """Print the number of items, and how many of them are known already."""
         self._known = known
         self._began = self._last = time.monotonic()
         over = f", {known:,} of them known already" if known else ""
         self._say(f"{total:,} {self._pieces}{over}")
 
     def at(self, done: int, total: int) -> None:
-        """Say how much is done, if it is time."""
+        """Print the number of finished items, if the interval has passed."""
         now = time.monotonic()
-        if not self._terminal and now - self._last < SAY_S and done < total:
+        if not self._terminal and now - self._last < PROGRESS_INTERVAL_S and done < total:
             return
         self._last = now
         text = f"{done:,} of {total:,} {self._pieces}"
@@ -69,7 +69,7 @@ class Progress:
         self._say(text, in_place=True)
 
     def end(self) -> None:
-        """Leave the line."""
+        """Clear the progress line."""
         if self._terminal and not self._quiet:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
@@ -85,12 +85,12 @@ class Progress:
 def open_host(
     stack: ExitStack, cluster: Cluster | None = None, *, quiet: bool = False
 ) -> StudyRuntime:
-    """Return a host that closes with the stack and works on a cluster, if one is named.
+    """Return a study runtime that closes with the stack, connected to a cluster if given.
 
     Raises
     ------
     RuntimeError
-        If the cluster can't be used; the message says why and what to do.
+        If the cluster can't be used.
     """
     from explorer.engine.runtime import StudyRuntime
 
@@ -105,7 +105,7 @@ def open_host(
 
 
 def compute(host: StudyRuntime, request: Request, *, quiet: bool = False) -> Result:
-    """Return a request's final result, saying on a terminal how far it is."""
+    """Return a request's final result, with progress on a terminal."""
     from explorer.engine.runtime import final_result
 
     if quiet or not sys.stderr.isatty():
@@ -118,7 +118,7 @@ def compute(host: StudyRuntime, request: Request, *, quiet: bool = False) -> Res
 
 
 def _show_share(result: Result) -> None:
-    """Say how much of a computation is done."""
+    """Print the progress of a computation."""
     if result.progress is not None and not result.complete:
         text = f"\r\x1b[Kcomputing … {result.progress:.0%}"
         print(text, end="", file=sys.stderr, flush=True)
@@ -145,10 +145,10 @@ def export(
     quiet: bool = False,
     backdrop: bytes = b"",
 ) -> None:
-    """Write a result in the format that the file's extension names, and say so.
+    """Write a result in the format of the file's suffix, and report the file.
 
-    `animated` gives a job the frames that its format shows; on a terminal it is said how far they
-    are.
+    `animated` adds frames to a job whose format shows several; their progress is printed on a
+    terminal.
     """
     from explorer.figures.export_job import ExportJob, rendered
     from explorer.files import write_whole
@@ -164,21 +164,21 @@ def export(
     finally:
         if report is _show_drawn:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-    say_written(output)
+    report_written(output)
 
 
 def _show_drawn(share: float) -> None:
-    """Say how much of an animation is done."""
+    """Print the progress of an animation."""
     print(f"\r\x1b[Kframes … {share:.0%}", end="", file=sys.stderr, flush=True)
 
 
-def say_written(path: Path) -> None:
-    """Say on standard error which file was written; standard output is for numbers."""
+def report_written(path: Path) -> None:
+    """Report a written file on standard error; standard output is for results."""
     click.echo(f"written: {path} ({_size(path.stat().st_size)})", err=True)
 
 
 def _size(count: int) -> str:
-    """Write a number of bytes for reading: ``812 bytes``, ``81 kB``, ``2.4 MB``."""
+    """Return a number of bytes with a unit: ``812 bytes``, ``81 kB``, ``2.4 MB``."""
     if count < 1000:
         return f"{count} bytes"
     return f"{count / 1e3:.0f} kB" if count < 999_500 else f"{count / 1e6:.1f} MB"

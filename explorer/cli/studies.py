@@ -1,4 +1,4 @@
-"""The command that lists what can be asked."""
+"""The command `studies`: lists studies with parameters, outputs and presets."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ def _parameter(p: Parameter, essential: bool) -> dict[str, Any]:
     }
 
 
-def declared(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return what a study declares for people: headings with rows of key and meaning."""
+def declaration(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return a study's declaration for help texts: headings with rows of key and meaning."""
     found = [
         ("Parameters (--set KEY=VALUE)", [(p.key, _meaning(p)) for p in study.parameters]),
         (
@@ -140,7 +140,7 @@ def _meaning(p: Parameter) -> str:
 
 def _in_words(study: Study) -> str:
     lines = [f"{study.id} – {study.name}", study.question]
-    for heading, rows in declared(study):
+    for heading, rows in declaration(study):
         lines += ["", heading]
         for key, meaning in rows:
             first, _, help = meaning.partition("\n")

@@ -1,4 +1,4 @@
-"""The command that asks a study's question over a grid of further parameters."""
+"""The command `sweep`: evaluates a study over a grid of up to three further parameters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from explorer.cli import completion
 from explorer.cli.bounds import StudyCommand, bounds_request
 from explorer.cli.cluster import check_data, cluster_options, many_workers, workers_option
 from explorer.cli.options import check_folder, parse_size, picture_options, study_options
-from explorer.cli.running import Progress, open_host, say_written
+from explorer.cli.running import Progress, open_host, report_written
 from explorer.figures.formats import ExportFormat, Kind, by_suffix, suffixes
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def sweep_command(
     job = GridJob(answer, view, recipe, form, curve, size_px=pixels, dpi=dpi)
     if output is not None:
         write_whole(output, rendered_grid(job))
-        say_written(output)
+        report_written(output)
     if as_json:
         from explorer.figures.grid_export import grid_document
 
@@ -162,7 +162,7 @@ def sweep_command(
 
 
 def _format(output: Path | None, as_json: bool) -> ExportFormat:
-    """Return what is to be written; refuse a file that could not be, before any work."""
+    """Return the export format; raise BadParameter if the file can't be written."""
     if output is None:
         return by_suffix("json" if as_json else "csv", Kind.GRID)
     try:
@@ -181,7 +181,7 @@ def run_grid(
     executor: Executor,
     progress: Progress,
 ) -> GridAnswer:
-    """Compute what is not known yet of a grid, and return its answer."""
+    """Compute the unknown cells of a grid and return its answer."""
     from explorer.engine.executors.checkpoint import Checkpoint
     from explorer.engine.experiments import trials_file
     from explorer.engine.grid_runner import GridRunner

@@ -1,4 +1,4 @@
-"""The command that runs the algorithms for users' data on a file, or compares two files."""
+"""The command `users`: runs the algorithms for users' data on a file, or compares two files."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def users_command(
         request = replace(request, seed=seed or 0)
         rows = None
         if second is None:
-            # Before the picture of a seed: what is drawn must not depend on it.
+            # Drawn before the seeded result, on which the answers must not depend.
             rows = _rows(host, request, algorithm == "2", seed is None)
         result = compute(host, request)
     if output is not None:  # the answers written are of another draw than the one computed here
@@ -98,7 +98,7 @@ def users_command(
 
         kept = tuple(one for one in result.readouts if one.key not in OF_ONE_DRAW)
         result = replace(result, readouts=kept)
-    click.echo(_said(result))
+    click.echo(_as_text(result))
     if output is not None and rows is not None:
         text = io.StringIO()
         text.write(f"# {result.stamp}\n")
@@ -110,7 +110,7 @@ def users_command(
 def _rows(
     host: StudyRuntime, request: Request, item_wise: bool, system: bool
 ) -> tuple[tuple[str, ...], list[list[str]]]:
-    """Return the answers that a reader would get, drawn in this process."""
+    """Return the rows of answers of one draw, computed in this process."""
     from explorer.privacy.noise.bits import SystemBits
     from explorer.studies.users_data.algorithms import answer_rows
     from explorer.studies.users_data.inputs import Inputs
@@ -120,13 +120,13 @@ def _rows(
 
 
 class _InProcess:
-    """What a study may ask, answered in this process: no draw is sent to another one."""
+    """Study runtime that computes in this process, so that no draw is sent to another one."""
 
     def __init__(self, host: StudyRuntime) -> None:
         self.file = host.file
 
     def check(self) -> None:
-        """Go on."""
+        """Never cancel."""
 
     def run_in_worker(self, function: Callable[..., Any], /, *args: Any) -> Any:
         """Return what the function gives."""
@@ -137,8 +137,8 @@ class _InProcess:
         return make()
 
 
-def _said(result: Result) -> str:
-    """Return tables, numbers, the promise and notes as text, what was read first."""
+def _as_text(result: Result) -> str:
+    """Return tables, numbers, guarantee and notes of a result as text."""
     from explorer.figures.table_copy import format_table
     from explorer.studies.base.numbers import format_number
 

@@ -1,4 +1,4 @@
-"""The command that checks a certificate."""
+"""The command `verify`: checks a certificate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from explorer.cli.options import check_folder
-from explorer.cli.running import say_written
+from explorer.cli.running import report_written
 from explorer.files import file_sha256, read_bounded
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def verify_command(
         view = None if ledger is None else read_ledger(ledger)
         other = None if also is None else read_certificate(also)
     except ReleaseError as error:
-        return _told(str(error), VerificationReport(), as_json)
+        return _print_report(str(error), VerificationReport(), as_json)
     found = verify(
         read,
         view,
@@ -93,12 +93,12 @@ def verify_command(
         from explorer.files import write_whole
 
         write_whole(registry, registry_yaml(read, sector=sector).encode())
-        say_written(registry)
-    return _told(failure, found, as_json)
+        report_written(registry)
+    return _print_report(failure, found, as_json)
 
 
-def _told(failure: str, report: VerificationReport, as_json: bool) -> int:
-    """Print what came out, and return the exit code."""
+def _print_report(failure: str, report: VerificationReport, as_json: bool) -> int:
+    """Print the result of a verification and return the exit code."""
     if as_json:
         found = {
             "valid": not failure,

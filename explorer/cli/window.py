@@ -1,4 +1,4 @@
-"""The command that opens the window, or draws it off screen."""
+"""The command `window`: opens the window, or writes a screenshot of it."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ import click
 from explorer.cli import completion
 from explorer.cli.opening import parse_region
 from explorer.cli.options import parse_pair, parse_size, study_options
-from explorer.cli.running import say_written
+from explorer.cli.running import report_written
 
 
 @click.command("window")
@@ -101,5 +101,5 @@ def window_command(
         )
     )
     if screenshot is not None and code == 0:
-        say_written(screenshot)
+        report_written(screenshot)
     return code
