@@ -25,7 +25,7 @@ from explorer.cli.options import (
     without_option,
 )
 from explorer.cli.running import compute, export, open_host, recipe_of
-from explorer.figures.animation_frames import FRAMES, MOST_FRAMES, Over
+from explorer.figures.animation_frames import FRAMES, MAX_FRAMES, Over
 from explorer.figures.formats import Kind, by_suffix, of_kind, suffixes
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class StudyCommand(click.Command):
 )
 @click.option(
     "--frames",
-    type=click.IntRange(2, MOST_FRAMES),
+    type=click.IntRange(2, MAX_FRAMES),
     default=FRAMES,
     show_default=True,
     help="How many an animation has.",

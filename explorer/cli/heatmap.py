@@ -37,7 +37,7 @@ from explorer.cli.options import (
     without_option,
 )
 from explorer.cli.running import compute, export, open_host, recipe_of, report_written
-from explorer.figures.animation_frames import FRAMES, MOST_FRAMES, OF_MAPS, OF_TIME, Over
+from explorer.figures.animation_frames import FRAMES, MAX_FRAMES, OF_MAPS, OF_TIME, Over
 from explorer.figures.formats import Kind, suffixes
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _option(p: Parameter) -> click.Option:
 )
 @click.option(
     "--frames",
-    type=click.IntRange(2, MOST_FRAMES),
+    type=click.IntRange(2, MAX_FRAMES),
     default=FRAMES,
     show_default=True,
     help="How many an animation has.",

@@ -626,13 +626,13 @@ def read_picture(
     _ctx: click.Context, _option: click.Parameter, path: Path | None
 ) -> Backdrop | None:
     """Read the picture behind the map (an option's callback)."""
-    from explorer.figures.pages.backdrop import MOST_BYTES, size_of
+    from explorer.figures.pages.backdrop import MAX_BYTES, size_of
     from explorer.geography.plane import Plane
 
     if path is None:
         return None
     try:
-        data = read_bounded(path, MOST_BYTES)
+        data = read_bounded(path, MAX_BYTES)
         width, height = size_of(data, path.name)
     except OSError as fault:
         raise click.BadParameter(f"{path.name} can't be read ({fault.strerror})") from fault

@@ -1,1 +1,1 @@
-"""What is shown on paper: a result as PNG, SVG, PDF, CSV or JSON. No window needed."""
+"""Export of results as pictures, tables, animations and documents, independent of the window."""

@@ -1,4 +1,4 @@
-"""Frames one after the other as an animation, with the recipe inside."""
+"""Encoding of animations as GIF, APNG and MP4, with the recipe inside."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MAX_VALUES = 1 << 26
-"""Cells of all frames together; they are kept until the colour scale of all is known."""
+"""Maximum cells of all frames, which are in memory until the common colour scale is known."""
 MAX_FRAMES = 100_000_000
-"""Pixels of all frames of a GIF or PNG together: they are encoded when all are there."""
+"""Maximum pixels of all frames of a GIF or PNG, which are encoded together."""
 MAX_VIDEO = 4096 * 2304
-"""Pixels of a video's frame: what players of H.264 are sure to read."""
+"""Maximum pixels of a video frame, within what all H.264 players support."""
 _CODECS = ("libx264", "mpeg4")
-"""The first that the library was built with."""
+"""In order of preference; the first that the library supports is used."""
 
 
 def animation_bytes(job: ExportJob) -> bytes:
-    """Return the frames of what passed the gate (`rendered`) as GIF or animated PNG.
+    """Return the frames of a job as GIF or animated PNG; to be called through `rendered`.
 
-    All frames share one colour scale, or axes. Each map is stamped with what it shows and with what
-    all of them cost: every frame spends the map's ε again. Of a parameter that runs, its value
-    stands in the title.
+    All frames share one colour scale, or axes. Each map is stamped with its content and with the
+    cost of all frames, as every frame spends the map's ε again. The value of a parameter that
+    varies is in the title.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def animation_bytes(job: ExportJob) -> bytes:
 
 
 def video_bytes(job: ExportJob) -> bytes:
-    """Return the frames of what passed the gate (`rendered`) as an MP4 file.
+    """Return the frames of a job as an MP4 file; to be called through `rendered`.
 
     H.264, where the library has its encoder, else MPEG-4 part 2. Colours are stored at half the
     resolution (4:2:0), as players want it, so that both sides are even: an odd one loses a pixel.
@@ -118,7 +118,7 @@ def video_bytes(job: ExportJob) -> bytes:
 
 
 def _stamped(job: ExportJob) -> list[ExportJob]:
-    """Return the frames, each saying which it is, and that all together are not worth what one is.
+    """Return the frames, each stamped with its number and the cost of all frames.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def _saying(frame: ExportJob, number: int, count: int) -> ExportJob:
 
 
 def _titled(frame: ExportJob) -> ExportJob:
-    """Return a frame with the value that runs in its title."""
+    """Return a frame with the varying value in its title."""
     study = study_of(frame.result)
     assert study is not None
     text = f"{frame.view.title or study.name}, {_running_text(frame)}"
@@ -172,7 +172,7 @@ def _titled(frame: ExportJob) -> ExportJob:
 
 
 def _running_text(frame: ExportJob) -> str:
-    """Return the parameter that runs with its value in a frame."""
+    """Return the varying parameter with its value in a frame."""
     result, study = frame.result, study_of(frame.result)
     assert study is not None
     p = with_unit(parameter(study, frame.animation["key"]), result.request.unit_values)
@@ -215,7 +215,7 @@ def _drawn(job: ExportJob, stamped: Sequence[ExportJob]) -> Iterator[Image]:
 
 
 def _of_few_colours(image: Image) -> Image:
-    """Return a frame with 256 colours, as many for the rare ones of the scale as for the page's."""
+    """Return a frame with 256 colours, sampled equally from the page and the colour scale."""
     from PIL import Image
 
     return image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)

@@ -1,4 +1,4 @@
-"""What the frames of an animation show: draws of noise, windows of time, a parameter that runs."""
+"""Frames of an animation: draws of noise, time windows, or values of a parameter."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from explorer.studies.base.study import (
 from explorer.studies.registry import get_study
 
 FRAMES = 20
-MOST_FRAMES = 200
+MAX_FRAMES = 200
 _SEEDS = 2**31
 
 
@@ -32,21 +32,21 @@ class Over(StrEnum):
     """What differs from frame to frame."""
 
     DRAWS = "draws"
-    """The noise alone."""
+    """Draws of the noise."""
     MOVING = "moving"
-    """Windows of time of one length, each beginning where the one before ends."""
+    """Consecutive time windows of equal length."""
     CUMULATIVE = "cumulative"
-    """Windows of time that all begin with the range and end later and later."""
+    """Growing time windows that all begin with the range."""
     PARAMETER = "parameter"
-    """The value of one parameter, from one end of its range to the other."""
+    """Values of a parameter over its range."""
 
 
 OF_TIME = (Over.MOVING, Over.CUMULATIVE)
 OF_MAPS = (Over.DRAWS, *OF_TIME)
 RUN_MS = 6000
-"""How long a parameter takes for its range."""
+"""Duration of the range of a parameter."""
 FRAME_MS = 400
-"""How long a map is seen: long enough to look at, short enough to compare it with the next."""
+"""Duration of a map frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,12 @@ class Animation:
     ----------
     over : Over
     frames : int
-        2 to `MOST_FRAMES`.
+        2 to `MAX_FRAMES`.
     first, last : str or None
-        When the first and the last check-in are, as ISO 8601 instants: where the range of time
-        begins and ends if the selection does not say so. None without times.
+        Times of the first and last check-in (ISO 8601): the time range if the selection has none.
+        None without times.
     key : str
-        The parameter that runs, of `Over.PARAMETER`.
+        The varying parameter, for `Over.PARAMETER`.
 
     Raises
     ------
@@ -77,26 +77,26 @@ class Animation:
     key: str = ""
 
     def __post_init__(self) -> None:
-        if not 2 <= self.frames <= MOST_FRAMES:
-            raise ValueError(f"frames: {self.frames} is outside [2, {MOST_FRAMES}]")
+        if not 2 <= self.frames <= MAX_FRAMES:
+            raise ValueError(f"frames: {self.frames} is outside [2, {MAX_FRAMES}]")
 
     def told(self) -> dict[str, Any]:
-        """Return what a recipe says of it: nothing that was found in the check-ins."""
+        """Return the settings for a recipe, without anything taken from the check-ins."""
         told: dict[str, Any] = {"over": self.over.value, "frames": self.frames}
         return told | {"key": self.key} if self.over is Over.PARAMETER else told
 
 
 def frame_ms(told: Mapping[str, Any]) -> int:
-    """Return how long each frame of an animation is seen, by what its recipe says of it."""
+    """Return the duration of a frame, from the animation's recipe."""
     if told.get("over") == Over.PARAMETER:
         return max(20, round(RUN_MS / int(told["frames"])))
     return FRAME_MS
 
 
 def running(result: Result) -> tuple[Parameter, ...]:
-    """Return the parameters that an answer can be animated over: not the one on the x axis.
+    """Return the parameters that an answer can be animated over.
 
-    Nor δ of maps: it says nothing of how they look, and what all frames spend is told in ε.
+    Excluded are the parameter on the x axis and δ of maps, which does not change the map.
     """
     study = study_of(result)
     if study is None:
@@ -107,7 +107,7 @@ def running(result: Result) -> tuple[Parameter, ...]:
 
 
 def requests(asked: Request, animation: Animation) -> list[Request]:
-    """Return the question of every frame: each with noise of its own, or another value.
+    """Return the request of every frame, with a seed or a value of its own.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def requests(asked: Request, animation: Animation) -> list[Request]:
         If there are no times, or the range is shorter than a second a frame.
     """
     if animation.over is Over.PARAMETER:
-        # Two maps of the same noise and another ε would tell what lies beneath it.
+        # Two maps with equal noise and different ε would reveal the counts.
         return [
             replace(asked.with_value(animation.key, value), seed=(asked.seed + i) % _SEEDS)
             for i, value in enumerate(
@@ -132,10 +132,10 @@ def requests(asked: Request, animation: Animation) -> list[Request]:
 
 
 def windows(selection: Selection, animation: Animation) -> list[Selection]:
-    """Return the part of the check-ins that every frame of a time sweep shows.
+    """Return the selection of check-ins of every frame of a time sweep.
 
-    The range is divided evenly, to the second. Where the selection leaves an end of it open it is
-    found from the check-ins, and the parts say so.
+    The range is divided evenly, to the second. An open end is taken from the check-ins, which the
+    selections record.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def with_frames(
     answer: Callable[[Request, Callable[[], None]], Iterator[Result]],
     check: Callable[[], None] = lambda: None,
 ) -> ExportJob:
-    """Return a job that computes the frames its format shows, when they are asked for.
+    """Return a job with lazily computed frames.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def with_frames(
 
 
 def _of_frame(recipe: Mapping[str, Any], request: Request) -> dict[str, Any]:
-    """Return a recipe with the frame's own noise and time range, for what is written below it."""
+    """Return a recipe with the frame's seed and time range, for its caption."""
     made = {**recipe, "seed": request.seed} if "seed" in recipe else dict(recipe)
     if "values" in recipe:
         made["values"] = dict(request.values)

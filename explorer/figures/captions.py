@@ -1,4 +1,4 @@
-"""What is written around a picture: numbers, labels, captions and footnotes."""
+"""Texts around a picture: numbers, labels, captions and footnotes."""
 
 import math
 import re
@@ -28,12 +28,12 @@ from explorer.studies.base.study import (
 )
 
 EPSILON = "epsilon"
-"""Key of what a map spends."""
+"""Key of the ε that a map spends."""
 _MARKS = {True: "✓", False: "✗", None: "assumed:"}
 
 
 def parameter_text(parameter: Parameter, value: Value) -> str:
-    """Write a parameter's value: ``ε = 1``, ``mechanism: pyramid``."""
+    """Return a parameter's value as text: ``ε = 1``, ``mechanism: pyramid``."""
     if parameter.kind is Kind.CHOICE:
         label = dict(parameter.choices).get(str(value), str(value))
         return f"{parameter.name}: {label}"
@@ -54,10 +54,10 @@ def parameter_text(parameter: Parameter, value: Value) -> str:
 
 
 def settings_line(result: Result, with_swept: bool = False) -> str:
-    """Return the values of all parameters that matter.
+    """Return the values of all relevant parameters.
 
-    The one on the x axis is left out unless asked for: a picture shows it over its whole range,
-    while a guarantee in words holds for its one value.
+    The parameter on the x axis is omitted by default, as a picture shows its whole range; a
+    guarantee in words holds for its single value.
     """
     request, study = result.request, study_of(result)
     known = {p.key: p for p in study.parameters} if study else {}
@@ -82,7 +82,7 @@ def settings_line(result: Result, with_swept: bool = False) -> str:
 
 
 def data_line(recipe: Mapping[str, Any]) -> str:
-    """Return which check-ins a recipe is about, as far as it tells; empty without any."""
+    """Return the description of the check-ins in a recipe; empty without any."""
     chosen = recipe.get("selection")
     if not isinstance(chosen, Mapping):
         return ""
@@ -114,7 +114,7 @@ def data_line(recipe: Mapping[str, Any]) -> str:
 
 
 def axis_labels(result: Result) -> tuple[str, str]:
-    """Return the labels of the x and the y axis, with mathtext where the study gives it."""
+    """Return the labels of both axes, with mathtext if the study has it."""
     request, study, shown = result.request, study_of(result), quantity_of(result)
     x = request.sweep.key if request.sweep else ""
     for p in study.parameters if study else ():
@@ -129,7 +129,7 @@ def axis_labels(result: Result) -> tuple[str, str]:
 
 
 def axis_label(name: str, symbol: str, latex: str, unit: str) -> str:
-    """Return an axis' words: name, symbol (or mathtext), and the unit where the name has it not."""
+    """Return the label of an axis: name, symbol (or mathtext), and unit unless in the name."""
 
     def plain(text: str) -> str:
         return text.replace("$", r"\$")
@@ -144,7 +144,7 @@ def axis_label(name: str, symbol: str, latex: str, unit: str) -> str:
 
 
 def legend_label(series: Series) -> str:
-    """Return a curve's label with its role, which no legend may leave out."""
+    """Return a curve's label with its role, which every legend must show."""
     label = with_role(series.label, series.role, " — ")
     if series.present.any():
         return label
@@ -152,7 +152,7 @@ def legend_label(series: Series) -> str:
 
 
 def short_legend_label(series: Series) -> str:
-    """Return a curve's label with the sign of its role before it, where the page is small."""
+    """Return a curve's label with the sign of its role, for small pages."""
     long = with_role(series.label, series.role, " — ")
     sign = "" if long == series.label else f"{series.role.glyph} "
     missing = " (…)" if series.computing else " (✗)"
@@ -160,14 +160,14 @@ def short_legend_label(series: Series) -> str:
 
 
 def absent_ranges(x: Sequence[float], present: BoolArray) -> list[tuple[float, float]]:
-    """Return the stretches of x on which a curve is absent, first and last missing point each."""
+    """Return the intervals of x without a curve, by first and last missing point."""
     missing = np.concatenate(([False], ~np.asarray(present), [False]))
     edges = np.flatnonzero(np.diff(missing.astype(np.int8)))
     return [(float(x[a]), float(x[b - 1])) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def absence_text(series: Series) -> str:
-    """Return why a curve leaves the plot, and where; empty if it never does."""
+    """Return where and why a curve is absent; empty if it is present everywhere."""
     ranges = absent_ranges(list(series.x), series.present)
     if not ranges:
         return ""
@@ -187,7 +187,7 @@ def absence_text(series: Series) -> str:
 
 
 def invalid_texts(stretches: Sequence[tuple[float, float, str]]) -> list[str]:
-    """Return where a plot is hatched because nothing that is claimed holds, and why."""
+    """Return where and why a plot is hatched, as no claimed curve holds there."""
     texts = []
     for low, high, why in stretches:
         where = (
@@ -200,7 +200,7 @@ def invalid_texts(stretches: Sequence[tuple[float, float, str]]) -> list[str]:
 
 
 def guarantee_lines(result: Result) -> list[str]:
-    """Return the guarantee and its conditions, one statement a line."""
+    """Return the guarantee and its conditions, a line each."""
     lines = []
     promise = result.guarantee
     if promise is not None:
@@ -223,7 +223,7 @@ def guarantee_lines(result: Result) -> list[str]:
 
 
 def _swept_value(result: Result) -> str:
-    """Return at which value of the parameter on the x axis words and single numbers hold."""
+    """Return the value of the x parameter for which texts and single numbers hold."""
     request, study = result.request, study_of(result)
     if request.sweep is None:
         return ""
@@ -236,19 +236,19 @@ def _swept_value(result: Result) -> str:
 
 
 def readout_line(result: Result, with_curator_only: bool) -> str:
-    """Return the numbers beside the picture that are known, curator's numbers only if asked for."""
+    """Return the known numbers next to a picture; the curator's only if requested."""
     return _readouts(
         result, [r for r in result.readouts if with_curator_only or not r.curator_only]
     )
 
 
 def comparison_line(result: Result) -> str:
-    """Return the numbers that need the true map (metrics, users); only to stand beside it."""
+    """Return the numbers that depend on the non-private map, to be shown with it only."""
     return _readouts(result, [r for r in result.readouts if r.curator_only])
 
 
 def drawing_line(result: Result, shown: Sequence[Surface]) -> str:
-    """Return the numbers of what is drawn in place of cells, that are for everyone's eyes."""
+    """Return the public numbers of overlays that replace cells."""
     keys = tuple(f"{surface.key}_" for surface in shown if surface.overlay is not None)
     told = [r for r in result.readouts if keys and r.key.startswith(keys) and not r.curator_only]
     return _readouts(result, told)
@@ -274,9 +274,9 @@ def _readouts(result: Result, chosen: Sequence[Readout]) -> str:
 def notes_of(
     view: ViewState, caption: list[str], conditions: list[str], footer: str, credit: str = ""
 ) -> tuple[list[str], list[str], str]:
-    """Return what is written below a picture: none of what the view leaves out.
+    """Return the notes below a picture, without the parts that the view leaves out.
 
-    Of the footer the credit stays, which the licences of what is drawn ask for.
+    The credit in the footer is always kept, as the licences of map data require it.
     """
     without = view.left_out
     return (
@@ -287,7 +287,7 @@ def notes_of(
 
 
 def origin_line(result: Result, view: ViewState, recipe: Mapping[str, Any]) -> str:
-    """Return which program made the file and what it carries."""
+    """Return the line with program, version and content of the file."""
     program = f"Privacy Explorer {recipe.get('version') or ''}".strip()
     if not recipe.get("private_only"):
         return f"{program}; this file carries its recipe"
@@ -299,17 +299,16 @@ def origin_line(result: Result, view: ViewState, recipe: Mapping[str, Any]) -> s
 
 
 def private_maps(result: Result, view: ViewState) -> int:
-    """Return how many maps of mechanisms the shown surfaces are drawn of."""
+    """Return the number of mechanism draws behind the shown surfaces."""
     shown = shown_surfaces(result, view)
     return len({s.source or s.key for s in shown if not s.curator_only})
 
 
 def spending(result: Result, view: ViewState, animation: Mapping[str, Any]) -> str:
-    """Return what the private maps of all frames cost together; empty for one map or none.
+    """Return the total cost of the private maps of all frames; empty for at most one map.
 
-    Every map spends its ε (and δ) anew: basic composition. Where ε itself runs its values are
-    added. Maps side by side share their demonstration noise, so that only a lower bound can be
-    given of them.
+    Basic composition: every map spends its ε (and δ) again, and varying ε are added. Maps side by
+    side share their demonstration noise, so that their cost is a lower bound.
     """
     frames, side_by_side = int(animation.get("frames", 1)), private_maps(result, view)
     if frames * side_by_side < 2:
@@ -322,7 +321,7 @@ def spending(result: Result, view: ViewState, animation: Mapping[str, Any]) -> s
     if study is not None and animation.get("key") == EPSILON:
         (p,) = (p for p in study.parameters if p.key == EPSILON)
         total = side_by_side * sum(float(value) for value in run_values(p, frames))
-        # of several maps only that much is known, and that is rounded down
+        # for several maps this is a lower bound, so it is rounded down
         role = Role.LOWER if least else Role.UPPER
         more = f" and {frames * side_by_side} times δ" * delta
         return f"{least}ε = {format_number(total, role)}{more}"
@@ -353,14 +352,14 @@ def visible_series(result: Result, view: ViewState) -> list[Series]:
 
 
 def stamp_of(result: Result, surface: Surface | None = None) -> str:
-    """Return what must be written on a picture: a surface's own stamp, else the result's."""
+    """Return the stamp of a surface: its own one, else the result's."""
     return (surface.stamp if surface else "") or result.stamp
 
 
 def joint_stamp(result: Result, shown: Sequence[Surface]) -> str:
-    """Return the stamps of surfaces in one line; each names its surfaces where they differ.
+    """Return the stamps of surfaces in one line; different stamps name their surfaces.
 
-    What all begin and end with is said once: ``draw 1 of 3 — curator only (True heatmap),
+    Common beginnings and ends are written once: ``draw 1 of 3 — curator only (True heatmap),
     demonstration noise (Private heatmap) — not private``.
     """
     named: dict[str, dict[str, None]] = {}
@@ -383,6 +382,6 @@ def joint_stamp(result: Result, shown: Sequence[Surface]) -> str:
 
 
 def _alike(parts: Sequence[Sequence[str]]) -> int:
-    """Return how many members several sequences have in common at their beginning."""
+    """Return the length of the common prefix of several sequences."""
     at = zip(*parts, strict=False)
     return sum(1 for _ in takewhile(lambda found: len(set(found)) == 1, at))

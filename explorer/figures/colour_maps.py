@@ -1,9 +1,9 @@
-"""Perceptually uniform colour maps as plain tables, for pyqtgraph and matplotlib alike.
+"""Colour tables and limits of colour scales, for pyqtgraph and matplotlib.
 
 Sources: viridis and inferno by Nathaniel J. Smith and Stéfan van der Walt (dedicated to the public
 domain, CC0); cividis by J. R. Nuñez, C. R. Anderton and R. S. Renslow, *Optimizing colormaps with
-consideration for color vision deficiency*, PLOS ONE 2018. Each is kept as evenly spaced control
-points; colours between them are interpolated linearly, which is off by at most 3 of 255.
+consideration for color vision deficiency*, PLOS ONE 2018. Each is stored as evenly spaced control
+points and interpolated linearly, with an error of at most 3 of 255.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _CONTROL_POINTS: dict[str, str] = {
     ),
 }
 _DIVERGING = "9be0ff 5bb4ea 2f83c4 1f5586 152f47 111318 4a2413 87401a c2632a f09050 ffcf9b"
-"""Dark in the middle, as the others are at 0: names written on a map stay readable."""
+"""Dark in the middle, as the others are at 0, so that names on a map stay readable."""
 FAINTEST, STRONGEST = 0.3, 0.9
-"""Opacity of a map in front of a picture where there is nothing and where there is most."""
+"""Opacity of a map in front of a picture at the lowest and the highest value."""
 COLOUR_MAPS = tuple(_CONTROL_POINTS)
 """Names, the default first."""
 
@@ -70,7 +70,7 @@ def colour_table(name: str) -> NDArray[np.uint8]:
 
 @cache
 def diverging_table() -> NDArray[np.uint8]:
-    """Return the colours of what may lie below 0, blue, or above, orange; 0 in the middle is dark.
+    """Return the diverging colour table: blue below 0, dark at 0, orange above.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def _table(text: str) -> NDArray[np.uint8]:
 def translucent(table: np.ndarray, diverging: bool = False) -> np.ndarray:
     """Return a colour table with opacity, for maps in front of a picture.
 
-    The more there is (or, diverging, the farther from 0), the less of the picture is seen.
+    Opacity increases with the value (or, if diverging, with its distance from 0).
 
     Parameters
     ----------
@@ -113,18 +113,17 @@ TRUE = "true"
 
 
 def largest(surface: Surface) -> float:
-    """Return the largest value of a map, of a diverging one the largest on either side of 0."""
+    """Return the largest value of a map; for a diverging one the largest absolute value."""
     values = np.abs(surface.values) if surface.diverging else surface.values
     return float(values.max(initial=0))
 
 
 def colour_limits(shown: Sequence[Surface], linked: bool) -> list[float]:
-    """Return the value at the top of each pane's colour scale; the bottom is 0, or minus the top.
+    """Return the upper end of each pane's colour scale; the lower end is 0, or minus the upper.
 
-    Linked panes end at the largest value of the true map, if that one is among them: the others are
-    then judged on the truth's scale. Without it no scale may depend on it, since the scale alone
-    would tell something of the truth; the panes end at the largest value that is shown. What is not
-    shown in colours does not count.
+    Linked panes end at the largest value of the non-private map if it is shown, so that others are
+    compared on its scale. Otherwise no scale may depend on it, as the scale alone would reveal
+    information: the panes then end at the largest shown value. Overlays do not count.
     """
     tops = [0.0 if surface.overlay else largest(surface) for surface in shown]
     if linked:

@@ -1,4 +1,4 @@
-"""Numbers of several studies side by side: by setting, and as Markdown, LaTeX and CSV."""
+"""Comparison table of numbers from several studies, with export to Markdown, LaTeX and CSV."""
 
 import io
 import math
@@ -40,21 +40,20 @@ _COLUMNS = (
     ("stamp", "Stamp"),
 )
 _OPTIONAL = {"low", "high", "unit", "conditions", "reference", "stamp"}
-"""Columns that are left out where no row has anything in them."""
+"""Columns that are omitted if they are empty in all rows."""
 _LOG_FROM = 30.0
-"""A logarithmic axis from this ratio of the largest to the smallest number on."""
+"""Ratio of largest to smallest number from which the axis is logarithmic."""
 _EDGES = {"low": Role.LOWER, "high": Role.UPPER}
 
 
 @dataclass(frozen=True)
 class ComparedRow:
-    """One number with everything that must be known to read it.
+    """A number with its context.
 
     Attributes
     ----------
     study, quantity, statement : str
-        Whose number it is, what it measures (with its symbol), and which theorem or mechanism
-        says so.
+        Name of the study, quantity with symbol, and theorem or mechanism.
     role : Role or None
     value, low, high : float or None
         The number and its error bar; None where there is none.
@@ -65,7 +64,7 @@ class ComparedRow:
         Of the answer, without those of other curves.
     reference : str
     stamp : str
-        What must stand beside it wherever it is copied to.
+        Must be shown with the number wherever it is copied to.
     recipe : str
         JSON from which it can be made again.
     missing : str
@@ -131,7 +130,7 @@ def compared_row(
     *,
     claimed: bool = False,
 ) -> ComparedRow:
-    """Return the row of a readout of an answer, or of a curve that was asked for at one point.
+    """Return the row of a readout, or of a curve evaluated at one point.
 
     Without an answer the row says why; what is `claimed` says so.
     """
@@ -165,7 +164,7 @@ def compared_row(
             delta=promise,
         )
     series = next((s for s in result.series if s.key == key), None)
-    # A readout that is a curve's value is the quantity on the y axis; any other says what it is.
+    # A readout of a curve's value is the quantity on the y axis; others have their own name.
     measured, unit = (y, found.unit or shown.unit) if series else (found.label, found.unit)
     if series:
         reference = str(series.reference)
@@ -197,7 +196,7 @@ def compared_row(
 
 
 def _number_of(result: Result, key: str) -> Readout | None:
-    """Return a readout, or the one point of a curve that has none."""
+    """Return a readout, or the single point of a curve without one."""
     for item in result.readouts:
         if item.key == key:
             return item
@@ -215,7 +214,7 @@ def _number_of(result: Result, key: str) -> Readout | None:
 
 
 def varying_first(rows: Sequence[ComparedRow]) -> list[str]:
-    """Return each row's settings, those first that differ between rows of the same study."""
+    """Return each row's settings, first those that differ between rows of a study."""
     said = []
     for row in rows:
         others = [set(r.settings) for r in rows if r.study == row.study]
@@ -226,7 +225,7 @@ def varying_first(rows: Sequence[ComparedRow]) -> list[str]:
 
 
 def settings(request: Request) -> tuple[str, ...]:
-    """Return all parameters that matter with their values, the one on the x axis among them."""
+    """Return all relevant parameters with their values, including the x axis."""
     study, values = get_study(request.study), dict(request.values)
     swept = request.sweep.key if request.sweep is not None else ""
     made = parameter(study, swept).axis_only if swept else False
@@ -249,16 +248,16 @@ def value_text(row: ComparedRow) -> str:
 
 @dataclass(frozen=True)
 class Group:
-    """Rows of one question at one setting.
+    """Rows with equal study, quantity and settings.
 
     Attributes
     ----------
     letter : str
         ``A``, ``B``, …
     title : str
-        What differs from the other groups; the study, too, where there are several.
+        Differences from the other groups, and the study if there are several.
     places : tuple of int
-        Which rows they are, in the order of the comparison.
+        Indices of the rows.
     """
 
     letter: str
@@ -268,7 +267,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Grouping:
-    """All rows by setting, and what the groups have in common."""
+    """Rows grouped by setting, and the settings that all groups share."""
 
     groups: tuple[Group, ...]
     common: str
@@ -276,7 +275,7 @@ class Grouping:
 
 
 def grouped(rows: Sequence[ComparedRow]) -> Grouping:
-    """Return rows by study, quantity and setting, in the order in which these first appear."""
+    """Group rows by study, quantity and settings, in order of first occurrence."""
     found: dict[tuple[str, str, tuple[str, ...]], list[int]] = {}
     for place, row in enumerate(rows):
         found.setdefault((row.study, row.asked, row.settings), []).append(place)
@@ -302,9 +301,9 @@ def _letter(number: int) -> str:
 def _verdict(
     rows: Sequence[ComparedRow], groups: Sequence[Group], subjects: Sequence[tuple[str, str]]
 ) -> str:
-    """Return which of two settings has the smaller bound, and whether that can be turned round.
+    """Return which of two settings has the smaller bound, and how certain that is.
 
-    Empty unless both are about the same promise: one study and quantity, and equal δ.
+    Empty unless both have the same study, quantity and δ.
     """
     if len(groups) != 2 or len(subjects) != 1:
         return ""
@@ -324,7 +323,7 @@ def _verdict(
         for r in (rows[p] for p in groups[1 - first].places)
         if r.role is Role.LOWER and r.value is not None and r.quantity == large.quantity
     ]
-    # What nobody can promise at the one setting is more than what is promised at the other.
+    # A lower bound at one setting exceeds an upper bound at the other.
     if lower and small.value is not None and small.value < max(lower):
         least = format_number(max(lower), Role.LOWER)
         said += f" Proved: nothing below {least} can be promised at {names[1]}."
@@ -344,7 +343,7 @@ def axis_of(rows: Sequence[ComparedRow]) -> tuple[float, float, bool]:
 
 
 def share_of(number: float, axis: tuple[float, float, bool]) -> float:
-    """Return where a number lies on an axis, 0 to 1."""
+    """Return the position of a number on an axis, 0 to 1."""
     low, high, log = axis
     if log:
         return math.log(max(number, low) / low) / math.log(high / low)
@@ -372,7 +371,7 @@ def latex(rows: Sequence[ComparedRow]) -> str:
 
 
 def comma_separated(rows: Sequence[ComparedRow]) -> str:
-    """Return rows as CSV: numbers in full, one recipe a row."""
+    """Return rows as CSV with full precision and a recipe per row."""
     out = io.StringIO()
     writer = CsvRows(out)
     writer.write_row([key for key, _ in _COLUMNS] + ["recipe"])

@@ -1,4 +1,4 @@
-"""What is to be exported, and how it becomes a file."""
+"""Export jobs, and the function that turns a job into the bytes of a file."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from explorer.studies.base.study import Result
 
 @dataclass(frozen=True)
 class ExportJob:
-    """A result to be written.
+    """A result to export.
 
     Attributes
     ----------
     result : Result
     view : ViewState
     recipe : mapping of JSON values
-        Goes inside the file.
+        Embedded in the file.
     format : ExportFormat
     path : Path or None
         None is the clipboard.
@@ -31,10 +31,10 @@ class ExportJob:
         Of a picture.
     dpi : float
     animation : mapping of JSON values
-        What the recipe says of an animation: settings alone, nothing that was found.
+        Settings of an animation for the recipe.
     frames : iterable of ExportJob
-        Of an animation (`explorer.figures.animation_frames`): one after the other, each with the
-        answer that it shows and what is to be said of it, computed when it is asked for.
+        Frames of an animation (`explorer.figures.animation_frames`), each with its answer and
+        caption, computed lazily.
     backdrop : bytes
         The picture (PNG or JPEG) that `ViewState.picture` names; empty without.
     report : callable
@@ -55,7 +55,7 @@ class ExportJob:
 
 
 def rendered(job: ExportJob) -> bytes:
-    """Return a job's file as bytes; whatever the format, only what the gate lets through.
+    """Return a job's file as bytes, after applying the export policy.
 
     Raises
     ------
@@ -70,13 +70,13 @@ def rendered(job: ExportJob) -> bytes:
         )
     if job.format.missing:
         raise ValueError(job.format.missing)
-    passed = replace(_passed(job), frames=map(_passed, job.frames))
-    data: bytes = resolve_name(job.format.writer)(passed)
+    permitted = replace(_permitted(job), frames=map(_permitted, job.frames))
+    data: bytes = resolve_name(job.format.writer)(permitted)
     return data
 
 
-def _passed(job: ExportJob) -> ExportJob:
-    """Return a job with what the gate lets through."""
+def _permitted(job: ExportJob) -> ExportJob:
+    """Return a job restricted by the export policy."""
     result, view, recipe = apply_export_policy(job.result, job.view, job.recipe)
     animated = {"animation": dict(job.animation)} if job.animation else {}
     return replace(job, result=result, view=view, recipe={**recipe, **animated})

@@ -27,7 +27,8 @@ VIEW = (
     "picture",
     "left_out",
 )
-"""What of a view passes. Where the map was moved to does not: who moved it saw the true one."""
+"""Fields of a view that pass. The visible part of the map does not: whoever moved it saw the
+non-private map."""
 JUDGED_HERE = (
     "ε or another setting was judged on these check-ins by “Which ε?”: it tells of them, and no "
     "file of private maps alone can be without it. Judge on a stand-in there (synthetic people or "
@@ -41,7 +42,7 @@ _SCHEMA = re.compile(r"privacy-explorer-recipe/\d{1,3}")
 
 
 def private_only(result: Result, view: ViewState) -> bool:
-    """Return whether a view shows a map and nothing that only the curator may see.
+    """Return whether a view shows a map and no surface for the curator only.
 
     Raises
     ------
@@ -55,17 +56,17 @@ def private_only(result: Result, view: ViewState) -> bool:
 def apply_export_policy(
     result: Result, view: ViewState, recipe: Mapping[str, Any]
 ) -> tuple[Result, ViewState, Mapping[str, Any]]:
-    """Return what may be written of an answer, its view and its recipe.
+    """Return result, view and recipe restricted to what may be written.
 
-    All three as they are if the view shows the true map, or if there is none; else made anew. A
-    region, time range or n₀ found from the check-ins is left out; ε can't be, as the noise itself
-    tells it: one that was judged on them is refused.
+    They are unchanged if the view shows the non-private map, or if there is no map. Otherwise
+    region, time range and n₀ are omitted if they were taken from the check-ins. ε can't be
+    omitted, as the noise reveals it, so an ε selected on the check-ins is refused.
 
     Raises
     ------
     ValueError
-        If the answer is a first glance, the view shows none of its surfaces, ε was judged on the
-        check-ins, or the study has no list of what may be published.
+        If the result is a preview, the view shows none of its surfaces, ε was selected on the
+        check-ins, or the study does not define its public part.
     """
     if result.early:
         raise ValueError(EARLY)
@@ -99,7 +100,7 @@ def apply_export_policy(
 
 
 def _selection(chosen: Selection | None) -> dict[str, Any]:
-    """Return how users, region and time range were chosen, as far as it may be told."""
+    """Return the public part of the selection of users, region and time range."""
     if chosen is None:
         return {}
     told: dict[str, Any] = {

@@ -1,6 +1,6 @@
-"""What can be exported as what, one row each: adding one is adding its row and the module it names.
+"""Table of export formats. To add a format, add a row and the module it names.
 
-Dialogs, menus, file filters, the command line and *Open recipe* go by this table.
+Dialogs, menus, file filters, the command line and *Open recipe* use this table.
 """
 
 import re
@@ -21,20 +21,20 @@ _MULTIPLES = "explorer.figures.pages.multiples:grid_picture"
 
 
 class Kind(StrEnum):
-    """What is written."""
+    """Kind of exported content."""
 
     PICTURE = "picture"
-    """A result, plot or map, as it is seen."""
+    """A plot or map as shown."""
     NUMBERS = "numbers"
     """A result's numbers."""
     ANIMATION = "animation"
-    """Maps one after the other: draws of the noise, or windows of time; curves that change."""
+    """Maps over draws or time windows, or curves over values of a parameter."""
     COMPARISON = "comparison"
     """The rows of Compare."""
     GRID = "grid"
     """Curves over a grid of parameters."""
     REVIEWER = "reviewer"
-    """What a reviewer asks of a guarantee."""
+    """Summary of a guarantee for reviewers."""
 
 
 PARTS = {
@@ -44,7 +44,7 @@ PARTS = {
     "conditions": "Guarantee and conditions",
     "footer": "Version and sources",
 }
-"""What stands around a picture and can be left out, with its words on screen."""
+"""Optional parts around a picture, with their labels on screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +59,25 @@ class ExportFormat:
         In lists: the format's name and what such a file is.
     kind : Kind
     writer : str
-        ``module:function``, from an `ExportJob` to bytes; of a comparison from its rows to text, of
-        a grid from a `GridJob` to bytes. Imported when it is first used.
+        ``module:function``, from an `ExportJob` to bytes; for a comparison from its rows to text,
+        for a grid from a `GridJob` to bytes. Imported on first use.
     clipboard : str
         Its media type on the clipboard.
     reader : str
-        ``module:function``, from a path to the text of the recipe inside or None; empty where
-        there is none.
+        ``module:function``, from a path to the text of the recipe or None; empty if the format
+        has no recipe.
     signature : bytes
-        Pattern that files with a recipe begin with, after white space.
+        Pattern of the beginning of files, after white space.
     ours : bytes
-        What else stands near their beginning, where check-ins may begin with the signature too.
+        Bytes near the beginning of exported files, if check-in files may have the same signature.
     ours_at_end : bool
-        Whether that stands near their end instead.
+        Whether those bytes are near the end instead.
     maps_only : bool
-        Whether it is for results with surfaces alone, or for curves over which a parameter runs.
+        Whether the format is for maps only, or for animated curves.
     library : str
-        The module without which it can't be written; empty where it needs no optional one.
+        Optional module that the writer needs; empty if there is none.
     extra : str
-        What of this package installs that library.
+        Extra of this package that installs the library.
     """
 
     suffix: str
@@ -95,7 +95,7 @@ class ExportFormat:
 
     @property
     def missing(self) -> str:
-        """What to install before it can be written; empty where nothing is missing."""
+        """How to install a missing library; empty if none is missing."""
         if not self.library or find_spec(self.library) is not None:
             return ""
         return (
@@ -114,7 +114,7 @@ class ExportFormat:
         return f"{self.label} (*.{self.suffix})"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether a file that begins so is of this format."""
+        """Return whether the first bytes of a file have this format's signature."""
         text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
         return bool(self.reader) and re.match(self.signature, text, re.DOTALL) is not None
 
@@ -261,21 +261,21 @@ FORMATS = (
         "application/pdf",
     ),
 )
-"""In the order in which they are offered; the first of a kind is its default."""
+"""In the order of lists; the first of a kind is its default."""
 _RESULTS = (Kind.PICTURE, Kind.NUMBERS, Kind.ANIMATION)
 
 
 def of_kind(*kinds: Kind, maps: bool = False) -> tuple[ExportFormat, ...]:
-    """Return the formats of these kinds; without any, of results.
+    """Return the formats of the given kinds, by default those of results.
 
-    Those for maps alone are among them only if they are asked for.
+    Formats for maps only are included if `maps` is true.
     """
     wanted = kinds or _RESULTS
     return tuple(f for f in FORMATS if f.kind in wanted and (maps or not f.maps_only))
 
 
 def by_suffix(suffix: str, *kinds: Kind, maps: bool = True) -> ExportFormat:
-    """Return the format with a suffix, however it is written (``png``, ``.PNG``); as `of_kind`.
+    """Return the format with a suffix (``png``, ``.PNG``); arguments as in `of_kind`.
 
     Raises
     ------
@@ -290,10 +290,10 @@ def by_suffix(suffix: str, *kinds: Kind, maps: bool = True) -> ExportFormat:
 
 
 def suffixes(*kinds: Kind, maps: bool = False) -> str:
-    """Return the suffixes of formats as one reads them, ``.png .svg .pdf``; as `of_kind`."""
+    """Return the suffixes of formats, ``.png .svg .pdf``; arguments as in `of_kind`."""
     return " ".join(f".{f.suffix}" for f in of_kind(*kinds, maps=maps))
 
 
 def recipe_formats() -> tuple[ExportFormat, ...]:
-    """Return the formats that have a recipe inside."""
+    """Return the formats with an embedded recipe."""
     return tuple(f for f in FORMATS if f.reader)

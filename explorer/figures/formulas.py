@@ -49,7 +49,7 @@ def formula_pictures(
     from matplotlib.figure import Figure
 
     pictures = []
-    # Nothing else may be drawn meanwhile: settings belong to the whole process.
+    # The settings are global to the process, so that nothing else may be drawn meanwhile.
     with own_settings(), rc_context({"mathtext.fontset": "stix"}):
         for latex in formulas:
             figure = Figure(figsize=(10, 1), dpi=96 * scale)
@@ -62,7 +62,7 @@ def formula_pictures(
             except ValueError as error:
                 raise ValueError(f"formula {latex!r} can't be drawn: {error}") from error
             png = stream.getvalue()
-            # Width and height stand in the header of every PNG.
+            # Width and height are in the header of a PNG.
             width, height = (int.from_bytes(png[i : i + 4], "big") for i in (16, 20))
             pictures.append(Picture(png, width / scale, height / scale))
     return tuple(pictures)

@@ -1,4 +1,4 @@
-"""A map's cells as GeoJSON (RFC 7946) and GeoTIFF, for programs that draw maps."""
+"""Export of a map's cells as GeoJSON (RFC 7946) and GeoTIFF, for GIS programs."""
 
 from __future__ import annotations
 
@@ -32,17 +32,16 @@ NOT_THE_EARTH = (
 
 
 def geojson_bytes(job: ExportJob) -> bytes:
-    """Return the cells of what passed the gate (`rendered`) as a collection of polygons in UTF-8.
+    """Return the cells of a job as a GeoJSON collection in UTF-8; to be called through `rendered`.
 
-    A feature a cell, in degrees of WGS 84, with a property for each shown surface under its key:
-    the share of the total; then a feature a point that is drawn on a map, with the map's key. What
-    is to know of the numbers, the stamp and the recipe are members of the collection, in front of
-    the cells.
+    Each cell is a polygon in degrees of WGS 84 with a property per shown surface: the share of the
+    total. Points drawn on a map follow, with the map's key. Comments, stamp and recipe are members
+    of the collection, before the cells.
 
     Raises
     ------
     ValueError
-        If the region may not be told, or the surfaces lie on different grids.
+        If the region is not public, or the surfaces have different grids.
     """
     shown, region = _placed(job)
     texts = cell_texts(shown)
@@ -87,17 +86,16 @@ def geojson_bytes(job: ExportJob) -> bytes:
 
 
 def geotiff_bytes(job: ExportJob) -> bytes:
-    """Return the cells of what passed the gate (`rendered`) as a GeoTIFF in degrees of WGS 84.
+    """Return the cells of a job as a GeoTIFF in degrees of WGS 84; to be called through `rendered`.
 
-    North is up. Across the antimeridian longitudes go on beyond 180: a raster has one grid. A band
-    for each shown surface, named by its label: the share of the total in single precision, NaN
-    where there is no number. The recipe is the image's description; what is to know
-    of the numbers and the stamp are tags of their own.
+    North is up. Across the antimeridian longitudes exceed 180°, as a raster has one grid. Each
+    shown surface is a band named by its label: the share of the total in single precision, or NaN.
+    The recipe is the image's description; comments and stamp are separate tags.
 
     Raises
     ------
     ValueError
-        If the region may not be told, or the surfaces lie on different grids.
+        If the region is not public, or the surfaces have different grids.
     """
     from rasterio import Affine
     from rasterio.crs import CRS
@@ -120,7 +118,7 @@ def geotiff_bytes(job: ExportJob) -> bytes:
             interleave="band",
             transform=Affine(wide, 0, region.west, 0, -high, region.north),
         ) as image:
-            # Tags first: only then they stand before the numbers, where a recipe is looked for.
+            # Tags are written first: the reader looks for the recipe before the numbers.
             image.update_tags(
                 TIFFTAG_IMAGEDESCRIPTION=recipe_text(job.recipe),
                 TIFFTAG_SOFTWARE=f"Privacy Explorer {__version__}",
@@ -138,12 +136,12 @@ def geotiff_bytes(job: ExportJob) -> bytes:
 
 
 def _placed(job: ExportJob) -> tuple[list[Surface], Region]:
-    """Return the shown surfaces and where they lie.
+    """Return the shown surfaces and their region.
 
     Raises
     ------
     ValueError
-        If that may not be told, or it is not on the Earth.
+        If the region is not public, or not on the Earth.
     """
     shown = captions.shown_surfaces(job.result, job.view)
     if shown[0].region is None:

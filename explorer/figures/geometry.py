@@ -1,4 +1,4 @@
-"""Where bars, areas and dots lie, for the window and for paper alike.
+"""Positions of bars, areas and dots, shared by window and export.
 
 Axis coordinates are data units on a linear axis and exponents of ten on a logarithmic one.
 """
@@ -13,15 +13,15 @@ from explorer.studies.base.study import Mark, Series
 Stretch = tuple[float, float]
 
 BAR_SHARE = 0.8
-"""Part of the distance between two x that their bars take."""
+"""Share of the distance between two x that is covered by bars."""
 FUNCTIONS = (Mark.LINE, Mark.AREA)
-"""Marks that say something of every x in between, so that they can be missing there."""
+"""Marks that are defined between their points, and so can be absent there."""
 BEYOND = 1e3
-"""An area without an end reaches so many heights of the picture beyond what is finite."""
+"""Unbounded areas extend this many heights of the picture beyond the finite values."""
 
 
 def axis_coordinates(numbers: FloatArray, log: bool) -> FloatArray:
-    """Return numbers as an axis has them; NaN for what a logarithmic one can't show."""
+    """Return numbers in axis coordinates; NaN if a logarithmic axis can't show them."""
     if not log:
         return np.asarray(numbers, float)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -32,8 +32,8 @@ def axis_coordinates(numbers: FloatArray, log: bool) -> FloatArray:
 def bar_edges(series: Sequence[Series], x_log: bool) -> dict[str, tuple[FloatArray, FloatArray]]:
     """Return the left and right edges of all bars by series, in axis coordinates.
 
-    Bars of several series at one x stand side by side. To be given all series, hidden ones too,
-    so that hiding one moves no other.
+    Bars of several series at one x are side by side. All series must be passed, including hidden
+    ones, so that hiding one does not move others.
     """
     barred = [s for s in series if s.mark is Mark.BARS]
     if not barred:
@@ -53,8 +53,8 @@ def bar_edges(series: Sequence[Series], x_log: bool) -> dict[str, tuple[FloatArr
 def area_edges(item: Series, y_log: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the x, lower and upper edge of an area or band; edges in axis coordinates.
 
-    An edge that is infinite (or not above 0 on a logarithmic axis) runs far outside the picture.
-    Where the series is absent, all three are NaN: an area has gaps as a line has.
+    An infinite edge (or one ≤ 0 on a logarithmic axis) is far outside the picture. Where the
+    series is absent, all three are NaN.
     """
     assert item.low is not None
     assert item.high is not None
@@ -76,16 +76,16 @@ def area_edges(item: Series, y_log: bool) -> tuple[FloatArray, FloatArray, Float
 
 
 def runs(there: BoolArray) -> list[slice]:
-    """Return the stretches of True."""
+    """Return the runs of True values."""
     padded = np.concatenate(([False], there, [False])).astype(np.int8)
     edges = np.flatnonzero(np.diff(padded))
     return [slice(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def whole_axis(series: Sequence[Series]) -> bool:
-    """Return whether x counts things: bars, or nothing but dots, stand at whole numbers only.
+    """Return whether x is integer: all bars, or dots if there are only dots, are at integers.
 
-    Dots beside a line mark places on an axis of any numbers.
+    Dots next to a line mark points on a real axis.
     """
     bars = [s for s in series if s.mark is Mark.BARS]
     dots = list(series) if all(s.mark is Mark.DOTS for s in series) else []
@@ -94,12 +94,11 @@ def whole_axis(series: Sequence[Series]) -> bool:
 
 
 def absent_stretches(item: Series) -> list[Stretch]:
-    """Return the stretches of x (in data units) where a series does not hold.
+    """Return the intervals of x (in data units) where a series is absent.
 
-    A line's reach from its last point that holds to its next; dots and bars that are missing are
-    missing where they would stand. A path that is nowhere is missing everywhere. Of a pinned
-    curve nothing is told: it stands there for reference only; nor of one that is being computed,
-    of which nobody knows yet.
+    For lines they reach from the last present point to the next; for dots and bars they are around
+    the missing positions. A path without points is absent everywhere. Pinned curves, which are for
+    reference only, and curves being computed have none.
     """
     if item.pin or item.computing:
         return []
@@ -120,9 +119,9 @@ def absent_stretches(item: Series) -> list[Stretch]:
 
 
 def invalid_stretches(series: Sequence[Series]) -> list[tuple[float, float, str]]:
-    """Return where nothing that is claimed holds: from, to (data units) and why.
+    """Return the intervals without any claimed curve: from, to (data units) and reason.
 
-    That is where every curve and area but baselines is absent. Several reasons are joined.
+    There, every curve and area except baselines is absent. Reasons are joined.
     """
     claims = [
         s

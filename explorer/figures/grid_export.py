@@ -1,4 +1,4 @@
-"""A grid's answer as one table with a row a point, for CSV and Parquet, and as JSON."""
+"""Export of a sweep over a grid: CSV and Parquet with a row per point, and JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from explorer.studies.registry import get_study
 
 @dataclass(frozen=True)
 class GridJob:
-    """A grid's answer to be written.
+    """An answer over a grid to export.
 
     Attributes
     ----------
@@ -36,9 +36,9 @@ class GridJob:
     format : ExportFormat
         Of `Kind.GRID`.
     curve : str
-        Key of the curve that is drawn where the third parameter's values are colours.
+        Key of the curve to draw if the third parameter is shown by colours.
     page : int
-        Which of the third parameter's values a picture of one page shows.
+        Index of the third parameter's value in a picture of one page.
     size_px : (int, int)
     dpi : float
     """

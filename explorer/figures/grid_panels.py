@@ -1,4 +1,4 @@
-"""Small multiples: which curves stand in which plot, the same for window and paper."""
+"""Small multiples: the curves of each panel, shared by window and export."""
 
 import math
 from collections.abc import Collection, Iterable, Sequence
@@ -12,14 +12,14 @@ from explorer.studies.registry import get_study
 
 @dataclass(frozen=True)
 class Panel:
-    """One plot of a page.
+    """A plot of a page.
 
     Attributes
     ----------
     row, column : int
         From the top and from the left.
     cells : tuple of Cell
-        What it is drawn from; several where colours stand for a parameter.
+        Its cells of the grid; several if colours show a parameter.
     series : tuple of Series
         With the keys of `legend_series`.
     """
@@ -30,37 +30,37 @@ class Panel:
     series: tuple[Series, ...]
 
     def failing(self, hidden: Collection[str]) -> tuple[str, ...]:
-        """Return the conditions of curves that are shown that do not hold, each once."""
+        """Return the failing conditions of shown curves, each once."""
         shown = [s for s in self.series if s.key not in hidden]
         return tuple(dict.fromkeys(c.text for cell in self.cells for c in cell.failing(shown)))
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """Why there is no answer, each reason once."""
+        """Reasons for missing answers, each once."""
         return tuple(dict.fromkeys(cell.error for cell in self.cells if cell.error))
 
 
 def shape(answer: GridAnswer) -> tuple[int, int, int]:
-    """Return how many pages, rows and columns there are; colours are no pages."""
+    """Return the numbers of pages, rows and columns."""
     sizes = [len(axis.values) for axis in answer.axes] + [1, 1]
     pages = 1 if answer.grid.colours else sizes[2]
     return pages, sizes[1], sizes[0]
 
 
 def value_text(answer: GridAnswer, axis: int, place: int) -> str:
-    """Return a value of an axis for reading: ``ε₀ = 0.5``."""
+    """Return a value of an axis as text: ``ε₀ = 0.5``."""
     found = answer.axes[axis]
     values = dict(answer.request.values)
     return parameter_text(with_unit(found.parameter, values), found.values[place])
 
 
 def page_text(answer: GridAnswer, page: int) -> str:
-    """Return what all plots of a page share; empty where there is one page only."""
+    """Return the value that all plots of a page share; empty if there is one page."""
     return value_text(answer, 2, page) if shape(answer)[0] > 1 else ""
 
 
 def headings(answer: GridAnswer) -> tuple[list[str], list[str]]:
-    """Return what stands over the columns and beside the rows."""
+    """Return the headings of columns and rows."""
     found = [
         [value_text(answer, axis, i) for i in range(len(answer.axes[axis].values))]
         for axis in range(min(2, len(answer.axes)))
@@ -69,10 +69,7 @@ def headings(answer: GridAnswer) -> tuple[list[str], list[str]]:
 
 
 def best_curve(answer: GridAnswer) -> str:
-    """Return the key of the curve that is shown where only one is: the first that may be claimed.
-
-    Without any the first one; nothing where there is none.
-    """
+    """Return the key of the default curve: the first claimable one, else the first one, else ""."""
     keys = [s.key for s in answer.series]
     claim = get_study(answer.request.study).claims.get(answer.request.quantity)
     among = claim.among if claim is not None else ()
@@ -80,7 +77,7 @@ def best_curve(answer: GridAnswer) -> str:
 
 
 def legend_series(answer: GridAnswer, curve: str = "") -> tuple[Series, ...]:
-    """Return what the legend lists: every curve, or one of them for each value as a colour."""
+    """Return the entries of the legend: all curves, or one curve per value of the colours."""
     if not _coloured(answer):
         return answer.series
     wanted = curve or best_curve(answer)
@@ -92,7 +89,7 @@ def legend_series(answer: GridAnswer, curve: str = "") -> tuple[Series, ...]:
 
 
 def panels(answer: GridAnswer, page: int, curve: str = "") -> list[Panel]:
-    """Return the plots of a page, row by row, each with what is known of it."""
+    """Return the panels of a page, row by row, with the answers known so far."""
     _, rows, columns = shape(answer)
     coloured = _coloured(answer)
     deep = len(answer.axes[2].values) if len(answer.axes) > 2 else 1
@@ -119,16 +116,16 @@ def panels(answer: GridAnswer, page: int, curve: str = "") -> list[Panel]:
 
 
 def shown_quantity(answer: GridAnswer) -> Quantity:
-    """Return what is on the y axis."""
+    """Return the quantity on the y axis."""
     return quantity(get_study(answer.request.study), answer.request.quantity)
 
 
 def ranges(
     answer: GridAnswer, hidden: Collection[str], x_log: bool, y_log: bool, curve: str = ""
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the ends of x and y that all plots of all pages share, in data units.
+    """Return the common ranges of x and y of all panels of all pages, in data units.
 
-    Only curves that are not hidden count; of a logarithmic axis only numbers above 0.
+    Hidden curves do not count, nor numbers ≤ 0 on a logarithmic axis.
     """
     xs: list[float] = []
     ys: list[float] = []

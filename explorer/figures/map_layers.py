@@ -1,4 +1,4 @@
-"""The shipped basemap and city names, read when first asked for."""
+"""The shipped basemap and city names, loaded on first use."""
 
 from functools import cache
 
@@ -9,11 +9,11 @@ from explorer.resources import resource_bytes
 
 @cache
 def shipped_basemap() -> Basemap:
-    """Return the lines of coasts and borders that ship with the program."""
+    """Return the shipped lines of coasts and borders."""
     return read_basemap(resource_bytes("basemap.bin"))
 
 
 @cache
 def shipped_cities() -> Cities:
-    """Return the names of cities that ship with the program."""
+    """Return the shipped names of cities."""
     return read_cities(resource_bytes("cities.tsv.z"))

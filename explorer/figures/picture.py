@@ -1,4 +1,4 @@
-"""A result as a picture file, with its recipe inside."""
+"""Export of a result as PNG, SVG or PDF, with its recipe inside."""
 
 import io
 import threading
@@ -32,12 +32,12 @@ _SETTINGS: Any = {
     "text.usetex": False,
     "text.hinting": "none",  # hinted letters change their width with the resolution
 }
-# matplotlib's settings belong to the whole process: two exports at once would mix them up.
+# matplotlib's settings are global to the process, so that exports must not run concurrently.
 _one_at_a_time = threading.Lock()
 
 
 def picture_bytes(job: ExportJob) -> bytes:
-    """Return a job's picture, as `figure_bytes`."""
+    """Return the picture of a job (`figure_bytes`)."""
     return figure_bytes(
         job.result,
         job.view,
@@ -59,22 +59,22 @@ def figure_bytes(
     dpi: float = 150,
     backdrop: bytes = b"",
 ) -> bytes:
-    """Draw what passed the gate (`rendered`); the same arguments always give the same bytes.
+    """Draw a result; equal arguments give equal bytes. To be called through `rendered`.
 
     Parameters
     ----------
     result : Result
     view : ViewState
     recipe : mapping of JSON values
-        Goes into the picture's metadata.
+        For the picture's metadata.
     fmt : str
-        A suffix for which there is `METADATA`.
+        A key of `METADATA`.
     size_px : tuple of int
         Width and height of a PNG in pixels; SVG and PDF are ``size_px / dpi`` inches large.
     dpi : float
-        Dots an inch, 30 to 1200; letters keep their size in inches.
+        Dots per inch, 30 to 1200; text keeps its size in inches.
     backdrop : bytes
-        As `ExportJob` has it.
+        As in `ExportJob`.
 
     Raises
     ------
@@ -103,9 +103,9 @@ def figure_bytes(
 
 @contextmanager
 def own_settings() -> Iterator[None]:
-    """Set matplotlib up for drawing, whatever a user's own settings are, and put all back after.
+    """Use the program's matplotlib settings in the block, independently of the user's ones.
 
-    The settings belong to the whole process, so only one drawing is made at a time.
+    The settings are global to the process, so that the block is exclusive.
     """
     import matplotlib
 
@@ -125,10 +125,21 @@ def draw_page(
     backdrop: bytes = b"",
     stamps: Sequence[str] = (),
 ) -> Page:
-    """Draw a result on a sheet of so many inches; to be called inside `own_settings`.
+    """Draw a result on a page; to be called inside `own_settings`.
 
-    Maps have the tops of their colour scales from `colour_limits` where they are not given.
-    `stamps` as for `draw_maps`.
+    Parameters
+    ----------
+    result : Result
+    view : ViewState
+    recipe : mapping of JSON values
+    inches : (float, float)
+        Width and height of the page.
+    dpi : float
+    limits : sequence of float, optional
+        Upper ends of the colour scales of maps; default: `colour_limits`.
+    backdrop : bytes
+    stamps : sequence of str
+        As for `draw_maps`.
     """
     page = Page(*inches, theme(view.theme))
     page.figure.set_dpi(dpi)

@@ -1,4 +1,4 @@
-"""Pinned curves: the answers to earlier questions, drawn beside the present one."""
+"""Pinned curves: earlier answers drawn next to the current one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,15 +10,15 @@ from explorer.studies.registry import get_study
 
 @dataclass(frozen=True)
 class PinnedAnswer:
-    """The answer to a pinned question on the present x axis.
+    """The answer to a pinned request on the current x axis.
 
     Attributes
     ----------
     number : int
-        Of the pin, from 1: chooses its dashes and stands in its curves' keys.
+        Of the pin, from 1; determines its dashes and is part of its curves' keys.
     result : Result
     hidden : frozenset of str
-        Keys of curves that are hidden now, or were when the others were pinned.
+        Keys of curves that are hidden, or were when the pin was created.
     """
 
     number: int
@@ -27,9 +27,9 @@ class PinnedAnswer:
 
 
 def pin_label(pinned: Request, present: Request) -> str:
-    """Return what a pin's curves are called: the values that differ from the present ones.
+    """Return the label of a pin: the values that differ from the current ones.
 
-    The parameter on the x axis, and what it replaces, is no difference.
+    The parameter on the x axis and the parameters it replaces do not count.
     """
     study = get_study(pinned.study)
     swept = present.sweep.key if present.sweep is not None else ""

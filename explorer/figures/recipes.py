@@ -24,16 +24,16 @@ RECIPE_PREFIX = "# recipe: "
 MAX_RECIPE = 1_000_000
 """Bytes; a longer recipe is refused when written and when read."""
 MAX_FILE = 20_000_000
-"""Bytes of a PDF, which is read from its end."""
+"""Maximum size of a PDF, which is read from its end."""
 MAX_HEAD = 4_000_000
-"""Bytes of any other file; its recipe comes before pixels, paths and numbers."""
+"""Bytes read of any other file, in which the recipe precedes pixels, paths and numbers."""
 MEMORY = 512_000_000
-"""Bytes that reading a recipe may take."""
+"""Memory limit for reading a recipe, in bytes."""
 MAX_DEPTH = 200
-"""Of elements in one another; ours have no more than a dozen."""
+"""Maximum nesting of SVG elements; exported files have at most a dozen."""
 MAX_COMMENT_LINES = 1000
 MAX_BOXES = 10_000
-"""Of an MP4 file beside one another."""
+"""Maximum number of sibling boxes in an MP4 file."""
 _MP4_COMMENT = (b"moov", b"udta", b"meta", b"ilst", b"\xa9cmt", b"data")
 _PIECE = 1 << 16
 _GEOJSON_KEYS = ("features", "geometry", "geometries", "coordinates", "arcs")
@@ -76,7 +76,7 @@ METADATA: dict[str, Callable[[str, str], dict[str, Any]]] = {
         "Subject": stamp or None,
     },
 }
-"""What goes beside the picture: the recipe where its reader looks for it, and no dates."""
+"""Metadata of pictures by format, from recipe and stamp; without dates, to be reproducible."""
 
 
 def read_recipe(path: Path) -> dict[str, Any]:
@@ -91,13 +91,13 @@ def read_recipe(path: Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        JSON values as they were written; to be checked by whoever follows them.
+        JSON values as written; the caller must validate them.
 
     Raises
     ------
     ValueError
-        If the file is of no such kind, damaged, too large, or has no recipe; in one sentence.
-        Data on a map (GeoJSON) are named as what they are.
+        If the format is unknown, or the file is damaged, too large or without a recipe. GeoJSON
+        without a recipe is reported as such.
     OSError
         If the file can't be read.
     """
@@ -118,7 +118,7 @@ def read_recipe(path: Path) -> dict[str, Any]:
 
 
 _IN_PLACE = ("csv", "json")
-"""Suffixes of formats that are read here: by a single pass over a bounded beginning."""
+"""Formats read in this process, by a single pass over a bounded beginning of the file."""
 
 
 def _text_of(found: ExportFormat, path: Path) -> str | None:
@@ -138,18 +138,18 @@ def _text_apart(reader: str, path: Path, cancelled: object) -> str | None:
 def read_exported(
     _host: object, subject: tuple[Path, bool | None], _check: object
 ) -> dict[str, Any] | None:
-    """Return `read_recipe` a file, in the form that another process can be asked for.
+    """Return `read_recipe` of a file; a task for the compute process.
 
     Parameters
     ----------
     subject : (Path, bool or None)
-        The file, and whether it was exported; with None that is found out, and None is returned
-        if it was not.
+        The file, and whether it was exported by the program. None detects it, and then the
+        result is None for other files.
 
     Raises
     ------
     ValueError, OSError
-        As `read_recipe`; also if it is no file (a pipe, a device), which might never end.
+        As `read_recipe`; also if the path is a pipe or a device, which might never end.
     """
     path, exported = subject
     if path.exists() and not (path.is_file() or path.is_dir()):
@@ -166,7 +166,7 @@ def read_exported(
 
 
 def _format_of(path: Path) -> tuple[ExportFormat | None, bool]:
-    """Return which format a file begins like, and whether it is ours rather than check-ins."""
+    """Return the format of a file by its signature, and whether the program exported it."""
     with path.open("rb") as file:
         head = file.read(_PIECE)
         found = next((f for f in recipe_formats() if f.recognises(head)), None)
@@ -189,11 +189,11 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
 
 
 def from_png(path: Path) -> str | None:
-    """Return what stands in a PNG's field ``Recipe``."""
+    """Return the field ``Recipe`` of a PNG."""
     from PIL import PngImagePlugin
 
     try:
-        # The plug-in and not Image.open: only chunks before the pixels are read, none decoded.
+        # The plug-in instead of Image.open reads only the chunks before the pixels.
         with PngImagePlugin.PngImageFile(io.BytesIO(_head(path)[0])) as image:
             text = image.info.get("Recipe")
     except (OSError, SyntaxError, ValueError) as error:
@@ -208,7 +208,7 @@ def from_gif(path: Path) -> str | None:
     try:
         with GifImagePlugin.GifImageFile(io.BytesIO(_head(path)[0])) as image:
             text = image.info.get("comment", b"").decode("ascii", "replace")
-    except Exception as error:  # Pillow's refusal of large pictures is nothing more special
+    except Exception as error:  # Pillow's refusal of large pictures has no narrower class
         raise ValueError(f"{path.name}: the GIF file is damaged ({type(error).__name__})") from None
     return text if text.startswith("{") else None
 
@@ -218,12 +218,12 @@ def from_tiff(path: Path) -> str | None:
     from PIL import TiffImagePlugin
 
     try:
-        # The directory of the first image alone: no image is made, whatever its bands are.
+        # Only the directory of the first image is read; no image is decoded.
         stream = io.BytesIO(_head(path)[0])
         directory = TiffImagePlugin.ImageFileDirectory_v2(stream.read(8))
         stream.seek(directory.next)
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # of a file that ends early Pillow only warns
+            warnings.simplefilter("error")  # for a truncated file Pillow only warns
             directory.load(stream)
         text = str(directory.get(_TIFF_DESCRIPTION, ""))
     except Exception as error:  # a damaged directory may make the reader raise nearly anything
@@ -234,7 +234,7 @@ def from_tiff(path: Path) -> str | None:
 
 
 def from_mp4(path: Path) -> str | None:
-    """Return the comment of an MP4 file if it is a recipe; of its boxes only heads are read."""
+    """Return the comment of an MP4 file if it is a recipe; only box headers are read."""
     with path.open("rb") as file:
         begin, end = 0, file.seek(0, io.SEEK_END)
         for name in _MP4_COMMENT:
@@ -250,14 +250,14 @@ def from_mp4(path: Path) -> str | None:
 
 
 def _mp4_box(file: BinaryIO, wanted: bytes, begin: int, end: int) -> tuple[int, int] | None:
-    """Return where the content of a box begins and ends, None if it is not between two places."""
+    """Return start and end of the content of a box between two positions, or None."""
     for _ in range(MAX_BOXES):
         if begin + 8 > end:
             return None
         file.seek(begin)
         head = file.read(16)
         size, length = int.from_bytes(head[:4]), 8
-        if size == 1:  # it stands behind the name, in eight bytes
+        if size == 1:  # the size follows the name, in eight bytes
             size, length = int.from_bytes(head[8:]), 16
         elif size == 0:
             size = end - begin
@@ -290,7 +290,7 @@ def from_pdf(path: Path) -> str | None:
 
 
 def from_svg(path: Path) -> str | None:
-    """Return the first description that is a recipe; what comes before it is not kept."""
+    """Return the first description in an SVG that is a recipe; earlier elements are discarded."""
     parser: Any = ElementTree.XMLPullParser(("start", "end"))
     open_elements: list[Any] = []
     try:
@@ -315,7 +315,7 @@ def from_svg(path: Path) -> str | None:
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
-    """Yield an SVG piece by piece, as far as a recipe may be."""
+    """Yield the beginning of an SVG in pieces, up to `MAX_HEAD`."""
     read, before = 0, b""
     with path.open("rb") as file:
         while piece := file.read(_PIECE):
@@ -331,7 +331,7 @@ def _pieces(path: Path) -> Iterator[bytes]:
 
 
 def _head(path: Path) -> tuple[bytes, bool]:
-    """Return the beginning of a file, and whether that is all of it."""
+    """Return the beginning of a file, and whether it is the whole file."""
     with path.open("rb") as file:
         data = file.read(MAX_HEAD + 1)
     return data[:MAX_HEAD], len(data) <= MAX_HEAD
@@ -355,21 +355,21 @@ def from_json(path: Path) -> str | None:
 
 
 class GeoJsonError(ValueError):
-    """GeoJSON that was not exported by this program."""
+    """The file is GeoJSON not exported by this program."""
 
 
 class _PlacesError(Exception):
-    """A JSON object that describes places on a map."""
+    """The JSON object is GeoJSON."""
 
 
 def _recipe_field(text: str) -> str | None:
-    """Look through a JSON object's fields, each decoded only when its turn comes.
+    """Return the field ``recipe`` of a JSON object, decoding fields one by one.
 
     Raises
     ------
     _PlacesError
     ValueError, IndexError, RecursionError
-        Where it is no JSON, or breaks off.
+        If the text is no JSON, or truncated.
     """
     decode = json.JSONDecoder(parse_int=float).raw_decode  # float: of any number of digits
     keys: set[str] = set()
@@ -398,10 +398,10 @@ def _after_space(text: str, at: int) -> int:
 
 
 def from_parquet(path: Path) -> str | None:
-    """Return what stands under ``recipe`` beside a Parquet file's columns; no rows are read."""
+    """Return the metadata field ``recipe`` of a Parquet file; no rows are read."""
     import duckdb
 
-    # In a path some signs stand for others.
+    # DuckDB expands glob characters in paths.
     named = "".join(f"[{sign}]" if sign in "*?[" else sign for sign in str(path.resolve()))
     with duckdb.connect() as con:
         try:
@@ -409,7 +409,7 @@ def from_parquet(path: Path) -> str | None:
                 "SELECT value FROM parquet_kv_metadata(?) WHERE key = 'recipe'", [named]
             ).fetchone()
         except duckdb.Error as error:
-            # It names files by their whole path, and quotes what the file holds as it is.
+            # The message has the full path, and may quote the content of the file.
             said = str(error).splitlines()[0].replace(str(path.resolve()), path.name)
             said = "".join(c if c.isprintable() else "\ufffd" for c in said)
             raise ValueError(f"{path.name}: the Parquet file is damaged ({said})") from None
@@ -417,7 +417,7 @@ def from_parquet(path: Path) -> str | None:
 
 
 def from_csv(path: Path) -> str | None:
-    """Return what stands behind the mark of a recipe in one of the comments at the top."""
+    """Return the recipe from the comment lines at the top of a CSV file."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         for _ in range(MAX_COMMENT_LINES):
             line = file.readline(MAX_RECIPE + 1000)

@@ -1,9 +1,9 @@
-"""The one table of colours, dashes and markers, for the window and for paper alike.
+"""Colours, dashes and markers of window and exported figures.
 
 Curve colours are Okabe and Ito's colour-blind safe set (*Color universal design*, 2008), darkened
-or lightened where a theme needs it for a contrast of 3 : 1. Dashes tell a curve's role, markers and
-hatching its place in the legend, so that nothing rests on colour alone; where there are more curves
-than colours, dashes grow a dot or two for each time the colours begin anew.
+or lightened where a theme needs it for a contrast of 3 : 1. Dashes show a curve's role, markers and
+hatching its position in the legend, so that colour is never the only distinction. If there are more
+curves than colours, dashes get additional dots for each repetition of the colours.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from explorer.studies.base.study import Series
 
 FONT = "DejaVu Sans"
-"""Ships with matplotlib, so figures come out alike everywhere, and has every sign we write."""
+"""Shipped with matplotlib, so that figures are equal everywhere; has all required glyphs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,12 @@ class Theme:
     background, axes : str
         Of the whole figure and inside the axes.
     text, muted, grid, frame : str
-        Of writing, of footnotes, grid lines and axis lines.
+        Of text, footnotes, grid lines and axis lines.
     stamp_text, stamp_back : str
-        Of the note that a figure is not private.
+        Of the stamp that a figure is not private.
     map_back, map_line, map_label, map_halo, map_region : str
-        Of a map outside the heatmap, its coasts and borders there, names, what surrounds them,
-        and the region's outline.
+        Of a map outside the heatmap: background, coasts and borders, names, halo of names, and
+        outline of the region.
     curves : tuple of str
         In the order in which curves take them.
     """
@@ -122,7 +122,7 @@ DASHES: dict[Role, tuple[float, ...]] = {
     Role.ESTIMATE: (1.5, 1.8),
     Role.BASELINE: (6.0, 2.0, 1.5, 2.0),
 }
-"""On and off lengths in line widths; empty is a solid line. Qt and matplotlib mean the same."""
+"""On and off lengths in line widths, as in Qt and matplotlib; empty is a solid line."""
 
 WIDTHS: dict[Role, float] = {
     Role.UPPER: 1.6,
@@ -149,7 +149,7 @@ PIN_DASHES: tuple[tuple[float, ...], ...] = (
     (1.2, 1.5, 1.2, 4.0),
     (5.0, 1.5, 1.2, 1.5),
 )
-"""Of pinned curves, by number of the pin."""
+"""Dashes of pinned curves, by number of the pin."""
 OWN_DASHES: tuple[tuple[float, ...], ...] = (
     (5.0, 3.0),
     (2.0, 2.0),
@@ -158,21 +158,21 @@ OWN_DASHES: tuple[tuple[float, ...], ...] = (
     (8.0, 2.0, 1.2, 2.0, 1.2, 2.0),
     (1.2, 3.0),
 )
-"""Of users' own curves from files."""
+"""Dashes of imported curves."""
 _PIN_WIDTH = 1.4
 _PIN_STRENGTH = 0.62
-"""How much of a pinned curve's colour is left beside the background's."""
+"""Share of a pinned curve's colour when mixed with the background."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "h", "p")
-"""Shapes by place in the legend, by the letters that matplotlib uses."""
+"""Markers by position in the legend, in matplotlib's notation."""
 HATCHES = ("/", "\\", "x", "-", "|", "+", ".")
-"""Patterns of filled areas and bars by place in the legend, by matplotlib's signs too."""
+"""Hatches of areas and bars by position in the legend, in matplotlib's notation."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesStyle:
-    """How one curve is drawn: ``#rrggbb``, dash lengths in line widths, width in points.
+    """Style of a curve: ``#rrggbb``, dash lengths in line widths, width in points.
 
-    `marker` and `hatch` are signs of `MARKERS` and `HATCHES`.
+    `marker` and `hatch` are members of `MARKERS` and `HATCHES`.
     """
 
     colour: str
@@ -197,9 +197,9 @@ def theme(name: str) -> Theme:
 
 
 def dashes(role: Role, cycle: int) -> tuple[float, ...]:
-    """Return a role's dashes, told apart for curves that share a colour.
+    """Return a role's dashes, different for curves that share a colour.
 
-    `cycle` counts how often all colours have been used up; it is 0 for the first curves.
+    `cycle` is the number of complete repetitions of the colours before the curve.
     """
     return DASHES[role] if cycle == 0 else _LONGER[role] + _DOT * cycle
 
@@ -207,9 +207,9 @@ def dashes(role: Role, cycle: int) -> tuple[float, ...]:
 def series_styles(series: Sequence[Series], theme_name: str) -> dict[str, SeriesStyle]:
     """Return the style of every curve of a result by key.
 
-    To be given all curves, hidden ones too, so that hiding one never recolours another. A pinned
-    curve is a paler, dashed one in the colour of the curve that it was; a user's own from a file is
-    grey and dashed.
+    All curves must be passed, including hidden ones, so that hiding one does not recolour others.
+    A pinned curve is pale and dashed in the colour of the original curve; an imported one is grey
+    and dashed.
     """
     colours = theme(theme_name).curves
     styles = {}
@@ -243,7 +243,7 @@ def series_styles(series: Sequence[Series], theme_name: str) -> dict[str, Series
 
 
 def _paler(colour: str, theme_name: str) -> str:
-    """Return a colour that stands back towards the background of the axes."""
+    """Return a colour mixed with the background of the axes."""
     back = theme(theme_name).axes
     parts = (
         round(

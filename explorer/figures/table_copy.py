@@ -1,4 +1,4 @@
-"""A table as text to paste: tab-separated, CSV, Markdown or LaTeX."""
+"""Tables as text: tab-separated, CSV, Markdown or LaTeX."""
 
 import io
 import math
@@ -38,7 +38,7 @@ _MATH = {sign: rf"\{name}" for sign, name in zip(_GREEK, _GREEK_NAMES.split(), s
 }
 _RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+", strict=True))
 _LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢₖₘₙₒₚᵣₛₜₓ", "0123456789aehikmnoprstx", strict=True))
-"""Signs of subscripts and what they stand for: ``λₘₐₓ``, ``nₕ``."""
+"""Unicode subscripts and their plain characters: ``λₘₐₓ``, ``nₕ``."""
 _PIECES = re.compile(f"[{''.join(_RAISED)}]+|[{''.join(_LOWERED)}]+|.", re.DOTALL)
 _ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -69,12 +69,12 @@ def format_table(
     rows : sequence of sequences of str, float or None
         None is an empty cell.
     fmt : str
-        One of `COPY_FORMATS`. Tab-separated values and CSV have numbers to full precision,
-        Markdown and LaTeX as one reads them.
+        One of `COPY_FORMATS`. Numbers have full precision in tab-separated values and CSV, and
+        are rounded in Markdown and LaTeX.
     title, note : str
-        Above and below, where the format has room for words.
+        Above and below the table, if the format allows.
     roles : sequence
-        What the numbers are, as `Table.roles`: bounds that are read are rounded to their side.
+        As `Table.roles`; rounded bounds are rounded to their safe side.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def format_table(
 
 
 def readable(cell: Cell, role: Role | None = None, digits: int | None = None) -> str:
-    """Return a cell as one reads it: words as they are, numbers rounded as their role asks."""
+    """Return a cell as text, with numbers rounded according to their role."""
     if cell is None:
         return ""
     if isinstance(cell, str):
@@ -111,7 +111,7 @@ def readable(cell: Cell, role: Role | None = None, digits: int | None = None) ->
 
 
 def plain_number(value: float) -> str:
-    """Return the shortest text that reads back as the same number; empty if there is none."""
+    """Return the shortest text that parses to the same number; empty if it is not finite."""
     value = float(value)
     if not math.isfinite(value):
         return ""
@@ -174,7 +174,7 @@ def _latex(
 
 
 def tex(text: str) -> str:
-    """Return text as LaTeX: special signs escaped, those its fonts lack as mathematics."""
+    """Return text as LaTeX: special characters escaped, missing glyphs as mathematics."""
     parts: list[tuple[bool, str]] = []
     for piece in _PIECES.findall(text):
         if piece[0] in _LOWERED:

@@ -1,4 +1,4 @@
-"""A result's numbers as CSV or JSON, with its recipe inside."""
+"""Export of a result's numbers as CSV and JSON, with the recipe inside."""
 
 import io
 import json
@@ -21,24 +21,24 @@ from explorer.studies.base.claims import Unclaimed, claimed, stated, unclaimed
 from explorer.studies.base.study import Mark, Readout, Result, Series, Surface, Table
 
 COLUMNS = ("number", "lat", "lon", "share")
-"""Number from 1, latitude, longitude, share of the total; None where a point stands for none."""
+"""Number from 1, latitude, longitude, share of the total (None for a point without a share)."""
 WITHOUT_A_PLACE = ("number", "north", "east", "share")
-"""Shares of the way from the region's south to its north and from west to east."""
+"""For regions without a public position: relative coordinates within the region."""
 
 
 ON_A_PLANE = ("number", "y", "x", "share")
-"""Of a plane that is not the Earth."""
+"""For planes that are not the Earth."""
 
 
 def point_columns(surface: Surface) -> tuple[str, ...]:
-    """Return what the columns of a map's points are called."""
+    """Return the column names of a map's points."""
     if surface.region is None:
         return WITHOUT_A_PLACE
     return COLUMNS if surface.region.plane is None else ON_A_PLANE
 
 
 def point_rows(surface: Surface) -> list[tuple[int, float, float, float | None]]:
-    """Return the points of a map, a row each; none of a map that has only cells."""
+    """Return the points of a map, a row each; none for a map of cells."""
     overlay = surface.overlay
     if overlay is None:
         return []
@@ -64,7 +64,7 @@ def points_document(surface: Surface) -> dict[str, Any]:
 
 
 def points_only(shown: Sequence[Surface]) -> bool:
-    """Return whether all of some maps have points, so that a table of these says it all."""
+    """Return whether all maps have points, so that a table of points is complete."""
     return bool(shown) and all(surface.overlay is not None for surface in shown)
 
 
@@ -84,7 +84,7 @@ ABSENT_IN_JSON = (
 
 
 def table_text(result: Result, view: ViewState, recipe: Mapping[str, object]) -> str:
-    """Return what passed the gate (`rendered`) as CSV: ``#`` lines with its meaning, then numbers.
+    """Return a job's numbers as CSV with ``#`` comments; to be called through `rendered`.
 
     Curves: ``x``, then one column a visible series under its stable id (an estimate's band as
     ``id:low`` and ``id:high``), empty where the curve does not hold and, if it has fewer points
@@ -127,11 +127,10 @@ def json_bytes(job: ExportJob) -> bytes:
 def result_document(
     result: Result, view: ViewState, recipe: Mapping[str, object]
 ) -> dict[str, Any]:
-    """Return everything of what passed the gate (`rendered`) as JSON values.
+    """Return a result as JSON values; to be called through `rendered`.
 
-    Numbers that are not finite become null; with curves, ``absent`` says what that means. What
-    only the curator may see is in it only if the view shows a surface that only the curator may
-    see; the stamp then says so.
+    Non-finite numbers become null; for curves, ``absent`` explains them. Content for the curator
+    only is included only if the view shows such a surface, which the stamp then states.
     """
     result = stated(result, view.claim)
     recipe_text(recipe)
@@ -194,7 +193,7 @@ def result_document(
 
 
 def comments(result: Result, view: ViewState, recipe: Mapping[str, object]) -> list[str]:
-    """Return what is to know of the numbers: origin, stamp, settings, meaning, guarantee."""
+    """Return comment lines: origin, stamp, settings, meaning of columns, guarantee."""
     result = stated(result, view.claim)
     lines = [captions.origin_line(result, view, recipe)]
     shown = captions.shown_surfaces(result, view)
@@ -224,26 +223,26 @@ def comments(result: Result, view: ViewState, recipe: Mapping[str, object]) -> l
 
 
 def whole_stamp(result: Result, shown: list[Surface]) -> str:
-    """Return the stamps of the surfaces shown, each once; without any, the result's."""
+    """Return the distinct stamps of the shown surfaces, or the result's without surfaces."""
     parts = [captions.stamp_of(result, surface) for surface in shown] or [result.stamp]
     return "; ".join(dict.fromkeys(part for part in parts if part))
 
 
 def _is_function(series: Series) -> bool:
-    """Return whether a series passes every x once, so that it shares rows with others."""
+    """Return whether a series has every x at most once, so that it can share rows."""
     if series.mark is Mark.PATH or np.isnan(series.x).any():
         return False
     return np.unique(series.x).size == series.x.size
 
 
 def _shared_x(series: Sequence[Series]) -> FloatArray:
-    """Return the x that functions of x have rows for."""
+    """Return the x values of the rows of functions."""
     single = [s.x for s in series if _is_function(s)]
     return np.unique(np.concatenate(single)) if single else np.zeros(0)
 
 
 def _empty_cells(series: Sequence[Series]) -> str:
-    """Return what the head of a table has to say of empty cells."""
+    """Return the explanation of empty cells for the head of a table."""
     rows = _shared_x(series).size
     if all(_is_function(s) and s.x.size == rows for s in series):
         infinite = " or is infinite" * any(s.infinite for s in series)
@@ -255,9 +254,9 @@ def _empty_cells(series: Sequence[Series]) -> str:
 
 
 def empty_texts(series: Series, table: Sequence[Series]) -> list[str]:
-    """Return what empty cells in a curve's column of `wide_table` mean.
+    """Return the meaning of empty cells in a curve's column of `wide_table`.
 
-    That it was not computed at the x of others, where it does not hold or is infinite, and why.
+    The curve was not computed at that x, does not hold there (with the reason), or is infinite.
     """
     texts = []
     points, rows = len(series.x), _shared_x(table).size
@@ -327,7 +326,7 @@ def _write_series(out: io.StringIO, series: list[Series]) -> None:
 
 
 def _table_comments(table: Table) -> list[str]:
-    """Return a study's table as comment lines: title, then CSV, then what holds for it."""
+    """Return a study's table as comment lines: title, CSV, note."""
     lines = [f"table {table.key}: {table.title}"]
     lines += format_table(table.columns, table.rows, "csv").splitlines()
     return [*lines, *([table.note] if table.note else [])]
@@ -347,7 +346,7 @@ def _table_document(table: Table) -> dict[str, Any]:
 
 
 def one_grid(shown: Sequence[Surface]) -> None:
-    """Refuse surfaces that do not share one grid, with a ValueError."""
+    """Raise ValueError if surfaces do not share one grid."""
     first = shown[0]
     if any(s.values.shape != first.values.shape or s.region != first.region for s in shown):
         raise ValueError(
@@ -358,7 +357,7 @@ def one_grid(shown: Sequence[Surface]) -> None:
 def cell_texts(shown: Sequence[Surface]) -> list[list[list[str]]]:
     """Return the numbers of surfaces on one grid as text: for each its rows, south first.
 
-    Single precision numbers in their own shortest form, not with a double's false digits.
+    Single precision numbers have their shortest exact form.
 
     Raises
     ------
@@ -385,7 +384,7 @@ def _write_surfaces(out: io.StringIO, shown: list[Surface]) -> None:
 
 
 def _centres(region: Region | None, rows: int, columns: int) -> tuple[list[str], list[str]]:
-    """Return the cells' latitudes and longitudes, a comma behind each; nothing without a place.
+    """Return the cells' latitudes and longitudes, each followed by a comma; empty without a region.
 
     On a plane that is not the Earth they are y and x.
     """

@@ -1,4 +1,4 @@
-"""How a result is looked at: what a picture needs to know beyond the numbers."""
+"""View settings of plots and maps, shared by window and export."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from explorer.studies.registry import get_study
 
 @dataclass(frozen=True, slots=True)
 class ViewState:
-    """The state of the plot or map, the same for window and paper.
+    """Settings of a plot or map.
 
     Attributes
     ----------
@@ -104,10 +104,10 @@ class ViewState:
 
     @classmethod
     def for_result(cls, result: Result, **changes: Any) -> ViewState:
-        """Return the view that a result is first seen in, except for what is given.
+        """Return the default view of a result with the given changes.
 
-        Axes have the scales their parameter and quantity declare; surfaces that only the curator
-        may see are not shown unless asked for.
+        Axes have the scales declared by their parameter and quantity; surfaces for the curator
+        only are hidden unless given.
         """
         start: dict[str, Any] = {
             "surfaces": tuple(s.key for s in result.surfaces if not s.curator_only)
@@ -129,9 +129,9 @@ class ViewState:
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> ViewState:
-        """Return a state from JSON values whose names and types have been checked.
+        """Return a view from JSON values whose names and types have been checked.
 
-        What is missing takes its default; what is unknown (a newer program's) is left out.
+        Missing values take their default; unknown ones, of newer versions, are ignored.
 
         Raises
         ------
@@ -147,7 +147,7 @@ class ViewState:
 
 
 def study_of(result: Result) -> Study | None:
-    """Return the study a result answers; None if this program does not have it."""
+    """Return the study of a result; None if it is unknown."""
     try:
         return get_study(result.request.study)
     except ValueError:
@@ -155,7 +155,7 @@ def study_of(result: Result) -> Study | None:
 
 
 def quantity_of(result: Result) -> Quantity | None:
-    """Return the quantity on the y axis of a result; None if there is none or it is unknown."""
+    """Return the quantity on the y axis of a result, or None."""
     study = study_of(result)
     for item in study.quantities if study else ():
         if item.key == result.request.quantity:

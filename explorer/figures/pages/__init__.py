@@ -1,1 +1,1 @@
-"""Sheets of paper by matplotlib: the layout, curves with their legend, maps."""
+"""Pages drawn with matplotlib: layout, curves with legend, maps, reviewer's summary."""

@@ -9,8 +9,8 @@ from explorer.figures.colour_maps import translucent
 from explorer.geography.plane import Plane
 from explorer.geography.region import PlaneRegion
 
-MOST_PIXELS = 40_000_000
-MOST_BYTES = 50_000_000
+MAX_PICTURE_PIXELS = 40_000_000
+MAX_BYTES = 50_000_000
 FORMATS = ("PNG", "JPEG")
 
 
@@ -20,7 +20,7 @@ def size_of(data: bytes, name: str) -> tuple[int, int]:
     Raises
     ------
     ValueError
-        If it is none, damaged or too large; the message names it and a remedy.
+        If the data are no PNG or JPEG, damaged or too large.
     """
     picture = _opened(data, name)
     return picture.width, picture.height
@@ -38,7 +38,7 @@ def pixels_of(data: bytes, name: str) -> np.ndarray:
 
 
 def draw_backdrop(axes: Any, heatmap: Any, plane: Plane, data: bytes) -> None:
-    """Lay a picture over a plane's whole range, under a heatmap that it shines through."""
+    """Draw a picture over a plane's whole range, below a translucent heatmap."""
     from matplotlib.colors import ListedColormap
 
     south, west, north, east = PlaneRegion.whole(plane).box
@@ -60,14 +60,14 @@ def draw_backdrop(axes: Any, heatmap: Any, plane: Plane, data: bytes) -> None:
 def _opened(data: bytes, name: str) -> Any:
     from PIL import Image
 
-    if len(data) > MOST_BYTES:
-        raise ValueError(f"{name}: larger than {MOST_BYTES / 1e6:g} MB; save it smaller")
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"{name}: larger than {MAX_BYTES / 1e6:g} MB; save it smaller")
     try:
         picture = Image.open(io.BytesIO(data), formats=FORMATS)
-        if picture.width * picture.height > MOST_PIXELS:
+        if picture.width * picture.height > MAX_PICTURE_PIXELS:
             raise ValueError(
                 f"{name}: {picture.width} × {picture.height} pixels, more than "
-                f"{MOST_PIXELS / 1e6:g} million; save it smaller"
+                f"{MAX_PICTURE_PIXELS / 1e6:g} million; save it smaller"
             )
         picture.load()
     except (OSError, SyntaxError) as fault:

@@ -1,4 +1,4 @@
-"""Curves on paper: bounds over a parameter, each with its role, absent where it does not hold."""
+"""Page of curves over a parameter, and of the error curves of *Which ε?*."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -21,9 +21,9 @@ from explorer.studies.heatmap.experiments.error_curves import MEASURES
 from explorer.studies.heatmap.experiments.utility_report import GREY, TARGET, axis_texts
 
 _AXIS_LINES = 2.6
-"""Height of the x axis' numbers and label, in lines of the label."""
+"""Height of the x axis's numbers and label, in lines of the label."""
 _ASIDE, _ROOM = 0.015, 0.05
-"""Shares of the axes beside dots, and above and below everything."""
+"""Margins as shares of the axes: beside dots, and above and below all curves."""
 
 
 def draw_curves(
@@ -33,9 +33,9 @@ def draw_curves(
     recipe: Mapping[str, object],
     labels: tuple[str, str] | None = None,
 ) -> Any:
-    """Draw a result's curves with legend, footnotes and stamp; return their axes.
+    """Draw a result's curves with legend, footnotes and stamp; return the axes.
 
-    Labels of x and y are those that the study declares if none are given.
+    `labels` are those of x and y; default: declared by the study.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def draw_curves(
         height += page.margin / 2
     page.write_notes(*notes_of, around=axis + height)
     if height:
-        # Below the axes, where no curve runs.
+        # Below the axes, so that it covers no curve.
         legend.set_bbox_to_anchor(
             (page.margin / page.width, page.bottom / page.height), page.figure.transFigure
         )
@@ -98,9 +98,9 @@ def draw_curves(
     axes.set_yscale("log" if y_log else "linear")
     axes.grid(color=page.theme.grid, linewidth=0.6)
     axes.set_axisbelow(True)
-    # Limits first: matplotlib's own search for them would look at values beyond what it can draw.
+    # Limits are set first, as matplotlib's autoscaling fails on extreme values.
     edges = bar_edges(result.series, x_log)
-    # Dots at the ends would be cut by the frame; lines are not.
+    # Dots at the ends would be clipped by the frame.
     aside = _ASIDE if any(s.mark is Mark.DOTS for s in series) else 0.0
     axes.set_xlim(*_range(view.x_range, _x_values(series, edges, x_log), x_log, aside))
     axes.set_ylim(*_range(view.y_range, _y_values(series, y_log), y_log, _ROOM))
@@ -116,9 +116,9 @@ def draw_curves(
 
 
 def common_ranges(looked_at: Sequence[tuple[Result, ViewState]]) -> dict[str, Any]:
-    """Return the ranges of both axes that show all of several results, as fields of a view.
+    """Return axis ranges that show all of several results, as fields of a view.
 
-    A range that the first view chooses stays.
+    Ranges set in the first view are kept.
     """
     first = looked_at[0][1]
     shown = [captions.visible_series(result, view) for result, view in looked_at]
@@ -133,7 +133,7 @@ def common_ranges(looked_at: Sequence[tuple[Result, ViewState]]) -> dict[str, An
 
 
 def _said_once(series: list[Series], text: Callable[[Series], str]) -> list[Series]:
-    """Return the series with something to say, without pinned copies that would say it again."""
+    """Return the series with a text, without pinned copies that repeat it."""
     heard = {(s.key, text(s)) for s in series if not s.pin}
     return [s for s in series if text(s) and not (s.pin and (s.unpinned_key, text(s)) in heard)]
 
@@ -141,7 +141,7 @@ def _said_once(series: list[Series], text: Callable[[Series], str]) -> list[Seri
 def _x_values(
     series: list[Series], edges: Mapping[str, tuple[FloatArray, FloatArray]], x_log: bool
 ) -> list[FloatArray]:
-    """Return all x that must have room: of points, and of bars with a little space beside them."""
+    """Return all x to show: of points, and of bars with a margin."""
     sides = []
     for s in series:
         if s.key in edges:
@@ -152,7 +152,7 @@ def _x_values(
 
 
 def _y_values(series: list[Series], y_log: bool) -> list[FloatArray]:
-    """Return all y that must have room: of points, bands and areas, and where bars stand."""
+    """Return all y to show: of points, bands and areas, and the base of bars."""
     values = []
     for s in series:
         parts = [s.y] if s.mark is Mark.BARS else [s.y, s.low, s.high]
@@ -163,7 +163,7 @@ def _y_values(series: list[Series], y_log: bool) -> list[FloatArray]:
 
 
 def _hatch_invalid(axes: Any, stretches: list[tuple[float, float, str]], colour: str) -> None:
-    """Hatch lightly, from top to bottom, where nothing that is claimed holds."""
+    """Hatch the intervals without any claimed curve."""
     from matplotlib.colors import to_rgba
 
     left, right = axes.get_xlim()
@@ -184,7 +184,7 @@ def _hatch_invalid(axes: Any, stretches: list[tuple[float, float, str]], colour:
 def _range(
     wanted: tuple[float, float] | None, values: list[FloatArray], log: bool, margin: float
 ) -> tuple[float, float]:
-    """Return the ends of an axis: as wanted, else around everything that can be drawn."""
+    """Return the ends of an axis: as given, else around all drawable values."""
     finite = np.concatenate(values)
     finite = finite[np.isfinite(finite) & ((finite > 0) if log else True)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
@@ -194,7 +194,7 @@ def _range(
         if wanted[1] > low:
             return low, wanted[1]
     if log:
-        # matplotlib's ticks overflow near the ends of double precision.
+        # matplotlib's ticks overflow near the limits of double precision.
         low, high = max(low, 1e-150), min(max(high, 1e-150), 1e150)
         room = (high**margin / low**margin) if high > low else 2.0
         return low / room, high * room
@@ -203,7 +203,7 @@ def _range(
 
 
 def draw_errors(page: Page, result: Result, view: ViewState, recipe: Mapping[str, object]) -> None:
-    """Draw curves as `draw_curves`, with a line at the target and a wash from the grey map's on.
+    """Draw error curves with a line at the target and shading beyond the grey map's error.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""One series on matplotlib axes, by its mark, and what stands for it in the legend."""
+"""Drawing of a series on matplotlib axes by its mark, and of its legend handle."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,7 +12,7 @@ from explorer.privacy.core.bound import BoolArray, FloatArray
 from explorer.studies.base.study import Mark, Series
 
 _BAND, _AREA, _BARS = 0.2, 0.14, 0.3
-"""Opacity of what is filled."""
+"""Opacity of fills."""
 _HATCH = 0.55
 _MARKER = 4.0
 Edges = tuple[FloatArray, FloatArray]
@@ -36,10 +36,11 @@ def draw_series(
     item : Series
     style : SeriesStyle
     place : int
-        Its place among those drawn: later ones lie above, markers and lanes are staggered.
+        Position among the drawn series: later ones are above; markers and absence marks are
+        staggered.
     x_log, y_log : bool
     edges : tuple of ndarray, optional
-        Where bars begin and end, in axis coordinates (`bar_edges`).
+        Edges of bars in axis coordinates (`bar_edges`).
     stroke : float
         Scale of line widths and markers.
     """
@@ -63,7 +64,7 @@ def draw_series(
 
 
 def legend_handle(item: Series, style: SeriesStyle, stroke: float = 1.0) -> Any:
-    """Return what stands before a series' label in the legend."""
+    """Return the legend handle of a series."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -115,7 +116,7 @@ def _line(
     depth: float,
     size: float,
 ) -> None:
-    # Markers stand at different places on different curves, so that curves which coincide show.
+    # Markers are staggered, so that coinciding curves are distinguishable.
     stride = max(1, len(x) // 8)
     marker = None if item.mark is Mark.AREA else style.marker
     axes.plot(
@@ -144,16 +145,16 @@ def _line(
 
 
 def _lonely(drawn: BoolArray) -> BoolArray:
-    """Tell which points have no neighbour to be joined with; no line would show them."""
+    """Return which points have no present neighbour, so that no line shows them."""
     padded = np.concatenate(([False], drawn, [False]))
     lonely: BoolArray = drawn & ~padded[:-2] & ~padded[2:]
     return lonely
 
 
 def _area(axes: Any, item: Series, style: SeriesStyle, x: FloatArray, y_log: bool) -> None:
-    """Fill between the edges: a plain band of an estimate, a hatched area."""
+    """Fill between the edges: plain for the band of an estimate, hatched for an area."""
     _, low, high = area_edges(item, y_log)
-    # Edges far outside the picture overflow a logarithmic axis.
+    # Edges far outside the picture would overflow on a logarithmic axis.
     bottom, top = _y_limits(axes, y_log)
     room = top - bottom
     low, high = (np.clip(e, bottom - room, top + room) for e in (low, high))
@@ -255,7 +256,7 @@ def _absence(
     depth: float,
     stroke: float,
 ) -> None:
-    """Mark along the bottom where a series is missing; missing everywhere, its name does."""
+    """Mark the intervals where a series is absent along the bottom of the axes."""
     if item.mark is Mark.PATH or not item.present.any():
         return
     height = 0.012 * (place + 1)

@@ -1,4 +1,4 @@
-"""How much users contribute, as a strip below the maps of a page."""
+"""Histogram of users' contributions as a strip below the maps of a page."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from explorer.studies.base.study import Result, Table
 from explorer.studies.heatmap.contributions import ALL, HISTOGRAM
 
 SHARE = 0.12
-"""Of the page's height."""
+"""Share of the page's height."""
 KINDS = ("check-ins", "cells visited")
-"""What the two bars of a size count."""
+"""Labels of the two bars of a size."""
 HEADROOM = 1.7
-"""The axis' end beside the highest bar: above it stands the legend."""
+"""Upper end of the axis relative to the highest bar, leaving space for the legend."""
 SIZES = "a user, up to"
 
 
 class Strip:
-    """The histogram of a result, if the view shows it and only the curator sees the page.
+    """The histogram of a result, shown on pages for the curator if the view includes it.
 
     Attributes
     ----------
     height : float
-        Inches that it takes; 0 without one, or where the page has no room beside its maps.
+        Its height in inches; 0 if there is none, or no space for it.
     """
 
     def __init__(self, page: Page, result: Result, view: ViewState, around: float) -> None:
@@ -42,7 +42,7 @@ class Strip:
         self._cap = int(dict(result.request.values).get("cap", ALL))
 
     def draw(self) -> None:
-        """Draw it at the page's bottom, which it raises."""
+        """Draw the histogram at the page's bottom and raise the bottom."""
         if self._table is None or not self.height:
             return
         page = self._page

@@ -1,8 +1,7 @@
-"""The legend below a plot: as large as fits beside the plot's share of the page.
+"""The legend below a plot, fitted into the space outside the plot's share of the page.
 
-Labels are first tried whole, in as many columns as fit; where the page is too small their roles
-shrink to signs, then the letters, then the labels are cut; at last the legend says how many curves
-it leaves out.
+Full labels in as many columns as fit are tried first; then roles are shortened to signs, the font
+is reduced, labels are truncated, and finally entries are omitted with a count.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,23 +15,23 @@ from explorer.figures.style import SeriesStyle
 from explorer.studies.base.study import Series
 
 _HANDLE, _GAP, _BETWEEN = 3.0, 0.6, 1.2
-"""Widths in font sizes: of a curve's sample, between it and its label, between columns."""
+"""Widths in font sizes: of a handle, between handle and label, between columns."""
 _LINE, _ENTRY = 1.17, 0.15
 """Heights in font sizes: of a line of text, and between two entries."""
-_MOST_COLUMNS = 5
+_MAX_COLUMNS = 5
 _SIZES = (1.1, 1.0, 0.9, 0.8)
-"""Font sizes that are tried, in those of footnotes."""
-_LEAST_LABEL = 6.0
-"""Width in font sizes below which a column is no use."""
+"""Font sizes to try, relative to that of footnotes."""
+_MIN_LABEL = 6.0
+"""Minimum width of a column's labels in font sizes."""
 _T = TypeVar("_T")
 Layout = tuple[float, int, list[list[str]]]
-"""Font size in points, number of columns, the lines of every label."""
+"""Font size in points, number of columns, lines of every label."""
 
 
 def draw_legend(
     page: Page, series: Sequence[Series], styles: dict[str, SeriesStyle], room: float
 ) -> tuple[Any, float]:
-    """Make the legend at the page's bottom; return it and its height in inches.
+    """Create the legend at the page's bottom; return it and its height in inches.
 
     Parameters
     ----------
@@ -42,7 +41,7 @@ def draw_legend(
     styles : dict of str to SeriesStyle
         By key of the series.
     room : float
-        Inches that it may be high. It is higher only where one line is.
+        Maximum height in inches, exceeded only by a legend of one line.
     """
     for size, columns, lines in _layouts(page, series):
         if _estimate(size, columns, lines) <= room:
@@ -54,31 +53,31 @@ def draw_legend(
 
 
 def _layouts(page: Page, series: Sequence[Series]) -> Iterator[Layout]:
-    """Yield ways to set the labels, the most readable first."""
+    """Yield layouts of the labels, the most readable first."""
     whole = [_label(captions.legend_label(s)) for s in series]
     signs = [_label(captions.short_legend_label(s)) for s in series]
     for texts, sizes in ((whole, _SIZES[:1]), (signs, _SIZES)):
         for size in (share * page.small for share in sizes):
             ways = [
                 (size, columns, lines)
-                for columns in range(1, min(_MOST_COLUMNS, len(texts)) + 1)
+                for columns in range(1, min(_MAX_COLUMNS, len(texts)) + 1)
                 if (lines := _set(page, texts, size, columns)) is not None
             ]
             yield min(ways, key=lambda way: (_estimate(*way), way[1]))
     size = _SIZES[-1] * page.small
-    for columns in range(1, _MOST_COLUMNS + 1):
+    for columns in range(1, _MAX_COLUMNS + 1):
         ems = _column(page, size, columns)
-        if ems >= _LEAST_LABEL:
+        if ems >= _MIN_LABEL:
             yield size, columns, [[text] for text in _cut_all(signs, ems)]
 
 
 def _label(text: str) -> str:
-    """Return a label as one line of signs that the font has."""
+    """Return a label on one line, with glyphs of the font only."""
     return drawable(" ".join(text.split()))
 
 
 def _set(page: Page, texts: Sequence[str], size: float, columns: int) -> list[list[str]] | None:
-    """Return the lines of every label in so many columns, or None where that can't be read."""
+    """Return the lines of every label for a number of columns, or None if too narrow."""
     natural = [[text] for text in texts]
     widths = [max(width_in_ems(t) for t in part) for part in _split(texts, columns)]
     if sum(widths) + columns * (_HANDLE + _GAP) + (columns - 1) * _BETWEEN <= page.ems(
@@ -86,26 +85,26 @@ def _set(page: Page, texts: Sequence[str], size: float, columns: int) -> list[li
     ):
         return natural
     ems = _column(page, size, columns)
-    if columns > 1 and ems < 2 * _LEAST_LABEL:
+    if columns > 1 and ems < 2 * _MIN_LABEL:
         return None
     return [wrap(text, max(ems, 1.0)) for text in texts]
 
 
 def _column(page: Page, size: float, columns: int) -> float:
-    """Return the width of a label in font sizes, if all columns are equally wide."""
+    """Return the width of a label in font sizes for columns of equal width."""
     ems = page.ems(page.across, size)
     return (ems - (columns - 1) * _BETWEEN) / columns - _HANDLE - _GAP
 
 
 def _split(items: Sequence[_T], columns: int) -> list[Sequence[_T]]:
-    """Deal entries out as matplotlib does: column after column, the first ones longer."""
+    """Distribute entries over columns as matplotlib does, the first columns longer."""
     whole, more = divmod(len(items), columns)
     starts = [i * whole + min(i, more) for i in range(columns + 1)]
     return [items[a:b] for a, b in pairwise(starts) if a < b]
 
 
 def _estimate(size: float, columns: int, lines: list[list[str]]) -> float:
-    """Return a legend's height in inches, nearly."""
+    """Return an estimate of a legend's height in inches."""
     heights = (
         sum(len(label) * _LINE + _ENTRY for label in part) for part in _split(lines, columns)
     )
@@ -113,7 +112,7 @@ def _estimate(size: float, columns: int, lines: list[list[str]]) -> float:
 
 
 def _cut_all(texts: Sequence[str], ems: float) -> list[str]:
-    """Cut texts to so many font sizes: at their ends, or within if only that tells two apart."""
+    """Truncate texts at the end, or in the middle if they would become equal."""
     ends = [_cut(text, ems) for text in texts]
     return [
         cut if ends.count(cut) == 1 else _cut(text, ems, tail=0.5)
@@ -122,7 +121,7 @@ def _cut_all(texts: Sequence[str], ems: float) -> list[str]:
 
 
 def _cut(text: str, ems: float, tail: float = 0.0) -> str:
-    """Return a text shortened to so many font sizes, a share of which is for its end."""
+    """Return a text truncated to a width, a share `tail` of which is for its end."""
     if width_in_ems(text) <= ems:
         return text
     room = ems - width_in_ems("…")
@@ -131,7 +130,7 @@ def _cut(text: str, ems: float, tail: float = 0.0) -> str:
 
 
 def _beginning(text: str, ems: float) -> str:
-    """Return as many characters of a text as so many font sizes hold."""
+    """Return the longest prefix of a text within a width in font sizes."""
     kept = ""
     for character in text:
         if width_in_ems(kept + character) > ems:
@@ -143,10 +142,10 @@ def _beginning(text: str, ems: float) -> str:
 def _shortened(
     page: Page, series: Sequence[Series], styles: dict[str, SeriesStyle], room: float
 ) -> tuple[Any, float]:
-    """Make a legend of the first curves, with the number of the others behind them."""
+    """Create a legend of the first curves with the number of omitted ones."""
     size = _SIZES[-1] * page.small
     columns = max(
-        (c for c in range(1, _MOST_COLUMNS + 1) if _column(page, size, c) >= _LEAST_LABEL),
+        (c for c in range(1, _MAX_COLUMNS + 1) if _column(page, size, c) >= _MIN_LABEL),
         default=1,
     )
     ems = max(_column(page, size, columns), 1.0)
@@ -176,7 +175,7 @@ def _make(
 ) -> tuple[Any, float]:
     """Return matplotlib's legend and its measured height in inches.
 
-    With `unnamed` the last label stands for no curve in particular.
+    With `unnamed` the last label belongs to no curve.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.lines import Line2D

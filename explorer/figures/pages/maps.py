@@ -1,4 +1,4 @@
-"""Heatmaps on paper: one to six panes over coasts and borders, on one colour scale."""
+"""Page of heatmaps: one to six panes with basemap, overlays and colour scales."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -24,13 +24,13 @@ from explorer.studies.base.numbers import power_of_ten
 from explorer.studies.base.study import Overlay, Result, Surface
 
 MANY = 2000
-"""More points than these become a picture inside a drawing, which would be megabytes long."""
+"""Number of points from which they are rasterised in vector formats."""
 
 
 def draw_overlay(
     page: Page, axes: Any, overlay: Overlay, region: Region | None, image: Any
 ) -> None:
-    """Draw a map's overlay over its region; in place of the cells' image."""
+    """Draw a map's overlay over its region instead of the cells' image."""
     from matplotlib.collections import LineCollection, PolyCollection
     from matplotlib.patheffects import withStroke
 
@@ -108,14 +108,14 @@ def draw_overlay(
 
 
 MARGIN = 0.04
-"""Room around the region, as a share of its size, where the view does not say what it shows."""
+"""Default margin around the region, as a share of its size."""
 POLE = 90.0
 
 
 def filling(box: Box, shape: float, on_earth: bool) -> Box:
-    """Return a box that reaches further around the same middle, as wide to its height as asked.
+    """Return a box extended around its centre to a ratio of width to height.
 
-    On the Earth it ends at the poles and after a turn.
+    On the Earth it is limited to the poles and to 360° of longitude.
     """
     south, west, north, east = box
     high, wide = north - south, east - west
@@ -126,7 +126,7 @@ def filling(box: Box, shape: float, on_earth: bool) -> Box:
     south, north = south - grow / 2, north + grow / 2
     if not on_earth:
         return south, west, north, east
-    # The map ends at the poles: what is missing on one side goes to the other.
+    # The map ends at the poles: the excess on one side is added on the other.
     south, north = (
         max(-POLE, south - max(0.0, north - POLE)),
         min(POLE, north + max(0.0, -POLE - south)),
@@ -142,14 +142,14 @@ def around(region: Region) -> Box:
 
 
 def overlap(one: Box, other: Box) -> Box:
-    """Return what two boxes share; turned inside out, and so empty, if they share nothing."""
+    """Return the intersection of two boxes; inverted, and so empty, if they are disjoint."""
     south, west = max(one[0], other[0]), max(one[1], other[1])
     return south, west, min(one[2], other[2]), min(one[3], other[3])
 
 
 TITLE_LINES = 2
 NOWHERE = "The map is drawn without its place, which was found from the check-ins."
-"""Said of a map whose region may not be told."""
+"""Note on a map whose region is not public."""
 
 
 def draw_maps(
@@ -161,10 +161,10 @@ def draw_maps(
     backdrop: bytes = b"",
     stamps: Sequence[str] = (),
 ) -> None:
-    """Draw the surfaces that the view shows side by side, with colour bar, caption and stamps.
+    """Draw the shown surfaces side by side, with colour bars, caption and stamps.
 
-    `backdrop` is the picture that lies behind maps of a plane that is not the Earth. `stamps` are
-    those of all frames of an animation, which have the same room for them.
+    `backdrop` is the picture behind maps of a plane that is not the Earth. `stamps` are those of
+    all frames of an animation, for which the same space is reserved.
 
     Raises
     ------
@@ -226,7 +226,7 @@ def draw_maps(
 
 
 def draw_one(page: Page, surface: Surface, view: ViewState) -> None:
-    """Draw one map with its place, bar and scale; titles and notes are on the page already."""
+    """Draw one map with coordinates, colour bar and scale bar."""
     room, (top,) = _Room(page, [surface], True), colour_limits([surface], True)
     (pane,) = room.panes(view)
     axes = page.axes(*pane.rectangle)
@@ -239,7 +239,7 @@ def draw_one(page: Page, surface: Surface, view: ViewState) -> None:
 
 @dataclass(frozen=True)
 class _Pane:
-    """Left, bottom, width and height in inches, the degrees or cells in view, which are told."""
+    """Position of a pane in inches, the box in view, and whether coordinates are shown."""
 
     rectangle: tuple[float, float, float, float]
     visible: Box
@@ -248,16 +248,16 @@ class _Pane:
 
 
 class _Room:
-    """Where panes go on a page, once its title is written.
+    """Layout of panes on a page whose title is written.
 
     Attributes
     ----------
     around : float
-        Inches that the panes' titles and degrees take.
+        Height of the panes' titles and coordinates in inches.
     titles : list of list of str
         The lines of every pane's title.
     bars : dict of bool to int
-        Of shared colour bars, diverging or not: which pane's colours it shows.
+        Shared colour bars, diverging or not: index of the pane whose colours they show.
     """
 
     def __init__(self, page: Page, shown: Sequence[Surface], shared: bool) -> None:
@@ -273,7 +273,7 @@ class _Room:
         bars = len(self.bars) if shared else self._columns
         room = page.across - bars * self._bar
         self._wide = max(0.3, (room - self._ticks) / self._columns - page.margin)
-        few = len(shown) <= 2  # titles of narrow panes would meet
+        few = len(shown) <= 2  # titles of narrow panes would touch
         wide = self._wide + 0.4 * few
         self.titles = [_title_lines(page, surface, wide, few) for surface in shown]
         lines = max(len(title) for title in self.titles)
@@ -283,10 +283,10 @@ class _Room:
         self.around = self._rows * self._above + self._below + (self._rows - 1) * self._between
 
     def panes(self, view: ViewState) -> list[_Pane]:
-        """Return the panes, as high as what is written leaves them.
+        """Return the panes in the remaining space.
 
-        Each fills its room, showing more around the region or the part in view, as in the window;
-        without a place there is nothing around, and the panes are square.
+        Each fills its space by extending the box in view, as in the window; without a public
+        region the panes are square.
         """
         page = self._page
         tall = max(0.3, (page.top - page.bottom - self.around) / self._rows)
@@ -305,20 +305,20 @@ class _Room:
                 shape = (visible[3] - visible[1]) / ((visible[2] - visible[0]) * aspect)
                 if shape > 1.0001 * width / height:  # wider than from pole to pole is high
                     height = width / shape
-            # Beside each other they show the same latitudes.
+            # Panes side by side show the same latitudes.
             left = page.margin + self._ticks + column * (width + page.margin + self._own_bar)
             above = (self._rows - 1 - row) * (tall + self._above + self._between)
             bottom = page.bottom + self._below + above + (tall - height) / 2
             last = row == self._rows - 1
             panes.append(_Pane((left, bottom, width, height), visible, column == 0, last))
-        # What the panes leave over goes to both sides.
+        # The remaining space is divided between both sides.
         bars = self._own_bar or len(self.bars) * self._bar
         right = max(p.rectangle[0] + p.rectangle[2] for p in panes) + page.margin + bars
         spare = max(0.0, page.width - page.aside - page.margin - right) / 2
         return [replace(p, rectangle=(p.rectangle[0] + spare, *p.rectangle[1:])) for p in panes]
 
     def beside(self, panes: Sequence[_Pane], diverging: bool) -> tuple[float, float, float, float]:
-        """Return what a shared colour bar stands to the right of: all panes, and other bars."""
+        """Return the pane to the left of a shared colour bar: all panes and other bars."""
         rectangles = [pane.rectangle for pane in panes]
         left = min(r[0] for r in rectangles)
         right = max(r[0] + r[2] for r in rectangles)
@@ -329,7 +329,7 @@ class _Room:
 
 
 def _columns(page: Page, number: int) -> int:
-    """Return how many panes stand beside each other: up to three, on an upright page two."""
+    """Return the number of panes per row: up to three, two on an upright page."""
     most = 2 if page.height > page.width else 3
     return number if number <= most else max(2, -(-number // 2) if most == 3 else 2)
 
@@ -365,7 +365,7 @@ def _pane(
         origin="lower",
         extent=(west, east, south, north),
         aspect="auto",
-        # Cells keep their sharp edges unless there are more of them than dots.
+        # Cells keep sharp edges unless there are more cells than dots.
         interpolation="nearest" if dots >= cells else "antialiased",
         cmap=ListedColormap(
             (diverging_table() if surface.diverging else colour_table(view.colour_map)) / 255
@@ -395,7 +395,7 @@ def _pane(
 def _coordinates(
     page: Page, axes: Any, rectangle: tuple[float, float, float, float], plane: Plane | None
 ) -> None:
-    """Write degrees, or x and y of a plane, along both axes, as many as there is room for."""
+    """Label both axes with degrees, or x and y of a plane, as many as fit."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     for axis, kind, inches in (
@@ -430,10 +430,10 @@ def _layers(
     corner, size = (west, south), (east - west, north - south)
     if view.show_basemap and region.plane is None:
         lines = lines_in(shipped_basemap().level_for(visible[3] - visible[1]), visible)
-        # Cut to size and not clipped: some programs that show SVG files ignore clip paths.
+        # Lines are cut, not clipped, as some SVG viewers ignore clip paths.
         lon, lat = clip_lines(*lines, visible)
         axes.plot(lon, lat, color=theme.map_line, linewidth=0.7, zorder=0.5, gid="basemap")
-        # Above the heatmap the same lines are white with a dark halo, readable on every colour.
+        # Over the heatmap the lines are white with a dark halo, readable on every colour.
         lon, lat = clip_lines(*lines, overlap(region.box, visible))
         over = axes.plot(lon, lat, color="#ffffff", linewidth=0.6, alpha=0.85, zorder=2)[0]
         over.set_path_effects([withStroke(linewidth=1.5, foreground="#00000066")])
@@ -452,7 +452,7 @@ def _layers(
         return
     wide, tall = rectangle[2], rectangle[3]
     height = page.inches(page.small)
-    # Names near the upper and lower edge would be cut in half.
+    # Names near the upper and lower edge would be clipped.
     edge = min(0.4, 0.6 * height / tall) * (visible[2] - visible[0])
     whole = (visible[0] + edge, visible[1], visible[2] - edge, visible[3])
     for city in shipped_cities().visible(
@@ -460,7 +460,7 @@ def _layers(
     ):
         name = drawable(city.name)
         length = (page.small * 0.95 * (len(name) * 0.62 + 1)) / 72
-        # A name turns to the left of its dot where it would run out of the pane.
+        # A name is left of its dot if it would leave the pane.
         turn = (city.longitude - visible[1]) / (visible[3] - visible[1]) * wide + length > wide
         halo = [withStroke(linewidth=1.8, foreground=theme.map_halo)]
         axes.plot(
@@ -491,7 +491,7 @@ def _layers(
 
 
 def _scale_bar(page: Page, axes: Any, region: Region, visible: Box) -> None:
-    """Draw a bar of round length, km above and miles below, in the lower left corner."""
+    """Draw a scale bar of round length in the lower left corner, km above and miles below."""
     from matplotlib.patheffects import withStroke
 
     metric, imperial = scale_bars_for(region, visible[3] - visible[1], 0.3)
@@ -530,14 +530,14 @@ def _scale_bar(page: Page, axes: Any, region: Region, visible: Box) -> None:
 def _colour_bar(
     page: Page, image: Any, rectangle: tuple[float, float, float, float], beyond: bool
 ) -> None:
-    """Draw the colour scale to the right of a pane; an arrow tells that values go beyond it."""
+    """Draw the colour scale to the right of a pane, with an arrow if values exceed it."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     left, bottom, width, height = rectangle
     thin = 0.11 * page.label_size / 9
     axes = page.axes(left + width + page.margin, bottom, thin, height)
     diverging = image.norm.vmin < 0
-    # Powers of ten go into the label: above the bar they would run into the pane's title.
+    # Powers of ten are in the label, as above the bar they would touch the pane's title.
     power = math.floor(math.log10(image.norm.vmax))
     power = 0 if -2 <= power <= 2 else power
     bar = page.figure.colorbar(

@@ -1,4 +1,4 @@
-"""Small multiples on paper: a plot a cell, all with the same axes and one legend."""
+"""Pages of small multiples: a plot per grid cell, with common axes and one legend."""
 
 import io
 from typing import Any
@@ -32,12 +32,12 @@ _GAP = 0.07
 
 
 def grid_picture(job: GridJob) -> bytes:
-    """Draw a grid as PNG, SVG or PDF; of several pages a PDF has all, the others one.
+    """Draw a grid as PNG, SVG or PDF; a PDF has all pages, other formats one.
 
     Raises
     ------
     ValueError
-        If no curve is there to be shown, or the size is out of range.
+        If there is no curve to show, or the size is out of range.
     """
     width, height = job.size_px
     if not (30 <= job.dpi <= 1200 and min(width, height) >= 100 and width * height <= MAX_PIXELS):
@@ -91,7 +91,7 @@ def _draw(job: GridJob, number: int, listed: list[Series]) -> Page:
 
 
 def _notes(job: GridJob, shown: list[Panel]) -> list[str]:
-    """Return what is the same in all plots, and what fails in some."""
+    """Return notes on settings common to all plots and on conditions that fail in some."""
     answer = job.answer
     gridded = {axis.parameter.key for axis in answer.axes}
     study = get_study(answer.request.study)
@@ -226,7 +226,7 @@ def _draw_panels(
 
 
 def _heading(page: Page, axes: Any, text: str, inches: float, *, across: bool) -> None:
-    """Write above a column or, turned, beside a row."""
+    """Write a heading above a column or, rotated, next to a row."""
     text, size, _ = page.fit_label(text.replace("$", r"\$"), inches, lines=1)
     place = (
         (0.5, 1.0, 0, 3, "center", "bottom", 0)
@@ -261,7 +261,7 @@ def _labels(job: GridJob) -> tuple[str, str]:
 def _few_ticks(
     axes: Any, wide: float, high: float, x_log: bool, y_log: bool, size: float, *, last: bool
 ) -> None:
-    """Have no more ticks than small plots have room for; none where the next plot's begin."""
+    """Limit the ticks to what fits small plots, without ticks at shared edges."""
     from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 
     letter = size / 72
@@ -281,7 +281,7 @@ def _few_ticks(
 
 
 def _with_room(low: float, high: float, log: bool) -> tuple[float, float]:
-    """Return the ends of the y axis a little further out."""
+    """Return the range of the y axis with a margin."""
     if log:
         low, high = max(low, 1e-150), min(max(high, 1e-150), 1e150)
         room = max((high**0.05) / (low**0.05), 1.001)

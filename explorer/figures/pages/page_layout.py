@@ -1,6 +1,6 @@
-"""A sheet of a given size: text is measured and wrapped, and what is left is for the picture.
+"""Layout of a page: text is measured and wrapped, and the rest is for the picture.
 
-matplotlib is imported inside functions only: a program that never exports never pays for it.
+matplotlib is imported inside functions only, as most runs of the program never export.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ POINTS_PER_INCH = 72
 LINE = 1.32
 """Line height in font sizes."""
 PLOT_SHARE = 0.6
-"""Share of the height that is kept for the plot inside its frame, whatever is written around it."""
-_LEAST_SCALE = 0.62
-"""Of letters against those on a page of 7.2 by 4.6 inches; smaller ones can't be read on paper."""
-_MOST_SCALE = 0.31
-"""Of letters, an inch of the shorter side: larger ones leave the plot less than its share."""
+"""Share of the height reserved for the plot inside its frame."""
+_MIN_SCALE = 0.62
+"""Minimum font scale relative to a page of 7.2 × 4.6 inches."""
+_MAX_SCALE = 0.31
+"""Maximum font scale per inch of the shorter side, so that the plot keeps its share."""
 _AROUND_LINES = 6
-"""Lines of labels that axes, titles and credits take where it is not known yet how many."""
+"""Assumed number of lines of labels, titles and credits before they are laid out."""
 _TITLE_SHARE = 0.11
-"""Share of the height up to which a title may have a second line."""
+"""Maximum share of the height for a title with a second line."""
 
 
 @cache
@@ -36,9 +36,9 @@ def _font(weight: str = "normal") -> Any:
     from matplotlib.font_manager import FontProperties, findfont
     from matplotlib.ft2font import FT2Font
 
-    # A font object of our own: the drawing code keeps changing the size of those it shares.
+    # A separate font object, as the drawing code changes the size of shared ones.
     font = FT2Font(findfont(FontProperties(family=FONT, weight=weight)))
-    # A size at which advances are fine-grained; only ratios are used.
+    # A size with fine-grained advances; only ratios are used.
     font.set_size(100, POINTS_PER_INCH)
     return font
 
@@ -52,7 +52,7 @@ def _advance(character: str, weight: str) -> float:
 
 
 def width_in_ems(text: str, weight: str = "normal") -> float:
-    """Return how long a line of text is, in font sizes."""
+    """Return the width of a line of text in font sizes."""
     return sum(_advance(character, weight) for character in text)
 
 
@@ -62,15 +62,15 @@ def _has_glyph(character: str) -> bool:
 
 
 def drawable(text: str) -> str:
-    """Replace what the font has no sign for, and control characters, by the replacement mark.
+    """Replace control characters and characters without a glyph by the replacement character.
 
-    Otherwise matplotlib draws a box and warns at every one.
+    Otherwise matplotlib draws a box and warns for each.
     """
     return "".join(c if c == "\n" or (c.isprintable() and _has_glyph(c)) else "�" for c in text)
 
 
 def wrap(text: str, ems: float, weight: str = "normal") -> list[str]:
-    """Break text into lines not longer than so many font sizes; words longer than that are cut."""
+    """Break text into lines of a maximum width in font sizes; longer words are split."""
     lines: list[str] = []
     for paragraph in text.split("\n"):
         line = ""
@@ -94,7 +94,7 @@ def wrap(text: str, ems: float, weight: str = "normal") -> list[str]:
 
 
 _LABEL_WORDS = re.compile(r"(?:\$(?:[^$\\]|\\.)*\$|\\.|[^\s$])+")
-"""Words of an axis' label; a formula between dollar signs is one, or part of one."""
+"""Words of an axis label; a formula between dollar signs is (part of) one word."""
 
 
 class Page:
@@ -112,34 +112,34 @@ class Page:
 
         self.width, self.height, self.theme = width, height, theme
         self.figure: Figure = Figure(figsize=(width, height), facecolor=theme.background)
-        # Letters grow with the sheet, but less than it and within what can be read.
-        size = max(_LEAST_SCALE, math.sqrt(min(width / 7.2, height / 4.6)))
-        size = min(1.5, _MOST_SCALE * min(width, height), size)
+        # Fonts grow with the page, but more slowly, within readable limits.
+        size = max(_MIN_SCALE, math.sqrt(min(width / 7.2, height / 4.6)))
+        size = min(1.5, _MAX_SCALE * min(width, height), size)
         self.title_size, self.label_size, self.small = 11 * size, 9 * size, 7 * size
-        # Curves are as thick as on the screen, except where letters have to be smaller than there.
+        # Curves are as thick as on the screen, unless fonts are smaller than there.
         self.stroke = min(1.0, size)
         self.margin = 0.12 * size
         self.bottom = self.margin
         self.top = height - self.margin
         self.aside = 0.0
-        """Inches at the right edge that are taken."""
+        """Inches used at the right edge."""
 
     @property
     def across(self) -> float:
-        """Inches between the margins that are not taken."""
+        """Free inches between the margins."""
         return self.width - 2 * self.margin - self.aside
 
     def inches(self, points: float) -> float:
-        """Return the height of one line of text of a font size."""
+        """Return the height of a line of text in inches."""
         return points * LINE / POINTS_PER_INCH
 
     def ems(self, inches: float, points: float) -> float:
         """Return a length in font sizes."""
-        # A little less than there is: measured widths leave out kerning.
+        # Slightly less, as measured widths ignore kerning.
         return 0.99 * inches * POINTS_PER_INCH / points
 
     def write_title(self, text: str) -> None:
-        """Write at the top, at most two lines, on a small page one, and lower the top."""
+        """Write the title in at most two lines (one on a small page), and lower the top."""
         ems = self.ems(self.across, self.title_size)
         most = 2 if 2 * self.inches(self.title_size) <= _TITLE_SHARE * self.height else 1
         lines = wrap(drawable(text), ems, "bold")
@@ -151,13 +151,11 @@ class Page:
         self.top -= self.margin / 2
 
     def write_stamp(self, text: str, among: Sequence[str] = ()) -> None:
-        """Write a note in a strip of its own, and take its room from the page.
+        """Write a stamp in a separate strip and reduce the free space.
 
-        It stands below the title or, where a page that is wider than high has no room there beside
-        the plot's share, along the right edge. No note stands on data: it would hide some.
-
-        `among` are the notes of all pages of a sequence: each takes the room of the longest, so
-        that the data keep their place.
+        It is below the title or, on a wide page without space there, along the right edge; never
+        over data. `among` are the stamps of all pages of a sequence, for the longest of which
+        space is reserved, so that the data keep their position.
         """
         if not text:
             return
@@ -184,7 +182,7 @@ class Page:
     def _stamp_lines(
         self, text: str, among: Sequence[str], inches: float, size: float
     ) -> tuple[list[str], int]:
-        """Return the lines of a note, and how many the longest `among` several has."""
+        """Return the lines of a stamp, and the number of lines of the longest one."""
         ems = max(self.ems(inches, size), 3.0)
         lines = wrap(drawable(text), ems)
         return lines, max(len(lines), *(len(wrap(drawable(other), ems)) for other in among), 0)
@@ -218,24 +216,24 @@ class Page:
         )
 
     def room(self, around: float = 0.0) -> float:
-        """Return the inches that may still be filled beside the plot's share.
+        """Return the height in inches left for text outside the plot's share.
 
-        `around` is what axes, legend and titles take between plot and text, in inches.
+        `around` is the height of axes, legend and titles between plot and text.
         """
         return self.top - self.bottom - around - PLOT_SHARE * self.height
 
     def notes_height(self, text: str) -> float:
-        """Return how many inches a footnote and the space above it take."""
+        """Return the height of a footnote with the space above it, in inches."""
         ems = self.ems(self.across, self.small)
         return len(wrap(drawable(text), ems)) * self.inches(self.small) + self.margin / 2
 
     def write_notes(
         self, main: Sequence[str], more: Sequence[str], last: str, around: float = 0.0
     ) -> None:
-        """Write footnotes at the bottom and raise the bottom; the main ones come first.
+        """Write footnotes at the bottom, the most important first, and raise the bottom.
 
-        What does not fit beside the plot's share and so many inches around the plot is left out,
-        and said so; the last note (credits), if there is one, always stays.
+        Notes that do not fit outside the plot's share and `around` inches are omitted with a
+        remark; the last note (credits) is always kept.
         """
         ems = self.ems(self.across, self.small)
         free = self.room(around) - self.margin / 2
@@ -247,7 +245,7 @@ class Page:
         left_out = "… (the rest is in the JSON export)"
         room -= len(wrap(drawable(last), ems))
         if len(lines) > room and room < 2:
-            # A line that says that there is more is no use where it takes the place of all of it.
+            # A remark about omitted lines must not replace the only omitted line.
             credit, lines = last, []
             last = f"{credit} {left_out}"
             if len(wrap(drawable(last), ems)) > len(wrap(drawable(credit), ems)):
@@ -275,9 +273,9 @@ class Page:
         )
 
     def fit_label(self, text: str, inches: float, lines: int = 2) -> tuple[str, float, int]:
-        """Return an axis' label so that it fits into a length: text, font size, number of lines.
+        """Fit an axis label into a length: return text, font size and number of lines.
 
-        Letters shrink a little, then the text goes into two lines where it may, then it is cut.
+        The font is reduced first, then the text is broken into two lines, then truncated.
         """
         words = _LABEL_WORDS.findall(drawable(text))
         whole = " ".join(words)
@@ -299,7 +297,7 @@ class Page:
         return " ".join(words) + "…", size, 1
 
     def _label_width(self, text: str, points: float) -> float:
-        """Return the width in inches of a text that may hold formulas between dollar signs."""
+        """Return the width in inches of a text with formulas between dollar signs."""
         from matplotlib.font_manager import FontProperties
         from matplotlib.textpath import TextPath
 
@@ -308,7 +306,7 @@ class Page:
         return float(path.get_extents().width) * points / 100 / POINTS_PER_INCH
 
     def axes(self, left: float, bottom: float, width: float, height: float) -> Any:
-        """Return new axes in the theme's colours at a place in inches."""
+        """Return new axes in the theme's colours at a position in inches."""
         axes = self.figure.add_axes(
             (
                 left / self.width,

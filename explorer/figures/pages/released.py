@@ -1,6 +1,6 @@
-"""What a release stored, drawn for whoever gets it, and its certificate on a page.
+"""Pages of a release: its stored output as map or table, and its certificate.
 
-All of it is plain data from the release's room: nothing here knows the check-ins.
+The input is plain data from `explorer.release`; check-ins are not accessible here.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from explorer.geography.region import Region, longitude_note
 from explorer.studies.base.numbers import nearest
 from explorer.studies.base.result import Surface
 
-MOST_BARS = 60
+MAX_BARS = 60
 
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """A picture or a table, and what is written beside it.
+    """A map or table of a release with its texts.
 
     Attributes
     ----------
     title : str
     about : str
-        The certificate's id, or that it is a rehearsal; it is written under the picture and into
-        the file.
+        The certificate's id, or the stamp of a dry run; written below the picture and into the
+        file.
     notes : tuple of str
         Further footnotes.
     grid : ndarray of float, shape (rows, columns), or None
@@ -60,7 +60,7 @@ class Released:
 
     @property
     def region(self) -> Region | None:
-        """Where the map lies; None where it is too wide to be drawn over land."""
+        """Region of the map; None if it is too wide for the basemap."""
         try:
             return None if self.box is None else Region(*self.box)
         except ValueError:
@@ -75,7 +75,7 @@ def released_bytes(
     dpi: float = 150,
     theme_name: str = "light",
 ) -> bytes:
-    """Draw it as ``png``, ``svg`` or ``pdf``; the same arguments give the same bytes."""
+    """Draw a release as ``png``, ``svg`` or ``pdf``; equal arguments give equal bytes."""
     with own_settings():
         page = Page(size_px[0] / dpi, size_px[1] / dpi, theme(theme_name))
         page.figure.set_dpi(dpi)
@@ -96,7 +96,7 @@ def released_bytes(
 
 
 def _draw_table(page: Page, table: Sequence[tuple[str, float]]) -> None:
-    """Draw one number as large as it is important, several as bars."""
+    """Draw a single number in large type, several numbers as bars."""
     height = page.top - page.bottom
     if len(table) == 1:
         ((name, value),) = table
@@ -115,7 +115,7 @@ def _draw_table(page: Page, table: Sequence[tuple[str, float]]) -> None:
                 transform=axes.transAxes,
             )
         return
-    shown = list(table[:MOST_BARS])
+    shown = list(table[:MAX_BARS])
     left = min(0.36 * page.width, 2.6)
     below = 2.0 * page.inches(page.label_size)
     axes = page.axes(
@@ -184,7 +184,7 @@ def released_geotiff(what: Released) -> bytes:
 def certificate_bytes(
     said: Sequence[tuple[str, list[str]]], title: str, name: str, original: bytes
 ) -> bytes:
-    """Return a certificate as one page A4, which carries its original as an attachment.
+    """Return a certificate as one A4 page, with the original as an attachment.
 
     Parameters
     ----------

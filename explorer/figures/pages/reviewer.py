@@ -1,4 +1,4 @@
-"""What a reviewer asks of a guarantee, as text and as LaTeX: everything needed to check it."""
+"""Summary of a guarantee for reviewers, as text, LaTeX and an A4 page with the plot."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def reviewer_lines(
     Parameters
     ----------
     result : Result
-        As it passed the gate.
+        After the export policy.
     claim : str
-        Key of the series that the user claims; empty for the tightest valid one.
+        Key of the claimed series; empty for the tightest valid one.
     recipe : mapping of JSON values
-        As it passed the gate.
+        After the export policy.
 
     Raises
     ------
     ValueError
-        If nothing is promised here.
+        If the result has no guarantee.
     """
     found = claimed(result, claim)
     told = stated(result, claim)
@@ -95,7 +95,7 @@ def reviewer_lines(
 
 
 def text_bytes(job: ExportJob) -> bytes:
-    """Return the text of a job that passed the gate, its recipe as the last line."""
+    """Return the summary as text with the recipe in the last line."""
     out = []
     for heading, lines in reviewer_lines(job.result, job.view.claim, job.recipe):
         single = len(lines) == 1
@@ -106,7 +106,7 @@ def text_bytes(job: ExportJob) -> bytes:
 
 
 def latex_bytes(job: ExportJob) -> bytes:
-    """Return the same as a LaTeX list, its recipe as a comment."""
+    """Return the summary as a LaTeX list with the recipe in a comment."""
     out = [r"\begin{description}"]
     for heading, lines in reviewer_lines(job.result, job.view.claim, job.recipe):
         out.append(rf"\item[{tex(heading)}] {tex(lines[0])}" if len(lines) == 1 else "")
@@ -119,7 +119,7 @@ def latex_bytes(job: ExportJob) -> bytes:
 
 
 def _claim_lines(result: Result, found: Claimed | None) -> list[str]:
-    """Return whose bound is claimed and how far it is proved; beside a numerical one a proved."""
+    """Return the claimed bound and its rigor, and the best proved one if it is numerical."""
     if found is None:
         return []
     lines = [found.line, f"Grade: {_GRADES[found.series.grade]}"]
@@ -136,10 +136,10 @@ def _claim_lines(result: Result, found: Claimed | None) -> list[str]:
 
 
 def best_proved(result: Result, found: Claimed) -> Claimed | None:
-    """Return the tightest bound that is proved, where the claimed one is numerical."""
+    """Return the tightest proved bound if the claimed one is numerical."""
     if found.series.grade is Grade.PROVED:
         return None
-    # What rests on an optional assumption holds only for whoever claims it.
+    # Bounds under an optional assumption hold only if the user claims them.
     more = {c.key for c in result.conditions if c.optional and c.holds is None}
     proved = [
         s for s in result.series if s.grade is Grade.PROVED and not more.intersection(s.assumes)
@@ -161,21 +161,21 @@ A4 = (8.27, 11.69)
 _PLOT = 4.2
 _MARGIN = 0.6
 _SIZES = (9.0, 8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0)
-"""Of letters, in points: the largest at which all words have room."""
+"""Font sizes in points; the largest at which all text fits is used."""
 _WITHOUT = ("caption", "conditions", "footer")
-"""Of the plot: the words below say it."""
+"""Parts left out of the plot, as they are in the text below."""
 
 
 _MORE = "… more stands in the text that belongs to this"
 
 
 def page_bytes(job: ExportJob) -> bytes:
-    """Return a job that passed the gate as one page A4, its recipe inside.
+    """Return the summary with the plot as one A4 page, with the recipe inside.
 
     Raises
     ------
     ValueError
-        If nothing is promised, or there is nothing to draw.
+        If the result has no guarantee or nothing to draw.
     """
     from pypdf import PdfReader, PdfWriter, Transformation
 
@@ -200,14 +200,14 @@ def page_bytes(job: ExportJob) -> bytes:
 
 
 def pdf_of(figure: object) -> bytes:
-    """Return a figure as a page, without a date."""
+    """Return a figure as a PDF page without a date."""
     stream = io.BytesIO()
     figure.savefig(stream, format="pdf", metadata={"CreationDate": None})  # type: ignore[attr-defined]
     return stream.getvalue()
 
 
 def words_figure(said: Sequence[tuple[str, list[str]]], above: float = _MARGIN) -> object:
-    """Return a sheet with headings and statements, below so many inches."""
+    """Return a page with headings and statements, below a free space of `above` inches."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=A4)
@@ -234,7 +234,7 @@ def words_figure(said: Sequence[tuple[str, list[str]]], above: float = _MARGIN) 
 
 
 def _broken(said: Sequence[tuple[str, list[str]]], ems: float) -> list[tuple[str, bool]]:
-    """Return lines not longer than so many font sizes, and whether each is a heading."""
+    """Return wrapped lines and whether each is a heading."""
     lines: list[tuple[str, bool]] = []
     for heading, statements in said:
         lines.append((heading, True))

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from explorer.engine.runtime import FileNotOpenError
 from explorer.engine.service import StudyService
-from explorer.figures.pages.backdrop import MOST_BYTES, pixels_of
+from explorer.figures.pages.backdrop import MAX_BYTES, pixels_of
 from explorer.files import read_bounded
 from explorer.ui.base.errors import Banner, explain
 from explorer.ui.base.jobs import LatestJob, Task
@@ -53,7 +53,7 @@ class Backdrop(QObject):
         service = self._service
 
         def work(task: Task) -> tuple[str, bytes, np.ndarray]:
-            data = read_bounded(path, MOST_BYTES)
+            data = read_bounded(path, MAX_BYTES)
             pixels = pixels_of(data, path.name)
             return service.add_file(path, task.check), data, pixels
 

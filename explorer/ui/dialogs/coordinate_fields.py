@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPushButton, 
 
 from explorer.checkins.model import E7
 from explorer.checkins.parsing.crs_guess import candidates
-from explorer.figures.pages.backdrop import MOST_BYTES, size_of
+from explorer.figures.pages.backdrop import MAX_BYTES, size_of
 from explorer.files import read_bounded
 from explorer.geography.plane import PIXEL, Plane, plain
 from explorer.ui.base.errors import explain
@@ -243,7 +243,7 @@ class PlaneFields(QWidget):
     def take_picture(self, path: Path) -> None:
         """Use the size of a picture as range."""
         try:
-            width, height = size_of(read_bounded(path, MOST_BYTES), path.name)
+            width, height = size_of(read_bounded(path, MAX_BYTES), path.name)
         except (OSError, ValueError) as error:
             self._wrong = f"{error}."
             self.changed.emit()

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 
 from explorer.figures.animation_frames import (
     FRAMES,
-    MOST_FRAMES,
+    MAX_FRAMES,
     OF_TIME,
     Animation,
     Over,
@@ -235,7 +235,7 @@ class ExportDialog(QDialog):
         tip = "A parameter runs over its range in 6 s, every frame computed in full."
         self.animate.setToolTip(f"{OF_MAPS_TIP}\n{tip}" if self.first_map_study else tip)
         self.animate.offer(offered, offered[0][0])
-        self.frames = QSpinBox(minimum=2, maximum=MOST_FRAMES, value=FRAMES, suffix=" frames")
+        self.frames = QSpinBox(minimum=2, maximum=MAX_FRAMES, value=FRAMES, suffix=" frames")
         self.frames.setAccessibleName("Number of frames")
         self.frames.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
         self.theme = ChoiceBox("Theme")
