@@ -310,7 +310,7 @@ def test_words(place: LedgerLocation, rows: Path) -> None:
     plan = plan_of(opened(place), rows)
     with place.open() as ledger:
         account = ledger.account(plan.population)
-    snapshots.check("release-price", price_text(plan, account))
+    snapshots.check(price_text(plan, account))
     assert released_text(plan).startswith(
         "Released. If the file is in the declared format, right within ±6 (number of users), 19 "
     )

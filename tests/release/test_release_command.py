@@ -261,7 +261,7 @@ def test_ids_are_compared_for_the_curator_alone(
     assert release("--spend", "1/2", "--out", str(tmp_path / "out.json")) == 0
     capsys.readouterr()
     assert release("--compare") == 0
-    snapshots.check("release-compare-none", capsys.readouterr().out)
+    snapshots.check(capsys.readouterr().out)
     write_plan(tmp_path, said | {"population": opened(place)})
     assert release("--compare") == 0
     told = capsys.readouterr().out
