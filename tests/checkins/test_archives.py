@@ -106,7 +106,7 @@ def test_rows_before_a_wrong_checksum_are_kept(write: Write, rows: int) -> None:
     with open_checkins(path, cache_dir=None) as data:
         assert data.rows == rows
         assert data.report.rejected == {}
-        assert any("checksum does not fit" in note for note in data.report.notes)
+        assert any("checksum" in note for note in data.report.notes)
 
 
 @pytest.mark.full
@@ -137,7 +137,7 @@ def test_an_archive_of_zeros_is_refused_in_time(
     for filling in (b"\0", b"\n", (ROWS[0] + "\n").encode()):
         bomb = gzip.compress(head + filling * ((20 << 20) // len(filling)))
         path = write(bomb, "bomb.txt.gz")
-        with pytest.raises(CheckinError, match=r"bomb\.txt\.gz unpacks to more than 20 times"):
+        with pytest.raises(UnpackNeeded, match=r"bomb\.txt\.gz .* 20 times"):
             open_checkins(path, cache_dir=None)
     with pytest.raises(LoadCancelled):
         open_checkins(path, cache_dir=None, cancelled=iter([False] * 60 + [True] * 999).__next__)
@@ -198,5 +198,5 @@ def test_a_full_disk_is_left_some_room(write: Write, monkeypatch: pytest.MonkeyP
     from explorer.checkins.readers import text
 
     monkeypatch.setattr(text, "MIN_FREE", 10**18)
-    with pytest.raises(CheckinError, match=r"whole\.txt\.gz needs more room .* MB are left"):
+    with pytest.raises(CheckinError, match=r"whole\.txt\.gz .* [0-9,]+ MB"):
         open_checkins(write(WHOLE, "whole.txt.gz"), cache_dir=None)

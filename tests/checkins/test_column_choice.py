@@ -39,7 +39,7 @@ def test_minutes_of_the_day_are_no_time_that_can_be_read(write: Write) -> None:
     preview = sniff(path)
     question = preview.question("time")
     assert question is not None
-    assert "“time” holds no times that can be read, such as “0”" in question.text
+    assert {"“time”", "“0”:"} <= set(question.text.split())
     with pytest.raises(MappingNeeded, match=r"minutes\.csv: "):
         open_checkins(path, cache_dir=None)
     with open_checkins(path, with_columns(preview, {"time": None}), cache_dir=None) as data:
@@ -134,7 +134,7 @@ def test_huge_numbers_are_counted_with_their_lines(write: Write, text: str, colu
 
 def test_huge_numbers_everywhere_are_refused_by_name(write: Write) -> None:
     path = write(table(lambda _: "9" * 5000), "huge.csv")
-    with pytest.raises(MappingNeeded, match=r"huge\.csv: .*“time” holds no times .*“99") as error:
+    with pytest.raises(MappingNeeded, match=r"huge\.csv: .*“time” .*“99") as error:
         open_checkins(path, cache_dir=None)
     assert len(str(error.value)) < 400
     assert isinstance(error.value.preview, Preview)

@@ -188,7 +188,7 @@ def test_separators_of_thousands_are_refused_with_a_remedy(write: Write, text: s
 def test_a_file_of_thousands_is_refused_as_a_whole(write: Write) -> None:
     body = [f"u{i % 9};48.{208 + i}.174;16.{373 + i}.819" for i in range(30)]
     path = write("\n".join(["user;lat;lon", *body]), "spreadsheet.csv")
-    with pytest.raises(MappingNeeded, match="separators of thousands: write it without them"):
+    with pytest.raises(MappingNeeded, match="separators of thousands"):
         open_checkins(path, cache_dir=None)
 
 
@@ -196,7 +196,7 @@ def test_commas_in_and_between_numbers_are_asked_about(write: Write) -> None:
     """Read as they stand, the digits behind the comma would be the longitude."""
     body = [f"u{i % 9},2024-05-{1 + i % 28:02d},48,{10 + i},2,{30 + i}" for i in range(30)]
     path = write("\n".join(["user,time,lat,lon", *body]), "paris.csv")
-    with pytest.raises(MappingNeeded, match="semicolons or with quotes"):
+    with pytest.raises(MappingNeeded, match=r"semicolons .* quotes"):
         open_checkins(path, cache_dir=None)
 
 
@@ -464,8 +464,8 @@ def test_it_is_asked_where_the_data_do_not_tell(write: Write) -> None:
     assert asked is not None
     forms = ("%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M")
     assert [one.fields for one in asked.candidates] == [(("time_format", f),) for f in forms]
-    assert "day/month/year hour:minute or month/day/year" in asked.text
-    with pytest.raises(MappingNeeded, match="say how dates are written"):
+    assert all(form in asked.text for form in ("day/month/year", "month/day/year"))
+    with pytest.raises(MappingNeeded, match="“03/04/2024 10:00”"):
         open_checkins(path, cache_dir=None)
     for form, first in (("%d/%m/%Y %H:%M", "2024-04-03"), ("%m/%d/%Y %H:%M", "2024-03-04")):
         with open_checkins(
@@ -579,7 +579,7 @@ def test_a_time_of_day_in_a_column_of_its_own_is_asked_about(write: Write) -> No
         for i in range(60)
     ]
     path = write("\n".join(["Nutzer;Datum;Uhrzeit;Breite;Länge", *body]), "two.csv")
-    with pytest.raises(MappingNeeded, match="“Uhrzeit”, which is not read"):
+    with pytest.raises(MappingNeeded, match="“Uhrzeit”"):
         open_checkins(path, cache_dir=None)
 
 
@@ -654,9 +654,9 @@ def test_a_zone_is_another_way_to_read_a_file(write: Write, tmp_path: Path) -> N
 
 def test_a_zone_that_there_is_not(write: Write) -> None:
     path = dates(write, "2024-05-01 12:00")
-    with pytest.raises(CheckinError, match="No time zone is called “Wien”"):
+    with pytest.raises(CheckinError, match="“Wien”"):
         open_checkins(path, replace(sniff(path).mapping, zone="Wien"), cache_dir=None)
-    with pytest.raises(CheckinError, match="such as Europe/Vienna"):
+    with pytest.raises(CheckinError, match="Europe/Vienna"):
         zone_name("Europe/Viena")
 
 

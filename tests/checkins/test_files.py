@@ -265,12 +265,12 @@ def test_no_permission(write: Write) -> None:
         "except CheckinError as fault: print(fault)\n"
     )
     ran = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
-    assert "may not be read by you" in ran.stdout, ran.stderr
+    assert "permission to read" in ran.stdout, ran.stderr
     assert path.name in ran.stdout
 
 
 def test_header_without_rows(write: Write) -> None:
-    with pytest.raises(CheckinError, match=r"no rows|No name of a column"):
+    with pytest.raises(CheckinError, match=r"no rows|No name"):
         open_checkins(write("user,time,lat,lon\n", "header.csv"), cache_dir=None)
 
 
@@ -307,7 +307,7 @@ def test_over_half_failing_asks_for_the_mapping(write: Write) -> None:
 
 def test_none_kept_says_why(write: Write) -> None:
     path = write("\n".join(f"{i}\t2010-01-01T00:00:00Z\t0\t0\t{i}" for i in range(9)))
-    with pytest.raises(CheckinError, match=r"none of its rows.*9 × the position is \(0, 0\)"):
+    with pytest.raises(CheckinError, match=r"9 × the position is \(0, 0\)"):
         open_checkins(path, cache_dir=None)
 
 

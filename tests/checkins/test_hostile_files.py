@@ -68,7 +68,7 @@ LINKS = (
 def test_a_reference_system_is_neither_fetched_nor_opened(tmp_path: Path, crs: Any) -> None:
     path = tmp_path / "a.geojson"
     path.write_bytes(hostile_files.geojson(crs))
-    with pytest.raises(CheckinError, match=r"a\.geojson names its reference system"):
+    with pytest.raises(CheckinError, match=r"a\.geojson .*reference system"):
         sniff(path)
     for spelling in (b'"\\u0063rs"', b'"c\\u0072\\u0073" ', b"'crs'"):
         path.write_bytes(hostile_files.geojson(crs).replace(b'"crs"', spelling))

@@ -65,7 +65,7 @@ def test_what_is_no_point_is_rejected_and_counted(kind: str, tmp_path: Path) -> 
         assert data.export_rejected(tmp_path / "aside.csv") == len(wanted)
         said = (tmp_path / "aside.csv").read_text(encoding="utf-8")
         assert "LINESTRING (0 0, 1 1)" in said
-        assert "a line, an area or several points" in said
+        assert Reason.NOT_A_POINT.value in said
 
 
 def test_a_geopackage_with_several_layers_asks_which(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_geopackage_with_several_layers_asks_which(tmp_path: Path) -> None:
     roads = geopandas.GeoDataFrame(geometry=[shapely.LineString([(0, 0), (1, 1)])], crs="EPSG:4326")
     roads.to_file(path, layer="roads")
     assert sniff(path).layers == ("north", "south")
-    with pytest.raises(MappingNeeded, match="several tables: north, south; say which"):
+    with pytest.raises(MappingNeeded, match="tables: north, south"):
         open_checkins(path, cache_dir=None)
     cache = tmp_path / "cache"
     for layer, lat in (("south", 47.0), ("north", 53.0), ("south", 47.0)):
@@ -86,7 +86,7 @@ def test_a_geopackage_with_several_layers_asks_which(tmp_path: Path) -> None:
             assert data.extent == (lat, 11.0, lat, 11.5)
             assert data.columns["layer"] == layer
     assert len([p for p in cache.iterdir() if p.is_dir()]) == 2
-    with pytest.raises(CheckinError, match="has no layer 'roads' with points; there are north"):
+    with pytest.raises(CheckinError, match=r"'roads' .* north, south"):
         sniff(path, layer="roads")
 
 
@@ -94,7 +94,7 @@ def test_a_geopackage_of_lines_alone_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "roads.gpkg"
     line = shapely.LineString([(0, 0), (1, 1)])
     geopandas.GeoDataFrame(geometry=[line], crs="EPSG:4326").to_file(path)
-    with pytest.raises(CheckinError, match=r"no layer of points \(its layers: roads \(LineString"):
+    with pytest.raises(CheckinError, match=r"points .*roads \(LineString"):
         sniff(path)
 
 
@@ -108,7 +108,7 @@ def test_parts_of_a_data_set_must_agree_in_their_system(tmp_path: Path) -> None:
     with open_checkins(folder, cache_dir=None) as data:
         assert data.rows == 4
     table.to_crs("EPSG:25832").to_file(folder / "b.gpkg")
-    with pytest.raises(CheckinError, match=r"b\.gpkg differs .* coordinates are in EPSG:25832"):
+    with pytest.raises(CheckinError, match=r"b\.gpkg differs .* EPSG:25832"):
         open_checkins(folder, cache_dir=None)
 
 
@@ -117,7 +117,7 @@ def test_other_databases_and_damaged_files_are_refused(tmp_path: Path, write: Wr
     with sqlite3.connect(other) as file:
         file.execute("CREATE TABLE t (a)")
     file.close()
-    with pytest.raises(CheckinError, match="SQLite and no GeoPackage: export its table as CSV"):
+    with pytest.raises(CheckinError, match="SQLite and no GeoPackage"):
         sniff(other)
     points = geopandas.points_from_xy([11.0] * 5000, [48.0] * 5000)
     table = geopandas.GeoDataFrame(
@@ -131,7 +131,7 @@ def test_other_databases_and_damaged_files_are_refused(tmp_path: Path, write: Wr
         open_checkins(path, cache_dir=None)
     feature = {"type": "Feature", "geometry": None, "properties": {"user": 1}}
     text = json.dumps({"type": "FeatureCollection", "features": [feature] * 50})
-    with pytest.raises(CheckinError, match="damaged, or no GeoJSON"):
+    with pytest.raises(CheckinError, match=r"damaged.* GeoJSON"):
         sniff(write(text[:-70], "cut.geojson"))
 
 
@@ -263,7 +263,7 @@ def test_times_of_day_beside_dates_are_asked_about(day, clock, tmp_path: Path) -
     question = sniff(path).question("time")
     assert question is not None
     assert question.candidates[0].fields == (("time", 1),)
-    assert "“time”, which is not read" in question.text
+    assert "“time”" in question.text
     with pytest.raises(MappingNeeded):
         open_checkins(path, cache_dir=None)
 
@@ -333,14 +333,14 @@ def test_a_workbook_with_several_sheets_asks_which(tmp_path: Path) -> None:
         other.append(row)
     path = tmp_path / "book.xlsx"
     made.save(path)
-    with pytest.raises(MappingNeeded, match="several tables: Friends, Others; say which"):
+    with pytest.raises(MappingNeeded, match="tables: Friends, Others"):
         open_checkins(path, cache_dir=None)
     preview = sniff(path, layer="Others")
     assert preview.layers == ("Friends", "Others")
     assert preview.mapping.time == 3
     with open_checkins(path, dialect=sniff(path, layer="Friends").dialect, cache_dir=None) as data:
         assert (data.rows, data.columns["layer"]) == (2, "Friends")
-    with pytest.raises(CheckinError, match="no sheet 'None'; there are Friends, Others"):
+    with pytest.raises(CheckinError, match=r"'None'; .* Friends, Others"):
         sniff(path, layer="None")
 
 
@@ -374,5 +374,5 @@ def test_other_spreadsheets_are_refused_with_a_remedy(
 def test_a_workbook_without_a_table_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "book.xlsx"
     book([["nothing", "here"]]).save(path)
-    with pytest.raises(CheckinError, match="no sheet with three columns or more"):
+    with pytest.raises(CheckinError, match="three columns"):
         sniff(path)

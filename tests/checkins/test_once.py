@@ -195,7 +195,7 @@ def test_another_region_or_range_is_refused(tmp_path: Path) -> None:
     with query_region(folder, BOX, **RANGE) as data:
         assert data.points((40.2, -74.0, 40.6, -73.5), **RANGE).rows
         for box, times in (((40.0, -75.0, 41.0, -73.0), RANGE), (BOX, {})):
-            with pytest.raises(ValueError, match="asked once, about another region or time range"):
+            with pytest.raises(ValueError, match="asked once"):
                 data.points(box, **times)
             with pytest.raises(ValueError, match="asked once"):
                 data.density(box, 4, 4, **times)
@@ -237,13 +237,11 @@ def test_too_many_rows_and_damage_and_cancel_leave_nothing(
     with monkeypatch.context() as little:
         little.setattr(region_query, "needs_worker", lambda _: False)
         little.setattr(region_query, "max_rows_in_memory", lambda _: 100)
-        with pytest.raises(
-            CheckinError, match=r"more than 100 rows.*smaller one, or open the whole"
-        ):
+        with pytest.raises(CheckinError, match=r"more than 100 rows"):
             query_region(folder, BOX)
     part = folder / "part-1.parquet"
     whole = part.read_bytes()
     part.write_bytes(whole[:200] + bytes(400) + whole[600:])
-    with pytest.raises(CheckinError, match=r"part-.*is a damaged Parquet file"):
+    with pytest.raises(CheckinError, match=r"part-.* damaged Parquet"):
         query_region(folder, BOX)
     assert not left()

@@ -164,7 +164,7 @@ def test_a_part_that_differs_is_named(tmp_path: Path, difference: str) -> None:
     header, lines, said = DIFFERENT[difference]
     write_part(tmp_path / "a.csv", rows_of(0, 30))
     write_part(tmp_path / "b'[1].csv", lines, header)
-    with pytest.raises(CheckinError, match=r"b'\[1\]\.csv differs from a\.csv") as refused:
+    with pytest.raises(CheckinError, match=r"b'\[1\]\.csv .* a\.csv") as refused:
         opened(tmp_path)
     assert said in str(refused.value)
 
@@ -172,7 +172,7 @@ def test_a_part_that_differs_is_named(tmp_path: Path, difference: str) -> None:
 def test_another_format_among_the_parts_is_named(tmp_path: Path) -> None:
     write_part(tmp_path / "a.csv", rows_of(0, 30))
     write_parquet(tmp_path / "b.parquet", rows_of(30, 60))
-    with pytest.raises(CheckinError, match=r"b\.parquet differs from a\.csv: it is parquet"):
+    with pytest.raises(CheckinError, match=r"b\.parquet .* a\.csv: .* parquet"):
         opened(tmp_path)
 
 
@@ -243,13 +243,13 @@ def test_positions_are_not_read_from_folders(tmp_path: Path) -> None:
 def test_folders_that_name_other_columns(tmp_path: Path) -> None:
     write_part(tmp_path / "year=2010" / "a.csv", rows_of(0, 30))
     write_part(tmp_path / "b.csv", rows_of(30, 60))
-    with pytest.raises(CheckinError, match="lies in folders that name"):
+    with pytest.raises(CheckinError, match="folders that name"):
         opened(tmp_path)
 
 
 def test_a_folder_without_check_ins(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("nothing")
-    with pytest.raises(CheckinError, match="without a file of check-ins"):
+    with pytest.raises(CheckinError, match="without a file"):
         opened(tmp_path)
 
 
@@ -274,7 +274,7 @@ def test_cancel_leaves_nothing(tmp_path: Path) -> None:
 
 def test_a_part_that_vanishes_is_named(tmp_path: Path) -> None:
     a = write_part(tmp_path / "a.csv", rows_of(0, 30))
-    with pytest.raises(CheckinError, match=r"b\.csv does not exist"):
+    with pytest.raises(CheckinError, match=r"b\.csv .*not exist"):
         opened([a, tmp_path / "b.csv"])
 
 

@@ -102,7 +102,7 @@ def test_one_image_or_all(write: Write) -> None:
         assert data.points(box, image="a").users_in_region == 2
         assert data.density(box, 4, 4, image="b").sum() == 1
         assert sum(cell.rows for cell in data.busiest_cells(box, 4, image="a")) == 2
-        with pytest.raises(ValueError, match=r"has no image 'c'; there are '; --, a, b"):
+        with pytest.raises(ValueError, match=r"no image 'c'; .* '; --, a, b"):
             data.points(box, image="c")
 
 
@@ -117,7 +117,7 @@ def test_duplicates_are_of_one_image(write: Write) -> None:
 
 def test_the_range_is_never_taken_from_the_data(write: Write) -> None:
     path = write(table(","), "gaze.csv")
-    with pytest.raises(MappingNeeded, match="declare which range they have") as needed:
+    with pytest.raises(MappingNeeded, match="declare which range") as needed:
         open_checkins(path, cache_dir=None)
     assert needed.value.preview.mapping.plane == ""
 

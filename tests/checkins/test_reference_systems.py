@@ -102,7 +102,7 @@ def test_what_does_not_convert_is_rejected_and_counted(write: Write, tmp_path: P
         found = {e.line: r for r, rows in data.report.examples.items() for e in rows}
         assert found == {ROWS + 2 + i: reason for i, reason in enumerate(bad.values())}
         assert data.export_rejected(tmp_path / "aside.csv") == len(bad)
-        assert "outside what their reference system" in (tmp_path / "aside.csv").read_text()
+        assert Reason.NOT_CONVERTED.value in (tmp_path / "aside.csv").read_text()
 
 
 def test_the_system_is_part_of_what_is_kept(write: Write, tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_names_of_systems(asked: str, name: str | None) -> None:
     ],
 )
 def test_no_such_system(asked: str) -> None:
-    with pytest.raises(ValueError, match=r"there is no|no coordinates of places"):
+    with pytest.raises(ValueError, match=r"is no|no coordinates"):
         canonical_crs(asked)
 
 
@@ -235,7 +235,7 @@ def test_without_the_library_it_is_refused_with_what_to_install(
     mapping = replace(sniff(path).mapping, crs="EPSG:25832")
     canonical_crs.cache_clear()
     monkeypatch.setitem(sys.modules, "pyproj", None)
-    with pytest.raises(CheckinError, match=r"pyproj, which is not installed: pip install '\.\["):
+    with pytest.raises(CheckinError, match=r"pyproj.* pip install '\.\["):
         open_checkins(path, mapping, cache_dir=None)
     with pytest.raises(MappingNeeded, match="EPSG:25832"):
         open_checkins(path, cache_dir=None)

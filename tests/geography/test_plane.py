@@ -107,7 +107,7 @@ def test_regions_have_one_unit_and_no_kilometres() -> None:
 
 def test_a_region_far_from_the_plane_is_refused() -> None:
     plane = Plane.parse("320x240")
-    with pytest.raises(ValueError, match=r"beyond the plane's range, x 0…320 px"):
+    with pytest.raises(ValueError, match=r"beyond .*, x 0…320 px"):
         PlaneRegion(-240, 400, 0, 500, plane)
     with pytest.raises(ValueError, match="must grow"):
         PlaneRegion.whole(plane).at((0, 0, 0, 1))
